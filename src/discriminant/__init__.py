@@ -1,0 +1,39 @@
+"""Linear discrimination, whole: every linear classifier of the textbooks in one design.
+
+``import discriminant`` is light: a public name loads its module on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public name → the module that holds it.  One sorted table; ``__all__`` is its keys.
+_HOMES = {
+    "FisherDiscriminant": "estimators.fisher",
+    "LeastSquaresClassifier": "estimators.least_squares",
+    "LinearDiscriminant": "model",
+    "LinearDiscriminantAnalysis": "estimators.linear",
+    "MinimumRiskClassifier": "estimators.minimum_risk",
+    "QuadraticDiscriminantAnalysis": "estimators.quadratic",
+}
+_PACKAGES = ("bases", "codings", "criteria", "decision", "geometry", "optimize", "penalties")
+
+__all__ = sorted([*_HOMES, *_PACKAGES, "__version__"])  # noqa: PLE0605 - the table above is the single source
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif name in _PACKAGES:
+        value = importlib.import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module 'discriminant' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,61 @@
+"""Exceptions and warnings whose texts are sentences: what was given, what was needed, what to do.
+
+All of them inherit from the built-in type that scikit-learn raises in the same place, so that code written against
+scikit-learn keeps catching them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+class DiscriminantError(Exception):
+    """Root of the exceptions that this package raises on purpose."""
+
+
+class DataError(DiscriminantError, ValueError):
+    """The data cannot be used: the message names the column, class or row."""
+
+
+class ParameterError(DiscriminantError, ValueError):
+    """A parameter's value, or a combination of parameters, is refused."""
+
+
+class MismatchError(DiscriminantError, TypeError):
+    """Two parts do not fit together: the message names both and the way out."""
+
+
+class SingularCovarianceError(DiscriminantError, np.linalg.LinAlgError):
+    """A class has no density because its covariance is not full rank."""
+
+
+class DiscriminantWarning(UserWarning):
+    """Root of the warnings that this package emits."""
+
+
+class CollinearityWarning(DiscriminantWarning):
+    """Some columns carry nothing that the others do not; the message names them."""
+
+
+def names(items: Sequence[Any], most: int = 5) -> str:
+    """A readable list: at most ``most`` items, then "and 37 more".
+
+    >>> names(["a", "b"])
+    "'a' and 'b'"
+    >>> names(range(9), most=3)
+    '0, 1, 2 and 6 more'
+    """
+    shown = [repr(str(item)) if isinstance(item, str | np.str_) else str(item) for item in list(items)[:most]]
+    rest = len(items) - len(shown)
+    if rest:
+        return ", ".join(shown) + f" and {rest} more"
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1] if shown else "none"
+
+
+def columns(indices: Sequence[int], feature_names: Sequence[str] | None, most: int = 5) -> str:
+    """The columns with these indices, by name where names are known: "column 'age'", "columns 0, 3 and 2 more"."""
+    shown = [feature_names[i] for i in indices] if feature_names is not None else [int(i) for i in indices]
+    return ("column " if len(shown) == 1 else "columns ") + names(shown, most)
