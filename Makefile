@@ -1,0 +1,58 @@
+# Every target makes what it needs from a bare python3: a virtual environment in .venv and, in it, this package with
+# the extras that the target uses.  A stamp per extra is renewed when pyproject.toml changes.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+ARGS ?=
+
+# One BLAS or OpenMP thread per process: the test runner already uses every core, and the library itself splits rows
+# over threads.  Two layers of threads on the same cores are slower than one.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: help demo test lint format bench bench-quick docs clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+demo: $(VENV)/.base.stamp ## fit a real data set, compare the methods, write demo-output/report.html
+	$(PY) examples/demo.py $(ARGS)
+
+test: $(VENV)/.test.stamp ## the whole test suite, on all cores (ARGS="-k fisher" to choose)
+	$(ONE_THREAD) $(PY) -m pytest -n auto --dist worksteal $(ARGS)
+
+lint: $(VENV)/.dev.stamp ## style, types and the direction of imports
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+format: $(VENV)/.dev.stamp ## rewrite the files in the project's style
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+bench: $(VENV)/.bench.stamp ## every speed task against its peers (minutes to an hour; wants an idle machine)
+	$(PY) -m benchmarks $(ARGS)
+
+bench-quick: $(VENV)/.bench.stamp ## the same tasks on small data, to see that they run
+	$(PY) -m benchmarks --quick $(ARGS)
+
+docs: $(VENV)/.docs.stamp ## the documentation as static pages in site/
+	$(PY) docs/build.py site
+
+clean: ## remove what the targets made, the environment included
+	rm -rf $(VENV) site demo-output build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "discriminant needs Python 3.11 or newer; give one with: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base.stamp: pyproject.toml | $(PY)
+	$(PY) -m pip install --quiet -e .
+	@touch $@
+
+$(VENV)/.%.stamp: pyproject.toml | $(PY)
+	$(PY) -m pip install --quiet -e ".[$*]"
+	@touch $@

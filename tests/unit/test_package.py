@@ -1,0 +1,78 @@
+"""The package as a whole: its names, its light import, its sizes, its direction of imports."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import discriminant
+
+SOURCE = Path(discriminant.__file__).parent
+MODULES = sorted(SOURCE.rglob("*.py"))
+HEAVY = {"numba", "pandas", "polars", "matplotlib", "dask", "torch", "pyarrow"}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def loaded_after(code: str) -> set[str]:
+    """The names in ``sys.modules`` of a fresh process that has run this code."""
+    run = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    return set(run.stdout.split())
+
+
+def test_public_names_are_sorted_and_unique() -> None:
+    assert discriminant.__all__ == sorted(set(discriminant.__all__))
+
+
+@pytest.mark.parametrize("name", discriminant.__all__)
+def test_public_name_can_be_imported(name: str) -> None:
+    assert getattr(discriminant, name) is not None
+    assert name in dir(discriminant)
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = discriminant.nothing
+
+
+def test_import_loads_numpy_at_most() -> None:
+    loaded = loaded_after("import discriminant")
+    assert not loaded & (HEAVY | {"sklearn", "scipy"})
+
+
+def test_lda_fit_on_arrays_loads_no_heavy_library() -> None:
+    """scikit-learn is allowed, since the estimators subclass it, and so is what scikit-learn itself imports."""
+    code = (
+        "import numpy as np, discriminant as d\n"
+        "rng = np.random.default_rng(0); X = rng.normal(size=(60, 3)); y = np.repeat([0, 1, 2], 20)\n"
+        "d.LinearDiscriminantAnalysis().fit(X, y).predict_proba(X)"
+    )
+    already = loaded_after("import sklearn.base, sklearn.utils.validation, sklearn.utils.multiclass")
+    assert not (loaded_after(code) - already) & HEAVY
+
+
+def test_modules_below_the_estimators_load_no_scikit_learn() -> None:
+    """Importing every module of the core loads no scikit-learn, pandas or scipy.stats, and none of the heavy ones."""
+    above = {"estimators", "plots", "figures", "report", "io", "play", "cli", "kernels"}
+    core = [path for path in MODULES if not set(path.relative_to(SOURCE).parts) & above]
+    loaded = loaded_after("\n".join(f"import {module_name(path)}" for path in core))
+    assert not loaded & (HEAVY | {"sklearn", "scipy.stats"})
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_module_is_documented_and_short(path: Path) -> None:
+    """A docstring that says what the module is for; at most 400 lines."""
+    text = path.read_text(encoding="utf-8")
+    docstring = ast.get_docstring(ast.parse(text))
+    assert docstring, f"{path} has no docstring"
+    assert len(docstring) > 20, f"{path} has a docstring that says nothing: {docstring!r}"
+    assert text.count("\n") <= 400, f"{path} has more than 400 lines"
