@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-# Before NumPy loads its BLAS: results must not depend on how many tests run beside each other.
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")
-
 import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# Nothing above loads NumPy, so its BLAS sees this.  Results must not depend on how many tests run side by side.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
 
 # The same examples on every run and machine; time limits would make a loaded machine a failing one.
 settings.register_profile(

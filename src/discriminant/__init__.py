@@ -19,7 +19,7 @@ _HOMES = {
     "MinimumRiskClassifier": "estimators.minimum_risk",
     "QuadraticDiscriminantAnalysis": "estimators.quadratic",
 }
-_PACKAGES = ("bases", "codings", "criteria", "decision", "geometry", "optimize", "penalties")
+_PACKAGES = ("bases", "codings", "criteria", "datasets", "decision", "geometry", "optimize", "penalties")
 
 __all__ = sorted([*_HOMES, *_PACKAGES, "__version__"])  # noqa: PLE0605 - the table above is the single source
 
