@@ -1,0 +1,118 @@
+"""Blocks over rows in memory: map a kernel over row blocks, then add, in an order that never changes.
+
+Rows are cut into chunks, chunks into blocks.  Both cuts depend on the shape of X alone.  A thread adds up the blocks
+of a chunk; chunks are added first to last.  So the bits of a sum do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from discriminant.data.rows import DenseRows, FrameRows, SparseRows, as_rows
+from discriminant.data.threads import drop_scratch, ordered_map, workers
+from discriminant.protocols import Array, Block, Result
+
+MOST_CHUNKS = 64
+SERIAL_VALUES = 400_000  # below this many values a pool costs more than it gains
+
+
+@dataclass(frozen=True)
+class ArrayBlocks:
+    """The rows of one source in memory, with each row's target and weight."""
+
+    rows: DenseRows | SparseRows | FrameRows
+    target: Array | None = None
+    weight: Array | None = None
+    block_rows: int = field(default=0)  # 0: what suits the cache
+
+    @property
+    def n_rows(self) -> int:
+        return self.rows.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        return self.rows.shape[1]
+
+    def block(self, start: int, stop: int) -> Block:
+        """Rows start:stop."""
+        return Block(
+            self.rows.design(start, stop),
+            start,
+            None if self.target is None else self.target[start:stop],
+            None if self.weight is None else self.weight[start:stop],
+        )
+
+    def bounds(self) -> list[tuple[int, int]]:
+        """(start, stop) of each block."""
+        step = self.block_rows or self.rows.block_rows
+        return [(start, min(start + step, self.n_rows)) for start in range(0, self.n_rows, step)]
+
+    def __iter__(self) -> Iterator[Block]:
+        for start, stop in self.bounds():
+            yield self.block(start, stop)
+
+    def reduce(self, kernel: Callable[[Block], Result]) -> Result:
+        """Σ_b kernel(b).  The kernel hands back a fresh object each time; ``+`` (or ``+=``) joins two of them."""
+        total: Any = None
+        for part in ordered_map(partial(self._fold, kernel), self._chunks(), self._threads()):
+            total = part if total is None else _add(total, part)
+        drop_scratch()
+        return total  # type: ignore[no-any-return]
+
+    def _fold(self, kernel: Callable[[Block], Result], chunk: list[tuple[int, int]]) -> Result:
+        total: Any = None
+        for start, stop in chunk:
+            part = kernel(self.block(start, stop))
+            total = part if total is None else _add(total, part)
+        return total  # type: ignore[no-any-return]
+
+    def _chunks(self) -> list[list[tuple[int, int]]]:
+        bounds = self.bounds()
+        count = max(1, min(MOST_CHUNKS, len(bounds)))
+        edges = np.linspace(0, len(bounds), count + 1).astype(int)
+        return [bounds[a:b] for a, b in itertools.pairwise(edges)] if bounds else []
+
+    def _threads(self) -> int:
+        values = self.rows.X.nnz if isinstance(self.rows, SparseRows) else self.n_rows * self.n_features
+        return 1 if values < SERIAL_VALUES else workers()
+
+
+def _add(total: Any, part: Any) -> Any:
+    if isinstance(total, tuple):
+        return tuple(_add(a, b) for a, b in zip(total, part, strict=True))
+    total += part
+    return total
+
+
+def make_blocks(X: Any, target: Array | None = None, weight: Array | None = None, block_rows: int = 0) -> ArrayBlocks:
+    """The rows of X in blocks, each row with its target (class code or vector) and weight.
+
+    >>> import numpy as np
+    >>> blocks = make_blocks(np.arange(6.0).reshape(3, 2))
+    >>> float(blocks.reduce(lambda block: block.design.values.sum()))
+    15.0
+    """
+    return ArrayBlocks(as_rows(X), target, weight, block_rows)
+
+
+def map_rows(kernel: Callable[[Any], Array], X: Any, width: int | None = None, dtype: Any = np.float64) -> Array:
+    """kernel(design) for each row block, stacked: (n, width), or (n,) where width is None."""
+    rows = as_rows(X)
+    n = rows.shape[0]
+    out = np.empty(n if width is None else (n, width), dtype=dtype)
+    blocks = ArrayBlocks(rows)
+
+    def fill(chunk: list[tuple[int, int]]) -> None:
+        for start, stop in chunk:
+            out[start:stop] = kernel(rows.design(start, stop))
+
+    for _ in ordered_map(fill, blocks._chunks(), blocks._threads()):
+        continue
+    drop_scratch()
+    return out

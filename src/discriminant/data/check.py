@@ -1,0 +1,69 @@
+"""Sentences for numbers that are not numbers.
+
+No pass over X is spent on looking for NaN or infinity: they show in the sums.  Only when a sum is not finite are the
+rows read again, to name the column and the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from discriminant.data.blocks import ArrayBlocks
+from discriminant.data.rows import as_rows, is_sparse
+from discriminant.errors import DataError, columns
+from discriminant.protocols import Array
+
+
+def require_finite(X: Any, feature_names: Sequence[str] | None = None, *, estimator: str = "") -> None:
+    """Raise a sentence that names the first column of X with NaN or infinity; hand back where there is none."""
+    blocks = ArrayBlocks(as_rows(X))
+    for block in blocks:
+        values = block.design.values
+        entries = values.data if is_sparse(values) else values
+        if not np.isfinite(entries.sum()) and not np.isfinite(entries).all():
+            _refuse(values, block.start, feature_names, estimator)
+
+
+def _refuse(values: Any, start: int, feature_names: Sequence[str] | None, estimator: str) -> NoReturn:
+    if is_sparse(values):
+        coo = values.tocoo()
+        bad = ~np.isfinite(coo.data)
+        row, column, value = int(coo.row[bad][0]), int(coo.col[bad][0]), float(coo.data[bad][0])
+    else:
+        row, column = (int(i) for i in np.argwhere(~np.isfinite(values))[0])
+        value = float(values[row, column])
+    kind = "NaN" if np.isnan(value) else "infinity"
+    what = columns([column], feature_names)
+    raise DataError(
+        f"Input X contains {kind}: {what} in row {start + row}. "
+        f"{estimator or 'This estimator'} does not accept missing or infinite values; drop those rows, "
+        "or fill them first (for example with sklearn.impute.SimpleImputer)."
+    )
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
+    """Row weights as float64 (n,), or None where all are one; refused in a sentence where they make no sense."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight)
+    if weight.ndim == 0 and weight.dtype.kind in "fiub":
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1:
+        raise DataError(f"Sample weights must be 1D array or scalar; sample_weight has {weight.ndim} dimensions.")
+    if weight.shape[0] != n_rows:
+        raise DataError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight per row of X.")
+    weight = np.asarray(weight, dtype=np.float64)
+    if not np.isfinite(weight).all():
+        raise DataError(f"sample_weight contains NaN or infinity (row {int(np.argmin(np.isfinite(weight)))}).")
+    if weight.size and weight.min() < 0:
+        row = int(np.argmin(weight))
+        raise DataError(
+            f"Negative values in data passed to `sample_weight`: row {row} has {weight[row]:g}. "
+            "A weight says how often a row counts; drop rows with weight 0 instead of subtracting them."
+        )
+    if weight.size and not weight.any():
+        raise DataError("sample_weight is zero for every row: there is nothing to learn from.")
+    return None if weight.size and (weight == 1.0).all() else weight

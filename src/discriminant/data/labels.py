@@ -1,0 +1,150 @@
+"""Class labels ↔ small integer codes, in one pass and without a sort of all rows.
+
+``encode_labels`` answers what ``numpy.unique(y, return_inverse=True)`` answers, with codes in the smallest type that
+holds them, and refuses in a sentence what is not a set of classes: missing values, mixed types, measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import DataError
+from discriminant.protocols import Array
+
+CHUNK = 65_536
+WIDEST_TABLE = 1 << 20  # integer labels that span less than this are looked up, not searched
+
+
+def encode_labels(y: Any) -> tuple[Array, Array]:
+    """(classes, codes): the distinct labels in order, and for each row the position of its label.
+
+    >>> classes, codes = encode_labels(["b", "a", "b"])
+    >>> classes.tolist(), codes.tolist()
+    (['a', 'b'], [1, 0, 1])
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise DataError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
+    kind = labels.dtype.kind
+    if kind == "b":
+        classes = np.array([value for value in (False, True) if (labels == value).any()])
+        return classes, (labels != classes[0]).astype(np.uint8) if classes.size else labels.astype(np.uint8)
+    if kind in "iu" and labels.size:
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < WIDEST_TABLE:
+            return _by_table(labels, low, high)
+    if kind == "f":
+        _require_whole(labels)
+    elif kind == "O":
+        return _by_dictionary(labels)
+    elif kind not in "iuUS":
+        raise DataError(f"Unknown label type: y holds {labels.dtype} values; class labels are integers or strings.")
+    return _by_search(labels)
+
+
+def count_classes(codes: Array, n_classes: int, weight: Array | None = None) -> Array:
+    """Total weight (or number) of the rows of each class."""
+    total = np.zeros(n_classes)
+    for part in _chunks(len(codes)):
+        total += np.bincount(codes[part], None if weight is None else weight[part], minlength=n_classes)
+    return total
+
+
+def code_type(n_classes: int) -> type:
+    """The smallest integer type that holds codes below ``n_classes``."""
+    return np.uint8 if n_classes <= 256 else np.int32
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK))
+
+
+def _by_table(labels: Array, low: int, high: int) -> tuple[Array, Array]:
+    width = high - low + 1
+    seen = np.zeros(width, dtype=bool)
+    for part in _chunks(labels.size):
+        seen[_shifted(labels[part], low)] = True
+    positions = np.flatnonzero(seen)
+    table: Array = np.zeros(width, dtype=code_type(positions.size))
+    table[positions] = np.arange(positions.size)
+    codes = np.empty(labels.size, dtype=table.dtype)
+    for part in _chunks(labels.size):
+        np.take(table, _shifted(labels[part], low), out=codes[part])
+    classes = np.array([low + int(p) for p in positions]).astype(labels.dtype)
+    return classes, codes
+
+
+def _shifted(part: Array, low: int) -> Array:
+    if part.dtype == np.uint64:
+        return (part - np.uint64(low)).astype(np.intp)
+    # In the wide type: int8 labels −100 and 100 differ by more than int8 holds.
+    wide = part.astype(np.intp, copy=False)
+    return wide - low if low else wide
+
+
+def _by_search(labels: Array) -> tuple[Array, Array]:
+    """Few distinct labels: compare with each that is known, learn the rest; many: a search in the sorted list."""
+    known = np.unique(labels[:4096])
+    while True:
+        if known.size > 32:
+            known = np.unique(np.concatenate([known, *(np.unique(labels[part]) for part in _chunks(labels.size))]))
+            codes: Array = np.empty(labels.size, dtype=code_type(known.size))
+            for part in _chunks(labels.size):
+                codes[part] = np.searchsorted(known, labels[part])
+            return known, codes
+        codes = np.empty(labels.size, dtype=np.uint8)
+        unknown = None
+        for part in _chunks(labels.size):
+            found = np.full(part.stop - part.start, 255, dtype=np.uint8)
+            for k, label in enumerate(known):
+                found[labels[part] == label] = k
+            codes[part] = found
+            if (found == 255).any():
+                unknown = np.unique(labels[part][found == 255])
+                break
+        if unknown is None:
+            return known, codes
+        known = np.unique(np.concatenate([known, unknown]))
+
+
+def _by_dictionary(labels: Array) -> tuple[Array, Array]:
+    kinds = {type(label) for label in labels}
+    missing = [i for i, label in enumerate(labels) if label is None or label != label]
+    if missing:
+        raise DataError(f"Input y contains NaN or a missing label in row {missing[0]}; drop rows without a class.")
+    text = {kind for kind in kinds if issubclass(kind, str | bytes)}
+    if text and text != kinds:
+        listed = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise DataError(
+            f"y mixes labels of the types {listed}, which have no common order. Make them all one type, "
+            "for example with y.astype(str)."
+        )
+    if not text:
+        try:
+            return encode_labels(np.array(labels.tolist()))
+        except (TypeError, ValueError, DataError) as error:
+            raise DataError(f"Unknown label type: y holds objects that are not class labels ({error}).") from error
+    if bytes in text and len(text) > 1:
+        raise DataError("y mixes strings and bytes, which have no common order. Decode the bytes first.")
+    classes = np.array(sorted(set(labels.tolist())), dtype=object)
+    position = {label: k for k, label in enumerate(classes)}
+    codes: Array = np.fromiter((position[label] for label in labels), dtype=code_type(len(classes)), count=labels.size)
+    return classes, codes
+
+
+def _require_whole(labels: Array) -> None:
+    for part in _chunks(labels.size):
+        values = labels[part]
+        if not np.isfinite(values).all():
+            row = part.start + int(np.argmin(np.isfinite(values)))
+            kind = "NaN" if np.isnan(labels[row]) else "infinity"
+            raise DataError(f"Input y contains {kind} in row {row}; drop rows without a class.")
+        if (values != np.rint(values)).any():
+            row = part.start + int(np.argmax(values != np.rint(values)))
+            raise DataError(
+                f"Unknown label type: continuous. Row {row} of y is {labels[row]!r}: these look like measurements, "
+                "and a classifier needs class labels. Bin them, or use a regressor."
+            )

@@ -1,0 +1,195 @@
+"""What a source of rows is: something with a shape that hands out rows start:stop as a Design.
+
+``DenseRows``, ``SparseRows`` and ``FrameRows`` hold X as the user gave it.  Their designs are linear maps
+Y = [1, x] with scores Y A, adjoint Yᵗ G and sandwich Yᵗ diag(w) Y; the ones are never stored, and a block is converted
+to float64 on use, never X.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import DataError
+from discriminant.protocols import Array
+
+DENSE_BLOCK_VALUES = 100_000  # 0.8 MB of float64: a block and its work space stay in the second-level cache
+LEAST_BLOCK_ROWS = 1_024  # below this the rank-k update is bound by writing its d × d result
+MOST_BLOCK_VALUES = 4_000_000
+
+
+@dataclass(frozen=True)
+class DenseDesign:
+    """Rows of a dense array with the ones in front."""
+
+    raw: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.raw.shape[0], self.raw.shape[1] + 1
+
+    @cached_property
+    def values(self) -> Array:
+        """The rows in float64: a view where they are already."""
+        converted: Array = np.asarray(self.raw, dtype=np.float64)
+        return converted
+
+    def scores(self, A: Array) -> Array:
+        return self.values @ A[1:] + A[0]
+
+    def adjoint(self, G: Array) -> Array:
+        return np.vstack([G.sum(axis=0, keepdims=True), self.values.T @ G])
+
+    def sandwich(self, w: Array) -> Array:
+        d = self.raw.shape[1]
+        weighted = self.values * w[:, None]
+        result = np.empty((d + 1, d + 1))
+        result[0, 0] = w.sum()
+        result[0, 1:] = result[1:, 0] = weighted.sum(axis=0)
+        result[1:, 1:] = self.values.T @ weighted
+        return result
+
+
+@dataclass(frozen=True)
+class SparseDesign:
+    """Rows of a sparse matrix (CSR) with the ones in front; nothing is densified."""
+
+    raw: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.raw.shape[0], self.raw.shape[1] + 1
+
+    @cached_property
+    def values(self) -> Any:
+        """The rows with float64 entries, sharing indices with X."""
+        return self.raw if self.raw.dtype == np.float64 else self.raw.astype(np.float64)
+
+    def scores(self, A: Array) -> Array:
+        return np.asarray(self.values @ A[1:] + A[0])
+
+    def adjoint(self, G: Array) -> Array:
+        return np.vstack([G.sum(axis=0, keepdims=True), np.asarray(self.values.T @ G)])
+
+    def sandwich(self, w: Array) -> Array:
+        d = self.raw.shape[1]
+        weighted = self.values.multiply(w[:, None]).tocsr()
+        result = np.empty((d + 1, d + 1))
+        result[0, 0] = w.sum()
+        result[0, 1:] = result[1:, 0] = np.asarray(weighted.sum(axis=0)).ravel()
+        result[1:, 1:] = (self.values.T @ weighted).toarray()
+        return result
+
+
+@dataclass(frozen=True)
+class DenseRows:
+    """A two-dimensional array: any order, any real type, memory maps included."""
+
+    X: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.X.shape[0], self.X.shape[1]
+
+    @property
+    def block_rows(self) -> int:
+        n, d = self.X.shape[0], max(self.X.shape[1], 1)
+        rows: int = max(DENSE_BLOCK_VALUES // d, min(LEAST_BLOCK_ROWS, MOST_BLOCK_VALUES // d), 1)
+        return min(rows, max(256, n // 64))
+
+    def design(self, start: int, stop: int) -> DenseDesign:
+        return DenseDesign(self.X[start:stop])
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """A CSR matrix (old matrix or new array type, 32- or 64-bit indices); row blocks are views of its three arrays."""
+
+    X: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), int(self.X.shape[1])
+
+    @property
+    def block_rows(self) -> int:
+        n = max(self.X.shape[0], 1)
+        return int(max(64, min(n, 200_000 * n // max(self.X.nnz, 1))))
+
+    def design(self, start: int, stop: int) -> SparseDesign:
+        if start == 0 and stop >= self.X.shape[0]:
+            return SparseDesign(self.X)
+        first, last = self.X.indptr[start], self.X.indptr[stop]
+        parts = (self.X.data[first:last], self.X.indices[first:last], self.X.indptr[start : stop + 1] - first)
+        return SparseDesign(type(self.X)(parts, shape=(stop - start, self.X.shape[1]), copy=False))
+
+
+@dataclass(frozen=True)
+class FrameRows:
+    """A data frame of any library that narwhals knows; converted a block at a time."""
+
+    frame: Any  # a narwhals DataFrame
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, d = self.frame.shape
+        return int(n), int(d)
+
+    @property
+    def block_rows(self) -> int:
+        # A frame's slice costs about a microsecond per column, so its blocks are larger than an array's.
+        n, d = self.shape
+        return max(1, min(max(256, n // 16), 8 * DENSE_BLOCK_VALUES // max(d, 1)))
+
+    def design(self, start: int, stop: int) -> DenseDesign:
+        block = self.frame[start:stop]
+        values = np.empty((block.shape[0], block.shape[1]))
+        for j, name in enumerate(block.columns):
+            values[:, j] = np.asarray(block[name].to_numpy(), dtype=np.float64)
+        return DenseDesign(values)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame; asks by attributes, so that no frame library is loaded to find out."""
+    return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray)
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array (without loading SciPy)."""
+    return hasattr(X, "nnz") and hasattr(X, "tocsr")
+
+
+def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
+    """X as a source of rows, in place: no copy of a dense array, a CSR matrix or a frame (CSC becomes CSR)."""
+    if isinstance(X, DenseRows | SparseRows | FrameRows):
+        return X
+    if is_sparse(X):
+        return SparseRows(X if X.format == "csr" else X.tocsr())
+    if is_frame(X):
+        return _frame_rows(X)
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise DataError(
+            f"X has {array.ndim} dimension(s) and must have two: one row per sample, one column per feature."
+        )
+    return DenseRows(array)
+
+
+def _frame_rows(X: Any) -> DenseRows | FrameRows:
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    for name, dtype in frame.schema.items():
+        if not (dtype.is_numeric() or dtype == nw.Boolean):
+            raise DataError(
+                f"Column {name!r} holds {dtype} values and a linear discriminant needs numbers. "
+                "Encode it (for example with sklearn.preprocessing.OneHotEncoder) or drop it."
+            )
+    if nw.get_native_namespace(frame).__name__ == "pandas":
+        values = X.to_numpy()  # one block of one type: a view
+        if values.dtype.kind in "fiub" and len(set(X.dtypes)) == 1:
+            return DenseRows(values)
+    return FrameRows(frame)

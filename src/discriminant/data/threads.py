@@ -1,0 +1,121 @@
+"""A small thread pool over row chunks, with BLAS held to one thread inside it.
+
+NumPy and BLAS release the interpreter lock, so plain threads give the cores their work.  Measured against BLAS's own
+threads on blocks that fit the cache they are faster (0.39 against 0.6 s for a Gram matrix) and do not collapse when
+the machine is shared.  Results come back in the order of the items whatever the number of threads, so that sums have
+the same bits on every machine of the same kind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+
+from discriminant.protocols import Array
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+_lock = threading.Lock()
+_holders = 0
+_limiter: Any = None
+_local = threading.local()
+
+
+def available_cores() -> int:
+    """Cores that this process may use: its affinity, and its container's quota where there is one."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    with contextlib.suppress(OSError, ValueError), open("/sys/fs/cgroup/cpu.max") as file:
+        quota, period = file.read().split()
+        if quota != "max":
+            cores = min(cores, max(1, round(int(quota) / int(period))))
+    return cores
+
+
+def workers() -> int:
+    """How many threads a large reduction uses.
+
+    ``DISCRIMINANT_NUM_THREADS`` decides where it is set; else the cores, or fewer where BLAS was limited from outside
+    (``OMP_NUM_THREADS``, threadpoolctl, a joblib worker).
+    """
+    asked = os.environ.get("DISCRIMINANT_NUM_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    cores = available_cores()
+    if cores == 1 or getattr(_local, "inside", False):
+        return 1
+    if _holders:  # BLAS is pinned by a sibling of ours: its limit says nothing about the user's wish
+        return cores
+    from threadpoolctl import threadpool_info
+
+    limits = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    return max(1, min(cores, max(limits, default=cores)))
+
+
+@contextlib.contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Hold BLAS to one thread.  Counted: of several fits at once, the last to leave restores the old limit."""
+    global _holders, _limiter
+    from threadpoolctl import threadpool_limits
+
+    with _lock:
+        if _holders == 0:
+            _limiter = threadpool_limits(1, user_api="blas")
+        _holders += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _holders -= 1
+            if _holders == 0:
+                _limiter.restore_original_limits()
+                _limiter = None
+
+
+def ordered_map(function: Callable[[Item], Value], items: Sequence[Item], threads: int) -> Iterator[Value]:
+    """``map(function, items)`` over threads, in order, with at most ``threads + 1`` results waiting."""
+    if threads <= 1 or len(items) <= 1:
+        yield from map(function, items)
+        return
+    with single_threaded_blas(), ThreadPoolExecutor(min(threads, len(items)), initializer=_enter) as pool:
+        waiting: deque[Future[Value]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _enter() -> None:
+    _local.inside = True
+
+
+def scratch(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+    """An uninitialised array that this thread keeps under ``name`` and hands out again for the next block.
+
+    Fresh pages cost as much as the arithmetic on them: a block's work space is touched once and reused.  Pool threads
+    end with their reduction and take theirs along; a thread that lives on keeps at most one block's worth.
+    """
+    size = int(np.prod(shape))
+    kept: dict[str, Array] = _local.__dict__.setdefault("scratch", {})
+    buffer = kept.get(name)
+    if buffer is None or buffer.size < size or buffer.dtype != np.dtype(dtype):
+        buffer = kept[name] = np.empty(size, dtype)
+    return buffer[:size].reshape(shape)
+
+
+def drop_scratch() -> None:
+    """Give this thread's work space back."""
+    _local.__dict__.pop("scratch", None)
