@@ -34,8 +34,7 @@ class DenseDesign:
     @cached_property
     def values(self) -> Array:
         """The rows in float64: a view where they are already."""
-        converted: Array = np.asarray(self.raw, dtype=np.float64)
-        return converted
+        return self.raw.astype(np.float64, copy=False)
 
     def scores(self, A: Array) -> Array:
         return self.values @ A[1:] + A[0]
@@ -97,8 +96,8 @@ class DenseRows:
     @property
     def block_rows(self) -> int:
         n, d = self.X.shape[0], max(self.X.shape[1], 1)
-        rows: int = max(DENSE_BLOCK_VALUES // d, min(LEAST_BLOCK_ROWS, MOST_BLOCK_VALUES // d), 1)
-        return min(rows, max(256, n // 64))
+        rows = max(DENSE_BLOCK_VALUES // d, min(LEAST_BLOCK_ROWS, MOST_BLOCK_VALUES // d), 1)
+        return int(min(rows, max(256, n // 64)))
 
     def design(self, start: int, stop: int) -> DenseDesign:
         return DenseDesign(self.X[start:stop])
