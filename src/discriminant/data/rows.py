@@ -34,7 +34,7 @@ class DenseDesign:
     @cached_property
     def values(self) -> Array:
         """The rows in float64: a view where they are already."""
-        return self.raw.astype(np.float64, copy=False)
+        return self.raw.astype(np.float64, copy=False)  # type: ignore[no-any-return]
 
     def scores(self, A: Array) -> Array:
         return self.values @ A[1:] + A[0]
