@@ -30,7 +30,8 @@ nav a { text-decoration: none } a { color: #1459a8 }
 nav a[aria-current] { color: #1c2733; font-weight: 600 }
 h1, h2, h3 { line-height: 1.25; margin: 2rem 0 .7rem }
 pre { background: #f4f6f8; padding: .9rem 1.1rem; border-radius: 6px; overflow-x: auto; line-height: 1.4 }
-code { font: .875em ui-monospace, "DejaVu Sans Mono", monospace } :not(pre) > code { background: #f0f3f6; padding: .1em .3em }
+code { font: .875em ui-monospace, "DejaVu Sans Mono", monospace }
+:not(pre) > code { background: #f0f3f6; padding: .1em .3em }
 table { border-collapse: collapse; display: block; overflow-x: auto; font-size: .94em }
 th, td { text-align: left; padding: .4rem .8rem; border-bottom: 1px solid #e3e8ed; vertical-align: top }
 """
