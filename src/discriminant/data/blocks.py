@@ -57,6 +57,17 @@ class ArrayBlocks:
         for start, stop in self.bounds():
             yield self.block(start, stop)
 
+    def sample(self, n_rows: int, n_classes: int) -> Block:
+        """About ``n_rows`` rows, evenly spread, and at least one of each class that ``target`` (class codes) holds."""
+        rows = np.unique(np.linspace(0, self.n_rows - 1, min(n_rows, self.n_rows)).astype(np.intp))
+        target = self.target
+        if target is not None:
+            missing = np.setdiff1d(np.arange(n_classes), target[rows])
+            first = [int(np.argmax(hit)) for k in missing[:1000] if (hit := target == k).any()]
+            rows = np.unique(np.concatenate([rows, np.array(first, dtype=np.intp)]))
+        picked = None if target is None else np.asarray(target[rows])
+        return Block(self.rows.pick(rows), 0, picked, None if self.weight is None else self.weight[rows])
+
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
         """Σ_b kernel(b).  The kernel hands back a fresh object each time; ``+`` (or ``+=``) joins two of them."""
         total: Any = None

@@ -34,10 +34,10 @@ class DenseDesign:
     @cached_property
     def values(self) -> Array:
         """The rows in float64: a view where they are already."""
-        return self.raw.astype(np.float64, copy=False)  # type: ignore[no-any-return]
+        return self.raw.astype(np.float64, copy=False)
 
     def scores(self, A: Array) -> Array:
-        return self.values @ A[1:] + A[0]
+        return np.asarray(self.values @ A[1:] + A[0])
 
     def adjoint(self, G: Array) -> Array:
         return np.vstack([G.sum(axis=0, keepdims=True), self.values.T @ G])
@@ -102,6 +102,10 @@ class DenseRows:
     def design(self, start: int, stop: int) -> DenseDesign:
         return DenseDesign(self.X[start:stop])
 
+    def pick(self, rows: Array) -> DenseDesign:
+        """The rows with these indices."""
+        return DenseDesign(self.X[rows])
+
 
 @dataclass(frozen=True)
 class SparseRows:
@@ -125,6 +129,10 @@ class SparseRows:
         parts = (self.X.data[first:last], self.X.indices[first:last], self.X.indptr[start : stop + 1] - first)
         return SparseDesign(type(self.X)(parts, shape=(stop - start, self.X.shape[1]), copy=False))
 
+    def pick(self, rows: Array) -> SparseDesign:
+        """The rows with these indices."""
+        return SparseDesign(self.X[rows])
+
 
 @dataclass(frozen=True)
 class FrameRows:
@@ -144,7 +152,14 @@ class FrameRows:
         return max(1, min(max(256, n // 16), 8 * DENSE_BLOCK_VALUES // max(d, 1)))
 
     def design(self, start: int, stop: int) -> DenseDesign:
-        block = self.frame[start:stop]
+        return self._dense(self.frame[start:stop])
+
+    def pick(self, rows: Array) -> DenseDesign:
+        """The rows with these indices."""
+        return self._dense(self.frame[rows])
+
+    @staticmethod
+    def _dense(block: Any) -> DenseDesign:
         values = np.empty((block.shape[0], block.shape[1]))
         for j, name in enumerate(block.columns):
             values[:, j] = np.asarray(block[name].to_numpy(), dtype=np.float64)
