@@ -38,6 +38,7 @@ class Oracle(enum.Flag):
     QUADRATIC = enum.auto()  # ℓ is quadratic in z, so that one Newton step is exact
     MARGIN = enum.auto()  # ℓ is zero where t·z ≥ b: "separated" has a meaning
     CONJUGATE = enum.auto()  # ℓ*(u) is known, so that a dual bound exists
+    LINEAR = enum.auto()  # ℓ is piecewise linear in z, so that a linear program minimises J
 
 
 @runtime_checkable

@@ -1,1 +1,72 @@
-"""TODO."""
+"""Criteria ℓ(t, z): what a row's score costs, given its target.  Functions of scores and targets, and of nothing else.
+
+>>> make_criterion("logistic")
+Logistic()
+"""
+
+from __future__ import annotations
+
+from discriminant.criteria.hinge import Hinge, SquaredHinge
+from discriminant.criteria.kesler import Kesler
+from discriminant.criteria.links import log_sigmoid, log_softmax, log_sum_exp, sigmoid, softmax, softplus
+from discriminant.criteria.logistic import Logistic
+from discriminant.criteria.perceptron import Perceptron, Quadratic, Relaxation
+from discriminant.criteria.pointwise import Margin, Pointwise, Probability
+from discriminant.criteria.softmax import Softmax
+from discriminant.criteria.squared import SigmoidSquared, Squared
+from discriminant.criteria.zero_one import ZeroOne
+from discriminant.errors import ParameterError, names
+
+_BY_NAME: dict[str, type[Pointwise]] = {
+    "hinge": Hinge,
+    "kesler": Kesler,
+    "logistic": Logistic,
+    "perceptron": Perceptron,
+    "quadratic": Quadratic,
+    "relaxation": Relaxation,
+    "sigmoid-squared": SigmoidSquared,
+    "softmax": Softmax,
+    "squared": Squared,
+    "squared-hinge": SquaredHinge,
+    "zero-one": ZeroOne,
+}
+
+
+def make_criterion(criterion: str | Pointwise) -> Pointwise:
+    """The criterion of that name with its default parameters; a criterion is handed back as it is."""
+    if isinstance(criterion, Pointwise):
+        return criterion
+    if isinstance(criterion, str):
+        found = _BY_NAME.get(criterion.replace("_", "-"))
+        if found is not None:
+            return found()
+        raise ParameterError(f"There is no criterion {criterion!r}; choose among {names(sorted(_BY_NAME), most=20)}.")
+    raise ParameterError(
+        f"A criterion is a name or an instance of a subclass of discriminant.criteria.Pointwise; "
+        f"{criterion!r} is neither."
+    )
+
+
+__all__ = [
+    "Hinge",
+    "Kesler",
+    "Logistic",
+    "Margin",
+    "Perceptron",
+    "Pointwise",
+    "Probability",
+    "Quadratic",
+    "Relaxation",
+    "SigmoidSquared",
+    "Softmax",
+    "Squared",
+    "SquaredHinge",
+    "ZeroOne",
+    "log_sigmoid",
+    "log_softmax",
+    "log_sum_exp",
+    "make_criterion",
+    "sigmoid",
+    "softmax",
+    "softplus",
+]

@@ -1,0 +1,63 @@
+"""The logistic criterion: cross-entropy of one sigmoid output, for targets t in [0, 1].
+
+    ℓ = ln(1+e^z) − tz,    ℓ' = σ(z) − t,    ℓ'' = σ(1−σ),    ℓ''' = σ(1−σ)(1−2σ),
+    ℓ*(u) = p ln p + (1−p) ln(1−p)  with p = u + t in [0, 1].
+
+The gradient of the mean loss is (1/n) Σ (p−t) y and its Hessian +(1/n) Σ p(1−p) y y' (Alpaydin 10.7, PRML 4.3.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discriminant.criteria.links import entropy_term, sigmoid
+from discriminant.criteria.pointwise import Probability, like
+from discriminant.protocols import Array, Oracle
+
+
+@dataclass(frozen=True)
+class Logistic(Probability):
+    """ℓ = ln(1+e^z) − tz.
+
+    >>> Logistic().value(np.array([[1.0]]), np.array([[0.0]]))
+    array([[0.69314718]])
+    """
+
+    oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.CONJUGATE
+    recedes: ClassVar[bool] = True
+    third_known: ClassVar[bool] = True
+
+    def value(self, t: Array, z: Array) -> Array:
+        return np.asarray(np.maximum(z, 0) - like(t, z) * z + np.log1p(np.exp(-np.abs(z))))
+
+    def gradient(self, t: Array, z: Array) -> Array:
+        return _slope(like(t, z), z, np.exp(-np.abs(z)))
+
+    def curvature(self, t: Array, z: Array) -> Array:
+        tail = np.exp(-np.abs(z))
+        return np.asarray(tail / np.square(1 + tail))
+
+    def third(self, t: Array, z: Array) -> Array:
+        tail = np.exp(-np.abs(z))
+        return np.asarray(tail / np.square(1 + tail) * (tail - 1) / (1 + tail) * np.sign(z))
+
+    def value_and_gradient(self, t: Array, z: Array) -> tuple[Array, Array]:
+        t, tail = like(t, z), np.exp(-np.abs(z))
+        return np.maximum(z, 0) - t * z + np.log1p(tail), _slope(t, z, tail)
+
+    def conjugate(self, t: Array, u: Array) -> Array:
+        p = u + like(t, u)
+        return entropy_term(p) + entropy_term(1 - p)
+
+    def probability(self, z: Array) -> Array:
+        """σ(z), the posterior of the positive class."""
+        return sigmoid(z)
+
+
+def _slope(t: Array, z: Array, tail: Array) -> Array:
+    """σ − t, written (1−t)σ − t(1−σ), so that hard labels keep all digits where σ is next to its target."""
+    p = np.where(z >= 0, 1, tail)
+    return np.asarray(((1 - t) * p - t * (1 + tail - p)) / (1 + tail))

@@ -1,0 +1,103 @@
+"""The softmax criterion: cross-entropy of K outputs that compete, for targets t ≥ 0 that sum to one in a row.
+
+    ℓ = ln Σ_k e^{z_k} − Σ_k t_k z_k,    ∂ℓ/∂z = p − t,    ∂²ℓ/∂z² = diag(p) − p p',    p = softmax(z),
+    ℓ*(u) = Σ_k p_k ln p_k  with p = u + t on the simplex.
+
+The Hessian carries a plus sign and is positive semi-definite.  With ``reference=True`` the last class has no output
+of its own: its score is held at zero, which makes the weights unique and equals one sigmoid when K = 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from discriminant.criteria.links import entropy_term
+from discriminant.criteria.pointwise import Probability, like
+from discriminant.errors import MismatchError
+from discriminant.protocols import Array, Oracle
+
+
+@dataclass(frozen=True)
+class Softmax(Probability):
+    """ℓ = ln Σ_k e^{z_k} − t·z, one number a row.
+
+    >>> Softmax().value(np.array([[1.0, 0.0]]), np.zeros((1, 2)))
+    array([[0.69314718]])
+    """
+
+    reference: bool = False
+    oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.CONJUGATE
+    coupled: ClassVar[bool] = True
+    recedes: ClassVar[bool] = True
+
+    def value(self, t: Array, z: Array) -> Array:
+        shifted, _, total = self._powers(z)
+        return np.asarray(np.log(total) - _dot(like(t, z), shifted) + self._slack(t, z))
+
+    def gradient(self, t: Array, z: Array) -> Array:
+        _, power, total = self._powers(z)
+        return np.asarray(power / total - like(t, z))
+
+    def value_and_gradient(self, t: Array, z: Array) -> tuple[Array, Array]:
+        t = like(t, z)
+        shifted, power, total = self._powers(z)
+        return np.log(total) - _dot(t, shifted) + self._slack(t, z), power / total - t
+
+    def curvature(self, t: Array, z: Array) -> Array:
+        p = self.probability(z)
+        bend = -p[:, :, None] * p[:, None, :]
+        diagonal = np.arange(p.shape[1])
+        bend[:, diagonal, diagonal] += p
+        return bend
+
+    def curvature_product(self, t: Array, z: Array, v: Array) -> Array:
+        p = self.probability(z)
+        return np.asarray(p * (v - _dot(p, v)))
+
+    def conjugate(self, t: Array, u: Array) -> Array:
+        p = u + like(t, u)
+        rest = 1 - p.sum(axis=1, keepdims=True)
+        close = np.abs(rest) <= 8 * p.shape[1] * np.finfo(p.dtype).eps
+        edge = entropy_term(np.where(close, 0, rest)) if self.reference else np.where(close, 0, np.inf)
+        return np.asarray(entropy_term(p).sum(axis=1, keepdims=True) + edge)
+
+    def probability(self, z: Array) -> Array:
+        """The posteriors of the classes that have an output, shape (n, q)."""
+        _, power, total = self._powers(z)
+        return np.asarray(power / total)
+
+    def check_targets(self, t: Array) -> None:
+        super().check_targets(t)
+        total = t.sum(axis=1)
+        wrong = total > 1 + 1e-6 if self.reference else np.abs(total - 1) > 1e-6
+        if wrong.any():
+            raise MismatchError(
+                f"Criterion Softmax takes targets that sum to {'at most ' if self.reference else ''}1 in each row; "
+                f"it was given a row that sums to {total[wrong][0]:g}. Use the coding 'softmax'"
+                f"{' with reference=True' if self.reference else ''}, or criterion Logistic for outputs "
+                f"that do not exclude each other."
+            )
+
+    def _powers(self, z: Array) -> tuple[Array, Array, Array]:
+        """z less its row maximum, the powers of that, and their sum (with the silent class, if there is one)."""
+        top = z.max(axis=1, keepdims=True)
+        if self.reference:
+            top = np.maximum(top, 0)
+        shifted = z - top
+        power = np.exp(shifted)
+        total = power.sum(axis=1, keepdims=True)
+        return shifted, power, total + np.exp(-top) if self.reference else total
+
+    def _slack(self, t: Array, z: Array) -> Array | float:
+        """Subtracting the maximum from z changes t·z by the maximum times (1 − Σt): the reference class's share."""
+        if not self.reference:
+            return 0.0
+        top = np.maximum(z.max(axis=1, keepdims=True), 0)
+        return np.asarray(top * (1 - like(t, z).sum(axis=1, keepdims=True)))
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.asarray(np.einsum("nk,nk->n", a, b))[:, None]
