@@ -59,5 +59,5 @@ class Logistic(Probability):
 
 def _slope(t: Array, z: Array, tail: Array) -> Array:
     """σ − t, written (1−t)σ − t(1−σ), so that hard labels keep all digits where σ is next to its target."""
-    p = np.where(z >= 0, 1, tail)
-    return np.asarray(((1 - t) * p - t * (1 + tail - p)) / (1 + tail))
+    right = z >= 0
+    return np.asarray(np.where(right, 1 - t - t * tail, (1 - t) * tail - t) / (1 + tail))
