@@ -1,0 +1,62 @@
+"""The machine that was measured, and how much of it others used meanwhile."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def describe(threads: int) -> dict[str, object]:
+    """What a reader needs to place the figures."""
+    cpuinfo = Path("/proc/cpuinfo").read_text()
+    model = re.search(r"model name\s*:\s*(.*)", cpuinfo)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "processor": model.group(1).strip() if model else platform.machine(),
+        "cores": os.cpu_count(),
+        "threads": threads,
+        "memory_GiB": round(memory),
+        "python": platform.python_version(),
+        "date": time.strftime("%Y-%m-%d"),
+    }
+
+
+def busy_seconds() -> float:
+    """Processor seconds that all processes of the machine have used since it started (stolen time included)."""
+    user, nice, system, _, _, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split("\n")[0].split()[1:9])
+    return (user + nice + system + irq + softirq + steal) / TICKS
+
+
+@dataclass
+class Neighbours:
+    """The share of the machine that processes other than the measured one took while it was measured."""
+
+    foreign: float = 0.0
+    available: float = 1e-9
+
+    def settle(self, quiet: float, patience: float) -> None:
+        """Wait until thread pools of the last contender sleep and, at most ``patience`` seconds, until others rest.
+
+        The same for every contender, before each measurement.
+        """
+        end = time.monotonic() + patience
+        while True:
+            before = busy_seconds()
+            time.sleep(quiet)
+            if busy_seconds() - before <= 0.3 * quiet or time.monotonic() >= end:
+                return
+
+    def add(self, busy: float, own: float, wall: float) -> None:
+        """Count one measurement: the machine's busy seconds, the contender's own, and the wall seconds it took."""
+        self.foreign += max(0.0, busy - own)
+        self.available += wall * (os.cpu_count() or 1)
+
+    @property
+    def share(self) -> float:
+        return min(1.0, self.foreign / self.available)

@@ -1,0 +1,228 @@
+"""One task, all contenders, interleaved: rounds in which each contender is measured once, in an order drawn anew.
+
+Machines wander, so only figures of one run are compared, and a ratio is given twice: of the medians, and its range over
+the rounds, in which the two measurements lie seconds apart.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
+
+from benchmarks.adapters import load
+from benchmarks.agree import Verdict, compare, gap
+from benchmarks.bench import Sample
+from benchmarks.contract import LIMIT, OURS, PEER, Answer
+from benchmarks.machine import Neighbours, busy_seconds
+from benchmarks.tasks import Task
+from benchmarks.worker import Worker
+
+SLOW = 5.0  # seconds: a contender whose call takes longer is measured in fewer rounds
+FEW_ROUNDS = 3
+
+
+@dataclass
+class Row:
+    """One contender's line: what was measured, and what its answer was worth."""
+
+    adapter: str
+    file: str
+    role: str
+    method: str
+    seconds: list[float | None] = field(default_factory=list)  # one entry per round; None: left out of this round
+    first: float = float("nan")
+    peak: int | None = None
+    verdict: Verdict = field(default_factory=lambda: Verdict(False, "not compared"))
+    failure: str = ""
+    objective: float | None = None
+    passes: float | None = None
+
+    @property
+    def label(self) -> str:
+        return f"{self.adapter} {self.method}"
+
+    @property
+    def times(self) -> list[float]:
+        return [s for s in self.seconds if s is not None]
+
+    @property
+    def median(self) -> float:
+        return median(self.times) if self.times else float("nan")
+
+    @property
+    def counts(self) -> bool:
+        """Measured, and the same problem solved: only then may others be compared with it."""
+        return bool(self.times) and not self.failure and (self.verdict.same or self.role == LIMIT)
+
+    def over(self, other: Row) -> tuple[float, float, float]:
+        """How many times longer this row takes: ratio of medians, and its smallest and largest in one round."""
+        both = [a / b for a, b in zip(self.seconds, other.seconds, strict=False) if a is not None and b is not None]
+        return self.median / other.median, min(both, default=float("nan")), max(both, default=float("nan"))
+
+
+@dataclass
+class Outcome:
+    """A measured task."""
+
+    task: Task
+    rows: list[Row]
+    skipped: list[str]
+    foreign_share: float = 0.0
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def best(self, role: str) -> Row | None:
+        """The quickest row of this role among those that solved the problem."""
+        rows = [row for row in self.rows if row.role == role and row.counts]
+        return min(rows, key=lambda row: row.median, default=None)
+
+    @property
+    def ours(self) -> Row | None:
+        return self.best(OURS)
+
+    @property
+    def read(self) -> Row | None:
+        return next((r for r in self.rows if r.role == LIMIT and r.method == "one read of X" and r.counts), None)
+
+    def shortfalls(self) -> list[str]:
+        """A sentence for each thing that is not as promised: ours missing, wrong or slower than the aim."""
+        ours, peer, aim = self.ours, self.best(PEER), self.task.aim
+        if ours is None:
+            reasons = [row.failure or row.verdict.sentence for row in self.rows if row.role == OURS]
+            return [f"{self.task.name}: our estimator gave no result that counts ({'; '.join(reasons) or 'absent'})"]
+        found = []
+        if aim.times_the_peer and peer is not None and peer.median / ours.median < aim.times_the_peer:
+            ratio = peer.median / ours.median
+            found.append(f"{self.task.name}: {ratio:.2f}× {peer.label}, promised {aim.times_the_peer:g}×")
+        if self.read is not None and ours.median / self.read.median > aim.reads_of_X:
+            reads = ours.median / self.read.median
+            found.append(f"{self.task.name}: {reads:.2f} reads of X, promised {aim.reads_of_X:g}")
+        return found
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to measure."""
+
+    repeat: int = 7
+    threads: int = 2
+    memory: bool = True
+    quiet: float = 0.2  # seconds of rest before each measurement
+    patience: float = 20.0  # seconds to wait at most for others to rest
+    limit: float = 120.0  # seconds: a contender whose first call takes longer is not measured again
+
+
+def say(text: str) -> None:
+    """Progress, on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def contenders(task: Task, workers: Mapping[str, Worker]) -> tuple[list[Row], list[str], dict[str, str]]:
+    """The rows to fill, the sentences about those who do not take part, and the versions of those who do."""
+    rows, skipped, versions = [], [], {}
+    for file, worker in workers.items():
+        adapter = load(file)
+        version = worker.call("version")
+        methods = adapter.METHODS.get(task.problem, {})
+        if version is None:
+            skipped.append(f"{adapter.NAME} is not installed: left out.")
+        elif not methods:
+            skipped.append(f"{adapter.NAME} {adapter.REFUSALS.get(task.problem, 'has no method for this')}.")
+        else:
+            rows += [Row(adapter.NAME, file, adapter.ROLE, method) for method in methods]
+            versions[adapter.PACKAGE] = version
+    return rows, skipped, versions
+
+
+def same_data(task: Task, workers: Mapping[str, Worker], rows: list[Row]) -> None:
+    """Have every process that takes part make the data, and insist that they are the same bit for bit."""
+    digests = {file: workers[file].call("load", task) for file in dict.fromkeys(row.file for row in rows)}
+    if len(set(digests.values())) > 1:
+        raise RuntimeError(f"the processes did not make the same data for {task.name}: checksums {digests}")
+
+
+def warm_up(rows: list[Row], workers: Mapping[str, Worker]) -> dict[str, Answer]:
+    """First calls, timed apart, and the answers; a contender that fails keeps its sentence."""
+    answers: dict[str, Answer] = {}
+    for row in rows:
+        try:
+            row.first = workers[row.file].call("warm", row.method).wall
+            answers[row.label] = workers[row.file].call("answer", row.method)
+        except RuntimeError as error:
+            row.failure = str(error)
+        say(f"  first call of {row.label}: {row.failure or f'{row.first:.3f} s'}")
+    return answers
+
+
+def judge(task: Task, rows: list[Row], answers: Mapping[str, Answer]) -> None:
+    """Compare every answer with that of the task's judge, or of the first peer that gave one.
+
+    A task with gaps compares objectives instead, with the lowest that any contender reached.
+    """
+    able = [row for row in rows if answers.get(row.label)]
+    named = [row for row in able if (row.adapter, row.method) == task.judge] or [r for r in able if r.role == PEER]
+    for row in able:
+        answer = answers[row.label]
+        row.objective = float(answer["objective"]) if "objective" in answer else None
+        row.passes = float(answer["passes"]) if "passes" in answer else None
+        if task.gaps:
+            continue
+        if named and row is named[0]:
+            row.verdict = Verdict(True, "the judge", 0.0)
+        elif named:
+            row.verdict = compare(answer, answers[named[0].label], task.tolerance)
+    known = {row.label: row.objective for row in able if row.objective is not None}
+    for row in able if task.gaps else []:
+        if row.objective is not None:
+            above = gap(row.objective, min(known.values()))
+            row.verdict = Verdict(above <= min(task.gaps), f"gap {above:.1e}", above)
+
+
+def rounds(rows: list[Row], workers: Mapping[str, Worker], options: Options, neighbours: Neighbours) -> None:
+    """Measure every contender once a round, in an order drawn anew each round."""
+    order = random.Random(0)
+    running = [row for row in rows if not row.failure and row.first <= options.limit]
+    for number in range(options.repeat):
+        order.shuffle(running)
+        for row in running:
+            if row.first > SLOW and number >= FEW_ROUNDS:
+                row.seconds.append(None)
+                continue
+            neighbours.settle(options.quiet, options.patience)
+            busy, start = busy_seconds(), time.monotonic()
+            sample: Sample = workers[row.file].call("sample", row.method)
+            neighbours.add(busy_seconds() - busy, sample.cpu, time.monotonic() - start)
+            row.seconds.append(sample.wall)
+        say(f"  round {number + 1} of {options.repeat} done")
+    for row in rows:
+        if row.first > options.limit:
+            row.failure = f"took {row.first:.0f} s once and was not measured again"
+
+
+def peaks(task: Task, rows: list[Row], options: Options) -> None:
+    """Peak memory beyond X, each contender in a fresh process; meaningless where the contender is itself a process."""
+    if task.problem.endswith("cold-start"):
+        return
+    for row in rows:
+        if row.failure or row.role == LIMIT:
+            continue
+        with Worker(row.file, options.threads) as fresh:
+            fresh.call("load", task)
+            row.peak = fresh.call("peak", row.method)
+        say(f"  memory of {row.label}: {row.peak / 2**20:.0f} MiB beyond X")
+
+
+def measure(task: Task, workers: Mapping[str, Worker], options: Options) -> Outcome:
+    """The whole of one task."""
+    say(f"{task.name}: {task.title}, {task.size()}")
+    rows, skipped, versions = contenders(task, workers)
+    same_data(task, workers, rows)
+    judge(task, rows, warm_up(rows, workers))
+    neighbours = Neighbours()
+    rounds(rows, workers, options, neighbours)
+    if options.memory:
+        peaks(task, rows, options)
+    return Outcome(task, rows, skipped, neighbours.share, versions)

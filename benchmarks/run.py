@@ -1,0 +1,84 @@
+"""The command: ``python -m benchmarks.run --task lda-1e6x50 --repeat 7``; without a task, all of them in turn."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.adapters import FILES
+from benchmarks.machine import describe
+from benchmarks.measure import Options, Outcome, measure, say
+from benchmarks.picture import draw
+from benchmarks.report import as_json, paste, section
+from benchmarks.tasks import TASKS
+from benchmarks.worker import Worker
+
+HERE = Path(__file__).resolve().parent
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    cores = len(os.sched_getaffinity(0))
+    parse = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    parse.add_argument("--task", action="append", choices=sorted(TASKS), help="may be given again; default: all")
+    parse.add_argument("--adapter", action="append", choices=FILES, help="only these contenders; default: all")
+    parse.add_argument("--repeat", type=int, default=None, help="rounds (default 7, quick 3)")
+    parse.add_argument("--threads", type=int, default=cores, help="cores that every contender may use (default: all)")
+    parse.add_argument("--quick", action="store_true", help="small sizes, no README: do the tasks run, are they right?")
+    parse.add_argument("--no-memory", action="store_true", help="do not measure memory (saves a process per contender)")
+    parse.add_argument("--no-readme", action="store_true", help="leave benchmarks/README.md and its picture alone")
+    parse.add_argument("--patience", type=float, default=20.0, help="seconds to wait for other processes to rest")
+    parse.add_argument("--strict", action="store_true", help="end with status 1 when a promise is not kept")
+    parse.add_argument("--results", type=Path, default=HERE / "results", help="where JSON, table and picture go")
+    return parse
+
+
+def publish(outcomes: Sequence[Outcome], machine: dict[str, object], arguments: argparse.Namespace) -> None:
+    """Write the results folder and, after a full run, the README's sections and its picture."""
+    folder: Path = arguments.results
+    folder.mkdir(parents=True, exist_ok=True)
+    prefix = "quick-" if arguments.quick else ""
+    for outcome in outcomes:
+        name = prefix + outcome.task.name
+        text = section(outcome, machine)
+        (folder / f"{name}.json").write_text(as_json(outcome, machine))
+        (folder / f"{name}.md").write_text(text)
+        draw([outcome], folder / f"{name}.svg")
+        print(text)
+        if not (arguments.quick or arguments.no_readme or arguments.adapter):
+            paste(HERE / "README.md", outcome.task.name, text, tuple(TASKS))
+    draw(outcomes, folder / f"{prefix}speed.png")
+    if not (arguments.quick or arguments.no_readme or arguments.adapter or arguments.task):
+        draw(outcomes, HERE / "speed.svg")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run; the status is 1 when our own answer is wrong or missing, or (strict) a promise is not kept."""
+    arguments = parser().parse_args(argv)
+    tasks = [TASKS[name] for name in arguments.task or TASKS]
+    tasks = [task.quick() for task in tasks] if arguments.quick else tasks
+    options = Options(
+        repeat=arguments.repeat or (3 if arguments.quick else 7),
+        threads=arguments.threads,
+        memory=not arguments.no_memory,
+        patience=arguments.patience,
+    )
+    machine = describe(arguments.threads)
+    with contextlib.ExitStack() as stack:
+        files = [file for file in FILES if file in (arguments.adapter or FILES)]
+        workers = {file: stack.enter_context(Worker(file, arguments.threads)) for file in files}
+        outcomes = [measure(task, workers, options) for task in tasks]
+    publish(outcomes, machine, arguments)
+    shortfalls = [sentence for outcome in outcomes for sentence in outcome.shortfalls()]
+    for sentence in shortfalls:
+        say(f"not as promised: {sentence}")
+    wrong = any(outcome.ours is None for outcome in outcomes)
+    return 1 if wrong or (arguments.strict and shortfalls) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
