@@ -1,0 +1,67 @@
+"""Products and powers: x, x², x₁x₂, … up to a degree  (Alpaydin 10.2; "polynomial discriminant function").
+
+The arithmetic is scikit-learn's ``PolynomialFeatures``, loaded on first use; this file gives it readable names
+("x0²", "x0·x1"), leaves out the constant, which the design has already, and keeps the contract of the other bases.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from discriminant.bases.contract import basis
+from discriminant.bases.expansion import Expansion, whole
+from discriminant.errors import ParameterError
+from discriminant.protocols import Array
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@basis
+class Polynomial(Expansion):
+    """All products of columns with total degree 1 … ``degree``, in scikit-learn's order.
+
+    Parameters
+    ----------
+    degree : int
+        Largest total degree; 2 gives the quadratic discriminant xᵗWx + wᵗx + w₀.
+    interaction_only : bool
+        Leave out powers: only products of different columns.
+
+    Attributes
+    ----------
+    powers_ : ndarray of shape (d̂, d)
+        Feature i is Π_j x_j ** powers_[i, j].
+
+    >>> Polynomial(2).fit([[1.0, 2.0]]).get_feature_names_out().tolist()
+    ['x0', 'x1', 'x0²', 'x0·x1', 'x1²']
+    """
+
+    degree: int = 2
+    interaction_only: bool = False
+
+    accepts_sparse: ClassVar[bool] = True
+
+    def _learn(self, X: Any, y: Any) -> dict[str, Any]:
+        from sklearn.preprocessing import PolynomialFeatures
+
+        degree = whole(self.degree, "degree", "Polynomial")
+        if not isinstance(self.interaction_only, bool):
+            raise ParameterError(f"interaction_only={self.interaction_only!r} of Polynomial must be True or False.")
+        products = PolynomialFeatures(degree, interaction_only=self.interaction_only, include_bias=False).fit(X)
+        # whatever the user has configured globally, the inner step hands out arrays
+        return {"products_": products.set_output(transform="default"), "powers_": products.powers_}
+
+    def _map(self, X: Any) -> Any:
+        return self.__dict__["products_"].transform(X)
+
+    def _names(self, x: list[str]) -> list[str]:
+        return [monomial(x, powers) for powers in self.__dict__["powers_"]]
+
+
+def monomial(x: list[str], powers: Array) -> str:
+    """The product as text: "x0²·x1"."""
+    return "·".join(
+        x[j] + ("" if power == 1 else str(int(power)).translate(SUPERSCRIPTS))
+        for j, power in enumerate(powers)
+        if power
+    )

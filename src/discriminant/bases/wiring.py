@@ -1,0 +1,180 @@
+"""Threshold units: 1(a·x > c), with given or random normals, and the Mark I's random wiring (Bishop 4.1.7).
+
+The Mark I perceptron (1958) looked at a 20 × 20 retina through association units.  A patch board joined each unit to
+some retina points chosen at random, half of the joints exciting and half inhibiting; a unit fired where the sum of its
+inputs reached a threshold.  That is a half-plane 1(a·x ≥ θ) whose normal a has entries −1, 0 and 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discriminant.bases.contract import basis
+from discriminant.bases.elementary import given
+from discriminant.bases.expansion import Expansion, generator, numerals, plus, whole
+from discriminant.errors import ParameterError
+from discriminant.protocols import Array
+
+SPELLED_OUT = 3  # with more columns than this, "a3·x" stands for the sum
+
+
+@basis
+class HalfPlane(Expansion):
+    """1(a·x > c): one on one side of a hyperplane, zero on the other.
+
+    Parameters
+    ----------
+    normals : int or array of shape (m, d)
+        The a; or how many, which then point in random directions (uniform after scaling columns to unit spread).
+    thresholds : sequence of m floats, or None
+        The c.  None lets each hyperplane pass midway between two random rows of X, so that it cuts the data.
+    random_state : None, int, Generator or RandomState
+
+    Attributes
+    ----------
+    normals_ : ndarray of shape (m, d)
+    thresholds_ : ndarray of shape (m,)
+
+    >>> HalfPlane([[2.0, -1.0]], (3.0,)).fit([[0.0, 0.0]]).get_feature_names_out().tolist()
+    ['1(2·x0-x1>3)']
+    """
+
+    normals: Any = 10
+    thresholds: Any = None
+    random_state: Any = None
+
+    accepts_sparse: ClassVar[bool] = True
+
+    def _learn(self, X: Any, y: Any) -> dict[str, Any]:
+        rng = generator(self.random_state)
+        if isinstance(self.normals, int | np.integer):
+            normals = rng.standard_normal((whole(self.normals, "normals", "HalfPlane"), X.shape[1])) / _spread(X)
+        else:
+            normals = self._given_normals(X.shape[1])
+        if self.thresholds is None:
+            n, m = X.shape[0], len(normals)
+            one = rng.integers(n, size=m)
+            other = (one + rng.integers(1, max(n, 2), size=m)) % n
+            thresholds = (_row_products(X[one], normals) + _row_products(X[other], normals)) / 2
+        else:
+            thresholds = given(self.thresholds, "thresholds", "HalfPlane")
+        if len(thresholds) != len(normals):
+            raise ParameterError(
+                f"HalfPlane has {len(normals)} normals and {len(thresholds)} thresholds: one threshold each is needed."
+            )
+        return {"normals_": normals, "thresholds_": thresholds}
+
+    def _given_normals(self, d: int) -> Array:
+        try:
+            normals = np.array(self.normals, dtype=np.float64)
+        except (TypeError, ValueError):
+            normals = np.zeros(())
+        if normals.ndim != 2 or normals.shape[1:] != (d,) or not normals.size or not np.isfinite(normals).all():
+            raise ParameterError(
+                f"normals={self.normals!r} of HalfPlane must be a number, or finite vectors of shape (m, {d})."
+            )
+        return normals
+
+    def _map(self, X: Any) -> Array:
+        sums = np.asarray(X @ self.__dict__["normals_"].T.astype(X.dtype, copy=False))
+        return np.asarray(sums > self.__dict__["thresholds_"].astype(X.dtype, copy=False), dtype=X.dtype)
+
+    def _names(self, x: list[str]) -> list[str]:
+        normals, thresholds = self.__dict__["normals_"], self.__dict__["thresholds_"]
+        if len(x) > SPELLED_OUT:
+            return [f"1(a{k}·x>c{k})" for k in range(1, len(normals) + 1)]
+        named = [f"1({_combination(a, x)}>{text})" for a, text in zip(normals, numerals(thresholds), strict=True)]
+        if len(set(named)) < len(named):  # the same normal up to four digits: fall back to numbers
+            return [f"1(a{k}·x>c{k})" for k in range(1, len(normals) + 1)]
+        return named
+
+
+def _spread(X: Any) -> Array:
+    """Standard deviation of each column (1 where it is zero), without densifying sparse X."""
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    squares = X.multiply(X) if hasattr(X, "multiply") else np.square(X - mean)
+    variance = np.asarray(squares.mean(axis=0), dtype=np.float64).ravel()
+    if hasattr(X, "multiply"):
+        variance = variance - mean**2
+    return np.asarray(np.sqrt(np.where(variance > 0, variance, 1.0)))
+
+
+def _row_products(rows: Any, normals: Array) -> Array:
+    """a_k · x_k for matching rows."""
+    products = rows.multiply(normals).sum(axis=1) if hasattr(rows, "multiply") else (rows * normals).sum(axis=1)
+    return np.asarray(products, dtype=np.float64).ravel()
+
+
+def _combination(a: Array, x: list[str]) -> str:
+    """a·x as text: "2·x0-x1"."""
+    terms = [
+        plus(weight, ("-" if weight < 0 else "") + ("" if abs(weight) == 1 else f"{abs(weight):.4g}·") + column)
+        for weight, column in zip(a, x, strict=True)
+    ]
+    return "".join(terms).removeprefix("+") or "0"
+
+
+@basis
+class Wiring(Expansion):
+    """1(a·x ≥ θ) with a of −1, 0, 1 at random: the association units of the Mark I.
+
+    Parameters
+    ----------
+    units : int
+        Association units; the Mark I had 512.
+    connections : int
+        Retina points wired to each unit, without repetition (at most all of them); half excite (+1), half inhibit
+        (−1), the odd one at random.  The Mark I allowed 40.
+    threshold : float or "median"
+        θ, the same for all units; "median" lets each unit fire for the upper half of the rows of ``fit``: θ lies
+        midway between the two middle sums, where rounding cannot decide.
+    random_state : None, int, Generator or RandomState
+
+    Attributes
+    ----------
+    wiring_ : ndarray of shape (d, units), int8
+        Column k holds the joints of unit k.
+    thresholds_ : ndarray of shape (units,)
+
+    >>> Wiring(units=3, connections=2, random_state=0).fit([[0.0, 1.0, 1.0, 0.0]]).wiring_.sum(axis=0).tolist()
+    [0, 0, 0]
+    """
+
+    units: int = 512
+    connections: int = 40
+    threshold: float | str = 1.0
+    random_state: Any = None
+
+    accepts_sparse: ClassVar[bool] = True
+
+    def _learn(self, X: Any, y: Any) -> dict[str, Any]:
+        wiring = self._solder(X.shape[1])
+        number = isinstance(self.threshold, int | float | np.integer | np.floating)
+        if self.threshold == "median" and isinstance(self.threshold, str):
+            sums = np.sort(np.asarray(X @ wiring.astype(X.dtype), dtype=np.float64), axis=0)
+            thresholds = (sums[max(len(sums) // 2 - 1, 0)] + sums[len(sums) // 2]) / 2
+        elif number and np.isfinite(self.threshold):  # type: ignore[arg-type]
+            thresholds = np.full(wiring.shape[1], float(self.threshold))
+        else:
+            raise ParameterError(f"threshold={self.threshold!r} of Wiring must be a finite number or 'median'.")
+        return {"wiring_": wiring, "thresholds_": thresholds}
+
+    def _solder(self, points: int) -> Array:
+        """Random joints: for each unit some points without repetition, with signs +1 and −1 in turn."""
+        rng = generator(self.random_state)
+        units = whole(self.units, "units", "Wiring")
+        joints = min(whole(self.connections, "connections", "Wiring"), points)
+        wiring = np.zeros((points, units), dtype=np.int8)
+        for k in range(units):
+            at = rng.permutation(points)[:joints]
+            wiring[at, k] = np.where((np.arange(joints) + rng.integers(2)) % 2, 1, -1)
+        return wiring
+
+    def _map(self, X: Any) -> Array:
+        sums = np.asarray(X @ self.__dict__["wiring_"].astype(X.dtype))
+        return np.asarray(sums >= self.__dict__["thresholds_"].astype(X.dtype, copy=False), dtype=X.dtype)
+
+    def _names(self, x: list[str]) -> list[str]:
+        return [f"unit{k}" for k in range(1, self.__dict__["wiring_"].shape[1] + 1)]
