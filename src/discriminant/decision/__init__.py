@@ -8,11 +8,13 @@ arrays: nothing here knows where the scores came from.
 from discriminant.decision.posteriors import (
     log_probit,
     log_sigmoid,
+    log_sigmoid_pair,
     log_softmax,
     logit,
     logsumexp,
     probit,
     sigmoid,
+    sigmoid_pair,
     softmax,
 )
 from discriminant.decision.priors import (
@@ -31,8 +33,10 @@ from discriminant.decision.reject import (
     without_single_winner,
 )
 from discriminant.decision.risk import bayes_actions, check_costs, cost_threshold, expected_costs, zero_one_costs
+from discriminant.decision.rule import Rule
 
 __all__ = [
+    "Rule",
     "bayes_actions",
     "check_costs",
     "check_priors",
@@ -43,6 +47,7 @@ __all__ = [
     "expected_costs",
     "log_probit",
     "log_sigmoid",
+    "log_sigmoid_pair",
     "log_softmax",
     "logit",
     "logsumexp",
@@ -53,6 +58,7 @@ __all__ = [
     "shift_log_posteriors",
     "shift_posteriors",
     "sigmoid",
+    "sigmoid_pair",
     "softmax",
     "with_reject",
     "without_single_winner",

@@ -50,6 +50,37 @@ def log_sigmoid(z: Any) -> Array:
     return np.asarray(np.subtract(np.minimum(values, 0), result, out=result))
 
 
+def sigmoid_pair(z: Any) -> Array:
+    """(P(C₀|x), P(C₁|x)) = (σ(−z), σ(z)), (n, 2), from one exponential a row.
+
+    >>> sigmoid_pair([0.0, -1000.0]).tolist()
+    [[0.5, 0.5], [1.0, 0.0]]
+    """
+    values = _floats(z)
+    small = np.exp(-np.abs(values))
+    larger = 1 / (1 + small)
+    smaller = small * larger
+    positive = values > 0
+    return _pair(np.where(positive, smaller, larger), np.where(positive, larger, smaller))
+
+
+def log_sigmoid_pair(z: Any) -> Array:
+    """(log P(C₀|x), log P(C₁|x)), (n, 2), from one exponential a row.
+
+    >>> log_sigmoid_pair([1e4]).tolist()
+    [[-10000.0, 0.0]]
+    """
+    values = _floats(z)
+    rest = np.log1p(np.exp(-np.abs(values)))
+    return _pair(np.minimum(-values, 0) - rest, np.minimum(values, 0) - rest)
+
+
+def _pair(first: Array, second: Array) -> Array:
+    result = np.empty((*first.shape, 2), dtype=first.dtype)
+    result[..., 0], result[..., 1] = first, second
+    return result
+
+
 def logsumexp(z: Any, axis: int = -1, keepdims: bool = False) -> Array:
     """log Σ e^z along an axis; −inf where all the terms are.
 

@@ -1,0 +1,168 @@
+"""The decision rule of a discriminant: from q outputs z to K class scores, a label, posteriors.
+
+    class scores   g = decode(z); without a coding g = z, and one output stands for two classes as g = (−z/2, z/2)
+    decision       argmax_k g_k, the first of equals; one output: the second class iff z > 0
+    posteriors     "softmax": e^{g_k} / Σ_j e^{g_j};  "sigmoid": σ(g_k), brought to sum one; one output: σ(∓z) for both
+
+For one output softmax and sigmoid are the same (Alpaydin 10.7, exercise 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discriminant.decision.posteriors import (
+    log_sigmoid,
+    log_sigmoid_pair,
+    log_softmax,
+    logsumexp,
+    sigmoid_pair,
+    softmax,
+)
+from discriminant.decision.reject import without_single_winner
+from discriminant.errors import DataError, MismatchError, ParameterError, names
+from discriminant.protocols import Array
+
+LINKS = (None, "sigmoid", "softmax")
+FEW_CLASSES = 32  # up to which whole columns are compared; NumPy's argmax walks a short last axis row by row
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """How outputs decide: the classes, how outputs stand for them, and the link to posteriors."""
+
+    classes: Array  # (K,)
+    n_outputs: int
+    coding: Any = None
+    link: str | None = None
+
+    def check(self) -> None:
+        """Refuse outputs, classes and codings that do not fit together."""
+        K, q = len(self.classes), self.n_outputs
+        if self.classes.ndim != 1 or K < 2 or len(set(self.classes.tolist())) != K:
+            raise DataError(f"classes must be at least two different labels; got {self.classes.tolist()}.")
+        if self.link not in LINKS:
+            raise ParameterError(f"link is {self.link!r}; it must be one of {names([str(link) for link in LINKS])}.")
+        if self.coding is not None and np.shape(self.coding.targets) != (K, q):
+            coded = np.shape(self.coding.targets)
+            raise MismatchError(
+                f"{type(self.coding).__name__} codes {coded[0]} classes by {coded[1]} outputs; "
+                f"there are {K} classes and {q} outputs."
+            )
+        if self.coding is None and q != K and not self.one_output:
+            raise MismatchError(f"{q} outputs for {K} classes need a coding that says how outputs stand for classes.")
+
+    @property
+    def one_output(self) -> bool:
+        return self.n_outputs == 1 and len(self.classes) == 2
+
+    @cached_property
+    def orientation(self) -> float:
+        """−1 where the coding gives ``classes[0]`` the positive scores of the one output."""
+        if self.coding is None:
+            return 1.0
+        towards = np.asarray(self.coding.decode(np.ones((1, 1))))[0]
+        return 1.0 if towards[1] > towards[0] else -1.0
+
+    def class_scores(self, z: Array) -> Array:
+        """g, (n, K)."""
+        if self.one_output:
+            return z * (np.array([-0.5, 0.5]) * self.orientation)
+        return z if self.coding is None else np.asarray(self.coding.decode(z))
+
+    def decision_function(self, z: Array) -> Array:
+        """g, (n, K); for two classes their difference (n,), positive for ``classes[1]``."""
+        if self.one_output:
+            return z[:, 0] * self.orientation
+        g = self.class_scores(z)
+        return np.asarray(g[:, 1] - g[:, 0]) if len(self.classes) == 2 else g
+
+    def codes(self, z: Array) -> Array:
+        """The position of the winning class, the first of equals."""
+        if self.one_output:
+            return (self.decision_function(z) > 0).view(np.uint8)
+        g = self.class_scores(z)
+        if g.shape[1] > FEW_CLASSES:
+            return np.asarray(g.argmax(axis=1))
+        best, codes = g[:, 0].copy(), np.zeros(len(g), dtype=np.uint8)
+        for k in range(1, g.shape[1]):
+            np.copyto(codes, k, where=g[:, k] > best)
+            np.maximum(best, g[:, k], out=best)
+        return codes
+
+    def labels(self, z: Array) -> Array:
+        """The label of the winning class."""
+        return self.classes.take(self.codes(z))
+
+    def rejected(self, z: Array) -> Array:
+        """True where no class discriminant is positive or several are."""
+        return without_single_winner(self.class_scores(z))
+
+    def posteriors(self, z: Array) -> Array:
+        """P(C_k|x), (n, K)."""
+        if self.one_output:
+            return sigmoid_pair(self.decision_function(z))
+        if self.link == "softmax":
+            return softmax(self.class_scores(z))
+        return np.asarray(np.exp(self.log_posteriors(z)))
+
+    def log_posteriors(self, z: Array) -> Array:
+        """log P(C_k|x), (n, K), finite wherever z is."""
+        if self.one_output:
+            return log_sigmoid_pair(self.decision_function(z))
+        if self.link == "softmax":
+            return log_softmax(self.class_scores(z))
+        each = log_sigmoid(self.class_scores(z))
+        return np.asarray(each - logsumexp(each, keepdims=True))
+
+    @cached_property
+    def linear_decoder(self) -> tuple[Array, Array]:
+        """(D, s) with g = zD + s, for rules that decide by the largest of K linear functions; refused for others."""
+        q = self.n_outputs
+        shift = self.class_scores(np.zeros((1, q)))[0]
+        slopes = self.class_scores(np.eye(q)) - shift
+        trial = np.random.default_rng(0).normal(size=(32, q)) * np.logspace(-2, 2, 32)[:, None]
+        if not np.allclose(self.class_scores(trial), trial @ slopes + shift, rtol=1e-9, atol=1e-9):
+            raise MismatchError(
+                f"{type(self.coding).__name__} does not decide by the largest of K linear functions, so that its "
+                "classes have no single boundary and no convex region. discriminant.ambiguity shows its regions."
+            )
+        return slopes, shift
+
+    def position(self, label: Any) -> int:
+        """The position of a class: an integer is one already, anything else is looked for among the labels."""
+        label = label.item() if isinstance(label, np.generic) else label
+        if type(label) is int:
+            if 0 <= label < len(self.classes):
+                return label
+        else:
+            for k, own in enumerate(self.classes.tolist()):
+                if type(own) is type(label) and own == label:
+                    return k
+        raise ParameterError(
+            f"{label!r} is no class: name two of {names(list(self.classes))}, or give their positions, "
+            f"0 to {len(self.classes) - 1}."
+        )
+
+    def encode(self, y: Any) -> Array:
+        """The position of each label in y."""
+        labels = np.asarray(y)
+        codes = np.full(len(labels), -1)
+        for k, label in enumerate(self.classes):
+            codes[labels == label] = k
+        if (codes < 0).any():
+            stranger = labels[codes < 0].tolist()[0]
+            raise DataError(f"y holds {stranger!r}, which is no class; the classes are {names(list(self.classes))}.")
+        return codes
+
+    def require_link(self) -> None:
+        """Refuse posteriors where scores are not log odds."""
+        if self.link is None:
+            raise MismatchError(
+                "This discriminant has no link from scores to probabilities: its scores are not log odds. "
+                "Use predict or distance, or calibrate it (sklearn.calibration.CalibratedClassifierCV)."
+            )

@@ -1,0 +1,122 @@
+"""z = b + Wᵗ(φ(x) − c) over rows in blocks, and any function of z on top, in one look at X.
+
+A block of rows is brought to float64, moved by c and multiplied while it lies in the cache; what is kept of it is
+decided there too (a label, a posterior, a distance), so that a prediction costs little more than reading X once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import is_frame, map_rows, require_finite
+from discriminant.data.rows import DenseDesign, SparseDesign, as_rows, is_sparse
+from discriminant.data.threads import scratch
+from discriminant.errors import DataError, names
+from discriminant.protocols import Array
+
+SMALL = 100_000  # values of X below which one product beats a walk over blocks
+FEATURE_BLOCK = 200_000  # values of φ(x) that are held at once
+NEAR = 1e3  # Σ_j |c_j w_j| up to which w₀ + Wᵗx is as right as 2e-13, so that x − c need not be formed
+
+
+class _NotFinite(ArithmeticError):
+    """A score of some block is NaN or infinite; the rows are read again to say why."""
+
+
+@dataclass(frozen=True, eq=False)
+class AffineMap:
+    """x ↦ b + Wᵗ(φ(x) − c), with b in row 0 of ``weights`` (1 + d, q)."""
+
+    weights: Array
+    center: Any = None  # c, (d,), or None for zeros
+    basis: Any = None
+    feature_names: Any = None  # a tuple of str, or None
+    absolute: bool = False  # an error of 2e-13 in z is nothing: z is a logarithm
+
+    def apply(self, then: Callable[[Array], Array], X: Any, width: int | None, dtype: Any = None) -> Array:
+        """then(z) for the rows of X, stacked: (n, width), or (n,) where width is None."""
+        X = self._checked(X)
+        dtype = dtype or (np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+        try:
+            if isinstance(X, np.ndarray) and X.size <= SMALL:
+                return np.asarray(then(self._block(DenseDesign(X)))).astype(dtype, copy=False)
+            return map_rows(lambda design: then(self._block(design)), X, width, dtype)
+        except _NotFinite:
+            require_finite(X, self.feature_names if self.basis is None else None, estimator="A linear discriminant")
+            raise DataError(
+                "The scores of some rows are infinite although X is not: its values are too large. Rescale the columns."
+            ) from None
+
+    @cached_property
+    def plain(self) -> Array:
+        """The weights of the form w₀ + Wᵗx; the products with c are summed in more than double precision."""
+        if self.center is None:
+            return self.weights
+        result = np.array(self.weights)
+        products = self.weights[1:].astype(np.longdouble) * self.center[:, None]
+        result[0] = (self.weights[0] - products.sum(axis=0)).astype(np.float64)
+        return result
+
+    @cached_property
+    def _may_skip_center(self) -> bool:
+        if self.center is None or not self.center.any():
+            return True
+        return self.absolute and bool((np.abs(self.center) @ np.abs(self.weights[1:])).max() <= NEAR)
+
+    def _checked(self, X: Any) -> Any:
+        if not isinstance(X, np.ndarray) and not is_sparse(X) and not is_frame(X):
+            X = np.asarray(X)
+        if self.basis is not None:
+            return X
+        d = len(self.weights) - 1
+        width = X.shape[1] if len(X.shape) == 2 else as_rows(X).shape[1]
+        if width != d:
+            raise DataError(f"X has {width} features, but this discriminant is expecting {d} features as input.")
+        if self.feature_names is not None and is_frame(X) and tuple(map(str, X.columns)) != self.feature_names:
+            raise DataError(_names_differ(tuple(map(str, X.columns)), self.feature_names))
+        return X
+
+    def _block(self, design: Any) -> Array:
+        """z, (rows, q)."""
+        if self.basis is None:
+            z = self._scores(design)
+        else:
+            rows = design.shape[0]
+            step = max(1, min(rows, FEATURE_BLOCK // len(self.weights)))
+            parts = [design.values[start : start + step] for start in range(0, max(rows, 1), step)]
+            z = np.concatenate([self._scores(_design(self.basis.transform(part))) for part in parts])
+        if not np.isfinite(z.sum()) and not np.isfinite(z).all():
+            raise _NotFinite
+        return z
+
+    def _scores(self, design: DenseDesign | SparseDesign) -> Array:
+        # NaN and overflow are found in z and told in a sentence; the floating-point warning would only be first.
+        with np.errstate(invalid="ignore", over="ignore"):
+            if isinstance(design, SparseDesign) or self._may_skip_center:
+                weights, values = self.plain, design.values
+            else:
+                weights, values = self.weights, scratch("centred", design.raw.shape)
+                np.subtract(design.raw, self.center, out=values)
+            if weights.shape[1] == 1:
+                z = np.asarray(values @ weights[1:, 0])[:, None]
+            else:
+                z = np.asarray(values @ weights[1:])
+            z += weights[0]
+        return z
+
+
+def _design(features: Any) -> DenseDesign | SparseDesign:
+    return SparseDesign(features.tocsr()) if is_sparse(features) else DenseDesign(np.asarray(features))
+
+
+def _names_differ(given: tuple[str, ...], expected: tuple[str, ...]) -> str:
+    if sorted(given) == sorted(expected):
+        return f"The columns of X are in another order than at fit: {names(given)} instead of {names(expected)}."
+    missing = [name for name in expected if name not in given]
+    unknown = [name for name in given if name not in expected]
+    return f"The feature names should match those of the fit: {names(missing)} missing, {names(unknown)} not known."

@@ -1,0 +1,116 @@
+"""The regions of an argmax rule in the plane, as exact polygons.
+
+    R_i = {x : g_i(x) ≥ g_j(x) for all j} = ∩_j {x : (w_i − w_j)·x + (w_i0 − w_j0) ≥ 0}
+
+is an intersection of half-planes, hence convex and connected (Alpaydin 10.3.2, PRML 4.1.2).  Within a box it is the
+box, clipped by K − 1 lines.  Where two discriminants are equal on a whole region the first class has it, as argmax
+does, so that the areas always add up to the box.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import DataError
+from discriminant.protocols import Array
+
+
+def box(bounds: Any) -> Array:
+    """The corners (4, 2), counter-clockwise, of ((x₀, x₁), (y₀, y₁)); a flat (x₀, x₁, y₀, y₁) will do.
+
+    >>> box(((0, 1), (0, 2))).tolist()
+    [[0.0, 0.0], [1.0, 0.0], [1.0, 2.0], [0.0, 2.0]]
+    """
+    limits = np.asarray(bounds, dtype=np.float64)
+    if limits.size != 4 or not np.isfinite(limits).all():
+        raise DataError(f"bounds must be ((x0, x1), (y0, y1)), four finite numbers; got {bounds!r}.")
+    (x0, x1), (y0, y1) = limits.reshape(2, 2).tolist()
+    if not (x0 < x1 and y0 < y1):
+        raise DataError(
+            f"bounds must grow: x from {x0:g} to {x1:g} and y from {y0:g} to {y1:g} do not enclose an area."
+        )
+    return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+
+
+def polygon_area(polygon: Any) -> float:
+    """The area of a polygon given by its vertices (m, 2) in order, positive when they go counter-clockwise.
+
+    >>> polygon_area([[0, 0], [2, 0], [0, 1]])
+    1.0
+    """
+    vertices = np.asarray(polygon, dtype=np.float64)
+    if len(vertices) < 3:
+        return 0.0
+    x, y = (vertices - vertices[0]).T  # from a vertex, or boxes far from the origin lose their digits
+    return float((x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)
+
+
+def clip(polygon: Array, values: Array) -> Array:
+    """The part of a convex polygon (m, 2) where an affine function is ≥ 0, from its values (m,) at the vertices.
+
+    >>> square = box(((0, 1), (0, 1)))
+    >>> clip(square, square[:, 0] - 0.5).tolist()
+    [[0.5, 0.0], [1.0, 0.0], [1.0, 1.0], [0.5, 1.0]]
+    """
+    if len(polygon) == 0 or values.min() >= 0:
+        return polygon
+    if values.max() <= 0:
+        return polygon[:0]
+    kept = []
+    for k in range(len(polygon)):
+        if values[k - 1] * np.sign(values[k]) < 0:
+            kept.append(_crossing(polygon[k - 1], polygon[k], values[k - 1], values[k]))
+        if values[k] >= 0:
+            kept.append(polygon[k])
+    return _distinct(np.array(kept))
+
+
+def crossings(polygon: Array, values: Array) -> Array:
+    """The points of a convex polygon's outline where an affine function is zero: (0, 2), (1, 2) or (2, 2)."""
+    found = []
+    for k in range(len(polygon)):
+        if values[k - 1] * np.sign(values[k]) < 0:
+            found.append(_crossing(polygon[k - 1], polygon[k], values[k - 1], values[k]))
+        elif values[k] == 0:
+            found.append(polygon[k])
+    return np.array(found).reshape(-1, 2)[:2]
+
+
+def _crossing(start: Array, end: Array, at_start: float, at_end: float) -> Array:
+    # Weighted towards the nearer end, so that both neighbours of an edge find the same point to the last digits.
+    return np.asarray(start + (at_start / (at_start - at_end)) * (end - start))
+
+
+def _distinct(polygon: Array) -> Array:
+    """Without vertices that repeat their predecessor; fewer than three enclose nothing."""
+    vertices = polygon[(polygon != np.roll(polygon, 1, axis=0)).any(axis=1)]
+    return vertices if len(vertices) >= 3 else polygon[:0]
+
+
+def decision_regions(weights: Array, bounds: Any, center: Array | None = None) -> list[Array]:
+    """For each of K discriminants the convex polygon (m, 2), counter-clockwise, of the box where it is the largest.
+
+    ``weights`` is (3, K), intercepts at ``center`` in row 0.  A class that wins nowhere in the box has no vertices.
+
+    >>> import numpy as np
+    >>> left, right = decision_regions(np.array([[0.0, 0.0], [-1.0, 1.0], [0.0, 0.0]]), ((-1, 3), (0, 1)))
+    >>> polygon_area(left), polygon_area(right)
+    (1.0, 3.0)
+    """
+    corners = box(bounds)
+    origin = np.zeros(2) if center is None else center
+    regions = []
+    for i in range(weights.shape[1]):
+        polygon = corners
+        for j in range(weights.shape[1]):
+            if i == j or not len(polygon):
+                continue
+            difference = weights[:, i] - weights[:, j]
+            values = difference[0] + (polygon - origin) @ difference[1:]
+            if j < i and not (values > 0).any():  # at best a tie, and the class before has it
+                polygon = polygon[:0]
+            polygon = clip(polygon, values)
+        regions.append(polygon)
+    return regions

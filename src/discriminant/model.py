@@ -1,0 +1,354 @@
+"""The linear discriminant itself, frozen: a basis, weights and a decision rule.
+
+    z = b + Wᵗ(φ(x) − c) = w₀ + Wᵗφ(x),        decide argmax_k of the class scores that z stands for.
+
+Both roads of learning, by a criterion and by moments, end here, and everything after fitting knows only this object.
+The centre c lies near the data: at offsets of 10⁷ the form w₀ + Wᵗx loses what b + Wᵗ(x − c) keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discriminant.data.rows import is_sparse
+from discriminant.decision.priors import prior_shift
+from discriminant.decision.rule import Rule
+from discriminant.errors import DataError, MismatchError, ParameterError, names
+from discriminant.geometry.affine import AffineMap
+from discriminant.geometry.contributions import Contributions
+from discriminant.geometry.hyperplane import Hyperplane, frozen
+from discriminant.geometry.regions import decision_regions
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearDiscriminant:
+    """A linear discriminant: scores, decisions, posteriors and geometry from a weight matrix.
+
+    Parameters
+    ----------
+    weights : (1 + d, q) array
+        A, with the intercept (at ``center``) in row 0; a vector (1 + d,) for one output.
+    classes : (K,) sequence
+        The labels.  One output for two classes: a positive score stands for ``classes[1]``.
+    coding : object with ``targets`` and ``decode``, optional
+        How q outputs stand for K classes; not needed for q = K, nor for q = 1 and K = 2.
+    feature_names : sequence of str, optional
+        The names of the features that the weights belong to.
+    center : (d,) array, optional
+        c in z = b + Wᵗ(x − c); zeros where not given.
+    link : {None, "sigmoid", "softmax"}
+        How scores become posteriors; None: they do not.
+    basis : object with ``transform``, optional
+        φ: the discriminant is linear in φ(x), and its geometry is that of the φ-space.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+    >>> X = np.array([[0.0, 0.0], [6.0, 8.0]])
+    >>> line.predict(X).tolist(), line.distance(X).tolist(), line.offset
+    (['near', 'far'], [-2.0, 8.0], -2.0)
+    """
+
+    weights: Array
+    classes: Array
+    coding: Any = None
+    feature_names: Sequence[str] | None = None
+    center: Array | None = None
+    link: str | None = None
+    basis: Any = None
+
+    def __post_init__(self) -> None:
+        weights, classes = np.array(self.weights, dtype=np.float64), frozen(self.classes, dtype=None)
+        weights = frozen(weights[:, None] if weights.ndim == 1 else weights)
+        if weights.ndim != 2 or len(weights) < 2:
+            raise DataError(f"weights must be (1 + d, q), the intercept in row 0, d ≥ 1; got shape {weights.shape}.")
+        if not np.isfinite(weights).all():
+            raise DataError("weights holds NaN or infinity; a fit that diverged has no discriminant.")
+        for name, value in (("center", self.center), ("feature_names", self.feature_names)):
+            if value is not None and len(value) != len(weights) - 1:
+                raise DataError(f"{name} has {len(value)} entries and there are {len(weights) - 1} features.")
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "classes", classes)
+        if self.center is not None:
+            object.__setattr__(self, "center", frozen(self.center))
+        if self.feature_names is not None:
+            object.__setattr__(self, "feature_names", tuple(str(name) for name in self.feature_names))
+        self._rule.check()
+
+    # What it is
+
+    @property
+    def n_features(self) -> int:
+        return len(self.weights) - 1
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def n_outputs(self) -> int:
+        return int(self.weights.shape[1])
+
+    @property
+    def coef(self) -> Array:
+        """Wᵗ, (q, d)."""
+        return self.weights[1:].T
+
+    @cached_property
+    def intercept(self) -> Array:
+        """w₀ = b − Wᵗc, (q,): the intercept of the form w₀ + Wᵗx."""
+        return frozen(self._affine.plain[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features; x0, x1, … where none were given."""
+        return tuple(self.feature_names or (f"x{j}" for j in range(self.n_features)))
+
+    @cached_property
+    def class_weights(self) -> Array:
+        """(1 + d, K): a discriminant g_k for each class, whose largest wins; two classes share one output as ±z/2."""
+        slopes, shift = self._rule.linear_decoder
+        result = self.weights @ slopes
+        result[0] += shift
+        return frozen(result)
+
+    def __repr__(self) -> str:
+        parts = [f"classes=[{names(list(self.classes))}]", f"features={self.n_features}"]
+        optional = [(name, getattr(self, name)) for name in ("coding", "link", "basis")]
+        parts += [f"{name}={value!r}" for name, value in optional if value is not None]
+        return f"LinearDiscriminant({', '.join(parts)})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LinearDiscriminant):
+            return NotImplemented
+        return all(_same(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
+
+    def __hash__(self) -> int:
+        return hash((self.weights.tobytes(), tuple(self.classes.tolist()), self.link))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Arrays come back from a pickle writeable; the constructor freezes them again.
+        return LinearDiscriminant, tuple(getattr(self, f.name) for f in fields(self))
+
+    # Scores, decisions, posteriors: one look at X each
+
+    def scores(self, X: Any) -> Array:
+        """z = b + Wᵗ(φ(x) − c), shape (n, q)."""
+        return self._affine.apply(_as_is, X, self.n_outputs)
+
+    def decision_function(self, X: Any) -> Array:
+        """The class scores: (n, K); for two classes (n,), positive for ``classes[1]``."""
+        return self._affine.apply(self._rule.decision_function, X, None if self.n_classes == 2 else self.n_classes)
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest score, the first of equals; two classes: ``classes[1]`` iff the score is > 0."""
+        return self._affine.apply(self._rule.labels, X, None, self.classes.dtype)
+
+    def predict_or_reject(self, X: Any, reject_label: Any = None) -> Array:
+        """The class whose discriminant alone is positive; ``reject_label`` where none is or several are.
+
+        A label of another kind than the classes (the default None, say) makes the result an array of objects.
+        """
+        codes = self._affine.apply(
+            lambda z: np.where(self._rule.rejected(z), -1, self._rule.codes(z)), X, None, np.intp
+        )
+        return label_array([*self.classes.tolist(), reject_label])[codes]
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(C_k|x), (n, K), finite wherever the scores are."""
+        self._rule.require_link()
+        return self._affine.apply(self._rule.log_posteriors, X, self.n_classes)
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(C_k|x), (n, K)."""
+        self._rule.require_link()
+        return self._affine.apply(self._rule.posteriors, X, self.n_classes)
+
+    def with_priors(self, priors: Any, training_priors: Any) -> LinearDiscriminant:
+        """The discriminant for other class frequencies: w_k0 + log P'_k / P_k, all else the same."""
+        self._rule.require_link()
+        shift = prior_shift(training_priors, priors)
+        if shift.shape != (self.n_classes,) or not np.isfinite(shift).all():
+            raise DataError(f"Priors must be positive, one for each of the {self.n_classes} classes; got {priors}.")
+        weights = np.array(self.weights)
+        if self._rule.one_output:
+            weights[0] += (shift[1] - shift[0]) * self._rule.orientation
+        elif self.coding is None and self.link == "softmax":
+            weights[0] += shift
+        else:
+            raise MismatchError(f"Priors move the intercepts of a softmax without a coding, not of {self!r}.")
+        return replace(self, weights=weights)
+
+    # Geometry
+
+    def boundary(self, i: Any = None, j: Any = None) -> Hyperplane:
+        """{x : g_i(x) = g_j(x)}, with class i on the positive side.
+
+        ``i`` and ``j`` are positions in ``classes``, or labels where the labels are no integers.  Two classes need
+        none: ``classes[1]`` is on the positive side, as in the score.
+        """
+        if i is None and j is None and self.n_classes == 2:
+            i, j = 1, 0
+        first, second = self._rule.position(i), self._rule.position(j)
+        if first == second:
+            raise ParameterError(f"A boundary lies between two classes; both are {self.classes.tolist()[first]!r}.")
+        difference = self.class_weights[:, first] - self.class_weights[:, second]
+        pair = names([str(self.classes[first]), str(self.classes[second])])
+        return Hyperplane(difference[1:], difference[0], self.center, f"The discriminant between {pair}")
+
+    def distance(self, X: Any, i: Any = None, j: Any = None) -> Array:
+        """Signed distance r = g / ‖w‖: (n,) from the boundary of two classes or of the pair (i, j).
+
+        More than two classes without a pair: (n, K), from each hyperplane g_k = 0, positive where class k claims x.
+        """
+        single = self.n_classes == 2 or i is not None or j is not None
+        planes = [self.boundary(i, j)] if single else self._planes()
+        weights = np.column_stack([np.r_[plane.intercept / plane.norm, plane.unit_normal] for plane in planes])
+        measure = replace(self._affine, weights=weights, absolute=False)
+        return measure.apply(_first if single else _as_is, X, None if single else self.n_classes)
+
+    def margin(self, X: Any, y: Any = None) -> Array:
+        """How far each row is from the nearest point where the decision changes, (n,).
+
+        With labels y: how deep it lies in the region of its own class, negative where it lies outside.
+        """
+        weights = self.class_weights
+        g = replace(self._affine, weights=weights, absolute=False).apply(_as_is, X, self.n_classes)
+        own = g.argmax(axis=1) if y is None else self._rule.encode(y)
+        result = np.full(len(g), np.inf, dtype=g.dtype)
+        for i in range(self.n_classes):
+            mine = own == i
+            for j in range(self.n_classes):
+                length = np.linalg.norm(weights[1:, i] - weights[1:, j])
+                if i != j and length > 0:
+                    result[mine] = np.minimum(result[mine], (g[mine, i] - g[mine, j]) / length)
+        return result
+
+    def project(self, X: Any, i: Any = None, j: Any = None) -> Array:
+        """x − (g / ‖w‖²) w, (n, d): the foot of each row on the boundary of two classes or of the pair (i, j)."""
+        return self.boundary(i, j).project(self._features(X))
+
+    @property
+    def offset(self) -> float | Array:
+        """w₀ / ‖w‖, the signed distance of the origin: a number for two classes, else (K,), one for each g_k = 0."""
+        if self.n_classes == 2:
+            return self.boundary().offset
+        return np.array([plane.offset for plane in self._planes()])
+
+    def slice(self, features: Sequence[Any], at: Any = None) -> LinearDiscriminant:
+        """The discriminant on a few features, with all others held at the point ``at`` (default: the centre)."""
+        self._require_straight()
+        chosen = [self.names.index(f) if isinstance(f, str) else range(self.n_features)[f] for f in features]
+        center = self._center
+        held = np.ones(self.n_features, dtype=bool)
+        held[chosen] = False
+        moved = np.zeros(self.n_features) if at is None else self._point(at, "at") - center
+        constant = self.weights[0] + moved[held] @ self.weights[1:][held]
+        kept = np.vstack([constant, self.weights[1:][chosen]])
+        return replace(self, weights=kept, center=center[chosen], feature_names=[self.names[j] for j in chosen])
+
+    def regions(self, bounds: Any) -> list[Array]:
+        """For each class the convex polygon (m, 2), counter-clockwise, where it wins in ((x₀, x₁), (y₀, y₁)).
+
+        The areas add up to that of the box; a class that wins nowhere in it has no vertices.
+        """
+        self._require_straight()
+        if self.n_features != 2:
+            raise DataError(
+                f"Regions are polygons in two dimensions, and there are {self.n_features} features; hold all but two "
+                "of them fixed with slice(features, at)."
+            )
+        return decision_regions(self.class_weights, bounds, self.center)
+
+    def contributions(self, X: Any, reference: Any = None) -> Contributions:
+        """w_j (x_j − r_j) for each row and attribute: with the score of the reference r they add up to the score.
+
+        The reference is a point (d,); without it the centre, or the origin where there is none.
+        """
+        values = self._features(X)
+        if values.ndim != 2 or values.shape[1] != self.n_features:
+            raise DataError(
+                f"X has shape {values.shape}, but this discriminant is expecting {self.n_features} features."
+            )
+        moved = np.zeros(self.n_features) if reference is None else self._point(reference, "reference") - self._center
+        weights = self.class_weights
+        if self.n_classes == 2:
+            weights = weights[:, 1:] - weights[:, :1]
+        baseline = weights[0] + moved @ weights[1:]
+        shares = (values - (self._center + moved))[:, :, None] * weights[1:]
+        if self.n_classes == 2:
+            baseline, shares = baseline[0], shares[:, :, 0]
+        return Contributions(shares, baseline, self.names, tuple(self.classes.tolist()))
+
+    # Inside
+
+    @cached_property
+    def _rule(self) -> Rule:
+        return Rule(self.classes, self.n_outputs, self.coding, self.link)
+
+    @cached_property
+    def _affine(self) -> AffineMap:
+        return AffineMap(self.weights, self.center, self.basis, self.feature_names, absolute=self.link is not None)
+
+    @property
+    def _center(self) -> Array:
+        return np.zeros(self.n_features) if self.center is None else self.center
+
+    def _point(self, given: Any, name: str) -> Array:
+        point = np.asarray(given, dtype=np.float64)
+        if point.shape != (self.n_features,):
+            raise DataError(f"{name} must be a point with {self.n_features} features; got shape {point.shape}.")
+        return point
+
+    def _features(self, X: Any) -> Array:
+        features = X if self.basis is None else self.basis.transform(X)
+        return np.asarray(features.toarray() if is_sparse(features) else features, dtype=np.float64)
+
+    def _planes(self) -> list[Hyperplane]:
+        titles = [f"The discriminant of class {label!r}" for label in self.classes.tolist()]
+        return [Hyperplane(a[1:], a[0], self.center, t) for a, t in zip(self.class_weights.T, titles, strict=True)]
+
+    def _require_straight(self) -> None:
+        if self.basis is not None:
+            raise MismatchError(
+                f"With the basis {self.basis!r} the boundaries are curved in x, and have neither polygons nor slices. "
+                "Evaluate predict on a grid."
+            )
+
+
+def label_array(labels: Sequence[Any]) -> Array:
+    """Labels as an array of their own type; of objects where the types differ, never of strings made from numbers.
+
+    >>> label_array([1, 2, "reject"]).tolist()
+    [1, 2, 'reject']
+    """
+    kinds = {np.asarray(label).dtype.kind for label in labels}
+    if len(kinds) == 1:
+        return np.array(labels)
+    mixed = np.empty(len(labels), dtype=object)
+    mixed[:] = labels
+    return mixed
+
+
+def _as_is(z: Array) -> Array:
+    return z
+
+
+def _first(z: Array) -> Array:
+    return z[:, 0]
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equality that looks into arrays and dataclasses of arrays."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return a is not None and b is not None and np.array_equal(a, b)
+    if type(a) is type(b) and is_dataclass(a):
+        return all(_same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    return bool(a == b)
