@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from discriminant import criteria
+from discriminant.codings import make_coding
 
 CRITERIA: list[Any] = [
     criteria.Perceptron(),
@@ -32,6 +33,33 @@ CRITERIA: list[Any] = [
     criteria.Kesler(criteria.Squared()),
     criteria.Kesler(criteria.ZeroOne(), over="worst"),
 ]
+
+COUNTS = np.array([40.0, 25.0, 10.0, 5.0])
+CODES = np.array([[1, 1, -1, 0, 1], [-1, 1, 1, 1, 0], [1, -1, 1, -1, -1], [-1, -1, -1, 1, 1]])
+CODINGS: list[Any] = [
+    make_coding("two-class", 2),
+    make_coding("two-class", 2, labels=(0, 1), threshold=None),
+    make_coding("two-class", 2, labels=(-3, 3), decoder="votes"),
+    make_coding("fisher", 2, counts=COUNTS[:2]),
+    make_coding("fisher", 4, counts=COUNTS),
+    make_coding("one-of-k", 4, threshold=None),
+    make_coding("machine", 4),
+    make_coding("softmax", 4),
+    make_coding("reference", 4),
+    *(make_coding("one-vs-rest", 4, decoder=way) for way in ("maximum", "sum", "votes", "unanimous", "nearest")),
+    make_coding("one-vs-rest-k-1", 4),
+    make_coding("one-vs-rest-k-1", 4, decoder="unanimous"),
+    *(make_coding("pairwise", 4, decoder=way) for way in ("sum", "votes", "unanimous", "nearest")),
+    make_coding("pairwise", 4, labels=(0, 1), threshold=None),
+    make_coding(CODES, 4),
+    make_coding(CODES, 4, decoder="votes"),
+    make_coding(CODES, 4, labels=(0, 1), decoder="unanimous"),
+    make_coding([[0.0, 2.0], [1.0, np.nan], [2.0, 0.0], [3.5, 1.0]], 4),
+]
+
+
+def coding_name(coding: Any) -> str:
+    return f"{coding.name}-{coding.n_classes}-{coding.decoder}"
 
 
 def name(part: Any) -> str:
