@@ -36,11 +36,11 @@ class Concatenation(Expansion):
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
-        return all(getattr(part, "accepts_sparse", True) for part in self._listed())
+        return all(takes_sparse(part) for part in self._listed())
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
-        return any(getattr(part, "needs_target", False) for part in self._listed())
+        return any(wants_target(part) for part in self._listed())
 
     def _listed(self) -> Sequence[Any]:
         return self.parts if isinstance(self.parts, list | tuple) else ()
@@ -91,11 +91,11 @@ class Columns(Expansion):
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
-        return bool(getattr(self.basis, "accepts_sparse", True))
+        return takes_sparse(self.basis)
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
-        return bool(getattr(self.basis, "needs_target", False))
+        return wants_target(self.basis)
 
     def __repr__(self) -> str:
         if not isinstance(self.basis, Expansion) or not isinstance(self.columns, tuple):
@@ -151,6 +151,24 @@ def _position(column: Any, known: list[str] | None, d: int) -> int:
     if not -d <= column < d:
         raise DataError(f"Column {column} was asked for and X has {d} columns.")
     return int(column) % d
+
+
+def takes_sparse(part: Any) -> bool:
+    """Whether a part accepts sparse rows: ours say so, scikit-learn's have a tag."""
+    if isinstance(part, Expansion):
+        return part.accepts_sparse
+    from sklearn.utils import get_tags
+
+    return is_basis(part) and bool(get_tags(part).input_tags.sparse)
+
+
+def wants_target(part: Any) -> bool:
+    """Whether a part needs y to be fitted."""
+    if isinstance(part, Expansion):
+        return part.needs_target
+    from sklearn.utils import get_tags
+
+    return is_basis(part) and bool(get_tags(part).target_tags.required)
 
 
 def fit_part(part: Any, rows: Rows, y: Any) -> Any:
