@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant import criteria
+from discriminant import criteria, penalties
 from discriminant.codings import make_coding
 
 CRITERIA: list[Any] = [
@@ -55,6 +55,17 @@ CODINGS: list[Any] = [
     make_coding(CODES, 4, decoder="votes"),
     make_coding(CODES, 4, labels=(0, 1), decoder="unanimous"),
     make_coding([[0.0, 2.0], [1.0, np.nan], [2.0, 0.0], [3.5, 1.0]], 4),
+]
+
+PENALTIES: list[Any] = [  # for weights of four features
+    penalties.Ridge(0.7),
+    penalties.Ridge(0.7, factors=(1.0, 0.0, 2.0, 0.5)),
+    penalties.Lasso(0.3),
+    penalties.Lasso(0.3, factors=(1.0, 0.0, 2.0, 0.5)),
+    penalties.ElasticNet(0.5, mix=0.3),
+    penalties.ElasticNet(0.5, mix=0.0),
+    penalties.Group(0.4),
+    penalties.Group(0.4, groups=((0, 2), (1,), (3,)), factors=(1.0, 0.5, 2.0)),
 ]
 
 
