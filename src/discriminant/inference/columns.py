@@ -1,0 +1,108 @@
+"""Which columns of (1, X) are linear combinations of those before them: exactly, on every row.
+
+Independence is proved by a minor that does not vanish modulo a prime; dependence by its coefficients, which come from
+an exact solve on a few rows and are then checked on all.  So 0.1 + 0.2 and 0.3 in two columns count as different, and
+a column that is the sum of two others in exact arithmetic does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import ArrayBlocks
+from discriminant.data.rows import is_sparse
+from discriminant.inference.exact import Integers, independent_rows, integer_row, over_common_denominator, solve
+from discriminant.inference.exact_dots import dot_signs
+from discriminant.protocols import Array, Block
+
+_EPS = np.finfo(np.float64).eps
+_CHUNK = 20_000
+
+
+def independent_columns(source: Any, intercept: bool = True) -> tuple[tuple[int, ...], dict[int, Integers]]:
+    """(kept, relations): the leftmost independent columns, and for each other column j integers v, v·(1, x) = 0.
+
+    >>> from discriminant.data import as_rows
+    >>> kept, relations = independent_columns(as_rows(np.array([[1.0, 2.0, 3.0], [0.0, 5.0, 5.0], [7.0, 1.0, 8.0]])))
+    >>> kept, relations
+    ((0, 1), {2: [0, 1, 1, -1]})
+    """
+    n, d = source.shape
+    sample = sorted({int(i) for i in np.linspace(0, n - 1, min(n, 2 * d + 32))})
+    while True:
+        rows = [integer_row([int(intercept), *row])[0] for row in _lists(source, sample)]
+        columns = list(map(list, zip(*rows, strict=True)))
+        chosen, pivots = independent_rows(columns if intercept else columns[1:])
+        chosen = chosen if intercept else [j + 1 for j in chosen]
+        kept = tuple(j - 1 for j in chosen if j)
+        left = [j for j in range(1, d + 1) if j not in set(chosen)]
+        if not left:
+            return kept, {}
+        relations = _relations(rows, chosen, pivots, left)
+        row = _counterexample(source, relations)
+        if row is None:
+            return kept, {j - 1: vector for j, vector in zip(left, relations, strict=True)}
+        sample.append(row)
+
+
+def _lists(source: Any, rows: Sequence[int]) -> list[list[Any]]:
+    raw = source.pick(np.asarray(rows)).raw
+    return (raw.toarray() if is_sparse(raw) else raw).tolist()  # type: ignore[no-any-return]
+
+
+def _relations(rows: list[Integers], chosen: list[int], pivots: list[int], left: list[int]) -> list[Integers]:
+    """For each column left out, its coefficients on the chosen ones, with −1 in its own place."""
+    matrix = [[rows[i][j] for j in chosen] for i in pivots]
+    if matrix:
+        numerators, denominator = solve(matrix, [[rows[i][j] for j in left] for i in pivots])
+    else:  # nothing but zeros
+        numerators, denominator = np.zeros((0, len(left)), dtype=object), 1
+    relations = []
+    for place, j in enumerate(left):
+        vector = [0] * len(rows[0])
+        vector[j] = -denominator
+        for k, column in enumerate(chosen):
+            vector[column] = int(numerators[k, place])
+        relations.append(over_common_denominator(vector))
+    return relations
+
+
+def _counterexample(source: Any, relations: list[Integers]) -> int | None:
+    """A row on which some relation does not vanish, or None: floats first, exact arithmetic for what they leave."""
+    tops = [max(map(abs, vector)) for vector in relations]
+    table = np.array([[v / top for v in vector] for vector, top in zip(relations, tops, strict=True)]).T
+    n, d = source.shape
+    open_rows = np.zeros(n, dtype=bool)
+    unit = 4.0 * (d + 4) * _EPS
+
+    def kernel(block: Block) -> int:
+        values = block.design.values
+        residual = np.abs(values @ table[1:] + table[0])
+        bound = unit * (abs(values) @ np.abs(table[1:]) + np.abs(table[0])) + 1e-290
+        open_rows[block.start : block.start + len(residual)] = (residual <= bound).all(axis=1)
+        return 0
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        ArrayBlocks(source).reduce(kernel)
+    if not open_rows.all():
+        return int(np.argmin(open_rows))
+    for start in range(0, n, _CHUNK):
+        rows = np.arange(start, min(n, start + _CHUNK))
+        for vector in relations:
+            signs = relation_signs(source, rows, vector)
+            if signs.any():
+                return start + int(np.argmax(signs != 0))
+    return None
+
+
+def relation_signs(source: Any, rows: Array, vector: Sequence[int]) -> Array:
+    """sign(vector·(1, x)) for these rows, exactly."""
+    columns = [j for j, v in enumerate(vector[1:]) if v]
+    if not columns:
+        return np.full(len(rows), np.sign(vector[0]), dtype=np.int8)
+    raw = source.pick(rows).raw[:, columns]
+    values = raw.toarray() if is_sparse(raw) else raw
+    return dot_signs(values, [vector[j + 1] for j in columns], [0] * len(columns), vector[0])

@@ -1,0 +1,250 @@
+"""The cone of weights that classify every row, seen row by row: Kesler's construction made implicit.
+
+A linear machine with weights w_0 … w_{K−1} is right on row i when (w_y − w_k)·ỹ_i > 0 for y = y_i and each rival
+k ≠ y, where ỹ = (1, x).  With w_0 = 0 for a reference class (only differences matter) each pair (i, k) is one row
+
+    a_{ik} = (e_y − e_k) ⊗ ỹ_i          of a matrix with D = (K−1)·r columns,
+
+r being the number of independent columns of ỹ.  For K = 2 this is the textbook's sign-normalised sample.
+
+Two coordinate systems, both with columns scaled by powers of two (exact): *exact* ones, (1, x·2^−e), in which weights
+are integer vectors up to a positive factor; and *float* ones, (1, (x − c)·2^−e), centred where a column's offset
+dwarfs its spread.  ``signs`` evaluates integer weights on all rows: floats with a bound on their error first, then
+exact arithmetic for the few rows that the bound leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import ArrayBlocks, DenseRows, FrameRows, SparseRows
+from discriminant.data.rows import is_sparse
+from discriminant.inference.exact import Integers, dot, integer_row, over_common_denominator
+from discriminant.inference.exact_dots import dot_signs
+from discriminant.protocols import Array, Block
+
+Pair = tuple[int, int]  # (row, rival class)
+OWN = 2  # what ``signs`` holds at a row's own class
+_EPS = np.finfo(np.float64).eps
+_OFFSET = 1024.0  # a column is centred when its values exceed this many times their spread
+
+
+@dataclass(frozen=True)
+class KeslerCone:
+    """The rows a_{ik} of some data, for the columns ``keep`` of X and, where ``intercept``, the one in front."""
+
+    source: DenseRows | SparseRows | FrameRows
+    codes: Array
+    n_classes: int
+    keep: tuple[int, ...]
+    intercept: bool = True
+    center: Array = field(default_factory=lambda: np.zeros(0))  # (d,), zero where a column needs no shift
+    exponent: Array = field(default_factory=lambda: np.zeros(0, dtype=int))  # (d,)
+    _integers: dict[int, tuple[Integers, int]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def width(self) -> int:
+        """r: the columns of ỹ."""
+        return len(self.keep) + self.intercept
+
+    @property
+    def dimension(self) -> int:
+        """D = (K−1)·r."""
+        return (self.n_classes - 1) * self.width
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.source.shape[0])
+
+    # -- exact coordinates -------------------------------------------------------------------------------------------
+    def integer_features(self, rows: Iterable[int]) -> list[tuple[Integers, int]]:
+        """ỹ_i = m·2^−e for each row, as the integers m and the exponent e."""
+        wanted = [int(i) for i in rows]
+        missing = sorted({i for i in wanted if i not in self._integers})
+        if missing:
+            raw = self.source.pick(np.array(missing)).raw
+            values = raw[:, list(self.keep)]
+            values = values.toarray() if is_sparse(values) else values
+            shift = [0] * self.intercept + [-int(self.exponent[j]) for j in self.keep]
+            for i, row in zip(missing, values.tolist(), strict=True):
+                self._integers[i] = integer_row([1] * self.intercept + row, shift)
+        return [self._integers[i] for i in wanted]
+
+    def integer_rows(self, pairs: Sequence[Pair]) -> list[Integers]:
+        """a_{ik} times a power of two, in integers, for each pair."""
+        features = self.integer_features(i for i, _ in pairs)
+        return [self._place(m, int(self.codes[i]), k) for (i, k), (m, _) in zip(pairs, features, strict=True)]
+
+    def _place(self, features: Integers, own: int, rival: int) -> Integers:
+        row = [0] * self.dimension
+        if own:
+            row[(own - 1) * self.width : own * self.width] = features
+        if rival:
+            row[(rival - 1) * self.width : rival * self.width] = [-v for v in features]
+        return row
+
+    def machine(self, weights: Sequence[int]) -> list[Integers]:
+        """The integer weights of each class, the reference class's zeros included."""
+        blocks = [list(weights[k * self.width : (k + 1) * self.width]) for k in range(self.n_classes - 1)]
+        return [[0] * self.width, *blocks]
+
+    def exact(self, u: Array) -> Integers:
+        """The integer weights of the hyperplanes that float weights u (in float coordinates) describe."""
+        weights: list[Fraction | int] = []
+        for k in range(self.n_classes - 1):
+            block = [Fraction(float(v)) for v in u[k * self.width : (k + 1) * self.width]]
+            if self.intercept:
+                block[0] -= sum((v * c for v, c in zip(block[1:], self._shifts(), strict=True) if c and v), Fraction(0))
+            weights.extend(block)
+        return over_common_denominator(weights)
+
+    def _shifts(self) -> list[Fraction]:
+        """c·2^−e for each kept column."""
+        return [Fraction(float(self.center[j])) / Fraction(2) ** int(self.exponent[j]) for j in self.keep]
+
+    # -- float coordinates -------------------------------------------------------------------------------------------
+    def floats(self, weights: Sequence[int]) -> Array:
+        """Integer weights in float coordinates, rounded, their largest entry about one."""
+        blocks = []
+        for block in self.machine(weights)[1:]:
+            exact: list[Fraction | int] = list(block)
+            if self.intercept:
+                exact[0] = block[0] + sum((v * c for v, c in zip(block[1:], self._shifts(), strict=True) if c and v), 0)
+            blocks.append(exact)
+        top = max((abs(v) for block in blocks for v in block), default=0)
+        return np.array([float(v / Fraction(top)) if top else 0.0 for block in blocks for v in block])
+
+    def float_features(self, rows: Sequence[int]) -> Array:
+        """(1, (x − c)·2^−e) for each row: (m, r)."""
+        values = self.source.pick(np.asarray(rows)).values
+        values = values[:, list(self.keep)]
+        dense = np.asarray(values.toarray() if is_sparse(values) else values)
+        scale, keep = np.ldexp(1.0, -self.exponent), list(self.keep)
+        z = dense * scale[keep] - self.center[keep] * scale[keep]
+        return np.hstack([np.ones((len(z), 1)), z]) if self.intercept else z
+
+    def float_rows(self, pairs: Sequence[Pair]) -> Array:
+        """a_{ik} in float coordinates, for each pair: (m, D)."""
+        z = self.float_features([i for i, _ in pairs])
+        rows = np.zeros((len(pairs), self.n_classes, self.width))
+        place = np.arange(len(pairs))
+        own, rival = np.array([int(self.codes[i]) for i, _ in pairs]), np.array([k for _, k in pairs])
+        rows[place, own] = z
+        rows[place, rival] = -z
+        return rows[:, 1:].reshape(len(pairs), self.dimension)
+
+    def _tables(self, u: Array) -> tuple[Array, Array]:
+        """Float weights as a (d, K) table for x − c and a (K,) row of intercepts."""
+        d = self.source.shape[1]
+        table = np.zeros((d, self.n_classes))
+        blocks = np.asarray(u, dtype=float).reshape(self.n_classes - 1, self.width)
+        table[list(self.keep), 1:] = blocks[:, self.intercept :].T
+        table *= np.ldexp(1.0, -self.exponent)[:, None]
+        start = np.zeros(self.n_classes)
+        if self.intercept:
+            start[1:] = blocks[:, 0]
+        return table, start
+
+    def worst_rivals(self, u: Array) -> tuple[Array, Array]:
+        """For each row its rival with the least (w_y − w_k)·ỹ, and that value: one pass over the data."""
+        table, start = self._tables(u)
+        worst, rivals = np.empty(self.n_rows), np.empty(self.n_rows, dtype=np.intp)
+
+        def kernel(block: Block) -> int:
+            z = self._scores(block, table, start)
+            codes = np.asarray(block.target, dtype=np.intp)
+            place = np.arange(len(codes))
+            gap = z[place, codes][:, None] - z
+            gap[place, codes] = np.inf
+            part = slice(block.start, block.start + len(codes))
+            rivals[part] = gap.argmin(axis=1)
+            worst[part] = gap[place, rivals[part]]
+            return 0
+
+        ArrayBlocks(self.source, self.codes).reduce(kernel)
+        return worst, rivals
+
+    def _scores(self, block: Block, table: Array, start: Array) -> Array:
+        return np.asarray(self._shifted(block) @ table + start)
+
+    def _shifted(self, block: Block) -> Any:
+        values = block.design.values
+        return values - self.center if self.center.any() else values
+
+    # -- exact verdicts ----------------------------------------------------------------------------------------------
+    def signs(self, weights: Sequence[int]) -> Array:
+        """sign((w_y − w_k)·ỹ_i) for every row and rival, proved: int8 (n, K), ``OWN`` at the row's own class."""
+        table, start = self._tables(self.floats(weights))
+        result = np.empty((self.n_rows, self.n_classes), dtype=np.int8)
+        # One unit for rounding each weight, each shift and each product, d + 3 for the sum; doubled for the difference.
+        unit, tiny = 2.0 * (self.source.shape[1] + 8) * _EPS, 1e-290
+        size, base = np.abs(table).max(axis=1), np.abs(start).max() + tiny
+
+        def kernel(block: Block) -> int:
+            z, codes = self._scores(block, table, start), np.asarray(block.target, dtype=np.intp)
+            place = np.arange(len(codes))
+            gap = z[place, codes][:, None] - z
+            bound = unit * (abs(self._shifted(block)) @ size + base) * 2.0
+            part = (gap > bound[:, None]).astype(np.int8) - (gap < -bound[:, None]).astype(np.int8)
+            part[place, codes] = OWN
+            result[block.start : block.start + len(codes)] = part
+            return 0
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            ArrayBlocks(self.source, self.codes).reduce(kernel)
+        open_entries = result == 0
+        result[open_entries] = self.exact_signs(open_entries, weights)[open_entries]
+        return result
+
+    def exact_signs(self, mask: Array, weights: Sequence[int]) -> Array:
+        """The signs of the masked pairs by exact arithmetic alone, zero elsewhere: int8 (n, K)."""
+        result, machine = np.zeros(mask.shape, dtype=np.int8), self.machine(weights)
+        for own, rival in sorted({(int(self.codes[i]), int(k)) for i, k in np.argwhere(mask)}):
+            rows = np.flatnonzero(mask[:, rival] & (self.codes == own))
+            difference = [a - b for a, b in zip(machine[own], machine[rival], strict=True)]
+            result[rows, rival] = self.feature_signs(rows, difference)
+        return result
+
+    def feature_signs(self, rows: Any, vector: Sequence[int]) -> Array:
+        """sign(vector·ỹ_i) for these rows, vector an integer vector of length r: exact."""
+        columns = [j for j, v in zip(self.keep, vector[self.intercept :], strict=True) if v]
+        if not columns:
+            return np.full(len(rows), np.sign(vector[0]) if self.intercept else 0, dtype=np.int8)
+        signs = np.empty(len(rows), dtype=np.int8)
+        coefficients = [v for v in vector[self.intercept :] if v]
+        shift = [-int(self.exponent[j]) for j in columns]
+        for start in range(0, len(rows), 20_000):
+            raw = self.source.pick(np.asarray(rows[start : start + 20_000])).raw[:, columns]
+            values = raw.toarray() if is_sparse(raw) else raw
+            part = dot_signs(values, coefficients, shift, vector[0] if self.intercept else 0)
+            signs[start : start + 20_000] = part
+        return signs
+
+    def value(self, pair: Pair, weights: Sequence[int]) -> Fraction:
+        """(w_y − w_k)·ỹ_i exactly, in exact coordinates."""
+        (features, exponent), machine = self.integer_features([pair[0]])[0], self.machine(weights)
+        own, rival = machine[int(self.codes[pair[0]])], machine[pair[1]]
+        return Fraction(dot(features, [a - b for a, b in zip(own, rival, strict=True)])) / Fraction(2) ** exponent
+
+
+def frame_of(source: DenseRows | SparseRows | FrameRows, rows: Array) -> tuple[Array, Array]:
+    """(center, exponent) of each column, from some rows: centred only where an offset would eat the digits."""
+    values = source.pick(rows).values
+    if is_sparse(values):
+        top = np.asarray(abs(values).max(axis=0).todense()).ravel()
+        return np.zeros(len(top)), _exponents(top)
+    middle = values[len(values) // 2]
+    spread = np.abs(values - middle).max(axis=0)
+    shifted = (np.abs(values).max(axis=0) > _OFFSET * spread) & (spread > 0)
+    center = np.where(shifted, middle, 0.0)
+    return center, _exponents(np.where(shifted, spread, np.abs(values).max(axis=0)))
+
+
+def _exponents(size: Array) -> Array:
+    exponents = np.frexp(np.where(size > 0, size, 1.0))[1]
+    return np.clip(exponents, -1000, 1000).astype(int)

@@ -1,0 +1,186 @@
+"""The search for a verdict: linear programs on a growing set of rows guess, exact arithmetic proves.
+
+On each face V of the cone (at first the whole space) the search looks for weights that are positive on every row
+that does not vanish on V.  A linear program over a few hundred rows proposes weights; one pass over all rows finds
+those it gets most wrong; they join the program.  Either no row is wrong, and exact signs prove it; or the program's
+multipliers name rows that cannot all be positive, and an exact solve proves that.  Then the face shrinks to where
+these rows vanish, and the search goes on there, until weights are found or nothing is left.
+
+    found on the whole space: separable.    found on a smaller face: quasi-separable.    nothing left: overlapping.
+
+Where floats cannot tell (programs whose margin is below 1e-9), a dual simplex with as many bits as needed takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from discriminant.inference.cone import KeslerCone, Pair
+from discriminant.inference.exact import Integers, independent_rows, nullspace
+from discriminant.inference.faces import Face
+from discriminant.inference.programs import split, widest
+from discriminant.inference.simplex import DualSimplex
+from discriminant.protocols import Array
+
+_TRUST = 1e-9  # a program's margin, rows of length one, above which its sign is believed
+_NEW_ROWS = 300
+_SPLIT_ROWS = 1500
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the search ends with: weights positive off the face and zero on it, or none where the face is a point."""
+
+    weights: Integers | None
+    face: Face
+    circuit: dict[Pair, Fraction] | None  # the first rows found that cannot all be on the right side
+
+
+class Search:
+    """One search: the cone, the rows of the programs, and where randomness comes from."""
+
+    def __init__(self, cone: KeslerCone, seed: int = 0) -> None:
+        self.cone = cone
+        self.random = np.random.default_rng(seed)
+        self.working: dict[Pair, None] = dict.fromkeys(self._sample())
+
+    def run(self) -> Finding:
+        face, first = Face(self.cone), None
+        while face.dimension:
+            weights, circuit = self._strict(face)
+            if weights is not None:
+                return Finding(weights, face, first)
+            assert circuit is not None
+            first = first or circuit
+            face = self._shrink(face, circuit)
+        return Finding(None, face, first)
+
+    def _sample(self) -> list[Pair]:
+        """Some rows of each class against each rival, evenly spread."""
+        count = max(200, 4 * self.cone.dimension)
+        pairs: list[Pair] = []
+        share = max(2, count // (self.cone.n_classes * (self.cone.n_classes - 1)))
+        for own in range(self.cone.n_classes):
+            rows = np.flatnonzero(self.cone.codes == own)
+            for rival in range(self.cone.n_classes):
+                if rival != own:
+                    picked = rows[np.linspace(0, len(rows) - 1, min(share, len(rows))).astype(int)]
+                    pairs.extend((int(i), rival) for i in np.unique(picked))
+        return pairs
+
+    # -- one face ----------------------------------------------------------------------------------------------------
+    def _strict(self, face: Face) -> tuple[Integers | None, dict[Pair, Fraction] | None]:
+        """Weights positive on every pair that does not vanish on the face, or pairs that cannot all be."""
+        directions = face.directions()
+        while True:
+            pairs = list(self.working)
+            rows = self.cone.float_rows(pairs) @ directions
+            length = np.linalg.norm(rows, axis=1)
+            live = length > 1e-9 * length.max(initial=1e-300)
+            pairs = [pair for pair, keep in zip(pairs, live, strict=True) if keep]
+            u, margin, multipliers = widest(rows[live] / length[live, None])
+            if not margin > _TRUST:
+                break
+            fresh = self._wrong(face, directions @ u)
+            if fresh is None:
+                return face.weights(directions @ u), None
+            if not fresh:
+                break
+            self.working.update(dict.fromkeys(fresh))
+        tight = [pair for pair, m in zip(pairs, multipliers, strict=True) if m > 1e-9 * multipliers.max(initial=0.0)]
+        circuit = face.circuit(tight) if 0 < len(tight) <= face.dimension + 1 else None
+        return (None, circuit) if circuit else self._precise(face, tight)
+
+    def _wrong(self, face: Face, u: Array) -> list[Pair] | None:
+        """Pairs that float weights u get wrong and the programs do not know yet; None if u's exact form is right."""
+        worst, rivals = self.cone.worst_rivals(u)
+        order = np.argpartition(worst, min(_NEW_ROWS, len(worst) - 1))[:_NEW_ROWS]
+        order = order[np.argsort(worst[order])]
+        order = order[worst[order] < -1e-9 * max(1.0, float(np.abs(u).max()))]
+        fresh = [pair for i in order if (pair := (int(i), int(rivals[i]))) not in self.working]
+        if fresh:
+            return fresh
+        wrong = self._not_positive(face, face.weights(u))
+        return None if not wrong else [pair for pair in wrong if pair not in self.working][:_NEW_ROWS]
+
+    def _not_positive(self, face: Face, weights: Integers) -> list[Pair]:
+        """Pairs with a·weights ≤ 0 that do not vanish on the face, by exact signs: the negative ones first."""
+        signs = self.cone.signs(weights)
+        negative = [(int(i), int(k)) for i, k in np.argwhere(signs < 0)[: 10 * _NEW_ROWS]]
+        if face.basis is None:
+            zero = signs == 0
+        else:
+            mask = signs == 0
+            other = face.combine([int(v) for v in self.random.integers(1, 1 << 40, size=face.dimension)])
+            zero = mask & (self.cone.exact_signs(mask, other) != 0)
+        return negative + [(int(i), int(k)) for i, k in np.argwhere(zero)[: 10 * _NEW_ROWS]]
+
+    def _shrink(self, face: Face, circuit: dict[Pair, Fraction]) -> Face:
+        """The smaller face on which the circuit vanishes, and with it as many pairs as one program can show to."""
+        if len(circuit) - 1 < face.dimension:
+            larger = self._vanishing(face, circuit)
+            if larger is not None:
+                return larger
+        smaller = face.extend(circuit)
+        assert smaller is not None  # a circuit is proved already
+        return smaller
+
+    def _vanishing(self, face: Face, circuit: dict[Pair, Fraction]) -> Face | None:
+        pairs = list(dict.fromkeys([*circuit, *self.working]))[:_SPLIT_ROWS]
+        directions = face.directions()
+        rows = self.cone.float_rows(pairs) @ directions
+        length = np.linalg.norm(rows, axis=1)
+        live = np.flatnonzero(length > 1e-9 * length.max())
+        multipliers = split(rows[live] / length[live, None])
+        features = self.cone.integer_features(pairs[j][0] for j in live)
+        wanted = {
+            pairs[j]: Fraction(float(m)) / Fraction(float(length[j])) / Fraction(2) ** exponent
+            for j, m, (_, exponent) in zip(live, multipliers, features, strict=True)
+            if m > 0.5
+        }
+        return face.extend(wanted) if len(wanted) > len(circuit) else None
+
+    # -- beyond floats -----------------------------------------------------------------------------------------------
+    def _precise(
+        self, face: Face, hint: Sequence[Pair]
+    ) -> tuple[Integers | None, dict[Pair, Fraction] | None]:
+        """The same answer as ``_strict``, by a dual simplex that doubles its bits until its answer is proved."""
+        pairs = list(dict.fromkeys([*hint, *self.working]))
+        rows = face.restrict(self.cone.integer_rows(pairs))
+        basis = self._spanning(face, pairs, rows)
+        bits = 256
+        while True:
+            simplex = DualSimplex(rows, basis, bits, self.random)
+            while not (stuck := simplex.run()):
+                weights = face.combine(simplex.weights())
+                wrong = self._not_positive(face, weights)
+                if not wrong:
+                    return weights, None
+                fresh = [pair for pair in wrong if pair not in set(pairs)][:50]
+                if not fresh:
+                    break
+                pairs += fresh
+                self.working.update(dict.fromkeys(fresh))
+                added = face.restrict(self.cone.integer_rows(fresh))
+                rows += added
+                simplex.extend(added)
+            if stuck and (circuit := face.circuit([pairs[i] for i in stuck])):
+                return None, circuit
+            basis, bits = simplex.basis, 2 * bits
+
+    def _spanning(self, face: Face, pairs: list[Pair], rows: list[Integers]) -> list[int]:
+        """Indices of independent rows that span the face's dual; pairs and rows are added where some are missing."""
+        while True:
+            chosen, _ = independent_rows(rows)
+            if len(chosen) == face.dimension:
+                return chosen
+            missing, _ = nullspace([rows[i] for i in chosen])
+            signs = self.cone.signs(face.combine(missing[0]))
+            i, k = (int(v) for v in np.argwhere((signs != 0) & (signs != 2))[0])
+            pairs.append((i, k))
+            self.working[(i, k)] = None
+            rows += face.restrict(self.cone.integer_rows([(i, k)]))
