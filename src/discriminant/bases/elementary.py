@@ -14,7 +14,7 @@ import numpy as np
 
 from discriminant.bases.contract import basis
 from discriminant.bases.expansion import Expansion, numerals, plus, positive, whole
-from discriminant.bases.inputs import is_sparse
+from discriminant.bases.inputs import Rows, is_sparse
 from discriminant.errors import DataError, ParameterError, columns
 from discriminant.protocols import Array
 
@@ -114,24 +114,26 @@ class Log(Elementary):
 
     offset: float = 0.0
 
+    def _learn_named(self, rows: Rows, y: Any) -> dict[str, Any]:
+        self._require_positive(rows.values, rows.names)
+        return super()._learn_named(rows, y)
+
     def _values(self, X: Any) -> list[Array]:
-        self._require_positive(X)
         return [np.full(1, float(self.offset))] * X.shape[1]
 
     def _map(self, X: Any) -> Any:
-        self._require_positive(X)
+        self._require_positive(X, self.__dict__.get("feature_names_in_"))
         return super()._map(X)
 
-    def _require_positive(self, X: Array) -> None:
+    def _require_positive(self, X: Array, names: Sequence[str] | None) -> None:
         least = X.min(axis=0)
         bad = np.flatnonzero(least + X.dtype.type(self.offset) <= 0)
         if bad.size:
             j = int(bad[0])
-            what = columns([j], self.__dict__.get("feature_names_in_"))
             raise DataError(
-                f"{what} holds {least[j]:g} in row {int(X[:, j].argmin())}, and log(x+offset) with offset "
-                f"{self.offset:g} needs x > {-self.offset:g}: use Log(offset=...) above {-least[j]:g}, or choose "
-                "the columns with Log().on(...). (Negative values in data passed to Log.)"
+                f"Negative values in data passed to Log, or zeros: {columns([j], names)} holds {least[j]:g} in row "
+                f"{int(X[:, j].argmin())}, and log(x+offset) with offset {self.offset:g} needs x > {-self.offset:g}. "
+                f"Use Log(offset=...) above {-least[j]:g}, or choose the columns with Log().on(...)."
             )
 
     def _function(self, x: Array, value: Array) -> Array:

@@ -102,6 +102,7 @@ def _dense(X: Any, names: Sequence[str] | None) -> Array:
 
 def _numbers(array: Array, names: Sequence[str] | None) -> Array:
     """Objects or texts as floats, or the first column that holds something else, by name."""
+    array = array.astype(object)  # texts as Python's own, for the sentence
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError):

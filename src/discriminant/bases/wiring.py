@@ -109,10 +109,10 @@ def _row_products(rows: Any, normals: Array) -> Array:
 
 def _combination(a: Array, x: list[str]) -> str:
     """a·x as text: "2·x0-x1"."""
-    terms = [
-        plus(weight, ("-" if weight < 0 else "") + ("" if abs(weight) == 1 else f"{abs(weight):.4g}·") + column)
-        for weight, column in zip(a, x, strict=True)
-    ]
+    terms = []
+    for weight, column in zip(a, x, strict=True):
+        text = f"{weight:.4g}"
+        terms.append(plus(weight, {"1": "", "-1": "-"}.get(text, f"{text}·") + column))
     return "".join(terms).removeprefix("+") or "0"
 
 
