@@ -139,9 +139,9 @@ class LinearDiscriminant:
 
     # Scores, decisions, posteriors: one look at X each
 
-    def scores(self, X: Any) -> Array:
-        """z = b + Wᵗ(φ(x) − c), shape (n, q)."""
-        return self._affine.apply(_as_is, X, self.n_outputs)
+    def scores(self, X: Any, dtype: Any = None) -> Array:
+        """z = b + Wᵗ(φ(x) − c), shape (n, q); float32 for float32 X unless ``dtype`` says otherwise."""
+        return self._affine.apply(_as_is, X, self.n_outputs, dtype)
 
     def decision_function(self, X: Any) -> Array:
         """The class scores: (n, K); for two classes (n,), positive for ``classes[1]``."""

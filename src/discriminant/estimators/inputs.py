@@ -1,0 +1,127 @@
+"""What every estimator does with its input: rows, labels and weights checked once, in sentences, without a copy.
+
+X keeps its storage: arrays of any order and type, sparse matrices and data frames go on to ``data`` as they are.
+Missing values are not searched here; the sums show them (``data.check``).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import validate_data
+
+from discriminant.data import ArrayBlocks, as_rows, encode_labels, is_frame, make_blocks
+from discriminant.data.check import check_weights
+from discriminant.errors import DataError, ParameterError, names
+from discriminant.protocols import Array
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Training rows with class codes and weights."""
+
+    blocks: ArrayBlocks
+    classes: Array
+    codes: Array
+    weight: Array | None
+    dtype: Any  # of the results: float32 for float32 input, else float64
+
+    @property
+    def X(self) -> Any:
+        return self.blocks.rows
+
+
+def all_or_nothing(fit: Method) -> Method:
+    """A fit that fails leaves the estimator as it was: never half of a new model on top of an old one."""
+
+    @functools.wraps(fit)
+    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return whole  # type: ignore[return-value]
+
+
+def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X, checked for shape, type and feature names, in the storage in which it came."""
+    if is_frame(X):
+        validate_data(estimator, X=X, reset=reset, skip_check_array=True)
+        for count, what in zip(X.shape, ("row", "column"), strict=True):
+            if count == 0:
+                raise DataError(f"The data frame has 0 {what}s; at least one is needed.")
+        return X
+    accept = ("csr", "csc") if estimator.__sklearn_tags__().input_tags.sparse else False
+    return validate_data(estimator, X=X, reset=reset, accept_sparse=accept, dtype="numeric", ensure_all_finite=False)
+
+
+def read_sample(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Sample:
+    """Training data as blocks of rows with class codes; ``classes``: the labels known already (``partial_fit``)."""
+    if y is None:
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    rows = as_rows(read_rows(estimator, X, reset=classes is None or not hasattr(estimator, "n_features_in_")))
+    labels = read_labels(y, rows.shape[0])
+    found, codes = encode_labels(labels)
+    if classes is not None:
+        found, codes = _recode(found, codes, np.asarray(classes))
+    if len(found) < 2:
+        raise DataError(
+            f"y holds one class only ({names(list(found))}); a discriminant needs at least two classes to tell apart."
+        )
+    weight = check_weights(sample_weight, rows.shape[0])
+    dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
+    return Sample(make_blocks(rows, codes, weight), found, codes, weight, dtype)
+
+
+def read_labels(y: Any, n_rows: int) -> Array:
+    """y as a one-dimensional array with a label for every row."""
+    if isinstance(y, list | tuple):
+        # NumPy turns [1, "a"] into strings without a word; as objects the mixture stays visible.
+        kinds = {isinstance(label, str | bytes) for label in y}
+        y = np.array(y, dtype=object) if len(kinds) > 1 else y
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != n_rows:
+        raise DataError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and y has {len(labels)}."
+        )
+    return np.asarray(labels)
+
+
+def _recode(found: Array, codes: Array, classes: Array) -> tuple[Array, Array]:
+    position = {label: k for k, label in enumerate(classes.tolist())}
+    unknown = [label for label in found.tolist() if label not in position]
+    if unknown:
+        known = names(list(classes))
+        raise DataError(f"y contains the class {names(unknown)}, which is not among the classes {known}.")
+    table = np.array([position[label] for label in found.tolist()], dtype=np.int32)
+    return classes, table[codes] if len(table) else codes.astype(np.int32)
+
+
+def check_choice(estimator: Any, name: str, options: Sequence[Any]) -> None:
+    """Refuse a parameter that is not among its options."""
+    value = getattr(estimator, name)
+    if not any(value is option or (isinstance(option, str) and value == option) for option in options):
+        raise ParameterError(
+            f"The {name!r} parameter of {type(estimator).__name__} must be one of {names(list(options), most=9)}. "
+            f"Got {value!r} instead."
+        )
+
+
+def check_fraction(estimator: Any, name: str) -> None:
+    """Refuse a parameter that is not a number from 0 to 1."""
+    value = getattr(estimator, name)
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
+        raise ParameterError(
+            f"The {name!r} parameter of {type(estimator).__name__} must be a number from 0 to 1. Got {value!r} instead."
+        )

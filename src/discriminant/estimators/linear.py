@@ -1,0 +1,272 @@
+"""Linear discriminant analysis: Gaussian classes that share one covariance Σ.
+
+    g_k(x) = w_k·x + w_k0,    w_k = Σ⁻¹ μ_k,    w_k0 = −½ μ_kᵗ Σ⁻¹ μ_k + ln P_k
+
+One pass over the rows gives the class moments; everything else is small.  Parameters and attributes are scikit-learn's;
+its three solvers are accepted and give one answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discriminant.data import map_rows, require_finite
+from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.covariances import SHRINKAGES, pooled_whitening, require_whole_moments
+from discriminant.estimators.gaussian import GaussianClassifier
+from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_fraction
+from discriminant.gaussian.leave_one_out import LinearDeletion
+from discriminant.gaussian.moments import ClassMoments, class_moments
+from discriminant.gaussian.weights import fisher_directions, linear_weights
+from discriminant.gaussian.whiten import Whitened
+from discriminant.model import LinearDiscriminant
+from discriminant.protocols import Array
+
+
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianClassifier):
+    """Gaussian classes with a common covariance: linear boundaries, posteriors, discriminant axes.
+
+    Parameters
+    ----------
+    solver : {"auto", "svd", "lsqr", "eigen"}
+        All give the same answer, by one pass over the rows.  The names other than "auto" keep scikit-learn's habits:
+        "svd" refuses shrinkage, "lsqr" has no ``transform``.
+    shrinkage : float in [0, 1], "auto", "ledoit-wolf", "oas" or None
+        (1 − s) Σ + s (tr Σ/d) I; "auto" and "ledoit-wolf" choose s by Ledoit and Wolf's formula, "oas" by Chen's, class
+        by class on standardised columns.
+    priors : array-like (K,) or mapping, optional
+        Class priors; class frequencies where not given.  Also at prediction: ``predict_proba(X, priors=...)``.
+    n_components : int, optional
+        Axes of ``transform``; at most min(K − 1, d).
+    store_covariance : bool
+        Keep ``covariance_`` with solver "auto" and "svd" too.
+    tol : float, optional
+        Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
+    covariance_estimator : object with ``fit`` and ``covariance_``, optional
+        A covariance estimator of scikit-learn's kind, fitted to each class.
+    covariance : {"maximum-likelihood", "unbiased", "robust"}
+        Divide the scatter by N or by N − K; or the minimum covariance determinant of the within-class residuals, with
+        robust means (fast MCD).
+    form : {"full", "diagonal", "spherical"}
+        What is assumed of Σ; diagonal: columns independent within the classes.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, priors_, means_, xbar_, scalings_, explained_variance_ratio_, covariance_
+        As scikit-learn's.
+    discriminant_ : LinearDiscriminant
+    moments_ : ClassMoments
+        What ``partial_fit`` and ``merge`` add to.
+
+    Examples
+    --------
+    >>> from discriminant import LinearDiscriminantAnalysis, datasets
+    >>> iris = datasets.load("iris")
+    >>> lda = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+    >>> round(lda.score(iris.X, iris.y), 2), round(lda.loo_score(iris.X, iris.y), 2)
+    (0.98, 0.98)
+    """
+
+    def __init__(
+        self,
+        solver: str = "auto",
+        shrinkage: Any = None,
+        priors: Any = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float | None = None,
+        covariance_estimator: Any = None,
+        *,
+        covariance: str = "maximum-likelihood",
+        form: str = "full",
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+        self.covariance = covariance
+        self.form = form
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
+        self._check_parameters()
+        sample = self._read(X, y, sample_weight)
+        moments = class_moments(
+            sample.blocks, len(sample.classes), by_class=self._by_class, diagonal=self.form != "full"
+        )
+        self._require_finite(moments, sample.X, self._names())
+        return self._learn(moments, sample.classes, sample.dtype, sample)
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows; the result is that of one fit on all of them.  ``classes`` on the first call."""
+        self._check_parameters()
+        require_whole_moments(self)
+        known = self._classes_for(y, classes)
+        sample = self._read(X, y, sample_weight, known)
+        moments = class_moments(sample.blocks, len(known), by_class=self._by_class, diagonal=self.form != "full")
+        self._require_finite(moments, sample.X, self._names())
+        if hasattr(self, "moments_"):
+            moments = self.moments_.merge(moments)
+        self.classes_, self.moments_ = known, moments
+        if (moments.weight == 0).any() or moments.count.sum() <= len(known):
+            return self  # not yet every class: the weights follow with the rows
+        return self._learn(moments, known, sample.dtype, None)
+
+    @all_or_nothing
+    def merge(self, other: Self) -> Self:
+        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal."""
+        require_whole_moments(self)
+        return self._learn(self._merged(other), self.classes_, self.means_.dtype, None)
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates on the discriminant axes: within-class variance 1, overall mean 0."""
+        if self.solver == "lsqr":
+            raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd', 'eigen' or 'auto').")
+        rows = self._checked_rows(X)
+        axes = self.axes_
+        count = self._max_components
+        matrix = axes.matrix[:, :count]
+        # scikit-learn's eigen solver measures from zero, the others from the overall mean.
+        start = -(axes.origin @ matrix) if self.solver == "eigen" else axes.centre[:count]
+
+        def project(design: Any) -> Array:
+            values = design.values
+            values = values.toarray() if hasattr(values, "toarray") else values
+            return np.asarray((values - axes.origin) @ matrix - start)
+
+        projected = map_rows(project, rows, matrix.shape[1])
+        if not np.isfinite(projected).all():
+            require_finite(X, self._names(), estimator=type(self).__name__)
+        return projected.astype(self.coef_.dtype, copy=False)
+
+    def _joint_log_likelihood(self, rows: Any) -> Array:
+        scores = self.discriminant_.scores(rows, np.float64)
+        return np.hstack([np.zeros_like(scores), scores]) if len(self.classes_) == 2 else scores
+
+    def decision_function(self, X: Any) -> Array:
+        """Class scores (n, K); for two classes the log odds (n,), positive for ``classes_[1]``."""
+        rows = self._checked_rows(X)
+        return self._odds().decision_function(rows)
+
+    def predict(self, X: Any, priors: Any = None) -> Array:
+        """The class of the largest posterior, under the training priors or those given here."""
+        if priors is not None:
+            return super().predict(X, priors)
+        return self._odds().predict(self._checked_rows(X))
+
+    def _odds(self) -> LinearDiscriminant:
+        check_is_fitted(self)
+        return self.discriminant_
+
+    # Learning
+
+    @property
+    def _by_class(self) -> bool:
+        return self.shrinkage in ("auto", *SHRINKAGES)
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "solver", ("auto", "svd", "lsqr", "eigen"))
+        check_choice(self, "covariance", ("maximum-likelihood", "unbiased", "robust"))
+        check_choice(self, "form", ("full", "diagonal", "spherical"))
+        if self.shrinkage is not None and not isinstance(self.shrinkage, str):
+            check_fraction(self, "shrinkage")
+        elif isinstance(self.shrinkage, str):
+            check_choice(self, "shrinkage", ("auto", *SHRINKAGES))
+        if self.solver == "svd" and self.shrinkage is not None:
+            raise NotImplementedError("shrinkage not supported with 'svd' solver; use solver='auto'.")
+        if self.solver == "svd" and self.covariance_estimator is not None:
+            raise ParameterError("covariance estimator is not supported with svd solver. Try another solver")
+        if self.covariance_estimator is not None and self.shrinkage is not None and self.shrinkage != 0:
+            raise ParameterError(
+                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
+            )
+        special = [self.shrinkage is not None, self.covariance_estimator is not None, self.covariance == "robust"]
+        if (self.form != "full" and any(special)) or sum(special[1:]) > 1 or (special[0] and special[2]):
+            raise ParameterError(
+                "form, shrinkage, covariance='robust' and covariance_estimator each say what Σ is; give one of them."
+            )
+
+    def _learn(self, moments: ClassMoments, classes: Array, dtype: Any, sample: Sample | None) -> Self:
+        priors = self._priors_from(moments, classes)
+        whitened, moments, covariance = pooled_whitening(self, moments, sample)
+        count = min(len(classes) - 1, moments.n_features)
+        if self.n_components is not None and self.n_components > count:
+            raise ParameterError(
+                "n_components cannot be larger than min(n_features, n_classes - 1). "
+                f"It is {self.n_components} and there are at most {count} discriminant axes."
+            )
+        self._max_components = count if self.n_components is None else self.n_components
+        self._set_weights(whitened, priors, classes, dtype)
+        self.moments_ = moments
+        self.means_ = moments.class_means.astype(dtype, copy=False)
+        self.xbar_ = (moments.origin + moments.unit * (priors @ moments.means)).astype(dtype, copy=False)
+        self.rank_ = whitened.rank
+        if self.store_covariance or self.solver in ("lsqr", "eigen"):
+            self.covariance_ = covariance().astype(dtype, copy=False)
+        elif hasattr(self, "covariance_"):
+            del self.covariance_
+        return self
+
+    def _set_weights(self, whitened: Whitened, priors: Array, classes: Array, dtype: Any) -> None:
+        A = linear_weights(whitened, priors, centred=self.solver not in ("lsqr", "eigen"))
+        self.classes_, self.priors_, self._whitened = classes, priors, whitened
+        self.axes_ = fisher_directions(whitened, priors)
+        self.scalings_ = self.axes_.matrix.astype(dtype, copy=False)
+        self.explained_variance_ratio_ = self.axes_.shares[: self._max_components].astype(dtype, copy=False)
+        link = "softmax" if len(classes) > 2 else "sigmoid"
+        if len(classes) == 2:
+            A = A[:, 1:] - A[:, :1]
+        self.discriminant_ = LinearDiscriminant(
+            A, classes, feature_names=self._names(), center=whitened.origin, link=link
+        )
+        self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
+        self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)
+
+    # Leave-one-out
+
+    def _deleted_scores(self, X: Any, y: Any, sample_weight: Any) -> Array:
+        check_is_fitted(self)
+        if (
+            self.form != "full"
+            or self.shrinkage
+            or self.covariance == "robust"
+            or self.covariance_estimator is not None
+        ):
+            raise ParameterError(
+                "The closed-form leave-one-out is exact for the plain covariance only; with shrinkage, a robust or a "
+                "restricted covariance use sklearn.model_selection.cross_val_predict with LeaveOneOut()."
+            )
+        sample = self._read(X, y, sample_weight, self.classes_)
+        if sample.blocks.n_rows != int(self.moments_.count.sum()) and sample_weight is None:
+            raise DataError(
+                f"Leave-one-out takes the training rows: the model saw {int(self.moments_.count.sum())} and X has "
+                f"{sample.blocks.n_rows}."
+            )
+        lost = len(self.classes_) if self.covariance == "unbiased" else 0
+        deletion = LinearDeletion(
+            self._whitened,
+            self.moments_.weight,
+            self.moments_.total - lost,
+            None if self.priors is None else self.priors_,
+        )
+        return deleted(sample, deletion, len(self.classes_))
+
+
+def deleted(sample: Sample, deletion: Any, n_classes: int) -> Array:
+    """Scores (n, K) of all rows, block by block."""
+    out = np.empty((sample.blocks.n_rows, n_classes))
+    for block in sample.blocks:
+        values = block.design.values
+        values = values.toarray() if hasattr(values, "toarray") else values
+        weight = np.ones(block.rows) if block.weight is None else block.weight
+        out[block.start : block.start + block.rows] = deletion(values, np.asarray(block.target, dtype=np.intp), weight)
+    return out

@@ -1,0 +1,237 @@
+"""Class moments: weight W_k, mean m_k and scatter S_k = Σ w (x − m_k)(x − m_k)ᵗ, by one pass over the rows.
+
+Each class is shifted by its own approximate mean s_k (from a small sample) before squares are taken:
+
+    S_k = Σ w (x − s_k)(x − s_k)ᵗ − W_k δ_k δ_kᵗ,      δ_k = Σ w (x − s_k) / W_k = m_k − s_k.
+
+A subtraction of two floats is exact up to the rounding of its own, small, result; so offsets of 1e8 standard
+deviations cost no digits.  Means are kept relative to an origin for the same reason: m_k = origin + unit · means_k.
+Two moments merge by Chan's formula, S = S_a + S_b + (W_a W_b / W) (m_a − m_b)(m_a − m_b)ᵗ, in a form that is symmetric
+in a and b to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums
+from discriminant.protocols import Array, Block
+
+SAMPLE_ROWS = 512
+EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in about a tenth of a second
+SMALLEST_SQUARE = 1e-200  # below it squares may have lost digits to underflow: the column is measured in another unit
+
+
+@dataclass(frozen=True)
+class ClassMoments:
+    """Weight, mean and scatter of each class; the scatter pooled (d, d) or by class (K, d, d), or its diagonals."""
+
+    weight: Array  # (K,) total weight
+    count: Array  # (K,) number of rows with a positive weight
+    origin: Array  # (d,)
+    unit: Array  # (d,) powers of two: the unit in which means and scatter are measured
+    means: Array  # (K, d), relative to origin
+    scatter: Array
+    diagonal: bool = False
+    precision: float = float(np.finfo(np.float64).eps)  # of the numbers in X: 1e-7 for float32 data
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.weight)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.origin)
+
+    @property
+    def total(self) -> float:
+        return float(self.weight.sum())
+
+    @property
+    def by_class(self) -> bool:
+        return self.scatter.ndim == (2 if self.diagonal else 3)
+
+    @property
+    def class_means(self) -> Array:
+        """(K, d) means in the units of X."""
+        return np.asarray(self.origin + self.unit * self.means)
+
+    def pooled(self) -> ClassMoments:
+        """The same with one within-class scatter S_W = Σ_k S_k."""
+        return replace(self, scatter=self.scatter.sum(axis=0)) if self.by_class else self
+
+    def of_class(self, k: int) -> ClassMoments:
+        """Class k alone (scatter by class only)."""
+        one = slice(k, k + 1)
+        return replace(
+            self, weight=self.weight[one], count=self.count[one], means=self.means[one], scatter=self.scatter[k]
+        )
+
+    def squares(self) -> Array:
+        """Σ_k Σ w (x_j − m_kj)², shape (d,), in ``unit``²."""
+        pooled = self.pooled().scatter
+        return pooled if self.diagonal else np.diagonal(pooled)
+
+    def between(self) -> Array:
+        """S_B = Σ_k W_k (m_k − m)(m_k − m)ᵗ in ``unit``."""
+        centred = self.means - self.weight @ self.means / self.total
+        return np.asarray((centred * self.weight[:, None]).T @ centred)
+
+    def in_units_of_X(self, matrix: Array) -> Array:
+        """A (d, d) or (K, d, d) matrix of second moments in the units of X."""
+        return np.asarray(matrix * self.unit * self.unit[:, None])
+
+    def merge(self, other: ClassMoments) -> ClassMoments:
+        """The moments of both sets of rows.  a.merge(b) and b.merge(a) have the same bits."""
+        unit = np.maximum(self.unit, other.unit)
+        origin = self.origin if tuple(self.origin) <= tuple(other.origin) else other.origin
+        a, b = self._seen_from(origin, unit), other._seen_from(origin, unit)
+        weight = a.weight + b.weight
+        safe = np.where(weight > 0, weight, 1.0)[:, None]
+        means = (a.weight[:, None] * a.means + b.weight[:, None] * b.means) / safe
+        # One of the two alone keeps its mean exactly.
+        means = np.where(a.weight[:, None] == 0, b.means, np.where(b.weight[:, None] == 0, a.means, means))
+        gap = (a.means - b.means) * np.sqrt(a.weight * b.weight / safe[:, 0])[:, None]
+        if self.diagonal:
+            rise = gap * gap if self.by_class else (gap * gap).sum(axis=0)
+        else:
+            rise = gap[:, :, None] * gap[:, None, :] if self.by_class else gap.T @ gap
+        precision = max(a.precision, b.precision)
+        scatter = (a.scatter + b.scatter) + rise
+        return ClassMoments(weight, a.count + b.count, origin, unit, means, scatter, self.diagonal, precision)
+
+    def _seen_from(self, origin: Array, unit: Array) -> ClassMoments:
+        ratio = self.unit / unit
+        square = ratio * ratio if self.diagonal else ratio * ratio[:, None]
+        means = self.means * ratio + (self.origin - origin) / unit
+        return replace(self, origin=origin, unit=unit, means=means, scatter=self.scatter * square)
+
+
+def class_moments(blocks: Any, n_classes: int, *, by_class: bool = False, diagonal: bool = False) -> ClassMoments:
+    """Moments of the rows of ``blocks``, whose targets are class codes, in one pass.
+
+    Where squares overflow or underflow (columns beyond 1e±100), a second pass measures those columns in powers of two.
+    A result that is not finite means that X holds NaN or infinity: the caller finds the column and says so.
+    """
+    shift, origin, precision = _shifts(blocks, n_classes)
+    kernel = MomentKernel(shift, by_class=by_class, diagonal=diagonal)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        sums = blocks.reduce(kernel)
+        unit = np.ones(blocks.n_features)
+        suspect = _suspects(sums, kernel)
+        if suspect.any():
+            reach = blocks.reduce(ReachKernel(shift, np.flatnonzero(suspect))).value
+            if not np.isfinite(reach).all():
+                return _finish(sums, kernel, origin, unit, precision)
+            unit[suspect] = _power_of_two(reach)
+            if (unit != 1.0).any():
+                kernel = replace(kernel, unit=unit)
+                sums = blocks.reduce(kernel)
+        return _finish(sums, kernel, origin, unit, precision)
+
+
+def mapped_moments(blocks: Any, moments: ClassMoments, matrix: Array, only: int | None = None) -> tuple[Array, Array]:
+    """(Σ_k S_k, class means) of Wᵗ(x − origin)/unit, off the rows again: exact where W undoes a strong correlation.
+
+    For small data the product with W is taken in the widest float of the machine.  ``only`` restricts to one class.
+    """
+    extended = blocks.n_rows * matrix.shape[0] * matrix.shape[1] <= EXTENDED_PRODUCTS
+    kernel: Any = MomentKernel(moments.class_means, unit=moments.unit, matrix=matrix, extended=extended)
+    sums = blocks.reduce(kernel if only is None else OneClass(kernel, only))
+    safe = np.where(sums.weight > 0, sums.weight, 1.0)
+    delta = sums.sums / safe[:, None]
+    rest = delta * np.sqrt(sums.weight)[:, None]
+    start = (kernel.shift - moments.origin).astype(np.longdouble) / moments.unit @ matrix.astype(np.longdouble)
+    return sums.gram - rest.T @ rest, np.asarray(start + delta, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class OneClass:
+    """A kernel that sees the rows of one class alone."""
+
+    kernel: MomentKernel
+    code: int
+
+    def __call__(self, block: Block) -> MomentSums:
+        mine = np.flatnonzero(block.target == self.code)
+        weight = None if block.weight is None else block.weight[mine]
+        design = type(block.design)(block.design.raw[mine])
+        return self.kernel(Block(design, block.start, np.asarray(block.target)[mine], weight))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """max |x − s| of some columns; joined by the maximum (a reduction with ``+`` like any other)."""
+
+    value: Array
+
+    def __add__(self, other: Reach) -> Reach:
+        return Reach(np.maximum(self.value, other.value))
+
+
+@dataclass(frozen=True)
+class ReachKernel:
+    """The largest distance from the shift in each of the given columns."""
+
+    shift: Array
+    columns: Array
+
+    def __call__(self, block: Any) -> Reach:
+        values = block.design.values[:, self.columns]
+        values = values.toarray() if hasattr(values, "toarray") else values
+        return Reach(np.abs(values - self.shift[block.target][:, self.columns]).max(axis=0, initial=0.0))
+
+
+def _suspects(sums: MomentSums, kernel: MomentKernel) -> Array:
+    squares = sums.squares(kernel)
+    return np.asarray(~np.isfinite(squares) | (squares < SMALLEST_SQUARE))
+
+
+def _power_of_two(reach: Array) -> Array:
+    exponent = np.frexp(reach)[1]
+    return np.where((reach > 0) & (np.abs(exponent) > 200), np.ldexp(1.0, np.clip(exponent, -1000, 1000)), 1.0)
+
+
+def _finish(sums: MomentSums, kernel: MomentKernel, origin: Array, unit: Array, precision: float) -> ClassMoments:
+    safe = np.where(sums.weight > 0, sums.weight, 1.0)
+    delta = sums.sums / safe[:, None]
+    rest = delta * np.sqrt(sums.weight)[:, None]
+    if kernel.diagonal:
+        lost = rest * rest if kernel.by_class else (rest * rest).sum(axis=0)
+    else:
+        lost = rest[:, :, None] * rest[:, None, :] if kernel.by_class else rest.T @ rest
+    scatter = sums.gram - lost
+    if kernel.diagonal:
+        scatter = np.maximum(scatter, 0.0)
+    means = (kernel.shift - origin) / unit + delta
+    means[sums.weight == 0] = 0.0
+    return ClassMoments(sums.weight, sums.count, origin, unit, means, scatter, kernel.diagonal, precision)
+
+
+def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float]:
+    """(s_k, origin, precision of X) from a sample of rows that holds every class."""
+    block = blocks.sample(SAMPLE_ROWS, n_classes)
+    values = block.design.values
+    sparse = hasattr(values, "toarray")
+    values = values.toarray() if sparse else values
+    dtype = getattr(block.design.raw, "dtype", np.dtype(np.float64))
+    precision = float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(np.float64).eps)
+    origin = _typical(values)
+    shift = np.tile(origin, (n_classes, 1))
+    for k in np.unique(block.target):
+        shift[k] = _typical(values[block.target == k])
+    if sparse and values.shape[1] > DENSE_COLUMNS:
+        # Columns that are mostly zero need no shift, and without one they stay sparse.
+        empty = (values != 0).mean(axis=0) <= 0.5
+        shift[:, empty] = origin[empty] = 0.0
+    return shift, origin, max(precision, float(np.finfo(np.float64).eps))
+
+
+def _typical(values: Array) -> Array:
+    """A value near the mean of each column: the value itself where the column does not vary, so that it cancels."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = values[0] / 2 + (values / 2 - values[0] / 2).mean(axis=0) + values[0] / 2
+    return np.asarray(np.where(((values == values[0]).all(axis=0)) | ~np.isfinite(centre), values[0], centre))

@@ -1,0 +1,158 @@
+"""The arithmetic of one block: shifted sums and Gram matrices, dense or sparse, pooled or by class.
+
+    pooled:    G  = Σ_i w_i r_i r_iᵗ,     r_i = x_i − s_{k(i)}
+    by class:  G_k = the same over the rows of class k
+    diagonal:  only the squares
+
+A rank-k update in the block (BLAS ``syrk``) is the whole cost; everything else is arranged to stay in the cache.
+Optionally r is mapped by a matrix W first (r ↦ Wᵗ r), which is how a whitening is refined.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.data.threads import scratch
+from discriminant.protocols import Array, Block
+
+DENSE_FROM = 0.08  # share of non-zeros above which a dense update of the block beats the sparse product
+DENSE_COLUMNS = 64  # up to this many columns a sparse block is made dense, whatever its zeros
+MOST_ONE_HOT = 32
+
+
+@dataclass
+class MomentSums:
+    """What is added over rows."""
+
+    weight: Array  # (K,)
+    count: Array  # (K,)
+    sums: Array  # (K, d)
+    gram: Array
+
+    def __iadd__(self, other: MomentSums) -> MomentSums:
+        self.weight += other.weight
+        self.count += other.count
+        self.sums += other.sums
+        self.gram += other.gram
+        return self
+
+    def __add__(self, other: MomentSums) -> MomentSums:
+        return MomentSums(self.weight.copy(), self.count.copy(), self.sums.copy(), self.gram.copy()).__iadd__(other)
+
+    def squares(self, kernel: MomentKernel) -> Array:
+        pooled = self.gram.sum(axis=0) if kernel.by_class else self.gram
+        return pooled if kernel.diagonal else np.diagonal(pooled)
+
+
+@dataclass(frozen=True)
+class MomentKernel:
+    """One block's MomentSums."""
+
+    shift: Array  # (K, d)
+    by_class: bool = False
+    diagonal: bool = False
+    unit: Array | None = None  # (d,) powers of two
+    matrix: Array | None = None  # W (d, r), or (K, d, r): one for each class
+    extended: bool = False  # take the product with W in the machine's widest float
+
+    @property
+    def width(self) -> int:
+        return int(self.shift.shape[1] if self.matrix is None else self.matrix.shape[-1])
+
+    def __call__(self, block: Block) -> MomentSums:
+        codes = np.asarray(block.target, dtype=np.intp)
+        K = len(self.shift)
+        weight = np.bincount(codes, block.weight, minlength=K).astype(np.float64)
+        live = codes if block.weight is None else codes[block.weight > 0]
+        count = np.bincount(live, minlength=K).astype(np.float64)
+        raw = block.design.raw
+        if hasattr(raw, "toarray"):
+            if not self._worth_dense(raw):
+                from discriminant.gaussian.sparse_sums import sparse_sums
+
+                return sparse_sums(self, block, codes, weight, count)
+            raw = raw.toarray()
+        if self.by_class and not self.diagonal:
+            sums, gram = self._each_class(raw, codes, block.weight)
+        else:
+            sums, gram = self._together(raw, codes, block.weight)
+        return MomentSums(weight, count, sums, gram)
+
+    def _worth_dense(self, raw: Any) -> bool:
+        if self.matrix is not None or raw.shape[1] <= DENSE_COLUMNS:
+            return True
+        return bool(not self.diagonal and raw.nnz > DENSE_FROM * raw.shape[0] * raw.shape[1])
+
+    def _residuals(self, raw: Array, codes: Array, weight: Array | None) -> Array:
+        """√w (x − s_k) / unit, then W: one reused array of the block's size."""
+        rows = scratch("residuals", raw.shape)
+        np.take(self.shift, codes, axis=0, out=rows, mode="clip")
+        np.subtract(raw, rows, out=rows)
+        if self.unit is not None:
+            rows /= self.unit
+        if self.matrix is not None:
+            rows = self._mapped(raw, rows, codes)
+        if weight is not None:
+            rows *= np.sqrt(weight)[:, None]
+        return rows
+
+    def _mapped(self, raw: Array, rows: Array, codes: Array) -> Array:
+        matrix = self.matrix
+        assert matrix is not None
+        if not self.extended:
+            return np.matmul(rows, matrix, out=scratch("mapped", (len(raw), matrix.shape[1])))
+        exact = raw.astype(np.longdouble) - self.shift[codes]
+        if self.unit is not None:
+            exact /= self.unit
+        return (exact @ matrix.astype(np.longdouble)).astype(np.float64)
+
+    def _together(self, raw: Array, codes: Array, weight: Array | None) -> tuple[Array, Array]:
+        rows = self._residuals(raw, codes, weight)
+        root = None if weight is None else np.sqrt(weight)
+        sums = class_sums(rows, codes, len(self.shift), root)
+        if not self.diagonal:
+            return sums, rows.T @ rows
+        if self.by_class:
+            return sums, class_sums(rows * rows, codes, len(self.shift), None)
+        return sums, np.einsum("ij,ij->j", rows, rows)
+
+    def _each_class(self, raw: Array, codes: Array, weight: Array | None) -> tuple[Array, Array]:
+        K, d = len(self.shift), self.width
+        sums, gram = np.zeros((K, d)), np.zeros((K, d, d))
+        order = np.argsort(codes, kind="stable")
+        edges = np.searchsorted(codes[order], np.arange(K + 1))
+        for k in np.flatnonzero(np.diff(edges)):
+            mine = order[edges[k] : edges[k + 1]]
+            rows = scratch("residuals", (len(mine), raw.shape[1]))
+            np.subtract(raw[mine], self.shift[k], out=rows)
+            if self.unit is not None:
+                rows /= self.unit
+            if self.matrix is not None:
+                one = MomentKernel(self.shift[k : k + 1], unit=self.unit, matrix=self.matrix[k], extended=self.extended)
+                rows = one._mapped(raw[mine], rows, np.zeros(len(mine), dtype=np.intp))
+            if weight is not None:
+                root = np.sqrt(weight[mine])
+                rows *= root[:, None]
+                sums[k] = root @ rows
+            else:
+                sums[k] = rows.sum(axis=0)
+            gram[k] = rows.T @ rows
+        return sums, gram
+
+
+def class_sums(rows: Array, codes: Array, n_classes: int, root: Array | None) -> Array:
+    """Σ over the rows of each class of (root ·) rows, shape (K, d)."""
+    if n_classes <= MOST_ONE_HOT:
+        one_hot = scratch("one-hot", (len(codes), n_classes))
+        one_hot.fill(0.0)
+        one_hot[np.arange(len(codes)), codes] = 1.0 if root is None else root
+        return np.asarray(one_hot.T @ rows)
+    order = np.argsort(codes, kind="stable")
+    present, first = np.unique(codes[order], return_index=True)
+    scaled = rows[order] if root is None else rows[order] * root[order][:, None]
+    sums = np.zeros((n_classes, rows.shape[1]))
+    sums[present] = np.add.reduceat(scaled, first, axis=0)
+    return sums

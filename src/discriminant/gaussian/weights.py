@@ -1,0 +1,89 @@
+"""Discriminants of Gaussian classes, in whitened coordinates v = Wᵗ(x − origin), u_k = Wᵗ(m_k − origin).
+
+Linear (one covariance):     g_k(x) = (v − ū)·(u_k − ū) − ½‖u_k − ū‖² + ln P_k,        ū = Σ_k P_k u_k
+Quadratic (one for each):    g_k(x) = −½‖v_k − u_k‖² − ½ ln|Σ_k| + ln P_k,             v_k = W_kᵗ(x − origin)
+
+Subtracting ū changes all g_k by the same amount and keeps their digits where the classes lie far from the origin.
+The axes of the linear discriminants are the singular vectors of the whitened means: Fisher's directions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discriminant.gaussian.whiten import Whitened
+from discriminant.protocols import Array
+
+
+def linear_weights(whitened: Whitened, priors: Array, *, centred: bool = True) -> Array:
+    """A (1 + d, K): intercepts at the origin in row 0, then w_k = Σ⁻¹(m_k − m̄), or the books' Σ⁻¹m_k."""
+    centre = priors @ whitened.means if centred else -(whitened.origin @ whitened.matrix)
+    u = whitened.means - centre
+    intercept = np.log(priors) - 0.5 * np.einsum("kr,kr->k", u, u) - u @ centre
+    return np.vstack([intercept, whitened.matrix @ u.T])
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Fisher's axes: orthonormal in the metric of Σ, in the order of the between-class variance along them."""
+
+    matrix: Array  # (d, m)
+    variances: Array  # (m,) between-class variance Σ_k P_k (a·(m_k − m̄))² along each axis
+    origin: Array  # (d,)
+    centre: Array  # (m,): the overall mean on the axes, relative to the origin
+
+    @property
+    def shares(self) -> Array:
+        """The share of each axis in the between-class variance."""
+        total = self.variances.sum()
+        return self.variances / total if total > 0 else self.variances
+
+
+def fisher_directions(whitened: Whitened, priors: Array, tol: float = 1e-12) -> Directions:
+    """At most K − 1 axes a_1, a_2, … that maximise aᵗS_B a / aᵗΣ a in turn."""
+    centre = priors @ whitened.means
+    u = (whitened.means - centre) * np.sqrt(priors)[:, None]
+    _, singular, axes = np.linalg.svd(u, full_matrices=False)
+    most = min(len(priors) - 1, whitened.rank)
+    keep = int(np.count_nonzero(singular[:most] > tol * max(singular[0], 0.0))) if len(singular) else 0
+    axes = axes[:keep]
+    matrix = whitened.matrix @ axes.T
+    # A singular vector's sign is arbitrary: the largest coefficient (on standardised columns) is made positive.
+    if keep:
+        standard = matrix * whitened.deviation[:, None]
+        signs = np.sign(standard[np.abs(standard).argmax(axis=0), np.arange(keep)])
+        matrix, axes = matrix * signs, axes * signs[:, None]
+    return Directions(matrix, singular[:keep] ** 2, whitened.origin, centre @ axes.T)
+
+
+@dataclass(frozen=True)
+class QuadraticScores:
+    """g_k for classes that each have a covariance of their own."""
+
+    matrices: Array  # (K, d, r) W_k
+    means: Array  # (K, r) u_k
+    constants: Array  # (K,) ln P_k − ½ ln|Σ_k|
+    origin: Array  # (d,)
+
+    def __call__(self, values: Array) -> Array:
+        """(n, K) scores of the rows of a dense block."""
+        centred = values - self.origin
+        out = np.empty((len(values), len(self.constants)))
+        for k, (W, u, constant) in enumerate(zip(self.matrices, self.means, self.constants, strict=True)):
+            v = centred @ W
+            v -= u
+            out[:, k] = constant - 0.5 * np.einsum("ij,ij->i", v, v)
+        return out
+
+
+def quadratic_scores(whitened: list[Whitened], priors: Array) -> QuadraticScores:
+    """The scores of classes whitened one by one (each Whitened holds one mean)."""
+    constants = np.log(priors) - 0.5 * np.array([one.log_determinant for one in whitened])
+    return QuadraticScores(
+        np.stack([one.matrix for one in whitened]),
+        np.stack([one.means[0] for one in whitened]),
+        constants,
+        whitened[0].origin,
+    )

@@ -1,0 +1,170 @@
+"""Coordinates in which a covariance is the unit matrix: Wᵗ Σ W = I, with the rank found on the way.
+
+Columns are first scaled by their own within-class deviation, so that neither rank nor digits depend on units.  For a
+well-conditioned correlation R = L Lᵗ the whitener is L⁻ᵗ.  Otherwise R is decomposed into eigenvectors and the data
+are read again in the whitened coordinates; there the second moment is near I and is computed without cancellation.
+Repeated, that is a QR decomposition by blocks (CholeskyQR2): the error falls from ε·κ(X)² to ε·κ(X), and singular
+values are told from rounding noise down to the precision of the data.
+
+A direction is dropped when the standardised data's singular value along it is within the rounding of the data, or below
+``tol`` where one is given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from discriminant.gaussian.moments import ClassMoments
+from discriminant.protocols import Array
+
+WELL_CONDITIONED = 2e3  # κ(R): below it the Gram matrix itself keeps thirteen digits
+NEAR_UNIT = 1e2  # κ of the second moment in whitened coordinates at which another pass gains nothing
+MOST_PASSES = 4
+EPS = float(np.finfo(np.float64).eps)
+
+Again = Callable[[Array], tuple[Array, Array]]  # W ↦ Wᵗ Σ W (r, r) and Wᵗ(m_k − origin) (K, r), read off the rows
+
+
+@dataclass(frozen=True)
+class Whitened:
+    """Class means and coordinates in which the covariance is I."""
+
+    matrix: Array  # W (d, r), in the units of X
+    means: Array  # (K, r): Wᵗ (m_k − origin)
+    origin: Array  # (d,)
+    log_determinant: float  # ln |Σ| over the directions that were kept
+    deviation: Array  # (d,) standard deviation of each column within the classes; 0 where it is constant
+    null: Array  # (d, ·) directions dropped, in standardised columns
+    passes: int = 1
+
+    @property
+    def rank(self) -> int:
+        return int(self.matrix.shape[1])
+
+    @property
+    def full(self) -> bool:
+        return bool(self.rank == self.matrix.shape[0])
+
+    @property
+    def constant(self) -> Array:
+        """Indices of the columns that do not vary within the classes."""
+        return np.flatnonzero(self.deviation == 0)
+
+    @property
+    def collinear(self) -> Array:
+        """Indices of the columns that take part in a dropped direction."""
+        return np.flatnonzero(np.sqrt((self.null**2).sum(axis=1)) > 1e-3)
+
+
+def whiten_moments(
+    moments: ClassMoments, divisor: float, *, tol: float | None = None, again: Again | None = None
+) -> Whitened:
+    """Whiten Σ = S_W / divisor.
+
+    ``again`` reads the data in new coordinates; without it (merged moments, whose rows are gone) singular values below
+    √ε cannot be told from rounding and are dropped.
+    """
+    columns = _Columns(moments, moments.pooled().scatter / divisor)
+    W, T = _first(columns.correlation)
+    if T is None or again is None:
+        return columns.finish(*columns.split(W, T, None), 1, tol)
+    nulls, passes, condition = [], 1, np.inf
+    while condition > NEAR_UNIT and passes <= MOST_PASSES:
+        W, means, null, condition = columns.split(W, *again(columns.spread(W)))
+        nulls.append(null)
+        passes += 1
+    return columns.finish(W, means, np.hstack(nulls), condition, passes, tol)
+
+
+def whiten_matrix(covariance: Array, moments: ClassMoments, *, tol: float | None = None) -> Whitened:
+    """Whiten a given covariance (in the moments' units): a shrunken, pooled or robust one."""
+    columns = _Columns(moments, covariance)
+    return columns.finish(*columns.split(*_first(columns.correlation), None), 1, tol)
+
+
+def whiten_diagonal(variances: Array, moments: ClassMoments) -> Whitened:
+    """Whiten diag(variances): columns taken as uncorrelated."""
+    columns = _Columns(moments, variances)
+    return columns.finish(*columns.split(np.eye(len(columns.scale)), None, None), 1, None)
+
+
+def _first(R: Array) -> tuple[Array, Array | None]:
+    """(W, Wᵗ R W, or None for I): by Cholesky where R is well-conditioned, by eigenvectors where it is not."""
+    if not len(R):
+        return np.zeros((0, 0)), None
+    with contextlib.suppress(np.linalg.LinAlgError):
+        inverse = np.linalg.inv(np.linalg.cholesky(R))
+        if np.linalg.norm(R) * np.linalg.norm(inverse) ** 2 < WELL_CONDITIONED * len(R):
+            return inverse.T, None
+    values, vectors = np.linalg.eigh(R)
+    floored = np.maximum(values, 8 * EPS * len(R) * values[-1])
+    return vectors / np.sqrt(floored), np.diag(np.maximum(values, 0.0) / floored)
+
+
+class _Columns:
+    """The live columns of a covariance: their scales, their correlation and the rounding noise in each."""
+
+    def __init__(self, moments: ClassMoments, covariance: Array) -> None:
+        self.moments = moments
+        variances = covariance if covariance.ndim == 1 else np.diagonal(covariance)
+        deviation = np.sqrt(np.maximum(variances, 0.0))
+        offset = np.abs(moments.origin / moments.unit + moments.means).max(axis=0, initial=0.0)
+        self.live = np.flatnonzero(deviation > moments.precision * offset)
+        self.scale = deviation[self.live]
+        if covariance.ndim == 2:
+            self.correlation = covariance[np.ix_(self.live, self.live)] / self.scale / self.scale[:, None]
+        self.noise = 8 * (EPS * np.sqrt(max(len(self.live), 1)) + moments.precision * offset[self.live] / self.scale)
+
+    def spread(self, W: Array) -> Array:
+        """W over all columns, in the moments' units: rows of zeros for the columns that are not live."""
+        full = np.zeros((self.moments.n_features, W.shape[1]))
+        full[self.live] = W / self.scale[:, None]
+        return full
+
+    def split(self, W: Array, T: Array | None, means: Array | None) -> tuple[Array, Array, Array, float]:
+        """Unit variance along the axes that are real, the others out: (W, means, what was dropped, κ of T).
+
+        ``means`` are those that were read off the rows in the coordinates W; without them T comes from the Gram matrix
+        alone, which cannot tell singular values below √ε from rounding.
+        """
+        standard = self.moments.means[:, self.live] / self.scale
+        if T is None:
+            return W, standard @ W, np.zeros((len(W), 0)), 1.0
+        values, vectors = np.linalg.eigh(T)
+        axes = W @ vectors
+        length = np.linalg.norm(axes, axis=0)
+        noise = np.linalg.norm(axes * self.noise[:, None], axis=0)
+        if means is None:
+            noise = np.maximum(noise, length * np.sqrt(8 * EPS * len(W)))
+        noise = np.maximum(noise, np.sqrt(8 * EPS * len(W) * max(values[-1], 0.0)))  # of the eigenvalues themselves
+        real = np.sqrt(np.maximum(values, 0.0)) > noise  # both times the length: a singular value against rounding
+        values, null = values[real], np.linalg.qr(axes[:, ~real])[0]
+        turn = vectors[:, real] / np.sqrt(values)
+        # Moore–Penrose: what is kept is made orthogonal to what is dropped.
+        spill = null.T @ (W @ turn)
+        mapped = standard @ (W @ turn) if means is None else means @ turn
+        condition = float(values[-1] / values[0]) if len(values) else 1.0
+        return W @ turn - null @ spill, mapped - (standard @ null) @ spill, null, condition
+
+    def finish(self, W: Array, means: Array, null: Array, condition: float, passes: int, tol: float | None) -> Whitened:
+        """Cut by the user's ``tol``, if there is one, and go back to the units of X."""
+        moments = self.moments
+        if tol is not None and W.shape[1]:
+            left, stretch, right = np.linalg.svd(W, full_matrices=False)  # 1/stretch: singular values of the data
+            keep = stretch * tol < 1.0
+            null = np.hstack([null, left[:, ~keep]])
+            W, means = left[:, keep] * stretch[keep], means @ right[keep].T
+        if W.shape[0] == W.shape[1]:
+            log_volume = float(np.linalg.slogdet(W)[1])
+        else:
+            log_volume = float(np.log(np.linalg.svd(W, compute_uv=False)).sum())
+        scale = self.scale * moments.unit[self.live]
+        log_determinant = 2.0 * (float(np.log(scale).sum()) - log_volume)
+        deviation, dropped = np.zeros(moments.n_features), np.zeros((moments.n_features, null.shape[1]))
+        deviation[self.live], dropped[self.live] = scale, null
+        matrix = self.spread(W) / moments.unit[:, None]
+        return Whitened(matrix, means, moments.origin, log_determinant, deviation, dropped, passes)
