@@ -114,7 +114,15 @@ class LinearDiscriminant:
     @cached_property
     def class_weights(self) -> Array:
         """(1 + d, K): a discriminant g_k for each class, whose largest wins; two classes share one output as ±z/2."""
-        slopes, shift = self._rule.linear_decoder
+        decoder = self._rule.linear_decoder
+        if decoder is None:
+            raise MismatchError(
+                f"{self.coding!r} does not decide by the largest of K linear functions, so that its classes have no "
+                "single boundary and no convex region. discriminant.ambiguity shows its regions."
+            )
+        slopes, shift = decoder
+        if self.coding is None and self.n_outputs == self.n_classes:
+            return self.weights
         result = self.weights @ slopes
         result[0] += shift
         return frozen(result)
@@ -145,31 +153,34 @@ class LinearDiscriminant:
 
     def decision_function(self, X: Any) -> Array:
         """The class scores: (n, K); for two classes (n,), positive for ``classes[1]``."""
-        return self._affine.apply(self._rule.decision_function, X, None if self.n_classes == 2 else self.n_classes)
+        affine, rule = self._decider
+        return affine.apply(rule.decision_function, X, None if self.n_classes == 2 else self.n_classes)
 
     def predict(self, X: Any) -> Array:
         """The class of the largest score, the first of equals; two classes: ``classes[1]`` iff the score is > 0."""
-        return self._affine.apply(self._rule.labels, X, None, self.classes.dtype)
+        affine, rule = self._decider
+        return affine.apply(rule.labels, X, None, self.classes.dtype)
 
     def predict_or_reject(self, X: Any, reject_label: Any = None) -> Array:
         """The class whose discriminant alone is positive; ``reject_label`` where none is or several are.
 
         A label of another kind than the classes (the default None, say) makes the result an array of objects.
         """
-        codes = self._affine.apply(
-            lambda z: np.where(self._rule.rejected(z), -1, self._rule.codes(z)), X, None, np.intp
-        )
+        affine, rule = self._decider
+        codes = affine.apply(lambda z: np.where(rule.rejected(z), -1, rule.codes(z)), X, None, np.intp)
         return label_array([*self.classes.tolist(), reject_label])[codes]
 
     def predict_log_proba(self, X: Any) -> Array:
         """log P(C_k|x), (n, K), finite wherever the scores are."""
-        self._rule.require_link()
-        return self._affine.apply(self._rule.log_posteriors, X, self.n_classes)
+        affine, rule = self._decider
+        rule.require_link()
+        return affine.apply(rule.log_posteriors, X, self.n_classes)
 
     def predict_proba(self, X: Any) -> Array:
         """P(C_k|x), (n, K)."""
-        self._rule.require_link()
-        return self._affine.apply(self._rule.posteriors, X, self.n_classes)
+        affine, rule = self._decider
+        rule.require_link()
+        return affine.apply(rule.posteriors, X, self.n_classes)
 
     def with_priors(self, priors: Any, training_priors: Any) -> LinearDiscriminant:
         """The discriminant for other class frequencies: w_k0 + log P'_k / P_k, all else the same."""
@@ -296,6 +307,15 @@ class LinearDiscriminant:
     @cached_property
     def _affine(self) -> AffineMap:
         return AffineMap(self.weights, self.center, self.basis, self.feature_names, absolute=self.link is not None)
+
+    @cached_property
+    def _decider(self) -> tuple[AffineMap, Rule]:
+        """From X to class scores in one product where the coding is linear; through the outputs where it is not."""
+        if self._rule.one_output or self.coding is None or self._rule.linear_decoder is None:
+            return self._affine, self._rule
+        return replace(self._affine, weights=self.class_weights), replace(
+            self._rule, n_outputs=self.n_classes, coding=None
+        )
 
     @property
     def _center(self) -> Array:

@@ -112,12 +112,14 @@ def make_blocks(X: Any, target: Array | None = None, weight: Array | None = None
     return ArrayBlocks(as_rows(X), target, weight, block_rows)
 
 
-def map_rows(kernel: Callable[[Any], Array], X: Any, width: int | None = None, dtype: Any = np.float64) -> Array:
+def map_rows(
+    kernel: Callable[[Any], Array], X: Any, width: int | None = None, dtype: Any = np.float64, block_rows: int = 0
+) -> Array:
     """kernel(design) for each row block, stacked: (n, width), or (n,) where width is None."""
     rows = as_rows(X)
     n = rows.shape[0]
     out = np.empty(n if width is None else (n, width), dtype=dtype)
-    blocks = ArrayBlocks(rows)
+    blocks = ArrayBlocks(rows, block_rows=block_rows)
 
     def fill(chunk: list[tuple[int, int]]) -> None:
         for start, stop in chunk:

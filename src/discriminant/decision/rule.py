@@ -1,8 +1,8 @@
 """The decision rule of a discriminant: from q outputs z to K class scores, a label, posteriors.
 
-    class scores   g = decode(z); without a coding g = z, and one output stands for two classes as g = (−z/2, z/2)
-    decision       argmax_k g_k, the first of equals; one output: the second class iff z > 0
-    posteriors     "softmax": e^{g_k} / Σ_j e^{g_j};  "sigmoid": σ(g_k), brought to sum one; one output: σ(∓z) for both
+    class scores   g = decode(z); without a coding g = z, and one output stands for two classes as g = ∓(z − θ)/2
+    decision       argmax_k g_k, the first of equals; one output: the second class iff z > θ (0 without a coding)
+    posteriors     "softmax": e^{g_k} / Σ_j e^{g_j};  "sigmoid": σ(g_k), brought to sum one; one output: σ(∓(z − θ))
 
 For one output softmax and sigmoid are the same (Alpaydin 10.7, exercise 3).
 """
@@ -28,7 +28,6 @@ from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.protocols import Array
 
 LINKS = (None, "sigmoid", "softmax")
-FEW_CLASSES = 32  # up to which whole columns are compared; NumPy's argmax walks a short last axis row by row
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,23 +60,29 @@ class Rule:
         return self.n_outputs == 1 and len(self.classes) == 2
 
     @cached_property
+    def threshold(self) -> float:
+        """θ, the score at which the one output of two classes is indifferent: 0 unless the coding says otherwise."""
+        return 0.0 if self.coding is None else float(np.ravel(getattr(self.coding, "threshold", 0.0))[0])
+
+    @cached_property
     def orientation(self) -> float:
-        """−1 where the coding gives ``classes[0]`` the positive scores of the one output."""
+        """−1 where the coding gives ``classes[0]`` the scores above the threshold of the one output."""
         if self.coding is None:
             return 1.0
-        towards = np.asarray(self.coding.decode(np.ones((1, 1))))[0]
-        return 1.0 if towards[1] > towards[0] else -1.0
+        above = np.asarray(self.coding.decode(np.full((1, 1), self.threshold + 1.0)))[0]
+        return 1.0 if above[1] > above[0] else -1.0
 
     def class_scores(self, z: Array) -> Array:
         """g, (n, K)."""
         if self.one_output:
-            return z * (np.array([-0.5, 0.5]) * self.orientation)
+            half = self.decision_function(z)[:, None] / 2
+            return np.hstack([-half, half])
         return z if self.coding is None else np.asarray(self.coding.decode(z))
 
     def decision_function(self, z: Array) -> Array:
         """g, (n, K); for two classes their difference (n,), positive for ``classes[1]``."""
         if self.one_output:
-            return z[:, 0] * self.orientation
+            return z[:, 0] if self.coding is None else (z[:, 0] - self.threshold) * self.orientation
         g = self.class_scores(z)
         return np.asarray(g[:, 1] - g[:, 0]) if len(self.classes) == 2 else g
 
@@ -85,14 +90,7 @@ class Rule:
         """The position of the winning class, the first of equals."""
         if self.one_output:
             return (self.decision_function(z) > 0).view(np.uint8)
-        g = self.class_scores(z)
-        if g.shape[1] > FEW_CLASSES:
-            return np.asarray(g.argmax(axis=1))
-        best, codes = g[:, 0].copy(), np.zeros(len(g), dtype=np.uint8)
-        for k in range(1, g.shape[1]):
-            np.copyto(codes, k, where=g[:, k] > best)
-            np.maximum(best, g[:, k], out=best)
-        return codes
+        return np.asarray(self.class_scores(z).argmax(axis=1))
 
     def labels(self, z: Array) -> Array:
         """The label of the winning class."""
@@ -120,18 +118,15 @@ class Rule:
         return np.asarray(each - logsumexp(each, keepdims=True))
 
     @cached_property
-    def linear_decoder(self) -> tuple[Array, Array]:
-        """(D, s) with g = zD + s, for rules that decide by the largest of K linear functions; refused for others."""
-        q = self.n_outputs
-        shift = self.class_scores(np.zeros((1, q)))[0]
-        slopes = self.class_scores(np.eye(q)) - shift
-        trial = np.random.default_rng(0).normal(size=(32, q)) * np.logspace(-2, 2, 32)[:, None]
-        if not np.allclose(self.class_scores(trial), trial @ slopes + shift, rtol=1e-9, atol=1e-9):
-            raise MismatchError(
-                f"{type(self.coding).__name__} does not decide by the largest of K linear functions, so that its "
-                "classes have no single boundary and no convex region. discriminant.ambiguity shows its regions."
-            )
-        return slopes, shift
+    def linear_decoder(self) -> tuple[Array, Array] | None:
+        """(D, s) with g = zD + s, where the rule decides by the largest of K linear functions; else None."""
+        if self.one_output:
+            half = np.array([-0.5, 0.5]) * self.orientation
+            return half[None, :], -self.threshold * half
+        if self.coding is None:
+            return np.eye(self.n_outputs), np.zeros(self.n_outputs)
+        found = self.coding.linear_map() if hasattr(self.coding, "linear_map") else None
+        return None if found is None else (np.asarray(found[0]).T, np.asarray(found[1]))
 
     def position(self, label: Any) -> int:
         """The position of a class: an integer is one already, anything else is looked for among the labels."""
