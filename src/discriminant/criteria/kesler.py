@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discriminant.criteria.perceptron import Perceptron
-from discriminant.criteria.pointwise import Pointwise
+from discriminant.criteria.pointwise import Pointwise, outdone
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.protocols import Array, Oracle
 
@@ -104,6 +104,9 @@ class Kesler(Pointwise):
             mine = np.where(own, u, 0).sum(axis=1, keepdims=True)
             total = np.where(rivals_up, self.base.conjugate(one, mine), np.inf)
         return np.where(balanced, total, np.inf)
+
+    def wrong(self, t: Array, z: Array) -> Array:
+        return outdone(t, z)
 
     def check_targets(self, t: Array) -> None:
         if not (np.isin(t, (0, 1)).all() and (t.sum(axis=1) == 1).all()):

@@ -60,6 +60,13 @@ class Pointwise(ABC):
         bend = self.curvature(t, z)
         return np.einsum("nij,nj->ni", bend, v) if self.coupled else np.asarray(bend * v)
 
+    def wrong(self, t: Array, z: Array) -> Array:
+        """Which rows do not lie strictly on their target's side, shaped as ``value``."""
+        low, high = self.labels
+        middle = (low + high) / 2
+        threshold = middle if self.threshold is None else self.threshold
+        return np.asarray((t - middle) * (z - threshold) <= 0)
+
     def check_targets(self, t: Array) -> None:
         """Refuse targets for which this criterion has no meaning; the default takes any finite number."""
         if not np.isfinite(t).all():
@@ -101,6 +108,15 @@ class Probability(Pointwise):
                 f"Criterion {type(self).__name__} takes targets between 0 and 1; it was given {t[~inside].flat[0]:g}. "
                 f"Make the coding with labels=(0, 1)."
             )
+
+
+def outdone(t: Array, z: Array) -> Array:
+    """(n, 1): rows in which some other output scores at least as high as that of the greatest target."""
+    own = t.argmax(axis=1)[:, None]
+    mine = np.take_along_axis(z, own, axis=1)
+    rivals = z.copy()
+    np.put_along_axis(rivals, own, -np.inf, axis=1)
+    return np.asarray(rivals.max(axis=1, keepdims=True) >= mine)
 
 
 def like(t: Array, z: Array) -> Array:

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from discriminant.criteria.links import entropy_term
-from discriminant.criteria.pointwise import Probability, like
+from discriminant.criteria.pointwise import Probability, like, outdone
 from discriminant.errors import MismatchError
 from discriminant.protocols import Array, Oracle
 
@@ -68,6 +68,12 @@ class Softmax(Probability):
         """The posteriors of the classes that have an output, shape (n, q)."""
         _, power, total = self._powers(z)
         return np.asarray(power / total)
+
+    def wrong(self, t: Array, z: Array) -> Array:
+        if self.reference:
+            t = np.hstack([t, 1 - t.sum(axis=1, keepdims=True)])
+            z = np.hstack([z, np.zeros((len(z), 1), dtype=z.dtype)])
+        return outdone(t, z)
 
     def check_targets(self, t: Array) -> None:
         super().check_targets(t)

@@ -51,6 +51,10 @@ class DenseDesign:
         result[1:, 1:] = self.values.T @ weighted
         return result
 
+    def squared_norms(self) -> Array:
+        """‖y‖² = 1 + ‖x‖² of each row."""
+        return np.asarray(1.0 + np.einsum("ij,ij->i", self.values, self.values))
+
 
 @dataclass(frozen=True)
 class SparseDesign:
@@ -81,6 +85,10 @@ class SparseDesign:
         result[0, 1:] = result[1:, 0] = np.asarray(weighted.sum(axis=0)).ravel()
         result[1:, 1:] = (self.values.T @ weighted).toarray()
         return result
+
+    def squared_norms(self) -> Array:
+        """‖y‖² = 1 + ‖x‖² of each row."""
+        return 1.0 + np.asarray(self.values.multiply(self.values).sum(axis=1)).ravel()
 
 
 @dataclass(frozen=True)

@@ -55,3 +55,4 @@ class Lasso(ElasticNet):
     """λ Σ_j f_j |a_j|."""
 
     mix: float = 1.0
+    oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.CONJUGATE | Oracle.LINEAR
