@@ -79,7 +79,7 @@ def _special(
 ) -> tuple[Array, ClassMoments] | None:
     if estimator.covariance_estimator is not None and sample is not None:
         fractions = moments.weight / moments.total
-        parts = [_guest(estimator.covariance_estimator, rows) for rows in class_rows(sample)]
+        parts = [guest_covariance(estimator.covariance_estimator, rows) for rows in class_rows(sample)]
         covariance = sum(f * part for f, part in zip(fractions, parts, strict=True))
         return np.asarray(covariance) / moments.unit / moments.unit[:, None], moments
     if estimator.covariance == "robust" and sample is not None:
@@ -105,7 +105,8 @@ def class_rows(sample: Sample) -> list[Array]:
     return rows
 
 
-def _guest(estimator: Any, rows: Array) -> Array:
+def guest_covariance(estimator: Any, rows: Array) -> Array:
+    """The covariance that a guest (an estimator of scikit-learn's kind) finds in the rows."""
     estimator.fit(rows)
     if not hasattr(estimator, "covariance_"):
         raise ParameterError(f"{type(estimator).__name__} does not have a covariance_ attribute")

@@ -131,6 +131,7 @@ class GaussianClassifier(ClassifierMixin, BaseEstimator):
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """log posteriors of each training row under the model learned without it, in closed form."""
+        check_is_fitted(self)
         return log_softmax(self._deleted_scores(X, y, sample_weight))
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
@@ -139,6 +140,7 @@ class GaussianClassifier(ClassifierMixin, BaseEstimator):
 
     def loo_predict(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """The class of each training row under the model learned without it, in closed form."""
+        check_is_fitted(self)
         return np.asarray(self.classes_.take(self._deleted_scores(X, y, sample_weight).argmax(axis=1)))
 
     def loo_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -152,7 +154,7 @@ def reread(sample: Sample, moments: ClassMoments, divisor: float, only: int | No
 
     def again(W: Array) -> tuple[Array, Array]:
         scatter, means = mapped_moments(sample.blocks, moments, W, only)
-        return scatter / divisor, means
+        return scatter / divisor, means if only is None else means[only : only + 1]
 
     return again
 
@@ -170,3 +172,22 @@ def warn_of_rank(whitened: Whitened, feature_names: Sequence[str] | None, where:
             f"Variables are collinear{where}: {count} linear combination(s) of {what} are constant within the classes. "
             "Their weights come from the pseudo-inverse; predictions along the data are not affected."
         )
+
+
+def deleted_scores(estimator: GaussianClassifier, deletion: Any, X: Any, y: Any, sample_weight: Any) -> Array:
+    """Leave-one-out scores (n, K) of the training rows, block by block."""
+    sample = estimator._read(X, y, sample_weight, estimator.classes_)
+    seen = estimator.moments_.total
+    given = float(sample.blocks.n_rows if sample.weight is None else sample.weight.sum())
+    if abs(seen - given) > 1e-6 * seen:
+        raise DataError(
+            f"Leave-one-out takes the rows that the model was fitted to: it saw a total weight of {seen:g}, and these "
+            f"rows have {given:g}."
+        )
+    out = np.empty((sample.blocks.n_rows, len(estimator.classes_)))
+    for block in sample.blocks:
+        values = block.design.values
+        values = values.toarray() if hasattr(values, "toarray") else values
+        weight = np.ones(block.rows) if block.weight is None else block.weight
+        out[block.start : block.start + block.rows] = deletion(values, np.asarray(block.target, dtype=np.intp), weight)
+    return out

@@ -15,9 +15,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import map_rows, require_finite
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import ParameterError
 from discriminant.estimators.covariances import SHRINKAGES, pooled_whitening, require_whole_moments
-from discriminant.estimators.gaussian import GaussianClassifier
+from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores
 from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_fraction
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.moments import ClassMoments, class_moments
@@ -220,6 +220,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         A = linear_weights(whitened, priors, centred=self.solver not in ("lsqr", "eigen"))
         self.classes_, self.priors_, self._whitened = classes, priors, whitened
         self.axes_ = fisher_directions(whitened, priors)
+        self._n_features_out = min(self._max_components, self.axes_.matrix.shape[1])
         self.scalings_ = self.axes_.matrix.astype(dtype, copy=False)
         self.explained_variance_ratio_ = self.axes_.shares[: self._max_components].astype(dtype, copy=False)
         link = "softmax" if len(classes) > 2 else "sigmoid"
@@ -234,7 +235,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     # Leave-one-out
 
     def _deleted_scores(self, X: Any, y: Any, sample_weight: Any) -> Array:
-        check_is_fitted(self)
         if (
             self.form != "full"
             or self.shrinkage
@@ -245,12 +245,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 "The closed-form leave-one-out is exact for the plain covariance only; with shrinkage, a robust or a "
                 "restricted covariance use sklearn.model_selection.cross_val_predict with LeaveOneOut()."
             )
-        sample = self._read(X, y, sample_weight, self.classes_)
-        if sample.blocks.n_rows != int(self.moments_.count.sum()) and sample_weight is None:
-            raise DataError(
-                f"Leave-one-out takes the training rows: the model saw {int(self.moments_.count.sum())} and X has "
-                f"{sample.blocks.n_rows}."
-            )
         lost = len(self.classes_) if self.covariance == "unbiased" else 0
         deletion = LinearDeletion(
             self._whitened,
@@ -258,15 +252,4 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             self.moments_.total - lost,
             None if self.priors is None else self.priors_,
         )
-        return deleted(sample, deletion, len(self.classes_))
-
-
-def deleted(sample: Sample, deletion: Any, n_classes: int) -> Array:
-    """Scores (n, K) of all rows, block by block."""
-    out = np.empty((sample.blocks.n_rows, n_classes))
-    for block in sample.blocks:
-        values = block.design.values
-        values = values.toarray() if hasattr(values, "toarray") else values
-        weight = np.ones(block.rows) if block.weight is None else block.weight
-        out[block.start : block.start + block.rows] = deletion(values, np.asarray(block.target, dtype=np.intp), weight)
-    return out
+        return deleted_scores(self, deletion, X, y, sample_weight)

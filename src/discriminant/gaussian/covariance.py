@@ -62,7 +62,7 @@ def optimal_shrinkage(blocks: Any, moments: ClassMoments, rule: str) -> list[Arr
     result = []
     for k, (covariance, deviation) in enumerate(zip(covariances, deviations, strict=True)):
         R = covariance / deviation / deviation[:, None]
-        amount = _ledoit_wolf(R, fourth[k], safe[k]) if fourth is not None else _oas(R, safe[k])
+        amount = _ledoit_wolf(R, fourth[k], safe[k]) if fourth is not None else oas(R, safe[k])
         shrunk = shrink(R, amount, np.ones(len(R)))
         result.append(shrunk * deviation * deviation[:, None])
     return result
@@ -78,8 +78,8 @@ def _ledoit_wolf(R: Array, fourth: float, n: float) -> float:
     return 0.0 if delta <= 0 else float(min(max(beta, 0.0), delta) / delta)
 
 
-def _oas(R: Array, n: float) -> float:
-    """s = (ρ̄ + μ²) / ((n + 1)(ρ̄ − μ²/d)) with ρ̄ the mean square of R's entries."""
+def oas(R: Array, n: float) -> float:
+    """The shrinkage s = (ρ̄ + μ²) / ((n + 1)(ρ̄ − μ²/d)) with ρ̄ the mean square of R's entries."""
     d = len(R)
     mean_square, mu = float((R**2).mean()), np.trace(R) / d
     numerator = mean_square + mu**2
