@@ -88,7 +88,7 @@ class Rule:
 
     def codes(self, z: Array) -> Array:
         """The position of the winning class, the first of equals."""
-        if self.one_output:
+        if len(self.classes) == 2:
             return (self.decision_function(z) > 0).view(np.uint8)
         return np.asarray(self.class_scores(z).argmax(axis=1))
 
