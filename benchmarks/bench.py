@@ -70,8 +70,8 @@ class Bench:
         self.prepared[method] = self.build(method)
         self.calls[method] = 1
         first = self.sample(method)
-        if first.wall < 20 * SHORTEST:
-            again = self.sample(method).wall
+        if first.wall / self.prepared[method].scale < 20 * SHORTEST:
+            again = self.sample(method).wall / self.prepared[method].scale  # what the call takes, not what counts
             self.calls[method] = min(MOST_CALLS, max(1, round(SHORTEST / max(again, 1e-9))))
         return first
 

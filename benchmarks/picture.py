@@ -1,4 +1,4 @@
-"""The picture of a run: a panel per task, a dot per contender with the range of its rounds, time on a logarithmic axis."""
+"""The picture of a run: a panel per task, a dot per contender with the range of its rounds, time on a log axis."""
 
 from __future__ import annotations
 
