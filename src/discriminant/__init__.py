@@ -18,6 +18,12 @@ _HOMES = {
     "LinearDiscriminantAnalysis": "estimators.linear",
     "MinimumRiskClassifier": "estimators.minimum_risk",
     "QuadraticDiscriminantAnalysis": "estimators.quadratic",
+    "Separability": "inference.separability",
+    "cover_probability": "inference.capacity",
+    "sample_size": "inference.capacity",
+    "separability": "inference.separability",
+    "shatters": "inference.capacity",
+    "vc_dimension": "inference.capacity",
 }
 _PACKAGES = ("bases", "codings", "criteria", "datasets", "decision", "geometry", "optimize", "penalties")
 

@@ -15,14 +15,14 @@ exact arithmetic for the few rows that the bound leaves open.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from discriminant.data import ArrayBlocks, DenseRows, FrameRows, SparseRows
+from discriminant.data import ArrayBlocks, DenseRows, FrameRows, SparseRows, as_rows
 from discriminant.data.rows import is_sparse
 from discriminant.inference.exact import Integers, dot, integer_row, over_common_denominator
 from discriminant.inference.exact_dots import dot_signs
@@ -31,6 +31,7 @@ from discriminant.protocols import Array, Block
 Pair = tuple[int, int]  # (row, rival class)
 OWN = 2  # what ``signs`` holds at a row's own class
 _EPS = np.finfo(np.float64).eps
+_THREADS_FROM = 5_000_000  # values in X
 _OFFSET = 1024.0  # a column is centred when its values exceed this many times their spread
 
 
@@ -60,6 +61,11 @@ class KeslerCone:
     @property
     def n_rows(self) -> int:
         return int(self.source.shape[0])
+
+    def take(self, rows: Array) -> KeslerCone:
+        """The cone of some rows alone, in the same coordinates."""
+        source = as_rows(self.source.pick(rows).raw)
+        return replace(self, source=source, codes=self.codes[rows], _integers={})
 
     # -- exact coordinates -------------------------------------------------------------------------------------------
     def integer_features(self, rows: Iterable[int]) -> list[tuple[Integers, int]]:
@@ -108,16 +114,16 @@ class KeslerCone:
         return [Fraction(float(self.center[j])) / Fraction(2) ** int(self.exponent[j]) for j in self.keep]
 
     # -- float coordinates -------------------------------------------------------------------------------------------
-    def floats(self, weights: Sequence[int]) -> Array:
-        """Integer weights in float coordinates, rounded, their largest entry about one."""
+    def floats(self, weights: Sequence[int]) -> tuple[Array, int]:
+        """(u, t): integer weights in float coordinates are u·2^t up to rounding, the largest entry of u about one."""
         blocks = []
         for block in self.machine(weights)[1:]:
             exact: list[Fraction | int] = list(block)
             if self.intercept:
                 exact[0] = block[0] + sum((v * c for v, c in zip(block[1:], self._shifts(), strict=True) if c and v), 0)
             blocks.append(exact)
-        top = max((abs(v) for block in blocks for v in block), default=0)
-        return np.array([float(v / Fraction(top)) if top else 0.0 for block in blocks for v in block])
+        top = int(max((abs(v) for block in blocks for v in block), default=0)).bit_length()
+        return np.array([float(v / Fraction(2) ** top) for block in blocks for v in block]), top
 
     def float_features(self, rows: Sequence[int]) -> Array:
         """(1, (x − c)·2^−e) for each row: (m, r)."""
@@ -155,7 +161,14 @@ class KeslerCone:
         table, start = self._tables(u)
         worst, rivals = np.empty(self.n_rows), np.empty(self.n_rows, dtype=np.intp)
 
-        def kernel(block: Block) -> int:
+        def two_classes(block: Block) -> int:
+            z = self._scores(block, table[:, 1], start[1])
+            part = slice(block.start, block.start + len(z))
+            np.multiply(z, np.where(block.target, 1.0, -1.0), out=worst[part])
+            np.subtract(1, block.target, out=rivals[part], casting="unsafe")
+            return 0
+
+        def machine(block: Block) -> int:
             z = self._scores(block, table, start)
             codes = np.asarray(block.target, dtype=np.intp)
             place = np.arange(len(codes))
@@ -166,62 +179,98 @@ class KeslerCone:
             worst[part] = gap[place, rivals[part]]
             return 0
 
-        ArrayBlocks(self.source, self.codes).reduce(kernel)
+        self.each(two_classes if self.n_classes == 2 else machine)
         return worst, rivals
 
-    def _scores(self, block: Block, table: Array, start: Array) -> Array:
-        return np.asarray(self._shifted(block) @ table + start)
+    def each(self, kernel: Callable[[Block], int]) -> None:
+        """Call the kernel on every block: in threads where that pays for starting them."""
+        blocks = ArrayBlocks(self.source, self.codes)
+        if self.n_rows * self.source.shape[1] < _THREADS_FROM:
+            for block in blocks:
+                kernel(block)
+        else:
+            blocks.reduce(kernel)
 
-    def _shifted(self, block: Block) -> Any:
+    def _scores(self, block: Block, table: Array, start: Any) -> Array:
+        return np.asarray(self.shifted(block) @ table + start)
+
+    def shifted(self, block: Block) -> Any:
         values = block.design.values
         return values - self.center if self.center.any() else values
 
     # -- exact verdicts ----------------------------------------------------------------------------------------------
-    def signs(self, weights: Sequence[int]) -> Array:
-        """sign((w_y − w_k)·ỹ_i) for every row and rival, proved: int8 (n, K), ``OWN`` at the row's own class."""
-        table, start = self._tables(self.floats(weights))
-        result = np.empty((self.n_rows, self.n_classes), dtype=np.int8)
+    def signs(self, weights: Sequence[int], least: Mapping[Pair, Fraction] | None = None) -> Array:
+        """sign((w_y − w_k)·ỹ_i) for every row and rival, proved: int8 (n, K), ``OWN`` at the row's own class.
+
+        ``least`` maps (class, rival) to a number to subtract first: is each row that far on the right side?
+        """
+        result, (floats, top) = np.empty((self.n_rows, self.n_classes), dtype=np.int8), self.floats(weights)
+        offset = np.zeros((self.n_classes, self.n_classes))
+        for (own, rival), value in (least or {}).items():
+            offset[own, rival] = float(value / Fraction(2) ** top)
+
+        def kernel(block: Block, gap: Array, bound: Array) -> None:
+            codes = np.asarray(block.target, dtype=np.intp)
+            if least:
+                gap = gap - offset[codes]
+                bound = bound + 2.0 * _EPS * np.abs(offset).max()
+            part = (gap > bound).astype(np.int8) - (gap < -bound).astype(np.int8)
+            part[np.arange(len(codes)), codes] = OWN
+            result[block.start : block.start + len(codes)] = part
+
+        self.each_gap(floats, kernel)
+        open_entries = result == 0
+        if open_entries.any():
+            result[open_entries] = self.exact_signs(open_entries, weights, least)[open_entries]
+        return result
+
+    def each_gap(self, u: Array, kernel: Callable[[Block, Array, Array], None]) -> None:
+        """Hand the kernel, block by block, (w_y − w_k)·ỹ in floats, (rows, K), and a bound on its error, (rows, 1)."""
+        table, start = self._tables(u)
         # One unit for rounding each weight, each shift and each product, d + 3 for the sum; doubled for the difference.
-        unit, tiny = 2.0 * (self.source.shape[1] + 8) * _EPS, 1e-290
+        slip, tiny = 4.0 * (self.source.shape[1] + 8) * _EPS, 1e-290
         size, base = np.abs(table).max(axis=1), np.abs(start).max() + tiny
 
-        def kernel(block: Block) -> int:
+        def call(block: Block) -> int:
             z, codes = self._scores(block, table, start), np.asarray(block.target, dtype=np.intp)
-            place = np.arange(len(codes))
-            gap = z[place, codes][:, None] - z
-            bound = unit * (abs(self._shifted(block)) @ size + base) * 2.0
-            part = (gap > bound[:, None]).astype(np.int8) - (gap < -bound[:, None]).astype(np.int8)
-            part[place, codes] = OWN
-            result[block.start : block.start + len(codes)] = part
+            gap = z[np.arange(len(codes)), codes][:, None] - z
+            bound = slip * (abs(self.shifted(block)) @ size + base)
+            kernel(block, gap, bound[:, None])
             return 0
 
         with np.errstate(over="ignore", invalid="ignore"):
-            ArrayBlocks(self.source, self.codes).reduce(kernel)
-        open_entries = result == 0
-        result[open_entries] = self.exact_signs(open_entries, weights)[open_entries]
-        return result
+            self.each(call)
 
-    def exact_signs(self, mask: Array, weights: Sequence[int]) -> Array:
+    def exact_signs(self, mask: Array, weights: Sequence[int], least: Mapping[Pair, Fraction] | None = None) -> Array:
         """The signs of the masked pairs by exact arithmetic alone, zero elsewhere: int8 (n, K)."""
         result, machine = np.zeros(mask.shape, dtype=np.int8), self.machine(weights)
-        for own, rival in sorted({(int(self.codes[i]), int(k)) for i, k in np.argwhere(mask)}):
-            rows = np.flatnonzero(mask[:, rival] & (self.codes == own))
-            difference = [a - b for a, b in zip(machine[own], machine[rival], strict=True)]
-            result[rows, rival] = self.feature_signs(rows, difference)
+        for own in range(self.n_classes):
+            of_class = self.codes == own
+            for rival in range(self.n_classes):
+                rows = np.flatnonzero(mask[:, rival] & of_class) if own != rival else ()
+                if len(rows):
+                    vector = [a - b for a, b in zip(machine[own], machine[rival], strict=True)]
+                    result[rows, rival] = self.feature_signs(
+                        rows, vector, -(least or {}).get((own, rival), Fraction(0))
+                    )
         return result
 
-    def feature_signs(self, rows: Any, vector: Sequence[int]) -> Array:
-        """sign(vector·ỹ_i) for these rows, vector an integer vector of length r: exact."""
+    def feature_signs(self, rows: Any, vector: Sequence[int], constant: Fraction | int = 0) -> Array:
+        """sign(vector·ỹ_i + constant) for these rows, vector an integer vector of length r: exact."""
+        constant += vector[0] if self.intercept else 0
+        unit = Fraction(constant).denominator
+        vector = [v * unit for v in vector]
+        first = int(constant * unit)
         columns = [j for j, v in zip(self.keep, vector[self.intercept :], strict=True) if v]
         if not columns:
-            return np.full(len(rows), np.sign(vector[0]) if self.intercept else 0, dtype=np.int8)
+            return np.full(len(rows), (first > 0) - (first < 0), dtype=np.int8)
         signs = np.empty(len(rows), dtype=np.int8)
         coefficients = [v for v in vector[self.intercept :] if v]
         shift = [-int(self.exponent[j]) for j in columns]
         for start in range(0, len(rows), 20_000):
             raw = self.source.pick(np.asarray(rows[start : start + 20_000])).raw[:, columns]
             values = raw.toarray() if is_sparse(raw) else raw
-            part = dot_signs(values, coefficients, shift, vector[0] if self.intercept else 0)
+            part = dot_signs(values, coefficients, shift, first)
             signs[start : start + 20_000] = part
         return signs
 
@@ -232,7 +281,7 @@ class KeslerCone:
         return Fraction(dot(features, [a - b for a, b in zip(own, rival, strict=True)])) / Fraction(2) ** exponent
 
 
-def frame_of(source: DenseRows | SparseRows | FrameRows, rows: Array) -> tuple[Array, Array]:
+def frame_of(source: DenseRows | SparseRows | FrameRows, rows: Array, intercept: bool = True) -> tuple[Array, Array]:
     """(center, exponent) of each column, from some rows: centred only where an offset would eat the digits."""
     values = source.pick(rows).values
     if is_sparse(values):
@@ -240,7 +289,7 @@ def frame_of(source: DenseRows | SparseRows | FrameRows, rows: Array) -> tuple[A
         return np.zeros(len(top)), _exponents(top)
     middle = values[len(values) // 2]
     spread = np.abs(values - middle).max(axis=0)
-    shifted = (np.abs(values).max(axis=0) > _OFFSET * spread) & (spread > 0)
+    shifted = (np.abs(values).max(axis=0) > _OFFSET * spread) & (spread > 0) & intercept
     center = np.where(shifted, middle, 0.0)
     return center, _exponents(np.where(shifted, spread, np.abs(values).max(axis=0)))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from discriminant.protocols import Array
 
-_OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+_OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "presolve": False}
 
 
 def widest(rows: Array) -> tuple[Array, float, Array]:

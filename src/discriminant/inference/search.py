@@ -29,6 +29,7 @@ from discriminant.protocols import Array
 _TRUST = 1e-9  # a program's margin, rows of length one, above which its sign is believed
 _NEW_ROWS = 300
 _SPLIT_ROWS = 1500
+_PREVIEW_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class Search:
         self.cone = cone
         self.random = np.random.default_rng(seed)
         self.working: dict[Pair, None] = dict.fromkeys(self._sample())
+        self.preview: tuple[KeslerCone, Array] | None = None  # some rows to be right on before all are asked
+        if cone.n_rows > 4 * _PREVIEW_ROWS:
+            rows = np.linspace(0, cone.n_rows - 1, _PREVIEW_ROWS).astype(np.intp)
+            self.preview = cone.take(rows), rows
 
     def run(self) -> Finding:
         face, first = Face(self.cone), None
@@ -90,22 +95,38 @@ class Search:
                 return face.weights(directions @ u), None
             if not fresh:
                 break
-            self.working.update(dict.fromkeys(fresh))
+            slack = rows[live] @ u / length[live]
+            near = np.argsort(slack, kind="stable")[: 3 * face.dimension + 50]
+            self.working = dict.fromkeys([*(pairs[j] for j in near), *fresh])
         tight = [pair for pair, m in zip(pairs, multipliers, strict=True) if m > 1e-9 * multipliers.max(initial=0.0)]
         circuit = face.circuit(tight) if 0 < len(tight) <= face.dimension + 1 else None
         return (None, circuit) if circuit else self._precise(face, tight)
 
     def _wrong(self, face: Face, u: Array) -> list[Pair] | None:
         """Pairs that float weights u get wrong and the programs do not know yet; None if u's exact form is right."""
-        worst, rivals = self.cone.worst_rivals(u)
-        order = np.argpartition(worst, min(_NEW_ROWS, len(worst) - 1))[:_NEW_ROWS]
-        order = order[np.argsort(worst[order])]
-        order = order[worst[order] < -1e-9 * max(1.0, float(np.abs(u).max()))]
-        fresh = [pair for i in order if (pair := (int(i), int(rivals[i]))) not in self.working]
+        while self.preview is not None:
+            cone, rows = self.preview
+            fresh = self._worst(cone, u, rows)
+            if fresh:
+                return fresh
+            self.preview = None
+        fresh = self._worst(self.cone, u, None)
         if fresh:
             return fresh
         wrong = self._not_positive(face, face.weights(u))
         return None if not wrong else [pair for pair in wrong if pair not in self.working][:_NEW_ROWS]
+
+    def _worst(self, cone: KeslerCone, u: Array, rows: Array | None) -> list[Pair]:
+        """The pairs that u gets most wrong, and as many close calls; none where u gets nothing wrong."""
+        worst, rivals = cone.worst_rivals(u)
+        low = float(worst.min())
+        if low >= -1e-9 * max(1.0, float(np.abs(u).max())):
+            return []
+        close = np.flatnonzero(worst < -low)
+        if len(close) > _NEW_ROWS:
+            close = close[np.argpartition(worst[close], _NEW_ROWS)[:_NEW_ROWS]]
+        pairs = [(int(i if rows is None else rows[i]), int(rivals[i])) for i in close]
+        return [pair for pair in pairs if pair not in self.working]
 
     def _not_positive(self, face: Face, weights: Integers) -> list[Pair]:
         """Pairs with a·weights ≤ 0 that do not vanish on the face, by exact signs: the negative ones first."""
@@ -145,9 +166,7 @@ class Search:
         return face.extend(wanted) if len(wanted) > len(circuit) else None
 
     # -- beyond floats -----------------------------------------------------------------------------------------------
-    def _precise(
-        self, face: Face, hint: Sequence[Pair]
-    ) -> tuple[Integers | None, dict[Pair, Fraction] | None]:
+    def _precise(self, face: Face, hint: Sequence[Pair]) -> tuple[Integers | None, dict[Pair, Fraction] | None]:
         """The same answer as ``_strict``, by a dual simplex that doubles its bits until its answer is proved."""
         pairs = list(dict.fromkeys([*hint, *self.working]))
         rows = face.restrict(self.cone.integer_rows(pairs))

@@ -1,0 +1,68 @@
+"""Checking a verdict again from the data alone, in exact arithmetic, without trusting how it was found.
+
+Separable:        every row is on its side of the hyperplane, at no less than the margin.
+Quasi-separable:  no row is on the wrong side, some are strictly on the right one, and positive multipliers show that
+                  the boundary rows cannot be moved off the boundary (Σ λ a = 0 over rows that span them).
+Overlapping:      positive multipliers with Σ λ a = 0 over rows that span all rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from discriminant.data import ArrayBlocks
+from discriminant.inference.columns import relation_signs
+from discriminant.inference.cone import OWN, KeslerCone, Pair
+from discriminant.inference.exact import Integers, independent_rows, nullspace
+from discriminant.protocols import Array
+
+
+def balanced(cone: KeslerCone, multipliers: Mapping[Pair, Fraction]) -> bool:
+    """Whether all multipliers are positive and Σ λ (e_y − e_k) ⊗ ỹ = 0 exactly."""
+    if not multipliers or min(multipliers.values()) <= 0:
+        return False
+    pairs = list(multipliers)
+    rows = cone.integer_rows(pairs)
+    exponents = [exponent for _, exponent in cone.integer_features(i for i, _ in pairs)]
+    scaled = [multipliers[p] / Fraction(2) ** e for p, e in zip(pairs, exponents, strict=True)]
+    unit = math.lcm(*(value.denominator for value in scaled))
+    whole = [int(value * unit) for value in scaled]
+    return all(sum(w * row[j] for w, row in zip(whole, rows, strict=True)) == 0 for j in range(cone.dimension))
+
+
+def rank(cone: KeslerCone, pairs: Sequence[Pair]) -> int:
+    """A proved lower bound (a minor modulo a prime) on the rank of these rows; the rank itself unless out of luck."""
+    return len(independent_rows(cone.integer_rows(pairs))[0])
+
+
+def all_positive(cone: KeslerCone, weights: Sequence[int], least: Mapping[Pair, Fraction]) -> bool:
+    """Whether every row is strictly on its side, and by at least ``least``."""
+    if not (cone.signs(weights) > 0).all():
+        return False
+    return not least or bool((cone.signs(weights, least) >= 0).all())
+
+
+def boundary_only(cone: KeslerCone, weights: Sequence[int], boundary: Array, spanning: Sequence[Pair]) -> bool:
+    """Whether no row is wrong, some are right, and the rest are the boundary, all of it in the span of ``spanning``."""
+    signs = cone.signs(weights)
+    zero = signs == 0
+    if (signs < 0).any() or not ((signs > 0) & (signs != OWN)).any():
+        return False
+    if not np.array_equal(np.flatnonzero(zero.any(axis=1)), boundary):
+        return False
+    basis, _ = nullspace(cone.integer_rows(spanning))
+    return all(not cone.exact_signs(zero, vector).any() for vector in basis)
+
+
+def relations_hold(cone: KeslerCone, relations: Mapping[int, Integers]) -> bool:
+    """Whether each aliased column is the combination of the others that it is said to be, on every row."""
+    bounds = ArrayBlocks(cone.source, block_rows=20_000).bounds()
+    return all(
+        not relation_signs(cone.source, np.arange(start, stop), vector).any()
+        for vector in relations.values()
+        for start, stop in bounds
+    )

@@ -1,0 +1,259 @@
+"""``separability(X, y)``: can a hyperplane, or for K classes a linear machine, tell the classes apart? With proof.
+
+    separable         some weights put every row strictly on its side;
+    quasi-separable   none do, but some put no row on the wrong side and not all on the boundary;
+    overlapping       neither: every set of weights errs somewhere, or does nothing at all.
+
+Maximum likelihood logistic regression has finite estimates exactly when the data overlap (Albert & Anderson 1984);
+the perceptron stops exactly when they are separable.  Each verdict carries what proves it (Gordan 1873, Stiemke 1915),
+and ``check`` verifies that against the data in exact arithmetic: every float is a rational number, so no verdict rests
+on a tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import as_rows, encode_labels, is_frame, require_finite
+from discriminant.errors import DataError, columns, names
+from discriminant.inference.capacity import cover_probability
+from discriminant.inference.columns import independent_columns
+from discriminant.inference.cone import KeslerCone, Pair, frame_of
+from discriminant.inference.exact import Integers
+from discriminant.inference.hyperplanes import Placed, least, place
+from discriminant.inference.proofs import all_positive, balanced, boundary_only, rank, relations_hold
+from discriminant.inference.search import Finding, Search
+from discriminant.protocols import Array
+
+SEPARABLE, QUASI, OVERLAPPING = "separable", "quasi-separable", "overlapping"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Rows that no weights can put strictly on their side, all at once, and the positive weights that show it.
+
+    Two classes: ``weights`` sum to one in each class, and the two weighted averages are one and the same ``point``.
+    K classes: Σ weights·(e_own − e_rival) ⊗ (1, x) = 0, one rival for each entry.
+    """
+
+    rows: Array  # (m,) row numbers; m ≤ D + 1, that is d + 2 for two classes
+    weights: tuple[Fraction, ...]
+    rivals: Array  # (m,) labels of the class that each row is held against
+    point: Array | None  # (d,) where the two hulls meet; None for K > 2 unless two classes alone meet
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Separability:
+    """A verdict on whether classes can be told apart linearly, with what proves it."""
+
+    verdict: str
+    hyperplane: Array | None  # (1+d,), intercept first, positive for classes[1]; (1+d, K) for K > 2 classes
+    margin: float  # least Euclidean distance of a row, in the units of X, to the boundary of its region; 0 if none
+    witness: Witness | None  # why no hyperplane separates; None where one does
+    classes: Array
+    columns: tuple[Any, ...]  # whose coefficients have no finite maximum likelihood estimate
+    aliased: tuple[Any, ...]  # exact linear combinations of columns before them
+    boundary: Array  # row numbers that quasi-separation leaves on the boundary
+    margin_bound: float  # no hyperplane has a larger margin than this
+    exact: tuple[Integers, ...] = field(repr=False)  # the hyperplane in integers, up to a positive factor
+    notes: tuple[str, ...] = ()
+    multipliers: Mapping[Pair, Fraction] = field(default_factory=dict, repr=False)  # (row, rival code) → λ > 0
+    _cone: KeslerCone = field(default=None, repr=False)  # type: ignore[assignment]
+    _relations: Mapping[int, Integers] = field(default_factory=dict, repr=False)
+
+    @property
+    def chance(self) -> float:
+        """The probability that as many rows, labelled by coin flips, would be separable (Cover 1965)."""
+        return cover_probability(self._cone.n_rows, self._cone.width - 1) if self._cone.intercept else float("nan")
+
+    def __bool__(self) -> bool:
+        return self.verdict == SEPARABLE
+
+    def __str__(self) -> str:
+        return sentence(self)
+
+    def check(self) -> bool:
+        """Verify the verdict from X and y in exact arithmetic, trusting nothing that was computed on the way."""
+        cone, weights = self._cone, [v for block in self.exact[1:] for v in block]
+        if not relations_hold(cone, self._relations):
+            return False
+        if self.verdict == SEPARABLE:
+            return all_positive(cone, weights, least(cone, weights, self.margin))
+        if not balanced(cone, self.multipliers) or self.witness is None or not self._witness_balanced():
+            return False
+        if self.verdict == OVERLAPPING:
+            return rank(cone, list(self.multipliers)) == cone.dimension
+        return boundary_only(cone, weights, self.boundary, list(self.multipliers))
+
+    def _witness_balanced(self) -> bool:
+        assert self.witness is not None
+        codes = np.searchsorted(self.classes, self.witness.rivals)
+        pairs = zip(self.witness.rows.tolist(), codes.tolist(), strict=True)
+        return balanced(self._cone, dict(zip(pairs, self.witness.weights, strict=True)))
+
+
+def separability(
+    X: Any, y: Any, *, fit_intercept: bool = True, hyperplane: str = "widest", random_state: int = 0
+) -> Separability:
+    """Whether the classes in y can be told apart by a linear discriminant of X, with proof.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame of shape (n, d)
+    y : labels, n of them, two classes or more
+    fit_intercept : whether hyperplanes may miss the origin
+    hyperplane : ``"widest"`` looks for the largest margin (two classes); ``"any"`` takes the first that separates
+    random_state : seed of the search; the verdict does not depend on it
+
+    Returns
+    -------
+    Separability
+        ``verdict``, ``hyperplane``, ``margin``, ``witness``, ``columns`` …; ``check()`` proves it again.
+
+    Examples
+    --------
+    >>> from discriminant import separability
+    >>> result = separability([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> result.verdict, result.margin, result.hyperplane.tolist(), result.check()
+    ('separable', 0.5, [-1.5, 1.0], True)
+    >>> separability([[0.0], [1.0], [1.0], [3.0]], [0, 0, 1, 1]).verdict
+    'quasi-separable'
+    >>> overlap = separability([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1])
+    >>> overlap.verdict, overlap.witness.point.tolist(), overlap.check()
+    ('overlapping', [1.0], True)
+    """
+    classes, codes = encode_labels(y)
+    source = as_rows(X)
+    _validate(source, codes, classes)
+    feature_names = tuple(map(str, X.columns)) if is_frame(X) else None
+    require_finite(X, feature_names, estimator="separability")
+    keep, relations = independent_columns(source, fit_intercept)
+    sample = np.unique(np.linspace(0, source.shape[0] - 1, min(source.shape[0], 2_000)).astype(np.intp))
+    center, exponent = frame_of(source, sample, fit_intercept)
+    cone = KeslerCone(source, codes, len(classes), keep, fit_intercept, center, exponent)
+    finding = Search(cone, random_state).run()
+    return _result(cone, finding, classes, relations, feature_names, hyperplane)
+
+
+def _validate(source: Any, codes: Array, classes: Array) -> None:
+    n = source.shape[0]
+    if n != len(codes):
+        raise DataError(f"X has {n} rows and y has {len(codes)} labels; they must belong to the same rows.")
+    if len(classes) < 2:
+        raise DataError(f"y holds the class {names(classes)} alone; separability is a question about two or more.")
+
+
+def _result(
+    cone: KeslerCone,
+    finding: Finding,
+    classes: Array,
+    relations: Mapping[int, Integers],
+    feature_names: Sequence[str] | None,
+    choice: str,
+) -> Separability:
+    d = cone.source.shape[1]
+    called: Sequence[Any] = feature_names if feature_names is not None else range(d)
+    placed = place(cone, finding, choice)
+    infinite = _involved(cone, finding)
+    boundary = np.zeros(0, dtype=np.intp)
+    if finding.weights is not None and finding.circuit is not None:
+        boundary = np.flatnonzero((cone.signs(placed.weights) == 0).any(axis=1))
+    verdict = OVERLAPPING if finding.weights is None else QUASI if finding.circuit is not None else SEPARABLE
+    return Separability(
+        verdict=verdict,
+        hyperplane=placed.floats,
+        margin=placed.margin,
+        witness=_witness(cone, finding, classes),
+        classes=classes,
+        columns=tuple(called[j] for j in infinite),
+        aliased=tuple(called[j] for j in relations),
+        boundary=boundary,
+        margin_bound=placed.bound,
+        exact=tuple(cone.machine(placed.weights)) if finding.weights is not None else (),
+        notes=_notes(verdict, placed, relations, feature_names),
+        multipliers=_true(cone, finding.face.multipliers),
+        _cone=cone,
+        _relations=relations,
+    )
+
+
+def _involved(cone: KeslerCone, finding: Finding) -> list[int]:
+    """Columns on which some weights in the cone are not zero: those without a finite estimate."""
+    if finding.weights is None:
+        return []
+    if finding.face.basis is None:
+        return list(cone.keep)
+    hit = {j % cone.width for vector in finding.face.basis for j, v in enumerate(vector) if v}
+    return [column for place, column in enumerate(cone.keep) if place + cone.intercept in hit]
+
+
+def _true(cone: KeslerCone, multipliers: Mapping[Pair, Fraction]) -> dict[Pair, Fraction]:
+    """Multipliers of the rows themselves, from those of their integer multiples."""
+    pairs = list(multipliers)
+    features = cone.integer_features(i for i, _ in pairs)
+    return {p: multipliers[p] * Fraction(2) ** e for p, (_, e) in zip(pairs, features, strict=True)}
+
+
+def _witness(cone: KeslerCone, finding: Finding, classes: Array) -> Witness | None:
+    if finding.circuit is None:
+        return None
+    pairs, weights = list(finding.circuit), list(_true(cone, finding.circuit).values())
+    rows = np.array([i for i, _ in pairs], dtype=np.intp)
+    rivals = np.array([k for _, k in pairs], dtype=np.intp)
+    own = cone.codes[rows]
+    involved = {frozenset((int(a), int(b))) for a, b in zip(own, rivals, strict=True)}
+    point = None
+    if len(involved) == 1 and cone.intercept:
+        side = own == own[0]
+        total = sum((w for w, s in zip(weights, side, strict=True) if s), Fraction(0))
+        weights = [w / total for w in weights]
+        values = cone.source.pick(rows[side]).values
+        dense = np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=float)
+        point = np.array([float(w) for w, s in zip(weights, side, strict=True) if s]) @ dense
+    else:
+        total = sum(weights, Fraction(0))
+        weights = [w / total for w in weights]
+    return Witness(rows, tuple(weights), classes[rivals], point)
+
+
+def _notes(
+    verdict: str, placed: Placed, relations: Mapping[int, Integers], feature_names: Sequence[str] | None
+) -> tuple[str, ...]:
+    notes = []
+    if relations:
+        what = columns(list(relations), feature_names)
+        notes.append(f"{what} hold exact linear combinations of the columns before them and add nothing.")
+    if verdict == SEPARABLE and placed.floats is not None and not placed.margin > 1e-12 * placed.size:
+        notes.append("The gap is of the size of rounding errors in X: the data separate as they stand, no further.")
+    return tuple(notes)
+
+
+def sentence(result: Separability) -> str:
+    """The verdict in words."""
+    n, d = result._cone.source.shape
+    kinds = "two classes" if len(result.classes) == 2 else f"{len(result.classes)} classes"
+    head = f"{n} rows, {d} columns, {kinds}: {result.verdict}."
+    if result.verdict == SEPARABLE:
+        text = (
+            f" Every row is at least {result.margin:.6g} from the boundary. Maximum likelihood has no finite estimate."
+        )
+        if result.chance > 0.05:
+            text += f" As many random labels would be separable with probability {result.chance:.3g}."
+    elif result.verdict == QUASI:
+        boundary = f"{len(result.boundary)} rows lie on the boundary"
+        infinite = f"the coefficients of {names(result.columns)} have no finite maximum likelihood estimate"
+        text = f" No row is on the wrong side, {boundary}; {infinite}."
+    else:
+        assert result.witness is not None
+        text = (
+            f" {len(result.witness)} rows prove that no hyperplane separates. Maximum likelihood estimates are finite."
+        )
+    return head + text + "".join(" " + note for note in result.notes)
