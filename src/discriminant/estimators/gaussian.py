@@ -1,4 +1,4 @@
-"""What the Gaussian classifiers share: priors, warnings that name columns, posteriors under other priors, merging."""
+"""What the Gaussian classifiers share: posteriors under any priors, leave-one-out, warnings that name columns."""
 
 from __future__ import annotations
 
@@ -8,41 +8,28 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.data import require_finite
 from discriminant.decision.posteriors import log_softmax
 from discriminant.decision.priors import check_priors, shift_log_posteriors
-from discriminant.errors import CollinearityWarning, DataError, MismatchError, columns, names
-from discriminant.estimators.inputs import Sample, read_rows, read_sample
+from discriminant.errors import CollinearityWarning, DataError, columns
+from discriminant.estimators.inputs import Sample
+from discriminant.estimators.moments import MomentClassifier
 from discriminant.gaussian.moments import ClassMoments, mapped_moments
 from discriminant.gaussian.whiten import Again, Whitened
 from discriminant.protocols import Array
 
 
-class GaussianClassifier(ClassifierMixin, BaseEstimator):
+class GaussianClassifier(MomentClassifier):
     """Prediction, priors at prediction time and leave-one-out, on top of ``decision_function`` of a subclass."""
 
-    priors: Any
-    classes_: Array
     priors_: Array
-    moments_: ClassMoments
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     # Prediction
 
     def _joint_log_likelihood(self, rows: Any) -> Array:
         """(n, K) scores g_k = ln P_k + ln p(x|C_k), up to what all classes share."""
         raise NotImplementedError(f"{type(self).__name__} must say how its classes score a row.")
-
-    def _checked_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return read_rows(self, X, reset=False)
 
     def decision_function(self, X: Any) -> Array:
         """Class scores (n, K), the logarithms of the posteriors up to a shared constant; two classes: log odds (n,)."""
@@ -66,63 +53,6 @@ class GaussianClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any, priors: Any = None) -> Array:
         """P(C_k|x), (n, K), under the training priors or those given here."""
         return np.exp(self.predict_log_proba(X, priors))
-
-    # Learning in parts
-
-    def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
-        sample = read_sample(self, X, y, sample_weight, classes)
-        if classes is None and sample.blocks.n_rows <= len(sample.classes):
-            raise DataError(
-                "The number of samples must be more than the number of classes. "
-                f"There are {sample.blocks.n_rows} rows and {len(sample.classes)} classes."
-            )
-        return sample
-
-    def _classes_for(self, y: Any, classes: Any) -> Array:
-        """The classes of a ``partial_fit``: those of the first call, known ever after."""
-        if hasattr(self, "moments_"):
-            if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-                raise DataError(f"classes differ from those of the first call, {names(list(self.classes_))}.")
-            return self.classes_
-        if classes is None:
-            raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
-        return np.unique(np.asarray(classes))
-
-    def _require_finite(self, moments: ClassMoments, X: Any, feature_names: Sequence[str] | None) -> None:
-        """Sums that are not finite: name the column; large numbers that overflow are not the user's fault."""
-        if not (np.isfinite(moments.means).all() and np.isfinite(moments.scatter).all()):
-            require_finite(X, feature_names, estimator=type(self).__name__)
-            raise DataError("The squares of X overflow even after scaling: values above 1e300. Rescale the columns.")
-
-    def _names(self) -> list[str] | None:
-        found = getattr(self, "feature_names_in_", None)
-        return None if found is None else [str(name) for name in found]
-
-    def _priors_from(self, moments: ClassMoments, classes: Array) -> Array:
-        if moments.total > 0 and (moments.weight == 0).any():
-            empty = classes[moments.weight == 0]
-            raise DataError(
-                f"The class {names(list(empty))} has no rows with a positive weight: nothing is known of it."
-            )
-        if self.priors is None:
-            return moments.weight / moments.total
-        priors = check_priors(self.priors, classes)
-        if (priors == 0).any():
-            raise DataError(f"The prior of class {names(list(classes[priors == 0]))} is 0; leave its rows out instead.")
-        return priors
-
-    def _merged(self, other: Any) -> ClassMoments:
-        for model in (self, other):
-            check_is_fitted(model, "moments_")
-        if type(other) is not type(self) or self.get_params() != other.get_params():
-            raise MismatchError(f"Only two fitted {type(self).__name__} with equal parameters can be merged.")
-        if not np.array_equal(self.classes_, other.classes_):
-            raise DataError(
-                f"The models know different classes: {names(list(self.classes_))} and {names(list(other.classes_))}."
-            )
-        if self.n_features_in_ != other.n_features_in_ or self._names() != other._names():
-            raise DataError("The models were fitted on different columns, so that their moments cannot be added.")
-        return self.moments_.merge(other.moments_)
 
     # Leave-one-out
 

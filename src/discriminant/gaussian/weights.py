@@ -33,6 +33,7 @@ class Directions:
     variances: Array  # (m,) between-class variance Σ_k P_k (a·(m_k − m̄))² along each axis
     origin: Array  # (d,)
     centre: Array  # (m,): the overall mean on the axes, relative to the origin
+    means: Array  # (K, m): the class means on the axes, relative to the origin
 
     @property
     def shares(self) -> Array:
@@ -55,7 +56,7 @@ def fisher_directions(whitened: Whitened, priors: Array, tol: float = 1e-12) -> 
         standard = matrix * whitened.deviation[:, None]
         signs = np.sign(standard[np.abs(standard).argmax(axis=0), np.arange(keep)])
         matrix, axes = matrix * signs, axes * signs[:, None]
-    return Directions(matrix, singular[:keep] ** 2, whitened.origin, centre @ axes.T)
+    return Directions(matrix, singular[:keep] ** 2, whitened.origin, centre @ axes.T, whitened.means @ axes.T)
 
 
 @dataclass(frozen=True)
