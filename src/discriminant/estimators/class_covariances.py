@@ -73,7 +73,7 @@ def _within_range(
         mapped = _seen_through(P, moments, k, sample)
         inner = whiten_moments(mapped, divisors[k], tol=estimator.tol)
         if not inner.full:
-            covariance, amount = _borrowed(mapped.scatter / divisors[k], float(moments.weight[k]))
+            covariance, amount = _borrowed(mapped, float(divisors[k]))
             warnings.warn(
                 f"The covariance matrix of class {classes[k]} is not full rank (rank {inner.rank} of {common.rank}, "
                 f"{int(moments.count[k])} rows). It was shrunk towards the pooled covariance by {amount:.2g}; choose "
@@ -96,10 +96,11 @@ def _seen_through(P: Array, moments: ClassMoments, k: int, sample: Sample | None
     return replace(moments.of_class(k), origin=zero, unit=one, means=means[k : k + 1], scatter=scatter)
 
 
-def _borrowed(T: Array, n: float) -> tuple[Array, float]:
-    if np.trace(T) <= 0:
+def _borrowed(mapped: ClassMoments, divisor: float) -> tuple[Array, float]:
+    T = mapped.scatter / divisor
+    if np.trace(T) <= 1e-24 * (1.0 + float((mapped.means**2).sum())):  # one distinct row: no spread but rounding
         return np.eye(len(T)), 1.0
-    amount = oas(T, n)
+    amount = oas(T, mapped.total)
     return shrink(T, amount, np.ones(len(T))), amount
 
 
