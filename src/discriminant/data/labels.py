@@ -14,7 +14,7 @@ import numpy as np
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
-CHUNK = 65_536
+CHUNK = 16_384
 WIDEST_TABLE = 1 << 20  # integer labels that span less than this are looked up, not searched
 
 

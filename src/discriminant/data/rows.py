@@ -103,7 +103,8 @@ class DenseRows:
 
     @property
     def block_rows(self) -> int:
-        n, d = self.X.shape[0], max(self.X.shape[1], 1)
+        # Blocks are a small share of X in bytes, too: int8 grows eightfold when it is converted.
+        n, d = self.X.shape[0] * self.X.itemsize // 8, max(self.X.shape[1], 1)
         rows = max(DENSE_BLOCK_VALUES // d, min(LEAST_BLOCK_ROWS, MOST_BLOCK_VALUES // d), 1)
         return int(min(rows, max(256, n // 64)))
 
@@ -113,6 +114,10 @@ class DenseRows:
     def pick(self, rows: Array) -> DenseDesign:
         """The rows with these indices."""
         return DenseDesign(self.X[rows])
+
+    def columns(self, indices: Array) -> Array:
+        """Some columns, all rows, in float64."""
+        return self.X[:, indices].astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True)
@@ -141,6 +146,10 @@ class SparseRows:
         """The rows with these indices."""
         return SparseDesign(self.X[rows])
 
+    def columns(self, indices: Array) -> Array:
+        """Some columns, all rows, dense and in float64."""
+        return np.asarray(self.X[:, indices].toarray(), dtype=np.float64)
+
 
 @dataclass(frozen=True)
 class FrameRows:
@@ -166,6 +175,10 @@ class FrameRows:
         """The rows with these indices."""
         return self._dense(self.frame[rows])
 
+    def columns(self, indices: Array) -> Array:
+        """Some columns, all rows, in float64."""
+        return self._dense(self.frame[:, indices.tolist()]).raw
+
     @staticmethod
     def _dense(block: Any) -> DenseDesign:
         values = np.empty((block.shape[0], block.shape[1]))
@@ -177,6 +190,11 @@ class FrameRows:
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame; asks by attributes, so that no frame library is loaded to find out."""
     return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray)
+
+
+def column_names(X: Any) -> tuple[str, ...]:
+    """The names of a frame's columns (pyarrow keeps them apart from the columns)."""
+    return tuple(str(name) for name in getattr(X, "column_names", X.columns))
 
 
 def is_sparse(X: Any) -> bool:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.errors import DataError, MismatchError, ParameterError
+from discriminant.errors import CollinearityWarning, DataError, MismatchError, ParameterError
 from discriminant.estimators.gaussian import reread, warn_of_rank
 from discriminant.estimators.inputs import Sample
 from discriminant.gaussian.covariance import optimal_shrinkage, shrink
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.whiten import Whitened, whiten_diagonal, whiten_matrix, whiten_moments
+from discriminant.gaussian.wide import whiten_wide
 from discriminant.protocols import Array
 
 SHRINKAGES = ("ledoit-wolf", "oas")
@@ -49,6 +50,8 @@ def pooled_whitening(
         )
     if estimator.form != "full":
         return _restricted(estimator, moments, divisor)
+    if moments.diagonal and sample is not None:
+        return _wide(estimator, moments, sample, divisor)
     special = _special(estimator, moments, sample, divisor)
     if special is not None:
         covariance, moments = special
@@ -60,6 +63,24 @@ def pooled_whitening(
         whitened = whiten_moments(pooled, divisor, tol=estimator.tol, again=again)
     warn_of_rank(whitened, names)
     return whitened, moments, lambda: moments.in_units_of_X(covariance)
+
+
+def _wide(
+    estimator: Any, moments: ClassMoments, sample: Sample, divisor: float
+) -> tuple[Whitened, ClassMoments, Callable[[], Array]]:
+    whitened = whiten_wide(sample, moments, divisor, estimator.tol)
+    warnings.warn(
+        f"There are {moments.n_features} columns and {sample.blocks.n_rows} rows: the within-class covariance has rank "
+        f"{whitened.rank} and its pseudo-inverse is used. Consider shrinkage or fewer columns.",
+        CollinearityWarning,
+        stacklevel=4,
+    )
+
+    def covariance() -> Array:
+        rows = np.vstack([group - group.mean(axis=0) for group in class_rows(sample)])
+        return np.asarray(rows.T @ rows / divisor)
+
+    return whitened, moments, covariance
 
 
 def _restricted(

@@ -23,6 +23,7 @@ from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.gaussian.weights import fisher_directions, linear_weights
 from discriminant.gaussian.whiten import Whitened
+from discriminant.gaussian.wide import is_wide
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
@@ -99,9 +100,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
         self._check_parameters()
         sample = self._read(X, y, sample_weight)
-        moments = class_moments(
-            sample.blocks, len(sample.classes), by_class=self._by_class, diagonal=self.form != "full"
-        )
+        diagonal = self.form != "full" or self._wide(sample)
+        moments = class_moments(sample.blocks, len(sample.classes), by_class=self._by_class, diagonal=diagonal)
         self._require_finite(moments, sample.X, self._names())
         return self._learn(moments, sample.classes, sample.dtype, sample)
 
@@ -172,6 +172,10 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def _by_class(self) -> bool:
         return self.shrinkage in ("auto", *SHRINKAGES)
+
+    def _wide(self, sample: Sample) -> bool:
+        plain = self.shrinkage is None and self.covariance_estimator is None and self.covariance != "robust"
+        return plain and is_wide(sample.blocks.n_rows, sample.blocks.n_features)
 
     def _check_parameters(self) -> None:
         check_choice(self, "solver", ("auto", "svd", "lsqr", "eigen"))

@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import is_frame, map_rows, require_finite
-from discriminant.data.rows import DenseDesign, DenseRows, SparseDesign, as_rows, is_sparse
+from discriminant.data.rows import (
+    DenseDesign,
+    DenseRows,
+    FrameRows,
+    SparseDesign,
+    SparseRows,
+    as_rows,
+    column_names,
+    is_sparse,
+)
 from discriminant.data.threads import scratch
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
@@ -85,7 +94,9 @@ class AffineMap:
         return np.tile((self.plain if self._may_skip_center else self.weights)[0], self._step)
 
     def _checked(self, X: Any) -> Any:
-        if not isinstance(X, np.ndarray) and not is_sparse(X) and not is_frame(X):
+        if isinstance(X, DenseRows | SparseRows):
+            X = X.X
+        elif not isinstance(X, np.ndarray | FrameRows) and not is_sparse(X) and not is_frame(X):
             X = np.asarray(X)
         if self.basis is not None:
             return X
@@ -93,8 +104,8 @@ class AffineMap:
         width = X.shape[1] if len(X.shape) == 2 else as_rows(X).shape[1]
         if width != d:
             raise DataError(f"X has {width} features, but this discriminant is expecting {d} features as input.")
-        if self.feature_names is not None and is_frame(X) and tuple(map(str, X.columns)) != self.feature_names:
-            raise DataError(_names_differ(tuple(map(str, X.columns)), self.feature_names))
+        if self.feature_names is not None and is_frame(X) and column_names(X) != self.feature_names:
+            raise DataError(_names_differ(column_names(X), self.feature_names))
         return X
 
     def _block(self, design: Any) -> Array:
