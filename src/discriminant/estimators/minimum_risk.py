@@ -1,0 +1,247 @@
+"""The decision layer over any classifier with probabilities: costs, a reject act, other priors.
+
+    R(α_a|x) = Σ_k λ(α_a|C_k) P(C_k|x),        P'(C_k|x) ∝ P(C_k|x) P'_k / P_k,        α(x) = argmin_a R(α_a|x)
+
+The classifier says how probable each class is; what to do about it follows from what mistakes cost.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import compute_class_weight, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from discriminant.data import count_classes
+from discriminant.data.check import check_weights
+from discriminant.decision import (
+    Rule,
+    bayes_actions,
+    check_costs,
+    check_priors,
+    expected_costs,
+    shift_log_posteriors,
+    with_reject,
+    zero_one_costs,
+)
+from discriminant.errors import DataError, MismatchError, ParameterError, names
+from discriminant.estimators.inputs import all_or_nothing
+from discriminant.model import label_array
+from discriminant.protocols import Array
+
+
+class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Choose the act of least expected cost, from the probabilities of any scikit-learn classifier.
+
+    The probabilities should be calibrated: costs are weighed by them.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``, optional
+        Cloned and fitted; wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` to keep it as it is.  Default:
+        ``LinearDiscriminantAnalysis()``.
+    costs : (acts, K) array or mapping, optional
+        ``costs[a][k]``: what act a costs where the class is k, in the order of ``classes_``.  Or ``{act: {class:
+        cost}}``, or ``{(act, class): cost}`` for the pairs that differ from 0–1.  Default: every error costs 1.
+    reject_cost : float, optional
+        What it costs to choose no class; without it a class is always chosen.  Rows whose cheapest act costs more are
+        rejected.
+    reject_label : label, optional
+        What ``predict`` says of a rejected row.  Default: "reject" for text labels, −1 for numbers (0 where −1 is a
+        class).  A label of another kind than the classes makes predictions an array of objects.
+    priors : (K,) array or mapping, optional
+        Class frequencies where the classifier will be used, if they differ from those it was trained on.
+    training_priors : (K,) array or mapping, optional
+        Class frequencies that the classifier has learned.  Default: its ``priors_`` or ``class_prior_``, else the
+        (weighted) frequencies in y, times its ``class_weight``.
+    actions : sequence of labels, optional
+        The acts, where the rows of ``costs`` are not the classes.
+
+    Attributes
+    ----------
+    classes_ : (K,)
+    actions_ : (acts,)
+        What ``predict`` can say: the classes, further acts, the reject label last.
+    costs_ : (acts, K)
+    estimator_ : the fitted classifier
+    priors_, training_priors_ : (K,), where ``priors`` is given
+
+    Examples
+    --------
+    >>> from discriminant import MinimumRiskClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> careful = MinimumRiskClassifier(reject_cost=0.1).fit(iris.X, iris.y)
+    >>> careful.actions_.tolist()
+    ['setosa', 'versicolor', 'virginica', 'reject']
+    >>> int((careful.predict(iris.X) == "reject").sum())
+    9
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        costs: Any = None,
+        reject_cost: float | None = None,
+        reject_label: Any = None,
+        priors: Any = None,
+        training_priors: Any = None,
+        actions: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.costs = costs
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
+        self.priors = priors
+        self.training_priors = training_priors
+        self.actions = actions
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit the classifier, and work out the acts and their costs.  ``fit_params`` go on to its ``fit``."""
+        base = self._base()
+        fitted = clone(base).fit(X, y, **self._fit_params(base, sample_weight, fit_params))
+        if not hasattr(fitted, "predict_proba"):
+            raise MismatchError(
+                f"{type(base).__name__} has no predict_proba, and risks are expectations under probabilities. "
+                "Wrap it in sklearn.calibration.CalibratedClassifierCV."
+            )
+        self.estimator_, self.classes_ = fitted, np.asarray(fitted.classes_)
+        if len(self.classes_) < 2:
+            raise DataError(f"y holds one class only ({names(list(self.classes_))}); a decision needs at least two.")
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+        self._work_out_actions()
+        if self.priors is not None:
+            self.priors_ = check_priors(self.priors, self.classes_)
+            self.training_priors_ = self._learned_priors(y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The act of least expected cost, the first of equals; reject only where it is strictly cheaper."""
+        check_is_fitted(self)
+        return np.asarray(self.actions_[self._codes(X)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """P'(C_k|x), (n, K): the classifier's posteriors, moved to ``priors`` where these are given."""
+        check_is_fitted(self)
+        if self.priors is None:
+            return np.asarray(self.estimator_.predict_proba(X))
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P'(C_k|x), (n, K)."""
+        check_is_fitted(self)
+        if hasattr(self.estimator_, "predict_log_proba"):
+            values = np.asarray(self.estimator_.predict_log_proba(X))
+        else:
+            with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf
+                values = np.log(self.estimator_.predict_proba(X))
+        return values if self.priors is None else shift_log_posteriors(values, self.training_priors_, self.priors_)
+
+    def expected_costs(self, X: Any) -> Array:
+        """R(α_a|x), (n, acts), in the order of ``actions_``; −R are the discriminants of the minimum-risk rule."""
+        return expected_costs(self.predict_proba(X), self.costs_)
+
+    def mean_cost(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """What the decisions for X cost on average where the classes are y."""
+        truth = self._truth(y)
+        return float(np.average(self.costs_[self._codes(X), truth], weights=check_weights(sample_weight, len(truth))))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows for which the act is the true class; a rejected row is not right."""
+        truth = self._truth(y)
+        right = self._class_of_action[self._codes(X)] == truth
+        return float(np.average(right, weights=check_weights(sample_weight, len(truth))))
+
+    # Inside
+
+    def _codes(self, X: Any) -> Array:
+        posteriors = self.predict_proba(X)
+        return bayes_actions(posteriors, None if self.costs is None and self.reject_cost is None else self.costs_)
+
+    def _truth(self, y: Any) -> Array:
+        check_is_fitted(self)
+        return Rule(self.classes_, len(self.classes_)).encode(y)
+
+    def _base(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        from discriminant.estimators.linear import LinearDiscriminantAnalysis
+
+        return LinearDiscriminantAnalysis()
+
+    def _work_out_actions(self) -> None:
+        labels = self.classes_.tolist()
+        if self.costs is None and self.actions is not None:
+            raise ParameterError("actions names acts that are not classes; say with costs what they cost.")
+        if self.costs is None:
+            costs, actions = zero_one_costs(len(labels)), labels
+        else:
+            costs, actions = check_costs(self.costs, self.classes_, self.actions)
+        if self.reject_cost is not None:
+            if not isinstance(self.reject_cost, Real):
+                raise ParameterError(
+                    f"reject_cost is {self.reject_cost!r}; it must be a number, or None for no reject."
+                )
+            costs, actions = with_reject(costs, float(self.reject_cost)), [*actions, self._reject_label(actions)]
+        self.costs_, self.actions_ = costs, self.classes_ if actions == labels else label_array(actions)
+        self._class_of_action = np.array([labels.index(a) if a in labels else -1 for a in actions])
+
+    def _reject_label(self, actions: list[Any]) -> Any:
+        if self.reject_label is not None:
+            choices = [self.reject_label]
+        else:
+            choices = [-1, 0] if self.classes_.dtype.kind in "iuf" else ["reject"]
+        free = [label for label in choices if label not in actions]
+        if not free:
+            raise ParameterError(f"reject_label {choices[0]!r} is already the label of another act; choose another.")
+        return free[0]
+
+    def _learned_priors(self, y: Any, sample_weight: Any) -> Array:
+        if self.training_priors is not None:
+            return check_priors(self.training_priors, self.classes_, name="training_priors")
+        last = self.estimator_.estimator if isinstance(self.estimator_, FrozenEstimator) else self.estimator_
+        last = last[-1] if isinstance(last, Pipeline) else last
+        for name in ("priors_", "class_prior_"):
+            if hasattr(last, name):
+                return np.asarray(getattr(last, name), dtype=np.float64)
+        codes = self._truth(y)
+        counts = count_classes(codes, len(self.classes_), check_weights(sample_weight, len(codes)))
+        if getattr(last, "class_weight", None) is not None:
+            # Weighting the classes is learning under other priors: balanced weights are equal priors.
+            counts = counts * compute_class_weight(last.class_weight, classes=self.classes_, y=np.asarray(y))
+        return np.asarray(counts / counts.sum())
+
+    # scikit-learn's side
+
+    def _fit_params(self, base: Any, sample_weight: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
+        from sklearn import get_config
+
+        if get_config()["enable_metadata_routing"]:
+            given = fit_params if sample_weight is None else {"sample_weight": sample_weight, **fit_params}
+            return dict(process_routing(self, "fit", **given).estimator.fit)
+        if sample_weight is None or isinstance(base, FrozenEstimator):
+            return fit_params
+        if has_fit_parameter(base, "sample_weight"):
+            return {"sample_weight": sample_weight, **fit_params}
+        if isinstance(base, Pipeline) and has_fit_parameter(base[-1], "sample_weight"):
+            return {f"{base.steps[-1][0]}__sample_weight": sample_weight, **fit_params}
+        raise MismatchError(f"{type(base).__name__} does not accept sample_weight; leave the weights out.")
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Where metadata go: to this object's ``fit`` and to that of its classifier."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add_self_request(self).add(estimator=self._base(), method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, base = super().__sklearn_tags__(), get_tags(self._base())
+        tags.input_tags, tags.classifier_tags = base.input_tags, base.classifier_tags
+        return tags
