@@ -451,6 +451,23 @@ def test_numbers_in_other_clothes_are_accepted():
     np.testing.assert_array_equal(bases.Linear().fit_transform([[True, False]]), [[1.0, 0.0]])
 
 
+def test_frames_of_every_library_are_read_with_their_names():
+    import polars as pl
+    import pyarrow as pa
+
+    expected = np.column_stack([np.sin(X), np.sin([1.0, 0.0, 1.0, 1.0])])
+    data = {"a": X[:, 0], "b": X[:, 1], "flag": [True, False, True, True]}
+    for frame in (pd.DataFrame(data), pl.DataFrame(data), pa.table(data), pd.DataFrame(data).convert_dtypes()):
+        fitted = bases.Sine().fit(frame)
+        np.testing.assert_allclose(fitted.transform(frame), expected, rtol=1e-15)
+        assert fitted.get_feature_names_out().tolist() == ["sin(a)", "sin(b)", "sin(flag)"]
+    missing = pd.DataFrame({"a": [1.0, None]}).convert_dtypes()
+    with pytest.raises((DataError, MismatchError), match=r"column 'a'.* row 1"):
+        bases.Sine().fit(missing)
+    with pytest.raises(MismatchError, match="column 'day' holds"):
+        bases.Sine().fit(pd.DataFrame({"day": pd.to_datetime(["2020-01-01"])}))
+
+
 def test_features_that_overflow_are_named():
     with pytest.raises(DataError, match=r"Feature 'x0²' of Polynomial is inf in row 1: .*float64"):
         bases.Polynomial().fit_transform(np.array([[1.0], [1e200]]))

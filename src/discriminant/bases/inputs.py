@@ -59,7 +59,7 @@ def column_names(X: Any) -> list[str] | None:
     """The names of a frame's columns; None for arrays and for frames whose columns are all numbered."""
     if isinstance(X, np.ndarray) or not (hasattr(X, "columns") and hasattr(X, "shape")):
         return None
-    found = list(X.columns)
+    found = list(getattr(X, "column_names", X.columns))  # pyarrow's "columns" are the values
     texts = [isinstance(name, str) for name in found]
     if not any(texts):
         return None
