@@ -167,7 +167,7 @@ class LinearDiscriminant:
         A label of another kind than the classes (the default None, say) makes the result an array of objects.
         """
         affine, rule = self._decider
-        codes = affine.apply(lambda z: np.where(rule.rejected(z), -1, rule.codes(z)), X, None, np.intp)
+        codes = affine.apply(lambda z: np.where(rule.rejected(z), -1, rule.codes(z).astype(np.intp)), X, None, np.intp)
         return label_array([*self.classes.tolist(), reject_label])[codes]
 
     def predict_log_proba(self, X: Any) -> Array:

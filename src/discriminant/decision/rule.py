@@ -41,9 +41,9 @@ class Rule:
 
     def check(self) -> None:
         """Refuse outputs, classes and codings that do not fit together."""
-        K, q = len(self.classes), self.n_outputs
-        if self.classes.ndim != 1 or K < 2 or len(set(self.classes.tolist())) != K:
+        if self.classes.ndim != 1 or len(set(self.classes.tolist())) != len(self.classes) or len(self.classes) < 2:
             raise DataError(f"classes must be at least two different labels; got {self.classes.tolist()}.")
+        K, q = len(self.classes), self.n_outputs
         if self.link not in LINKS:
             raise ParameterError(f"link is {self.link!r}; it must be one of {names([str(link) for link in LINKS])}.")
         if self.coding is not None and np.shape(self.coding.targets) != (K, q):
