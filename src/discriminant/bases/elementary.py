@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.bases.contract import basis
-from discriminant.bases.expansion import Expansion, numerals, plus, positive, whole
+from discriminant.bases.expansion import Expansion, finite, numerals, plus, positive, whole
 from discriminant.bases.inputs import Rows, is_sparse
 from discriminant.errors import DataError, ParameterError, columns
 from discriminant.protocols import Array
@@ -94,6 +94,7 @@ class Sine(Elementary):
         return self.phase == 0.0
 
     def _values(self, X: Any) -> list[Array]:
+        finite(self.phase, "phase", "Sine")
         frequencies = given(self.frequencies, "frequencies", "Sine")
         return [frequencies] * X.shape[1]
 
@@ -115,6 +116,7 @@ class Log(Elementary):
     offset: float = 0.0
 
     def _learn_named(self, rows: Rows, y: Any) -> dict[str, Any]:
+        finite(self.offset, "offset", "Log")
         self._require_positive(rows.values, rows.names)
         return super()._learn_named(rows, y)
 
@@ -167,7 +169,7 @@ class Step(Elementary):
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
-        return np.ndim(self.thresholds) == 1 and len(self.thresholds) > 0 and min(self.thresholds) >= 0  # type: ignore
+        return np.ndim(self.thresholds) == 1 and bool((given(self.thresholds, "thresholds", "Step") >= 0).all())
 
     def _values(self, X: Any) -> list[Array]:
         return along_columns(X, self.thresholds, "thresholds", "Step")

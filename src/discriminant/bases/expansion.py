@@ -181,9 +181,16 @@ def whole(number: Any, name: str, owner: str, least: int = 1) -> int:
     return int(number)
 
 
+def finite(number: Any, name: str, owner: str) -> float:
+    """A real number."""
+    real = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
+    if not real or not np.isfinite(number):
+        raise ParameterError(f"{name}={number!r} of {owner} must be a finite number.")
+    return float(number)
+
+
 def positive(number: Any, name: str, owner: str) -> float:
     """A width or scale that must be a positive finite number."""
-    real = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
-    if not real or not 0 < number < np.inf:
+    if finite(number, name, owner) <= 0:
         raise ParameterError(f"{name}={number!r} of {owner} must be a positive number.")
     return float(number)

@@ -13,7 +13,7 @@ import numpy as np
 
 from discriminant.bases.contract import basis
 from discriminant.bases.elementary import given
-from discriminant.bases.expansion import Expansion, generator, numerals, plus, whole
+from discriminant.bases.expansion import Expansion, finite, generator, numerals, plus, whole
 from discriminant.errors import ParameterError
 from discriminant.protocols import Array
 
@@ -151,14 +151,13 @@ class Wiring(Expansion):
 
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
         wiring = self._solder(X.shape[1])
-        number = isinstance(self.threshold, int | float | np.integer | np.floating)
-        if self.threshold == "median" and isinstance(self.threshold, str):
+        if isinstance(self.threshold, str) and self.threshold == "median":
             sums = np.sort(np.asarray(X @ wiring.astype(X.dtype), dtype=np.float64), axis=0)
             thresholds = (sums[max(len(sums) // 2 - 1, 0)] + sums[len(sums) // 2]) / 2
-        elif number and np.isfinite(self.threshold):  # type: ignore[arg-type]
-            thresholds = np.full(wiring.shape[1], float(self.threshold))
-        else:
+        elif isinstance(self.threshold, str):
             raise ParameterError(f"threshold={self.threshold!r} of Wiring must be a finite number or 'median'.")
+        else:
+            thresholds = np.full(wiring.shape[1], finite(self.threshold, "threshold", "Wiring"))
         return {"wiring_": wiring, "thresholds_": thresholds}
 
     def _solder(self, points: int) -> Array:
