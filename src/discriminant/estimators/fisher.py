@@ -1,0 +1,282 @@
+"""Fisher's discriminant: the directions along which the classes lie furthest apart for their spread.
+
+    two classes    w ∝ S_W⁻¹ (m_1 − m_0),  decide for class 1 where w·x exceeds a threshold
+    K classes      the leading eigenvectors of S_W⁻¹ S_B, at most K − 1;  decide for the nearest mean on those axes
+
+S_W = Σ_k Σ_{n∈k} (x_n − m_k)(x_n − m_k)ᵗ,  S_B = Σ_k N_k (m_k − m)(m_k − m)ᵗ,  S_T = S_W + S_B.  No density is assumed
+for the direction; Gaussians are fitted to the projections only, to place the threshold (PRML 4.1.4 and 4.1.6).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from discriminant.errors import DiscriminantWarning, ParameterError
+from discriminant.estimators.gaussian import reread, warn_of_rank
+from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice
+from discriminant.estimators.moments import MomentClassifier
+from discriminant.gaussian.moments import ClassMoments, class_moments
+from discriminant.gaussian.projection import (
+    THRESHOLDS,
+    Projection,
+    fisher_projection,
+    mean_projection,
+    nearest_mean_weights,
+    projected_variances,
+    trace_criterion,
+    two_class_threshold,
+    two_class_weights,
+)
+from discriminant.gaussian.whiten import whiten_moments
+from discriminant.geometry.affine import AffineMap
+from discriminant.model import LinearDiscriminant
+from discriminant.protocols import Array
+
+
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
+    """Fisher's linear discriminant: a projection, and a decision on it.
+
+    Parameters
+    ----------
+    threshold : {"gaussian", "pooled", "midpoint", "equal-error", "mean"}
+        Where two classes part on the projection.  "gaussian": where Gaussians fitted to the projected classes, each
+        with its own variance, weighted by the priors, cross.  "pooled": the same with one variance, which makes the
+        decision that of ``LinearDiscriminantAnalysis``.  "midpoint": half way between the means.  "equal-error": where
+        both Gaussians have the same error rate.  "mean": at the overall mean, where least squares on the targets N/N_1,
+        −N/N_0 has it.  Three classes and more: the nearest mean on the axes, with priors ("gaussian", "pooled") or
+        without ("midpoint").
+    direction : {"fisher", "mean-difference"}
+        "mean-difference" ignores the spread within the classes: w ∝ m_1 − m_0, for K classes the principal axes of the
+        means.  The baseline that fails where columns are strongly correlated.
+    priors : array-like (K,) or mapping, optional
+        Class priors; class frequencies where not given.  They weight S_B in the axes of three classes and more.
+    n_components : int, optional
+        Number of axes, for ``transform`` and for the decision; at most min(K − 1, d).
+    tol : float, optional
+        Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
+
+    Attributes
+    ----------
+    scalings_ : (d, m)
+        The axes; within-class variance 1 along each (direction "fisher"), or of unit length ("mean-difference").
+    coef_, intercept_
+        Two classes: slope and intercept of the log odds of Gaussians with one variance on the projection, positive for
+        ``classes_[1]``, with the threshold asked for; w = Σ⁻¹(m_1 − m_0) with Σ = S_W/N.  Else one row for each class.
+    within_scatter_, between_scatter_, total_scatter_ : (d, d)
+        S_W, S_B and S_T.
+    criterion_ : float
+        Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)} of the axes W.
+    eigenvalues_, explained_variance_ratio_ : (m,)
+        Between-class over within-class variance along each axis; the share of each in all between-class variance.
+    projected_means_ : (K, m)
+        The class means as ``transform`` shows them.
+    threshold_ : float
+        Two classes: the value of ``transform`` at which the decision changes.
+    projected_variances_ : (2,)
+        Two classes, thresholds "gaussian" and "equal-error": the variance of each class along the axis.
+    classes_, priors_, means_, xbar_, discriminant_, moments_
+
+    Examples
+    --------
+    >>> from discriminant import FisherDiscriminant, datasets
+    >>> iris = datasets.load("iris")
+    >>> fisher = FisherDiscriminant(n_components=1).fit(iris.X, iris.y)
+    >>> fisher.explained_variance_ratio_.round(4), fisher.transform(iris.X).shape
+    (array([0.9912]), (150, 1))
+    >>> round(fisher.score(iris.X, iris.y), 3)
+    0.987
+    """
+
+    def __init__(
+        self,
+        threshold: str = "gaussian",
+        direction: str = "fisher",
+        priors: Any = None,
+        n_components: int | None = None,
+        tol: float | None = None,
+    ) -> None:
+        self.threshold = threshold
+        self.direction = direction
+        self.priors = priors
+        self.n_components = n_components
+        self.tol = tol
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
+        self._check_parameters()
+        sample = self._read(X, y, sample_weight)
+        return self._learn(self._moments(sample), sample.classes, sample.dtype, sample)
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows; the result is that of one fit on all of them.  ``classes`` on the first call."""
+        self._check_parameters()
+        known = self._classes_for(y, classes)
+        sample = self._read(X, y, sample_weight, known)
+        moments = self._moments(sample)
+        if hasattr(self, "moments_"):
+            moments = self.moments_.merge(moments)
+        self.classes_, self.moments_ = known, moments
+        if (moments.weight == 0).any() or moments.count.sum() <= len(known):
+            return self  # not yet every class: the directions follow with the rows
+        return self._learn(moments, known, sample.dtype, None)
+
+    @all_or_nothing
+    def merge(self, other: Self) -> Self:
+        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal."""
+        return self._learn(self._merged(other), self.classes_, self.means_.dtype, None)
+
+    # Prediction
+
+    def decision_function(self, X: Any) -> Array:
+        """Class scores (n, K); for two classes (n,), positive for ``classes_[1]``."""
+        rows = self._checked_rows(X)
+        return self.discriminant_.decision_function(rows)
+
+    def predict(self, X: Any) -> Array:
+        """The class of the nearest mean on the axes, or on whose side of the threshold the row lies."""
+        rows = self._checked_rows(X)
+        return self.discriminant_.predict(rows)
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates on the axes, measured from the overall mean."""
+        rows = self._checked_rows(X)
+        return self._map.apply(_itself, rows, self._n_features_out, self.coef_.dtype)
+
+    @property
+    def predict_proba(self) -> Any:
+        """Not defined: raises an AttributeError that says what to use."""
+        raise AttributeError(
+            "FisherDiscriminant assumes no densities, so that its scores are not probabilities. Use "
+            "LinearDiscriminantAnalysis, or calibrate it (sklearn.calibration.CalibratedClassifierCV)."
+        )
+
+    # The scatter matrices, in the units of X
+
+    @property
+    def within_scatter_(self) -> Array:
+        """S_W (d, d)."""
+        check_is_fitted(self, "moments_")
+        return self.moments_.in_units_of_X(self.moments_.pooled().scatter)
+
+    @property
+    def between_scatter_(self) -> Array:
+        """S_B (d, d)."""
+        check_is_fitted(self, "moments_")
+        return self.moments_.in_units_of_X(self.moments_.between())
+
+    @property
+    def total_scatter_(self) -> Array:
+        """S_T = S_W + S_B, (d, d)."""
+        return self.within_scatter_ + self.between_scatter_
+
+    def criterion(self, directions: Any) -> float:
+        """Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)} of any directions W, (d,) or (d, m), on the training rows."""
+        check_is_fitted(self)
+        W = np.asarray(directions, dtype=np.float64)
+        return trace_criterion(self.moments_, W[:, None] if W.ndim == 1 else W)
+
+    # Learning
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "threshold", THRESHOLDS)
+        check_choice(self, "direction", ("fisher", "mean-difference"))
+
+    def _moments(self, sample: Sample) -> ClassMoments:
+        K = len(sample.classes)
+        if K > 2 and self.threshold in ("equal-error", "mean"):
+            raise ParameterError(
+                f"threshold={self.threshold!r} parts two classes and there are {K}; use 'gaussian' or 'midpoint'."
+            )
+        own_variances = K == 2 and self.threshold in ("gaussian", "equal-error")
+        moments = class_moments(sample.blocks, K, by_class=own_variances)
+        self._require_finite(moments, sample.X, self._names())
+        return moments
+
+    def _learn(self, moments: ClassMoments, classes: Array, dtype: Any, sample: Sample | None) -> Self:
+        priors = self._priors_from(moments, classes)
+        projection, exact = self._project(moments, priors, sample)
+        self.classes_, self.priors_, self.moments_ = classes, priors, moments
+        for stale in {"threshold_", "projected_variances_"} & vars(self).keys():
+            delattr(self, stale)  # of an earlier fit on other classes
+        if not projection.matrix.shape[1]:
+            warnings.warn(
+                "The class means coincide: no direction tells the classes apart, and the priors alone decide.",
+                DiscriminantWarning,
+                stacklevel=4,
+            )
+        if len(classes) == 2:
+            A = self._two_class(projection, None if exact or sample is None else sample.blocks)
+        else:
+            level = np.full_like(priors, 1 / len(priors)) if self.threshold == "midpoint" else priors
+            A = nearest_mean_weights(projection, level)
+        self.discriminant_ = LinearDiscriminant(A, classes, feature_names=self._names(), center=moments.origin)
+        self._describe(projection, dtype)
+        return self
+
+    def _project(self, moments: ClassMoments, priors: Array, sample: Sample | None) -> tuple[Projection, bool]:
+        """The axes asked for, and whether the Gram matrices are good enough for the variances along them."""
+        most = min(len(priors) - 1, moments.n_features)
+        count = most if self.n_components is None else self.n_components
+        if not 1 <= count <= most:
+            raise ParameterError(
+                f"n_components must be from 1 to min(n_features, n_classes - 1) = {most}; it is {count}."
+            )
+        if self.direction == "mean-difference":
+            return mean_projection(moments, priors, count), False
+        pooled = moments.pooled()
+        again = None if sample is None else reread(sample, pooled, moments.total)
+        whitened = whiten_moments(pooled, moments.total, tol=self.tol, again=again)
+        warn_of_rank(whitened, self._names())
+        return fisher_projection(whitened, priors, count), whitened.passes == 1
+
+    def _two_class(self, projection: Projection, blocks: Any) -> Array:
+        if not projection.matrix.shape[1]:
+            odds = np.log(self.priors_[1] / self.priors_[0]) if self.threshold in ("gaussian", "pooled") else 0.0
+            return np.vstack([[odds], np.zeros((self.moments_.n_features, 1))])
+        pooled = float(projection.spread[0, 0])
+        variances = np.full(2, pooled)
+        if self.moments_.by_class:
+            variances = projected_variances(self.moments_, projection.matrix[:, 0], blocks)
+            self.projected_variances_ = variances
+        threshold = two_class_threshold(self.threshold, projection.means[:, 0], variances, self.priors_, pooled)
+        if threshold is None:
+            warnings.warn(
+                "The Gaussians fitted to the projections do not cross: one class is the likelier everywhere. The "
+                "threshold is that of equal variances; threshold='midpoint' or other priors may suit better.",
+                DiscriminantWarning,
+                stacklevel=5,
+            )
+            threshold = two_class_threshold("pooled", projection.means[:, 0], variances, self.priors_, pooled)
+        assert threshold is not None
+        self.threshold_ = float(threshold - projection.centre[0])
+        return two_class_weights(projection, threshold)
+
+    def _describe(self, projection: Projection, dtype: Any) -> None:
+        moments = self.moments_
+        weights = np.vstack([-projection.centre, projection.matrix])
+        self._map = AffineMap(weights, projection.origin, feature_names=self.discriminant_.feature_names)
+        self._n_features_out = projection.matrix.shape[1]
+        self.criterion_ = projection.criterion(moments.weight / moments.total)
+        self.eigenvalues_ = projection.ratios
+        arrays = {
+            "coef_": self.discriminant_.coef,
+            "intercept_": self.discriminant_.intercept,
+            "scalings_": projection.matrix,
+            "explained_variance_ratio_": projection.shares,
+            "projected_means_": projection.means - projection.centre,
+            "means_": moments.class_means,
+            "xbar_": moments.origin + moments.unit * (self.priors_ @ moments.means),
+        }
+        for name, values in arrays.items():
+            setattr(self, name, np.array(values, dtype=dtype))
+
+
+def _itself(z: Array) -> Array:
+    return z
