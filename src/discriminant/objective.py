@@ -101,19 +101,24 @@ class PointwiseObjective:
     def hessian(self, A: Array) -> Array:
         """∇²J: (q, 1+d, 1+d), a block an output, or (q(1+d), q(1+d)) with outputs outermost when they are coupled.
 
+        Where all outputs have the same block it is stored once (a read-only view).
+
         With Jeffreys' penalty it is the Hessian of the loss alone (Fisher scoring).
         """
         D, q = self.n_parameters, self.n_outputs
-        total = self.blocks.reduce(_Hessian(self._rows, A))
-        matrix = total if self.criterion.coupled else np.broadcast_to(total, (q, D, D)).copy()
+        total = np.asarray(self.blocks.reduce(_Hessian(self._rows, A)))
+        bend = None
         if self.penalty is not None and not self.penalty.needs_information:
             bend = self.penalty.curvature(A)
-            index = np.arange(q * D if self.criterion.coupled else D)
-            if self.criterion.coupled:
-                matrix[index, index] += bend.T.ravel()
-            else:
-                matrix[:, index, index] += bend.T
-        return np.asarray(matrix)
+        if self.criterion.coupled:
+            if bend is not None:
+                total[np.arange(q * D), np.arange(q * D)] += bend.T.ravel()
+            return total
+        if bend is not None:
+            if total.shape[0] < q and (bend != bend[:, :1]).any():
+                total = np.repeat(total, q, axis=0)
+            total[:, np.arange(D), np.arange(D)] += bend.T[: total.shape[0]]
+        return np.broadcast_to(total, (q, D, D))  # least squares: one block serves every output
 
     def hessian_product(self, A: Array, V: Array) -> Array:
         """∇²J(A)·V, in one pass and without a matrix."""
@@ -137,25 +142,28 @@ class PointwiseObjective:
     def scores(self, A: Array) -> Array:
         """z = Y A, shape (n, q)."""
         if isinstance(self.blocks, ArrayBlocks):
-            return map_rows(_Scores(A), self.blocks.rows, A.shape[1])
+            return map_rows(lambda design: design.scores(A), self.blocks.rows, A.shape[1])
         return np.vstack([block.design.scores(A) for block in self.blocks])
 
     def errors(self, A: Array) -> int:
         """How many rows are not given their class (or, with targets, not all their outputs' sides)."""
         return int(self.blocks.reduce(_Errors(self._rows, A)))
 
-    def errors_by_output(self, A: Array) -> Array:
-        """(q,), or (1,) when coupled: rows that take part in the output and do not lie strictly on their side.
+    def sides(self, A: Array) -> Array:
+        """(2, q), or (2, 1) when coupled: rows that do not lie strictly on their output's side, and rows far inside it.
 
-        A row with a soft target has no side, and counts.
+        A row with a soft target has no side, and counts among the first.  Far is a loss below 2e-9.
         """
         return np.asarray(self.blocks.reduce(_Sides(self._rows, A)))
 
     def has_no_minimum(self, A: Array) -> bool:
         """Whether A proves that J has no minimum: it separates the rows of an output, so that longer is better."""
-        if self.penalty is not None or not self.criterion.recedes:
-            return False
-        return bool((self.errors_by_output(A) == 0).any())
+        return self.may_lack_minimum and bool((self.sides(A)[0] == 0).any())
+
+    @property
+    def may_lack_minimum(self) -> bool:
+        """Whether separable rows would leave J without a minimum: nothing holds the weights back."""
+        return self.penalty is None and self.criterion.recedes
 
     def collect(self, most: int = 50_000_000) -> tuple[Array, Array, Array]:
         """(Y, t, s): all rows with the one in front, their targets and normalised weights, as dense arrays."""
@@ -176,7 +184,9 @@ class PointwiseObjective:
 
     def without_penalty(self) -> PointwiseObjective:
         """The same loss alone."""
-        return replace(self, penalty=None)
+        bare = replace(self, penalty=None)
+        bare.__dict__["totals"] = self.totals  # they do not depend on the penalty
+        return bare
 
     @property
     def _rows(self) -> _Rows:
@@ -323,14 +333,6 @@ class _Product:
 
 
 @dataclass(frozen=True)
-class _Scores:
-    A: Array
-
-    def __call__(self, design: Any) -> Array:
-        return np.asarray(design.scores(self.A))
-
-
-@dataclass(frozen=True)
 class _Errors:
     rows: _Rows
     A: Array
@@ -353,7 +355,9 @@ class _Sides:
         criterion = self.rows.criterion
         soft = (t != criterion.labels[0]) & (t != criterion.labels[1])
         wrong = criterion.wrong(t, z) | (soft.any(axis=1, keepdims=True) if criterion.coupled else soft)
-        return np.asarray((wrong & (np.broadcast_to(share, wrong.shape) > 0)).sum(axis=0))
+        part = np.broadcast_to(share, wrong.shape) > 0
+        far = ~wrong & (criterion.value(t, z) < 2e-9)
+        return np.stack([(wrong & part).sum(axis=0), (far & part).sum(axis=0)])
 
 
 @dataclass(frozen=True)

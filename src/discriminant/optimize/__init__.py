@@ -1,1 +1,88 @@
-"""TODO."""
+"""Optimizers: argmin J.  Each knows an objective and nothing else, says what it needs, and tells how it ended.
+
+>>> make_optimizer("newton")
+Newton(trace=False, count_errors=False, callback=None, tolerance=1e-14, threshold=0.0, iterations=100, halvings=30)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discriminant.errors import ParameterError, names
+from discriminant.optimize.annealing import Annealing
+from discriminant.optimize.closed_form import ClosedForm, LeastSquares, least_squares_from_moments
+from discriminant.optimize.conjugate_gradient import ConjugateGradient
+from discriminant.optimize.gradient_descent import GradientDescent
+from discriminant.optimize.history import History
+from discriminant.optimize.iterative import Iterative, Step
+from discriminant.optimize.lbfgs import LBFGS
+from discriminant.optimize.linear_program import LinearProgram
+from discriminant.optimize.mixed_integer import BoundedSolution, MixedInteger
+from discriminant.optimize.needs import require, require_rows
+from discriminant.optimize.newton import Newton
+from discriminant.optimize.proximal_gradient import ProximalGradient
+from discriminant.optimize.schedules import (
+    Conditions,
+    Constant,
+    Inverse,
+    Power,
+    Schedule,
+    check_conditions,
+    make_schedule,
+)
+from discriminant.optimize.solve import Solved, symmetric_solve
+
+_BY_NAME: dict[str, type] = {
+    "annealing": Annealing,
+    "closed-form": ClosedForm,
+    "conjugate-gradient": ConjugateGradient,
+    "gradient-descent": GradientDescent,
+    "lbfgs": LBFGS,
+    "linear-program": LinearProgram,
+    "mixed-integer": MixedInteger,
+    "newton": Newton,
+    "proximal-gradient": ProximalGradient,
+}
+
+
+def make_optimizer(optimizer: Any, **options: Any) -> Any:
+    """The optimizer of that name with these options; an optimizer is handed back as it is."""
+    if not isinstance(optimizer, str):
+        if hasattr(optimizer, "minimize") and hasattr(optimizer, "needs"):
+            return optimizer
+        raise ParameterError(f"An optimizer is a name or has `needs` and `minimize`; {optimizer!r} is neither.")
+    found = _BY_NAME.get(optimizer.lower().replace("_", "-"))
+    if found is None:
+        raise ParameterError(f"There is no optimizer {optimizer!r}; choose among {names(sorted(_BY_NAME), most=20)}.")
+    return found(**options)
+
+
+__all__ = [
+    "LBFGS",
+    "Annealing",
+    "BoundedSolution",
+    "ClosedForm",
+    "Conditions",
+    "ConjugateGradient",
+    "Constant",
+    "GradientDescent",
+    "History",
+    "Inverse",
+    "Iterative",
+    "LeastSquares",
+    "LinearProgram",
+    "MixedInteger",
+    "Newton",
+    "Power",
+    "ProximalGradient",
+    "Schedule",
+    "Solved",
+    "Step",
+    "check_conditions",
+    "least_squares_from_moments",
+    "make_optimizer",
+    "make_schedule",
+    "require",
+    "require_rows",
+    "symmetric_solve",
+]

@@ -1,0 +1,94 @@
+"""Simulated annealing, for criteria that have values and nothing else, such as the count of errors.
+
+Each move draws a random direction and looks at J along it, at many steps in one pass over the data.  The next weights
+are drawn among them with probability ∝ exp(−J/T) while the temperature T falls geometrically.  The best weights ever
+seen are handed back.  Annealing proves nothing about what it has not seen, and says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discriminant.errors import ParameterError
+from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, starting_weights
+from discriminant.optimize.needs import require
+from discriminant.protocols import Array, Oracle, Solution
+
+
+@dataclass(frozen=True)
+class Annealing(Iterative):
+    """Annealed search along random directions.
+
+    Parameters
+    ----------
+    iterations : int
+        Moves, each one pass.
+    temperature : (float, float)
+        First and last T, in units of the J at the start.
+    scales : (1+d,), optional
+        Typical size of each weight (for example one over the spread of its column); equal unless given.
+    random_state : int or Generator
+    """
+
+    iterations: int = 500
+    temperature: tuple[float, float] = (0.1, 1e-4)
+    scales: Any = None
+    random_state: Any = 0
+    needs: ClassVar[Oracle] = Oracle.VALUE
+
+    def minimize(self, objective: Any, start: Array) -> Solution:
+        require(self, objective)
+        hot, cold = self.temperature
+        if not hot >= cold > 0:
+            raise ParameterError(f"Annealing cools from a positive temperature to a lower one, not {self.temperature}.")
+        rng, record = np.random.default_rng(self.random_state), self.recorder(objective)
+        A = starting_weights(objective, start)
+        scales = _scales(self.scales, A)
+        J = float(objective.along(A, np.zeros_like(A), np.zeros(1))[0])
+        if not np.isfinite(J):
+            return Solution(A, NOT_A_NUMBER, False, 1, 0, J)
+        unit = max(abs(J), np.finfo(np.float64).tiny)
+        best, least, status, k = A, J, "", 0
+        grid = np.concatenate([-(2.0 ** np.arange(4, -7, -1)), [0.0], 2.0 ** np.arange(-6, 5)])
+        for k in range(1, self.iterations + 1):
+            size = max(float(np.linalg.norm(A / scales)) / np.sqrt(A.size), 1e-3)
+            D = size * scales * rng.standard_normal(A.shape)
+            if rng.random() < 0.5:  # half of the moves turn few weights at a time
+                D *= rng.random(A.shape) < max(0.2, 1.5 / A.size)
+            values = objective.along(A, D, grid)
+            values = np.where(np.isfinite(values), values, np.inf)
+            low = int(np.argmin(values))
+            if values[low] < least:
+                best, least = A + grid[low] * D, float(values[low])
+            T = unit * hot * (cold / hot) ** (k / self.iterations)
+            chance = np.exp(-(values - values[low]) / T)
+            pick = int(rng.choice(len(grid), p=chance / chance.sum()))
+            A, J = A + grid[pick] * D, float(values[pick])
+            if record(k, A, J, None, float(grid[pick])):
+                status = STOPPED.format(k=k)
+                break
+            if least == 0 and Oracle.MARGIN in objective.oracles:
+                break
+        return self._end(objective, best, least, k, status, record)
+
+    def _end(self, objective: Any, A: Array, J: float, k: int, status: str, record: Any) -> Solution:
+        done = J == 0 and Oracle.MARGIN in objective.oracles
+        if done:
+            status = f"Converged after {k} moves: J = 0, the least possible."
+        status = status or (
+            f"Cooled down after {k} moves: J = {J:.6g} is the least that was seen; annealing does not prove that it is "
+            f"the least possible."
+        )
+        return Solution(A, status, done, k + 1 + record.passes, k, J, history=record.history)
+
+
+def _scales(scales: Any, A: Array) -> Array:
+    if scales is None:
+        return np.ones_like(A)
+    size = np.asarray(scales, dtype=np.float64)
+    if size.shape != A.shape[:1] or not (size > 0).all():
+        raise ParameterError(f"Annealing needs {A.shape[0]} positive scales, one for each row of the weights.")
+    return np.repeat(size[:, None], A.shape[1], axis=1)

@@ -1,0 +1,85 @@
+"""Nonlinear conjugate gradients (Polak–Ribière, restarted): p ← −∇J + β p, β = max(0, g'(g − g₋)/‖g₋‖²).
+
+On a quadratic criterion the directions are conjugate and it arrives in at most as many steps as there are weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discriminant.optimize.iterative import (
+    NOT_A_NUMBER,
+    STOPPED,
+    Iterative,
+    starting_weights,
+)
+from discriminant.optimize.line_search import line_search
+from discriminant.optimize.needs import require
+from discriminant.protocols import Array, Oracle, Solution
+
+LOOK_EVERY = 25
+
+
+@dataclass(frozen=True)
+class ConjugateGradient(Iterative):
+    """Conjugate gradients with a line search by slopes.
+
+    Parameters
+    ----------
+    tolerance : float
+        Stop when ‖∇J‖ ≤ tolerance · max(1, ‖∇J at the start‖).
+    iterations : int
+    """
+
+    tolerance: float = 1e-9
+    iterations: int = 5000
+    needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
+
+    def minimize(self, objective: Any, start: Array) -> Solution:
+        require(self, objective)
+        record = self.recorder(objective)
+        A, passes = starting_weights(objective, start), 1.0
+        J, G = objective.value_and_gradient(A)
+        goal = self.tolerance * max(1.0, float(np.linalg.norm(G)))
+        P, step, first = -G, 0.0, 1 / max(1.0, float(np.linalg.norm(G)))
+        status, converged, k, fresh = NOT_A_NUMBER, False, 0, True
+        while np.isfinite(J):
+            norm = float(np.linalg.norm(G))
+            if record(k, A, J, G, step):
+                status = STOPPED.format(k=k)
+                break
+            if norm <= goal:
+                status, converged = f"Converged after {k} steps: ‖∇J‖ = {norm:.2g}, J = {J:.6g}.", True
+                break
+            if k == self.iterations:
+                status = f"Not converged after {k} steps: ‖∇J‖ = {norm:.2g} (wanted {goal:.2g}), J = {J:.6g}."
+                break
+            if k and k % LOOK_EVERY == 0 and record.proves_no_minimum(k, A):
+                break
+            found = line_search(objective, A, P, J, G, first=first, flat=0.1)
+            passes += found.passes
+            if found.step == 0.0:
+                if not fresh:  # a stale direction: start again down the gradient
+                    P, fresh, first = -G, True, 1 / max(1.0, norm)
+                    continue
+                status, converged = self._stuck(k, J, norm)
+                break
+            step, before = found.step, G
+            A, J, G, k = A + step * P, found.value, found.gradient, k + 1
+            beta = max(0.0, float((G * (G - before)).sum() / np.square(before).sum()))
+            slope = float((before * P).sum())
+            P = beta * P - G
+            fresh = beta == 0.0
+            if float((P * G).sum()) >= 0:
+                P, fresh = -G, True
+            # The last step lowered J by about step·slope/2; the next is tried where it would lower it as much.
+            first = step * slope / float((P * G).sum())
+        return record.solution(k, A, J, G, status, converged, passes)
+
+    def _stuck(self, k: int, J: float, norm: float) -> tuple[str, bool]:
+        if norm <= 1e-7 * max(1.0, abs(J)):
+            return f"Converged after {k} steps to the precision of the arithmetic: ‖∇J‖ = {norm:.2g}.", True
+        return f"Not converged: after {k} steps no step lowers J = {J:.6g}, with ‖∇J‖ = {norm:.2g}.", False

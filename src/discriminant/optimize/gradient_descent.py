@@ -1,0 +1,187 @@
+"""Gradient descent: a ← a − η(k) ∇J(a) until ‖η(k) ∇J(a)‖ < θ (Alpaydin 10.6; Duda, Hart and Stork 5.4).
+
+J is a mean over the rows; a textbook's sum over n rows with step η is this with step nη.  A step too long for the
+criterion makes J grow without bound or swing to and fro; that is noticed and said, with the longest step at which
+descent is stable there: 2 / λ_max of the Hessian.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discriminant.errors import MismatchError, ParameterError
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, starting_weights
+from discriminant.optimize.needs import require
+from discriminant.optimize.schedules import Schedule, make_schedule
+from discriminant.optimize.solve import largest_eigenvalue
+from discriminant.protocols import Array, Oracle, Solution
+
+RISES = 8  # so many rises of J in a row are not a swing that settles
+
+
+@dataclass(frozen=True)
+class GradientDescent(Iterative):
+    """a ← a − η(k) ∇J(a).
+
+    Parameters
+    ----------
+    step : float, Schedule or function of k
+        η(k), on the scale of the mean loss.
+    rates : (1+d,) or (1+d, q), optional
+        A factor of η for each attribute (row 0 is the intercept).
+    threshold : float
+        θ: stop when the step is shorter.
+    iterations : int
+    patience : int
+        If positive, stop when the misclassified rows have not become fewer for so many steps, and hand back the first
+        weights with the fewest: early stopping, a regulariser.
+    """
+
+    step: float | Schedule = 0.1
+    rates: Any = None
+    threshold: float = 1e-8
+    iterations: int = 1000
+    patience: int = 0
+    needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT
+
+    @property
+    def early(self) -> bool:
+        return self.patience > 0
+
+    def minimize(self, objective: Any, start: Array) -> Solution:
+        require(self, objective)
+        if self.patience and not isinstance(objective, PointwiseObjective):
+            raise MismatchError(
+                "GradientDescent(patience=…) counts misclassified rows and needs an objective with rows."
+            )
+        return _Descent(self, objective, starting_weights(objective, start)).run()
+
+
+@dataclass
+class _Descent:
+    """The state of one run."""
+
+    options: GradientDescent
+    objective: Any
+    A: Array
+
+    def run(self) -> Solution:
+        schedule, record = make_schedule(self.options.step), self.options.recorder(self.objective)
+        rates = _rates(self.options.rates, self.A)
+        A = self.A
+        J, G = self.objective.value_and_gradient(A)
+        self.first = self.best = J
+        self.best_weights, self.fewest, self.since = A, np.inf, 0
+        self.rises = self.turns = 0
+        if not np.isfinite(J):
+            return self._end(record, 0, A, J, G, NOT_A_NUMBER, False)
+        if record(0, A, J, G, 0.0):
+            return self._end(record, 0, A, J, G, STOPPED.format(k=0), False)
+        for k in range(1, self.options.iterations + 1):
+            eta = float(schedule(k))
+            move = eta * G if rates is None else eta * rates * G
+            length = float(np.linalg.norm(move))
+            A = A - move
+            before, (J, G) = J, self.objective.value_and_gradient(A)
+            stopped = record(k, A, J, G, eta)
+            self._watch(before, J, A)
+            if not np.isfinite(J) or not np.isfinite(A).all() or self._runs_away(J):
+                return self._end(record, k, self.best_weights, self.best, None, self._diverged(k, eta, rates, J), False)
+            if length < self.options.threshold:
+                return self._end(record, k, A, J, G, self._arrived(k, G), True)
+            if self.options.patience and self._tired(record, A):
+                return self._end(record, k, self.best_weights, self.best, None, self._early(k), True)
+            if stopped:
+                return self._end(record, k, A, J, G, STOPPED.format(k=k), False)
+        return self._end(record, self.options.iterations, A, J, G, self._unfinished(J, length, eta, rates), False)
+
+    def _watch(self, before: float, J: float, A: Array) -> None:
+        rising = before * (1 + 1e-12) < J
+        self.turns += int(rising and self.rises == 0)
+        self.rises = self.rises + 1 if rising else 0
+        if self.best > J and not self.options.patience:
+            self.best, self.best_weights = J, A
+
+    def _runs_away(self, J: float) -> bool:
+        """Only smooth criteria: the perceptron's may rise many times on its way to a solution."""
+        smooth = Oracle.CURVATURE in self.objective.oracles
+        return smooth and self.rises >= RISES and 10 * abs(self.first) < J
+
+    def _tired(self, record: Recorder, A: Array) -> bool:
+        if record.errors is None or not self.options.count_errors:
+            errors = self.objective.errors(A)
+            record.passes += 1
+        else:
+            errors = record.errors
+        if errors < self.fewest:
+            self.fewest, self.since, self.best_weights = errors, 0, A
+            self.best = record.history.columns["objective"][-1]
+        else:
+            self.since += 1
+        return bool(self.since >= self.options.patience or errors == 0)
+
+    def _arrived(self, k: int, G: Array) -> str:
+        if Oracle.MARGIN in self.objective.oracles and not G.any():
+            return f"Converged: every row lies beyond its margin after {k - 1} corrections."
+        return f"Converged: the step of iteration {k} was shorter than θ = {self.options.threshold:g}."
+
+    def _early(self, k: int) -> str:
+        if self.fewest == 0:
+            return f"Stopped early at step {k}: no row is misclassified."
+        return (
+            f"Stopped early at step {k}: the misclassified rows ({int(self.fewest)}) had not become fewer for "
+            f"{self.options.patience} steps; the first weights with so few are handed back."
+        )
+
+    def _diverged(self, k: int, eta: float, rates: Array | None, J: float) -> str:
+        return (
+            f"Diverged: J grew from {self.first:.4g} to {J:.4g} in {k} steps. {self._stable_step(eta, rates)}"
+            f"The best weights seen are handed back."
+        )
+
+    def _unfinished(self, J: float, length: float, eta: float, rates: Array | None) -> str:
+        smooth = Oracle.CURVATURE in self.objective.oracles
+        if smooth and self.turns > self.options.iterations // 10:
+            return (
+                f"Not converged: J swings to and fro ({self.turns} rises in {self.options.iterations} steps). "
+                f"{self._stable_step(eta, rates)}"
+            ).rstrip()
+        return (
+            f"Not converged: after {self.options.iterations} steps the step is still {length:.3g} long "
+            f"(θ = {self.options.threshold:g}); J fell from {self.first:.6g} to {J:.6g}."
+        )
+
+    def _stable_step(self, eta: float, rates: Array | None) -> str:
+        """The sentence about the longest stable step, where a Hessian is to be had."""
+        if Oracle.CURVATURE not in self.objective.oracles or self.A.size > 2000:
+            return f"The step η = {eta:g} is too long for this criterion; try a tenth of it. "
+        steep = max(largest_eigenvalue(self.objective.hessian(A), rates) for A in (self.A, self.best_weights))
+        if steep <= 0 or eta <= 2 / steep:
+            return f"The step η = {eta:g} is too long for this criterion; try a tenth of it. "
+        return (
+            f"The step η = {eta:g} is longer than {2 / steep:.3g}, the longest at which descent is stable here "
+            f"(2/λ_max of the Hessian); take a shorter one, or Newton or LBFGS, which find their own. "
+        )
+
+    def _end(
+        self, record: Recorder, k: int, A: Array, J: float, G: Array | None, status: str, converged: bool
+    ) -> Solution:
+        return record.solution(k, A, J, G, status.strip(), converged, k + 1)
+
+
+def _rates(rates: Any, A: Array) -> Array | None:
+    if rates is None:
+        return None
+    factor = np.asarray(rates, dtype=np.float64)
+    if factor.ndim == 1:
+        factor = np.repeat(factor[:, None], A.shape[1], axis=1)
+    if factor.shape != A.shape or not (factor > 0).all():
+        raise ParameterError(
+            f"The rates of GradientDescent are positive, one for each of the {A.shape[0]} rows of the weights (the "
+            f"intercept first); they have shape {np.shape(rates)}."
+        )
+    return factor

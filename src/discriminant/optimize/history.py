@@ -1,0 +1,68 @@
+"""What happened, step by step, as columns: k, J, ‖∇J‖, step, errors, and the weights where they were asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import ParameterError, names
+from discriminant.protocols import Array
+
+
+@dataclass
+class History:
+    """Columns that grow together; each record has the same names.
+
+    >>> history = History()
+    >>> history.record(k=0, objective=1.0)
+    >>> history.record(k=1, objective=0.5)
+    >>> history["objective"]
+    array([1. , 0.5])
+    """
+
+    columns: dict[str, list[Any]] = field(default_factory=dict)
+
+    def record(self, **values: Any) -> None:
+        """Add one record; weights are copied, since optimizers go on changing theirs."""
+        if self.columns and values.keys() != self.columns.keys():
+            raise ParameterError(f"A record of this history has {names(list(self.columns), most=20)}.")
+        for name, value in values.items():
+            self.columns.setdefault(name, []).append(value.copy() if isinstance(value, np.ndarray) else value)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), []))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.columns:
+            raise ParameterError(f"This history has no column {name!r}; it has {names(list(self.columns), most=20)}.")
+        return np.asarray(self.columns[name])
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame (pandas, or "polars", "pyarrow"), one row a record; weights become columns a0, a1, …"""
+        import narwhals.stable.v2 as nw
+
+        flat: dict[str, Array] = {}
+        for name in self.columns:
+            column = self[name]
+            if column.ndim == 1:
+                flat[name] = column
+                continue
+            column = column.reshape(len(self), column.shape[1], -1)
+            for i, j in np.ndindex(column.shape[1:]):
+                flat[f"a{i}" if column.shape[2] == 1 else f"a{i}_{j}"] = column[:, i, j]
+        return nw.from_dict(flat, backend=backend).to_native()  # type: ignore[arg-type]
+
+    def plot(self, column: str = "objective", ax: Any = None) -> Any:
+        """Draw a column against the step; hands back the axes."""
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots()[1] if ax is None else ax
+        ax.plot(self["k"] if "k" in self else np.arange(len(self)), self[column])
+        ax.set_xlabel("step")
+        ax.set_ylabel(column.replace("_", " "))
+        return ax

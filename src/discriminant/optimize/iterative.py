@@ -1,0 +1,119 @@
+"""What the iterative optimizers share: a record of each step, and a callback that may stop them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discriminant.errors import MismatchError
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.history import History
+from discriminant.protocols import Array, Solution
+
+
+class Step(NamedTuple):
+    """What a callback is told."""
+
+    k: int
+    objective: float
+    gradient_norm: float
+    step: float
+    errors: int | None
+    weights: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iterative:
+    """The options that every iterative optimizer takes.
+
+    ``trace`` keeps the weights of each step in the history, ``count_errors`` the misclassified rows (a pass each);
+    ``callback`` is told each `Step`, and stops the run by answering True.
+    """
+
+    trace: bool = False
+    count_errors: bool = False
+    callback: Callable[[Step], Any] | None = None
+
+    @property
+    def early(self) -> bool:
+        """Whether a stop before the minimum is what was asked for."""
+        return False
+
+    def recorder(self, objective: Any) -> Recorder:
+        if self.count_errors and not isinstance(objective, PointwiseObjective):
+            raise MismatchError(f"{type(self).__name__}(count_errors=True) needs an objective that has rows to count.")
+        return Recorder(self, objective)
+
+
+@dataclass
+class Recorder:
+    """Writes the history and asks the callback."""
+
+    options: Iterative
+    objective: Any
+    history: History = field(default_factory=History)
+    passes: float = 0.0
+    errors: int | None = None
+    lacks_minimum: bool = False
+    far: int = 0
+
+    def __call__(self, k: int, A: Array, value: float, gradient: Array | None, step: float) -> bool:
+        """Record step k; whether the callback wants to stop."""
+        norm = float(np.linalg.norm(gradient)) if gradient is not None else float("nan")
+        row: dict[str, Any] = {"k": k, "objective": value, "gradient_norm": norm, "step": step}
+        if self.options.count_errors:
+            self.errors = row["errors"] = self.objective.errors(A)
+            self.passes += 1
+        if self.options.trace:
+            row["weights"] = A
+        self.history.record(**row)
+        if self.options.callback is None:
+            return False
+        return bool(self.options.callback(Step(k, value, norm, step, self.errors, A.copy())))
+
+    def proves_no_minimum(self, k: int, A: Array) -> bool:
+        """Whether A proves that J falls for ever along it: it separates the rows, and no penalty holds it back."""
+        if not isinstance(self.objective, PointwiseObjective) or not self.objective.may_lack_minimum:
+            return False
+        self.passes += 1
+        wrong, far = self.objective.sides(A)
+        self.lacks_minimum, self.far = bool((wrong == 0).any()), int(far.sum())
+        return self.lacks_minimum
+
+    def solution(
+        self, k: int, A: Array, value: float, gradient: Array | None, status: str, converged: bool, passes: float
+    ) -> Solution:
+        """What is handed back.  No run is called converged before its end is known not to be a slope for ever."""
+        if converged and not self.options.early:
+            self.proves_no_minimum(k, A)
+        if self.lacks_minimum:
+            status, converged = NO_MINIMUM.format(k=k), False
+        norm = float(np.linalg.norm(gradient)) if gradient is not None else float("nan")
+        notes = (FAR.format(far=self.far),) if self.far and converged else ()
+        return Solution(A, status, converged, passes + self.passes, k, float(value), norm, self.history, notes)
+
+
+def starting_weights(objective: Any, start: Array) -> Array:
+    """A copy of the start in float64, (1+d, q)."""
+    A = np.array(start, dtype=np.float64)
+    if isinstance(objective, PointwiseObjective):
+        wanted = (objective.n_parameters, objective.n_outputs)
+        if A.shape != wanted:
+            raise MismatchError(f"The start has shape {A.shape}; this objective has weights of shape {wanted}.")
+    return A
+
+
+NO_MINIMUM = (
+    "No minimum exists: the weights of step {k} put every row strictly on its side, and the criterion falls towards "
+    "0 as they grow longer without end. They are handed back as they are; add a penalty (Ridge, Jeffreys) to have a "
+    "finite answer."
+)
+FAR = (
+    "{far} rows have a loss below 2e-9: the weights may be on their way to infinity because some rows can be separated "
+    "from the rest (quasi-separable data). discriminant.separability(X, y) decides."
+)
+STOPPED = "Stopped by the callback at step {k}."
+NOT_A_NUMBER = "J is not a number at the start: the data or the starting weights hold NaN or infinity."

@@ -1,0 +1,119 @@
+"""The least count of errors, exactly, by mixed-integer programming (HiGHS), with a proved lower bound.
+
+    minimise Σ s_i e_i   subject to   t_i a·y_i ≥ δ − (δ + ‖y_i‖₁) e_i,   e_i ∈ {0, 1},   |a_j| ≤ 1,
+
+on columns scaled to at most one.  A row with e_i = 1 is free, since |a·y| ≤ ‖y‖₁.  A row counts as right when its
+margin is at least δ, a small number that keeps a = 0 from being a solution; so the bound is for hyperplanes that keep
+that distance, and the status says so.  The time grows quickly with the number of rows that overlap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discriminant.criteria import Kesler, ZeroOne
+from discriminant.errors import DataError, MismatchError, ParameterError
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.constraints import Program, programs
+from discriminant.optimize.iterative import starting_weights
+from discriminant.optimize.needs import require, require_rows
+from discriminant.protocols import Array, Oracle, Solution
+
+
+@dataclass(frozen=True)
+class BoundedSolution(Solution):
+    """A solution with a proved lower bound of J."""
+
+    bound: float = 0.0
+
+
+@dataclass(frozen=True)
+class MixedInteger:
+    """argmin of the zero-one criterion, with a proof.
+
+    Parameters
+    ----------
+    seconds : float
+        Time limit for each output; what is proved by then is told.
+    margin : float
+        δ, on columns scaled to at most one and weights to at most one.
+    most_rows : int
+        Refuse more rows than this.
+    """
+
+    seconds: float = 60.0
+    margin: float = 1e-4
+    most_rows: int = 5000
+    needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.MARGIN
+
+    def minimize(self, objective: Any, start: Array) -> BoundedSolution:
+        rows = require_rows(self, objective)
+        require(self, rows)
+        self._check(rows)
+        A = starting_weights(objective, start)
+        given = rows.value(A)
+        B, bound, finished = A.copy(), 0.0, True
+        for program in programs(rows):
+            a, proved, done = self._solve(program)
+            bound, finished = bound + proved, finished and done
+            if a is not None:
+                B[:, list(program.outputs)] = program.weights(a)
+        J = rows.value(B)
+        if given <= J:  # the start was as good
+            B, J = A, given
+        bound = min(bound, J)
+        proved = finished or bound >= J * (1 - 1e-9)
+        return BoundedSolution(B, self._status(rows, J, bound, proved), proved, 2, 1, J, bound=bound)
+
+    def _check(self, rows: PointwiseObjective) -> None:
+        criterion: Any = rows.criterion
+        counted = criterion.base if isinstance(criterion, Kesler) and criterion.over == "worst" else criterion
+        if not (isinstance(counted, ZeroOne) and counted.margin == 0):
+            raise MismatchError(
+                f"Optimizer MixedInteger minimises the count of errors, criterion ZeroOne() (for many classes "
+                f"Kesler(ZeroOne(), over='worst')), and not {criterion!r}; use LBFGS, SingleSample or LinearProgram."
+            )
+        if not self.margin >= 1e-6:
+            raise ParameterError(
+                f"The margin δ of MixedInteger must be at least 1e-6, or rounding decides; {self.margin}."
+            )
+        if rows.blocks.n_rows > self.most_rows:
+            raise DataError(
+                f"Mixed-integer programming has one yes-or-no unknown a row, and {rows.blocks.n_rows} are too many to "
+                f"hope for a proof (most_rows={self.most_rows}); use the optimizer Annealing, or raise most_rows."
+            )
+
+    def _solve(self, program: Program) -> tuple[Array | None, float, bool]:
+        """(a or None, proved lower bound, whether it is the optimum)."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array, hstack
+
+        m, p = program.G.shape
+        slacks = len(program.share)
+        reach = self.margin + np.abs(program.G).sum(axis=1)
+        free = csr_array((np.asarray(reach).ravel(), (np.arange(m), program.owner)), shape=(m, slacks))
+        top = program.share.max()
+        found = milp(
+            np.concatenate([np.zeros(p), program.share / top]),
+            constraints=LinearConstraint(hstack([program.G, free], format="csr"), lb=self.margin),
+            integrality=np.concatenate([np.zeros(p), np.ones(slacks)]),
+            bounds=Bounds(np.concatenate([-np.ones(p), np.zeros(slacks)]), np.ones(p + slacks)),
+            options={"time_limit": self.seconds, "mip_rel_gap": 0.0},
+        )
+        bound = 0.0 if found.mip_dual_bound is None else max(float(found.mip_dual_bound), 0.0)
+        if np.ptp(program.share) <= 1e-12 * top:  # equal costs: a fraction of an error is an error
+            bound = np.ceil(bound - 1e-6)
+        return (None if found.x is None else found.x[:p]), float(bound) * top, found.status == 0
+
+    def _status(self, rows: PointwiseObjective, J: float, bound: float, proved: bool) -> str:
+        total = float(rows.totals[0])
+        what = f"J = {J:.6g} ({J * total:.6g} of {total:.6g})"
+        if proved:
+            return f"Proved: {what} is the least possible for hyperplanes that keep a margin of {self.margin:g}."
+        return (
+            f"Out of time: {what} is the least found, and at least {bound:.6g} ({bound * total:.6g}) is proved "
+            f"for hyperplanes that keep a margin of {self.margin:g}; give it more seconds to close the gap."
+        )

@@ -1,0 +1,148 @@
+"""Step sizes η(k), k = 1, 2, …, and what is known of their sums.
+
+Two sets of conditions decide whether a procedure that takes small steps for ever arrives:
+
+    perceptron (Duda, Hart and Stork 5.5.2)    η ≥ 0,  Σ η = ∞,  Σ η² / (Σ η)² → 0
+    stochastic approximation (LMS)             η ≥ 0,  Σ η = ∞,  Σ η² < ∞
+
+For the powers η₁ k^−p they are known: Σ η = ∞ iff p ≤ 1; Σ η² < ∞ iff p > ½; the ratio vanishes iff p ≤ 1.
+For a function of the user's own they are judged from its first million values, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import ParameterError
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True)
+class Power:
+    """η(k) = rate / (k + delay)^power.
+
+    >>> Power(1.0, power=0.5)(4)
+    0.5
+    """
+
+    rate: float = 1.0
+    power: float = 1.0
+    delay: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.rate) and self.rate > 0):
+            raise ParameterError(f"The rate of a schedule must be positive and finite; it was {self.rate!r}.")
+        if not (np.isfinite(self.power) and self.delay > -1):
+            raise ParameterError("A schedule rate/(k + delay)^power needs a finite power and a delay above −1.")
+
+    def __call__(self, k: Any) -> Any:
+        return self.rate if self.power == 0 else self.rate / (k + self.delay) ** self.power
+
+
+@dataclass(frozen=True)
+class Constant(Power):
+    """η(k) = rate."""
+
+    power: float = 0.0
+
+
+@dataclass(frozen=True)
+class Inverse(Power):
+    """η(k) = rate / k, the common choice for LMS."""
+
+    power: float = 1.0
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What is known of a schedule's sums, and what follows."""
+
+    nonnegative: bool
+    sum_diverges: bool
+    squares_converge: bool
+    ratio_vanishes: bool
+    proved: bool
+
+    @property
+    def perceptron(self) -> bool:
+        """The perceptron with margin converges on separable data."""
+        return self.nonnegative and self.sum_diverges and self.ratio_vanishes
+
+    @property
+    def stochastic(self) -> bool:
+        """Single-sample steps on a smooth criterion settle at its minimum."""
+        return self.nonnegative and self.sum_diverges and self.squares_converge
+
+    def sentence(self) -> str:
+        """The conditions that fail, in words."""
+        broken = [
+            text
+            for holds, text in (
+                (self.nonnegative, "some step is negative"),
+                (self.sum_diverges, "the sum of steps is finite, so that it may stop short of a solution"),
+                (self.squares_converge, "the sum of squared steps is infinite, so that it keeps hovering"),
+                (self.ratio_vanishes, "Ση²/(Ση)² does not vanish"),
+            )
+            if not holds
+        ]
+        source = "" if self.proved else " (judged from the first million steps)"
+        return ("All conditions on the steps hold" if not broken else "; ".join(broken).capitalize()) + source + "."
+
+
+Schedule = Power | Callable[[int], float]
+
+
+def make_schedule(step: float | Schedule) -> Schedule:
+    """A number becomes a constant schedule; a schedule or a function of k is handed back."""
+    if callable(step):
+        return step
+    if isinstance(step, int | float | np.integer | np.floating):
+        return Constant(float(step))
+    raise ParameterError(f"A step size is a positive number, a schedule or a function of k = 1, 2, …; not {step!r}.")
+
+
+def check_conditions(schedule: float | Schedule) -> Conditions:
+    """Which of the convergence conditions the schedule obeys.
+
+    >>> check_conditions(Inverse(0.5)).stochastic, check_conditions(1.0).stochastic, check_conditions(1.0).perceptron
+    (True, False, True)
+    """
+    schedule = make_schedule(schedule)
+    if isinstance(schedule, Power):
+        p = schedule.power
+        return Conditions(True, p <= 1, p > 0.5, p <= 1, proved=True)
+    return _judge(table(schedule, 1, 1_000_000))
+
+
+def table(schedule: Schedule, first: int, count: int) -> Array:
+    """η(first), …, η(first + count − 1); a function that takes arrays is called once."""
+    k = np.arange(first, first + count)
+    if isinstance(schedule, Power):
+        return np.broadcast_to(np.asarray(schedule(k.astype(np.float64)), dtype=np.float64), k.shape)
+    return np.fromiter((schedule(int(i)) for i in k), dtype=np.float64, count=count)
+
+
+def _judge(eta: Array) -> Conditions:
+    """Compare the last two decades of each sum: the terms of a convergent one fade from decade to decade."""
+    total, squares = np.cumsum(eta), np.cumsum(np.square(eta))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.nan_to_num(squares / np.square(total), nan=np.inf)
+    diverges = _goes_on(total)
+    return Conditions(
+        nonnegative=bool((eta >= 0).all()),
+        sum_diverges=diverges,
+        squares_converge=not _goes_on(squares),
+        ratio_vanishes=diverges and bool(ratio[-1] < 0.7 * ratio[len(eta) // 1000]),
+        proved=False,
+    )
+
+
+def _goes_on(total: Array) -> bool:
+    """Whether the last decade adds nine tenths or more of what the decade before it added."""
+    n = len(total)
+    before, last = total[n // 10] - total[n // 100], total[-1] - total[n // 10]
+    return bool(last > 0.9 * before and last > 0)
