@@ -196,10 +196,10 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._class_of_action = np.array([labels.index(a) if a in labels else -1 for a in actions])
 
     def _reject_label(self, actions: list[Any]) -> Any:
+        usual: dict[str, list[Any]] = {"i": [-1, 0], "u": [-1, 0], "f": [-1.0, 0.0]}
+        choices = usual.get(self.classes_.dtype.kind, ["reject"])
         if self.reject_label is not None:
             choices = [self.reject_label]
-        else:
-            choices = [-1, 0] if self.classes_.dtype.kind in "iuf" else ["reject"]
         free = [label for label in choices if label not in actions]
         if not free:
             raise ParameterError(f"reject_label {choices[0]!r} is already the label of another act; choose another.")
@@ -213,6 +213,8 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         for name in ("priors_", "class_prior_"):
             if hasattr(last, name):
                 return np.asarray(getattr(last, name), dtype=np.float64)
+        if hasattr(last, "class_log_prior_"):
+            return np.asarray(np.exp(last.class_log_prior_))
         codes = self._truth(y)
         counts = count_classes(codes, len(self.classes_), check_weights(sample_weight, len(codes)))
         if getattr(last, "class_weight", None) is not None:
