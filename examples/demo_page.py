@@ -27,12 +27,13 @@ section { background: #fff; border: 1px solid var(--line); border-radius: 10px }
 section { padding: 1.3rem 1.5rem; margin-top: 1.2rem }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(22rem, 1fr)); gap: 0 1.2rem }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: .95rem }
-th { font-weight: 600; color: var(--soft); font-size: .85rem } th, td { padding: .4rem .7rem; text-align: right }
-th:first-child, td:first-child { text-align: left; padding-left: 0 } tr + tr td { border-top: 1px solid var(--line) }
+th { font-weight: 600; color: var(--soft); font-size: .85rem } th, td { padding: .4rem .7rem; text-align: left }
+.number { text-align: right } td.number { white-space: nowrap }
+th:first-child, td:first-child { padding-left: 0 } tr + tr td { border-top: 1px solid var(--line) }
 td.best { font-weight: 700 } td.hit, td.miss { text-align: center; border-radius: 4px }
 .scroll { overflow-x: auto } figure { margin: 0 } svg { display: block; width: 100%; height: auto }
 svg text { font: 13px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: var(--ink) }
-svg .soft { fill: var(--soft) }
+svg .soft { fill: var(--soft); font-size: 12.5px }
 """
 
 
@@ -120,42 +121,43 @@ def scatter(
 def pointer(x: float, y: float) -> str:
     """A label with a line to the point (x, y)."""
     return (
-        f'<path d="M{x + 7:.1f} {y + 7:.1f}l26 26" stroke="#1b2530" stroke-width="1.3"/>'
-        f'<text x="{x + 37:.1f}" y="{y + 44:.1f}" font-weight="600" style="paint-order:stroke" stroke="#fff" '
-        f'stroke-width="4">explained below</text>'
+        f'<path d="M{x - 7:.1f} {y + 6:.1f}l-58 48" stroke="#1b2530" stroke-width="1.3"/>'
+        f'<text x="{x - 70:.1f}" y="{y + 62:.1f}" text-anchor="end" font-weight="600" style="paint-order:stroke" '
+        f'stroke="#fff" stroke-width="4">explained below</text>'
     )
 
 
-def bars(names: Sequence[str], values: Sequence[float], left: str, right: str) -> str:
-    """Signed bars about a common zero, with their values; ``left`` and ``right`` say what each side speaks for."""
-    row, top, width, middle = 40.0, 30.0, 560.0, 340.0
-    reach = max(1e-12, *(abs(v) for v in values))
-    height = top + row * len(values) + 8
+def bars(names: Sequence[str], values: Sequence[float], sides: tuple[str, str], colours: tuple[str, str]) -> str:
+    """Signed bars about a common zero, with their values; ``sides`` say what negative and positive bars speak for."""
+    row, top, width, middle, longest = 34.0, 30.0, 440.0, 278.0, 105.0
+    reach = max(1e-12, *(abs(value) for value in values))
+    height = top + row * len(values) + 4
     out = [f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="Contribution of each attribute">']
-    out.append(f'<text x="{middle - 8}" y="16" text-anchor="end" class="soft">◀ {escape(left)}</text>')
-    out.append(f'<text x="{middle + 8}" y="16" class="soft">{escape(right)} ▶</text>')
+    out.append(f'<text x="{middle - 8}" y="14" text-anchor="end" class="soft">◀ {escape(sides[0])}</text>')
+    out.append(f'<text x="{middle + 8}" y="14" class="soft">{escape(sides[1])} ▶</text>')
     for i, (name, value) in enumerate(zip(names, values, strict=True)):
-        y, length = top + row * i, value / reach * 150
-        x = middle + min(0.0, length)
-        colour = COLOURS[2] if value > 0 else COLOURS[0]
-        out.append(f'<text x="0" y="{y + 21}">{escape(name)}</text>')
-        out.append(f'<rect x="{x:.1f}" y="{y + 6}" width="{abs(length):.1f}" height="20" rx="2" fill="{colour}"/>')
-        end, anchor = (middle + length + 7, "start") if value > 0 else (middle + length - 7, "end")
-        out.append(f'<text x="{end:.1f}" y="{y + 21}" text-anchor="{anchor}">{value:+.1f}</text>')
-    out.append(f'<path d="M{middle} {top - 4}V{height - 4}" stroke="#8b97a3"/>')
+        y, length = top + row * i, value / reach * longest
+        x, end = middle + min(0.0, length), middle + length + (7 if value > 0 else -7)
+        bar = f'x="{x:.1f}" y="{y + 5}" width="{abs(length):.1f}" height="20" rx="2" fill="{colours[int(value > 0)]}"'
+        out.append(f'<text x="0" y="{y + 20}">{escape(name)}</text><rect {bar}/>')
+        anchor = "start" if value > 0 else "end"
+        out.append(f'<text x="{end:.1f}" y="{y + 20}" text-anchor="{anchor}">{value:+.1f}</text>')
+    out.append(f'<path d="M{middle} {top - 6}V{height - 2}" stroke="#8b97a3"/>')
     return "".join(out) + "</svg>"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], best: Sequence[tuple[int, int]] = ()) -> str:
-    """A table whose first column is text and whose other columns are numbers; ``best`` cells are set bold."""
-    lines = ["<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
-    for i, row in enumerate(rows):
-        cells = (
-            f'<td class="best">{escape(c)}</td>' if (i, j) in best else f"<td>{escape(c)}</td>"
-            for j, c in enumerate(row)
-        )
-        lines.append("<tr>" + "".join(cells) + "</tr>")
-    return f'<div class="scroll"><table>{"".join(lines)}</table></div>'
+    """A table; columns whose cells begin with a digit, a sign or a dash stand to the right, ``best`` cells are bold."""
+    right = [all(row[j][:1] in "0123456789+-–" for row in rows) for j in range(len(head))]
+    kinds = [["number" if r else ""] * (len(rows) + 1) for r in right]
+    for i, j in best:
+        kinds[j][i + 1] += " best"
+    lines = [
+        "".join(f'<{tag} class="{kinds[j][i]}">{escape(cell)}</{tag}>' for j, cell in enumerate(row))
+        for i, row in enumerate([head, *rows])
+        for tag in ("td" if i else "th",)
+    ]
+    return f'<div class="scroll"><table><tr>{"</tr><tr>".join(lines)}</tr></table></div>'
 
 
 def confusion(counts: np.ndarray, classes: Sequence[str]) -> str:

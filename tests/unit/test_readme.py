@@ -1,0 +1,100 @@
+"""What the documents say is so: their examples run, their names and links exist, their commands are there."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import itertools
+import re
+import sys
+import tomllib
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import discriminant
+from contracts import test_criteria_laws
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+DOCUMENTS += sorted((ROOT / "docs").glob("*.md"))
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def without_fences(text: str) -> str:
+    """Markdown's closing fence would otherwise be read as the last line of an example's output."""
+    return re.sub(r"^```.*$", "", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_examples_give_what_they_show(path: Path) -> None:
+    text = without_fences(path.read_text(encoding="utf-8"))
+    test = doctest.DocTestParser().get_doctest(text, {}, path.name, str(path), 0)
+    report: list[str] = []
+    result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.append)
+    assert result.failed == 0, "".join(report)
+    assert result.attempted > 5 or path.name != "README.md"
+
+
+def criterion_of_the_guide() -> Any:
+    """The class that CONTRIBUTING.md tells how to write, from the text itself."""
+    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.M | re.S)
+    module = types.ModuleType("smooth_hinge")
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    exec(compile(code, "CONTRIBUTING.md", "exec"), module.__dict__)
+    return module.SmoothHinge()
+
+
+LAWS = [law for name, law in vars(test_criteria_laws).items() if name.startswith("test_")]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+def test_criterion_of_the_guide_obeys_the_laws(law: Callable[..., None]) -> None:
+    """What CONTRIBUTING.md promises: one file and one line are enough."""
+    criterion = criterion_of_the_guide()
+    if "dtype" in inspect.signature(law).parameters:
+        for dtype, size in itertools.product((np.float32, np.float64), (0.0, 1.0, 1e4)):
+            law(criterion, dtype, size)
+    else:
+        law(criterion)
+
+
+def test_readme_opens_with_the_two_commands() -> None:
+    opening = (ROOT / "README.md").read_text(encoding="utf-8")[:600]
+    assert opening.index("make demo") < opening.index("make test")
+
+
+def test_every_public_class_is_in_the_readme_and_every_name_there_exists() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    classes = {name for name in discriminant.__all__ if name[0].isupper()}
+    assert not {name for name in classes if f"`{name}" not in text}
+    table = re.findall(r"^\| `([A-Z]\w+)`", text, flags=re.MULTILINE)
+    assert table
+    assert set(table) <= classes
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
+    missing = [link for link in links if not (path.parent / link).exists()]
+    assert not missing
+
+
+def test_every_dependency_has_its_line() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    lists = [project["project"]["dependencies"], *project["project"]["optional-dependencies"].values()]
+    wanted = {re.split(r"[\[<>=~!]", entry)[0] for entries in lists for entry in entries} - {"discriminant"}
+    wanted |= {re.split(r"[<>=]", entry)[0] for entry in project["build-system"]["requires"]}
+    rows = "".join(re.findall(r"^\|.*$", (ROOT / "docs/dependencies.md").read_text(encoding="utf-8"), re.MULTILINE))
+    assert not {name for name in wanted if not re.search(rf"\b{re.escape(name)}\b", rows)}
+
+
+def test_make_targets_named_in_the_documents_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for path in DOCUMENTS:
+        commands = re.findall(r"(?:`|^)make ([a-z-]+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(commands) <= targets, path.name
