@@ -260,7 +260,7 @@ def test_ledoit_wolf_equals_its_library_form(iris):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda X, y: (np.where(X == X[3, 2], np.nan, X), y), "contains NaN: column 2"),
+        (lambda X, y: (np.where(X[3, 2] == X, np.nan, X), y), "contains NaN: column 2"),
         (lambda X, y: (X, y * 0), "one class only"),
         (lambda X, y: (X[:0], y[:0]), "0 sample"),
         (lambda X, y: (X, ["a", 1, 2] * 50), "mixes labels of the types int and str"),
@@ -292,7 +292,7 @@ def test_bad_parameters_get_a_sentence(iris):
     ]:
         with pytest.raises(ValueError, match=sentence):
             LinearDiscriminantAnalysis(**options).fit(X, y)
-    with pytest.raises(ValueError, match="Negative values.*row 0"):
+    with pytest.raises(ValueError, match=r"Negative values.*row 0"):
         LinearDiscriminantAnalysis().fit(X, y, sample_weight=-np.ones(150))
     with pytest.warns(UserWarning, match="do not sum to 1"):
         LinearDiscriminantAnalysis(priors=[1, 1, 1]).fit(X, y)
