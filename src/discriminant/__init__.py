@@ -16,6 +16,7 @@ _HOMES = {
     "LeastSquaresClassifier": "estimators.least_squares",
     "LinearDiscriminant": "model",
     "LinearDiscriminantAnalysis": "estimators.linear",
+    "LogisticRegression": "estimators.logistic",
     "MinimumRiskClassifier": "estimators.minimum_risk",
     "QuadraticDiscriminantAnalysis": "estimators.quadratic",
     "Separability": "inference.separability",

@@ -1,0 +1,150 @@
+"""What the parameters of a logistic regression mean: scikit-learn 1.9's names, checks and deprecations, in one place."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import DataError, ParameterError, names
+from discriminant.estimators.inputs import check_choice
+from discriminant.protocols import Array
+
+SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+NO_L1 = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
+
+
+@dataclass(frozen=True)
+class Strength:
+    """The penalty in one form: α ‖w‖₁ + ½ β ‖w‖² with α = ratio/C and β = (1 − ratio)/C, on Σ w ℓ."""
+
+    C: float
+    l1_ratio: float
+
+    @property
+    def l1(self) -> float:
+        return 0.0 if np.isinf(self.C) else self.l1_ratio / self.C
+
+    @property
+    def l2(self) -> float:
+        return 0.0 if np.isinf(self.C) else (1 - self.l1_ratio) / self.C
+
+
+def check_parameters(estimator: Any) -> Strength:
+    """Refuse what makes no sense, warn of what scikit-learn deprecates, and say what penalty is meant."""
+    check_choice(estimator, "penalty", ("deprecated", "l1", "l2", "elasticnet", None))
+    check_choice(estimator, "solver", SOLVERS)
+    _number(estimator, "C", 0, np.inf, low_open=True)
+    _number(estimator, "tol", 0, np.inf)
+    _number(estimator, "intercept_scaling", 0, np.inf, low_open=True)
+    _number(estimator, "max_iter", 0, np.inf, kind=Integral)
+    if estimator.l1_ratio is not None:
+        _number(estimator, "l1_ratio", 0, 1)
+    for name in ("dual", "fit_intercept", "warm_start", "correct_priors"):
+        if not isinstance(getattr(estimator, name), bool | np.bool_ | int):
+            raise ParameterError(_refusal(estimator, name, "True or False"))
+    if not (estimator.class_weight is None or isinstance(estimator.class_weight, dict)):
+        check_choice(estimator, "class_weight", ("balanced", None))
+    if estimator.n_jobs is not None:
+        warnings.warn(
+            "'n_jobs' has no effect since 1.8 and will be removed in 1.10. "
+            f"You provided 'n_jobs={estimator.n_jobs}', please leave it unspecified; threads are used without it.",
+            FutureWarning,
+            stacklevel=4,
+        )
+    strength = _strength(estimator)
+    _check_solver(estimator, strength)
+    return strength
+
+
+def _strength(estimator: Any) -> Strength:
+    ratio = estimator.l1_ratio
+    if estimator.penalty == "deprecated":
+        if ratio is None:
+            warnings.warn(
+                "'l1_ratio=None' was deprecated in version 1.8 and will trigger an error in 1.10. "
+                "Use 0<=l1_ratio<=1 instead.",
+                FutureWarning,
+                stacklevel=5,
+            )
+        return Strength(estimator.C, ratio or 0.0)
+    warnings.warn(
+        "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this warning, leave 'penalty' "
+        "set to its default value and use 'l1_ratio' or 'C' instead. Use l1_ratio=0 instead of penalty='l2', "
+        "l1_ratio=1 instead of penalty='l1', l1_ratio set to a float between 0 and 1 instead of penalty='elasticnet', "
+        "and C=np.inf instead of penalty=None.",
+        FutureWarning,
+        stacklevel=5,
+    )
+    if estimator.penalty != "elasticnet" and ratio is not None and 0 < ratio < 1:
+        warnings.warn(
+            f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={estimator.penalty})",
+            stacklevel=5,
+        )
+    if (estimator.penalty == "l2" and ratio != 0) or (estimator.penalty == "l1" and ratio != 1):
+        warnings.warn(
+            f"Inconsistent values: penalty={estimator.penalty} with l1_ratio={ratio}. penalty is deprecated. "
+            "Please use l1_ratio only.",
+            stacklevel=5,
+        )
+    if estimator.penalty is None:
+        if estimator.C != 1.0:
+            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=5)
+        return Strength(np.inf, 0.0)
+    if estimator.penalty == "elasticnet":
+        if ratio is None:
+            raise ParameterError("l1_ratio must be specified when penalty is elasticnet.")
+        return Strength(estimator.C, ratio)
+    return Strength(estimator.C, 1.0 if estimator.penalty == "l1" else 0.0)
+
+
+def _check_solver(estimator: Any, strength: Strength) -> None:
+    """The combinations that scikit-learn refuses are refused here too, in its words: code that counts on it works."""
+    solver = estimator.solver
+    kind = None if np.isinf(strength.C) else {0.0: "l2", 1.0: "l1"}.get(float(strength.l1_ratio), "elasticnet")
+    if solver in NO_L1 and kind not in ("l2", None):
+        raise ParameterError(
+            f"Solver {solver} supports only 'l2' or None penalties, got {kind} penalty. Use solver='auto'."
+        )
+    if solver not in ("liblinear", "auto") and estimator.dual:
+        raise ParameterError(f"Solver {solver} supports only dual=False, got dual={estimator.dual}")
+    if solver == "liblinear" and kind == "elasticnet":
+        raise ParameterError(f"Only 'saga' solver supports elasticnet penalty, got solver={solver}.")
+    if solver == "liblinear" and kind is None:
+        raise ParameterError("penalty=None is not supported for the liblinear solver")
+
+
+def _number(
+    estimator: Any, name: str, low: float, high: float, *, low_open: bool = False, kind: Any = Real
+) -> None:
+    value = getattr(estimator, name)
+    good = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
+    if not good or (low_open and value == low):
+        shape = "an int" if kind is Integral else "a float"
+        bracket = "(" if low_open else "["
+        end = "inf]" if np.isinf(high) and name == "C" else "inf)" if np.isinf(high) else f"{high}]"
+        raise ParameterError(_refusal(estimator, name, f"{shape} in the range {bracket}{low}, {end}"))
+
+
+def _refusal(estimator: Any, name: str, needed: str) -> str:
+    value = getattr(estimator, name)
+    return f"The {name!r} parameter of {type(estimator).__name__} must be {needed}. Got {value!r} instead."
+
+
+def class_weights(class_weight: Any, classes: Array, counts: Array) -> Array | None:
+    """(K,) factors on the rows of each class, or None where they are all one; ``counts`` are weighted."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str):
+        return np.asarray(counts.sum() / (len(classes) * counts))
+    known = classes.tolist()
+    strangers = [label for label in class_weight if label not in known]
+    if strangers and not set(known) & set(class_weight):
+        raise DataError(f"The classes, {names(known)}, are not in class_weight")
+    factors = np.array([float(class_weight.get(label, 1.0)) for label in known])
+    if not (np.isfinite(factors).all() and (factors >= 0).all() and factors.any()):
+        raise ParameterError(f"class_weight must hold finite numbers ≥ 0, not all of them 0; got {class_weight!r}.")
+    return factors

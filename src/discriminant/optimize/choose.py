@@ -1,0 +1,89 @@
+"""Which method fits a logistic regression: one table, read from the top, and the reason in words.
+
+The costs that decide: a look at the rows costs about n·d·q; with the exact Hessian n·d²·q²/2, and d³q³/3 to solve.
+A row sample of a few thousand gives a start within a few per mille of the optimum and a Hessian within a few per cent,
+for next to nothing; what follows is counted in looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+EXACT_SIZE = 1_200  # parameters up to which the exact Hessian is factored
+EXACT_WORK = 2.0e8  # multiplications of one exact Hessian that are not worth avoiding
+EXACT_WORK_IN_BLOCKS = 4.0e8
+FACTOR_COLUMNS = 2_500  # columns up to which a d × d matrix is held and factored
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the choice depends on."""
+
+    n: int
+    d: int
+    q: int
+    sparse: bool = False
+    values: int = 0  # numbers in a pass; 0: n·d
+
+    @property
+    def parameters(self) -> int:
+        return (self.d + 1) * self.q
+
+    @property
+    def hessian_work(self) -> float:
+        return self.n * (self.d + 1.0) ** 2 * self.q * (self.q + 1) / 2
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method and why."""
+
+    method: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.why}"
+
+
+Rule = tuple[str, Callable[[Shape], bool], str]
+
+TABLE: tuple[Rule, ...] = (
+    (
+        "newton-in-row-space",
+        lambda s: s.n < s.d and s.n * s.q <= 1_500 and s.n * s.d <= 30_000_000,
+        "fewer rows than columns, so the {n} rows span the weights; exact Newton steps there, to the last digits",
+    ),
+    (
+        "newton",
+        lambda s: s.parameters <= EXACT_SIZE and s.hessian_work <= EXACT_WORK,
+        "{p} parameters and {n} rows: an exact Hessian costs next to nothing, so Newton steps to the last digits",
+    ),
+    (
+        "sampled-newton",
+        lambda s: s.q == 1 and s.d <= 8,
+        "so few columns that the exact Hessian costs no more than reading the rows; Newton from a row sample's optimum",
+    ),
+    (
+        "sampled-quasi-newton",
+        lambda s: s.d <= FACTOR_COLUMNS and not (s.sparse and s.values < 0.05 * s.n * s.d),
+        "many rows: start from a row sample's optimum, precondition by the sample's curvature, then a few looks",
+    ),
+    (
+        "diagonal-quasi-newton",
+        lambda s: True,
+        "{d} columns: a d × d matrix is too much, so limited-memory steps preconditioned by the curvature's diagonal",
+    ),
+)
+
+
+def choose(shape: Shape) -> Choice:
+    """The first row of the table that applies.
+
+    >>> choose(Shape(150, 4, 3)).method, choose(Shape(10**6, 50, 1)).method
+    ('newton', 'sampled-quasi-newton')
+    """
+    for method, applies, why in TABLE:
+        if applies(shape):
+            return Choice(method, why.format(n=f"{shape.n:,}", d=f"{shape.d:,}", p=f"{shape.parameters:,}"))
+    raise AssertionError("the last row of the table applies to everything")

@@ -1,0 +1,49 @@
+"""What a fit can prove about itself, in one small immutable record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from discriminant.optimize.logistic.solve import LogisticFit
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Objective, a proved lower bound of its minimum, and what else is known; ``converged`` is gap ≤ tol·|J|."""
+
+    status: str
+    converged: bool
+    objective: float
+    bound: float
+    gap: float
+    gradient_norm: float
+    passes: float
+    separability: Any = None
+    notes: tuple[str, ...] = field(default=())
+
+
+def certify_fit(fit: LogisticFit, tol: float, ridge: float) -> Certificate:
+    """The certificate of a logistic fit."""
+    J = fit.objective
+    met = fit.gap <= tol * abs(J)
+    if fit.separated:
+        status = (
+            "The classes are separated: every row lies on its own side of the boundary, so that without a penalty the "
+            "likelihood has no maximum and the weights would grow for ever. They were stopped where the mean loss is "
+            f"{J:.1g}."
+        )
+        return Certificate(status, False, J, 0.0, J, fit.gradient_norm, fit.passes, "separable", (str(fit.choice),))
+    if met:
+        status = f"Solved: J = {J:.10g} is proved to be within {max(fit.gap, 0.0):.1e} of its minimum."
+    elif fit.gap < float("inf"):
+        status = (
+            f"Stopped at the precision of the arithmetic: J = {J:.10g} is proved to be within {fit.gap:.1e} of its "
+            f"minimum, which is more than tol·|J| = {tol * abs(J):.1e}."
+        )
+    else:
+        why = "" if ridge else " Without a penalty the likelihood may have no maximum: ask discriminant.separability."
+        status = f"J = {J:.10g}; no bound could be proved.{why}"
+    return Certificate(
+        status, met, J, J - max(fit.gap, 0.0), max(fit.gap, 0.0), fit.gradient_norm, fit.passes, None, (str(fit.choice),)
+    )

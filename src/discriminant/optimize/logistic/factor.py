@@ -1,0 +1,119 @@
+"""Solving with a Hessian: Cholesky where it is safe, a pseudo-inverse where it is not.
+
+    H p = −g,    ν² = gᵗ H⁻¹ g  (the squared Newton decrement)
+
+H is first brought to a unit diagonal, so that only true collinearity, never a unit of measurement, makes it singular.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.protocols import Array
+
+NUMPY_UP_TO = 96  # NumPy's inverse of a small triangle is faster than loading SciPy
+SAFE_PIVOT = 1e-9  # smallest pivot of a unit-diagonal H for which the Gram matrix has kept enough digits
+RANK_CUT = 1e-13  # singular values of a unit-column square root below this are rounding
+
+
+@dataclass(frozen=True)
+class Factor:
+    """H⁻¹ (or H⁺) as a product of small matrices; ``scale`` is diag(H)^−½."""
+
+    scale: Array  # (p,)
+    inverse_root: Array | None  # R with H⁺ = S R Rᵗ S, where given
+    triangle: Array | None  # L with H = S⁻¹ L Lᵗ S⁻¹, where given
+    rank: int
+    least: float  # smallest pivot or singular value squared, relative to a unit diagonal
+    null: Array | None = None  # (p, p − rank) unit-diagonal coordinates
+
+    def solve(self, g: Array) -> Array:
+        """H⁻¹ g for g (p,) or (p, k)."""
+        scale = self.scale if g.ndim == 1 else self.scale[:, None]
+        if self.inverse_root is not None:
+            return np.asarray(scale * (self.inverse_root @ (self.inverse_root.T @ (scale * g))))
+        from scipy.linalg.lapack import dpotrs
+
+        solution, _ = dpotrs(self.triangle, scale * g, lower=1)
+        return np.asarray(scale * solution)
+
+    def root_norm(self) -> float:
+        """An upper bound of the largest eigenvalue of (S H S)⁻¹, by the trace norm."""
+        if self.inverse_root is not None:
+            return float(np.einsum("ij,ij->", self.inverse_root, self.inverse_root))
+        from scipy.linalg.lapack import dtrtri
+
+        inverse, _ = dtrtri(self.triangle, lower=1)
+        return float(np.einsum("ij,ij->", np.tril(inverse), np.tril(inverse)))
+
+
+def unit_diagonal(H: Array) -> tuple[Array, Array]:
+    """(S H S, s) with ones on the diagonal; a direction without curvature keeps a pivot of one and takes no step."""
+    diagonal = np.diagonal(H).copy()
+    dead = ~(diagonal > 0)
+    diagonal[dead] = 1.0
+    scale = 1 / np.sqrt(diagonal)
+    scaled = H * scale
+    scaled *= scale[:, None]
+    if dead.any():
+        scaled[dead] = 0.0
+        scaled[:, dead] = 0.0
+        scaled[dead, dead] = 1.0
+    return scaled, scale
+
+
+def factorize(H: Array) -> Factor | None:
+    """A Cholesky factor of H, or None where H is so near to singular that its digits are lost."""
+    scaled, scale = unit_diagonal(H)
+    p = len(scale)
+    if p <= NUMPY_UP_TO:
+        try:
+            L = np.linalg.cholesky(scaled)
+        except np.linalg.LinAlgError:
+            return None
+        least = float(np.square(np.diagonal(L)).min())
+        if least < SAFE_PIVOT:
+            return None
+        return Factor(scale, np.linalg.inv(L).T, None, p, least)
+    from scipy.linalg.lapack import dpotrf
+
+    L, failed = dpotrf(scaled, lower=1, overwrite_a=1)
+    least = float(np.square(np.diagonal(L)).min())
+    if failed or least < SAFE_PIVOT:
+        return None
+    return Factor(scale, None, L, p, least)
+
+
+def pseudo_factor(H: Array) -> Factor:
+    """H⁺ from the eigenvalues of the unit-diagonal H: for Gram matrices whose square root is not at hand."""
+    scaled, scale = unit_diagonal(H)
+    values, vectors = np.linalg.eigh(scaled)
+    kept = values > len(values) * 4e-16 * max(values[-1], 0.0)
+    root = vectors[:, kept] / np.sqrt(values[kept])
+    return Factor(scale, root, None, int(kept.sum()), float(max(values[0], 0.0)), vectors[:, ~kept])
+
+
+def root_factor(F: Array) -> Factor:
+    """(FᵗF)⁺ from F itself, whose condition is the root of the Gram matrix's: for small, nearly collinear problems."""
+    diagonal = np.sqrt(np.einsum("ij,ij->j", F, F))
+    dead = ~(diagonal > 0)
+    diagonal[dead] = 1.0
+    triangle = np.linalg.qr(F / diagonal, mode="r") if len(F) > F.shape[1] else F / diagonal
+    _, singular, vectors = np.linalg.svd(triangle, full_matrices=True)
+    p = F.shape[1]
+    size = np.zeros(p)
+    size[: len(singular)] = singular
+    kept = size > RANK_CUT * max(float(size[0]), 1e-300)
+    root = vectors[kept].T / size[kept]
+    return Factor(1 / diagonal, root, None, int(kept.sum()), float(np.square(size.min())), vectors[~kept].T)
+
+
+def make_factor(H: Array, root: Any = None) -> Factor:
+    """The best factor: Cholesky; else from the square root ``root()`` where one can be had; else by eigenvalues."""
+    factor = factorize(H)
+    if factor is not None:
+        return factor
+    return pseudo_factor(H) if root is None else root_factor(root())

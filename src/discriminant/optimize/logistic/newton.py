@@ -1,0 +1,186 @@
+"""Newton's method on all rows, with every digit that the data allow.
+
+    p = −H⁻¹ g,    A ← A + s p,    s from {1, ½, ¼, …} in one look along the line
+
+Where d is moderate each look brings the exact Hessian.  Convergence is quadratic and is not cut short: the last step is
+a full one.  Unpenalised fits of separated classes have no minimum; the look says so (every row on its own side) and
+the steps end there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from discriminant.optimize.logistic.bounds import self_concordant_gap, two_class_dual_gap
+from discriminant.optimize.logistic.factor import Factor, make_factor
+from discriminant.optimize.logistic.looks import Look, Rows
+from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.protocols import Array, Block
+
+MOST_STEPS = 500  # far above what Newton's method with a line search needs; a guard against a loop, not a setting
+ROOT_VALUES = 20_000_000  # up to this many multiplications a square root of H is factored where H has lost digits
+NEGLIGIBLE = 1e-13  # ν below which a step changes nothing that can be seen in J
+SEPARATED_LOSS = 1e-6  # an unpenalised fit of separated classes ends when its mean loss is below this
+
+
+@dataclass
+class Trace:
+    """One record a step: what ``history_`` shows."""
+
+    records: list[tuple[float, ...]] = field(default_factory=list)
+    passes: float = 0.0
+
+    def add(self, value: float, gradient: Array, step: float, decrement: float) -> None:
+        self.records.append((len(self.records), value, float(np.linalg.norm(gradient)), step, decrement, self.passes))
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a solver stands: weights in inner coordinates and what is known there."""
+
+    A: Array
+    look: Look
+    decrement: float = np.inf
+    gap: float = np.inf  # proved
+    factor: Factor | None = None
+    separated: bool = False
+    stalled: bool = False
+
+
+def newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float, *, to_the_end: bool = True) -> Point:
+    """Minimise J from inner A: to the last digits, or until the gap is ≤ tol·|J|."""
+    look = problem.look(A, hessian=True)
+    trace.passes += 1
+    previous, best = np.inf, None
+    for _ in range(MOST_STEPS):
+        factor = make_factor(regular(problem, look), _root(problem, A))
+        g = look.gradient.T.ravel()
+        p = -factor.solve(g)
+        decrement = float(np.sqrt(max(-(g @ p), 0.0)))
+        trace.add(look.value, look.gradient, 1.0, decrement)
+        point = Point(A, look, decrement, factor=factor)
+        if best is None or not decrement > best.decrement:
+            best = point
+        if ends_separated(problem, look):
+            return replace(point, separated=True)
+        slow = decrement < 1e-6 and decrement > 0.3 * previous
+        if slow or decrement <= NEGLIGIBLE * np.sqrt(abs(look.value) + 1e-300):
+            return proved(problem, best)
+        if not to_the_end and decrement**2 <= tol * abs(look.value):
+            point = proved(problem, point)
+            if point.gap <= tol * abs(look.value):
+                return point
+        previous = decrement
+        A, look, moved = _advance(problem, point, p.reshape(A.T.shape).T, trace)
+        if not moved:
+            return proved(problem, best)
+    return replace(proved(problem, best), stalled=True)  # type: ignore[arg-type]
+
+
+def _root(problem: LogisticProblem, A: Array) -> Any:
+    q = problem.n_outputs
+    if problem.n_rows * q * (q * (problem.n_features + 1)) ** 2 > 20 * ROOT_VALUES:
+        return None
+
+    def root() -> Array:
+        F = problem.hessian_root(A)
+        if q == 1:
+            return F
+        D = problem.n_features + 1
+        return np.vstack([F, shift_rows(problem, np.sqrt(np.einsum("ij,ij->j", F, F)).reshape(q, D).max(axis=0))])
+
+    return root
+
+
+def shift_rows(problem: LogisticProblem, size: Array) -> Array:
+    """Rows that give curvature to Σ_k A_k, on which no softmax depends: their step is zero then."""
+    q = problem.n_outputs
+    return np.tile(np.diag(size), q) / np.sqrt(q)
+
+
+def regular(problem: LogisticProblem, look: Look) -> Array:
+    """∇²J with curvature along Σ_k A_k, which softmax leaves free; no step is taken along it."""
+    H = look.hessian
+    assert H is not None
+    q, D = problem.n_outputs, problem.n_features + 1
+    if q == 1:
+        return H
+    size = np.diagonal(H).reshape(q, D).max(axis=0)
+    view = H.copy().reshape(q, D, q, D)
+    index = np.arange(D)
+    view[:, index, :, index] += size[:, None, None] / q
+    return view.reshape(q * D, q * D)
+
+
+def _advance(problem: LogisticProblem, point: Point, P: Array, trace: Trace) -> tuple[Array, Look, bool]:
+    """The full step where J falls enough; else the best of shorter ones, found in one look along the line."""
+    slope = -(point.decrement**2)
+    slack = 8e-16 * (abs(point.look.value) + 1e-300)
+    A = point.A + P
+    look = problem.look(A, hessian=True)
+    trace.passes += 1
+    if look.value <= point.look.value + 1e-4 * slope + slack:
+        return A, look, True
+    steps = 0.5 ** np.arange(1, 40)
+    values = problem.along(point.A, P, steps)
+    trace.passes += 1
+    good = values <= point.look.value + 1e-4 * steps * slope + slack
+    if not good.any():
+        return point.A, point.look, False
+    step = steps[np.nanargmin(np.where(good, values, np.inf))]
+    if step < 1e-9:
+        return point.A, point.look, False
+    A = point.A + step * P
+    trace.passes += 1
+    return A, problem.look(A, hessian=True), True
+
+
+def ends_separated(problem: LogisticProblem, look: Look) -> bool:
+    """Whether the rows are separated, so that J has no minimum, and J is as good as its infimum, zero."""
+    return problem.ridge == 0 and look.margin > 0 and look.value < SEPARATED_LOSS
+
+
+def proved(problem: LogisticProblem, point: Point) -> Point:
+    """The point with its gap: dual where there is a ridge, self-concordance from the Hessian at hand."""
+    gap = two_class_dual_gap(problem, point.look) if problem.n_outputs == 1 else np.inf
+    if point.factor is not None and np.isfinite(point.decrement):
+        gap = min(gap, self_concordant_gap(point.decrement, reach(problem, point.factor)))
+    return replace(point, gap=gap)
+
+
+def reach(problem: LogisticProblem, factor: Factor) -> float:
+    """A bound of R = max_i ‖y_i‖_{H⁻¹} from the longest row: ‖S y‖² times the trace of (S H S)⁻¹."""
+    D, q = problem.n_features + 1, problem.n_outputs
+    scale = factor.scale.reshape(q, D).max(axis=0)
+    longest = float(problem.blocks.reduce(_Longest(problem.rows, scale / problem.units[:, 0], problem.intercept)).most)
+    return float(np.sqrt(longest * factor.root_norm() * (1 if q == 1 else 2)))
+
+
+@dataclass
+class _Most:
+    most: float
+
+    def __iadd__(self, other: _Most) -> _Most:
+        self.most = max(self.most, other.most)
+        return self
+
+
+@dataclass(frozen=True)
+class _Longest:
+    """max_i ‖S y_i‖² over a block."""
+
+    rows: Rows
+    scale: Array
+    intercept: bool
+
+    def __call__(self, block: Block) -> _Most:
+        values = self.rows.values(block)
+        if hasattr(values, "toarray"):
+            lengths = np.asarray(values.multiply(self.scale[1:]).power(2).sum(axis=1)).ravel()
+        else:
+            scaled = values * self.scale[1:]
+            lengths = np.einsum("ij,ij->i", scaled, scaled)
+        return _Most(float(lengths.max()) + (self.scale[0] ** 2 if self.intercept else 0.0))

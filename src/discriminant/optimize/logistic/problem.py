@@ -1,0 +1,225 @@
+"""The problem that the fast solvers solve: rows, targets, a ridge on the user's scale, and inner units.
+
+    J(A) = Σ w ℓ / Σ w + ½ λ ‖A₁…d‖²,        z = a₀ + (x − c)·a
+
+A is in the user's units, with its intercept at the centre c.  Solvers work in the coordinates a_j u_j, where u_j is a
+power of two near the spread of column j: an exact change, so that units of measurement cost no digits, while the
+penalty stays where the user put it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from discriminant.data import ArrayBlocks
+from discriminant.data.blocks import make_blocks
+from discriminant.data.rows import SparseRows
+from discriminant.optimize.logistic.looks import Along, Look, ManyClass, Rows, TwoClass
+from discriminant.protocols import Array
+
+ONE_BLOCK = 200_000  # values: problems below this are one block
+FAR = 4.0  # a column whose mean lies further than so many spreads from zero is measured from one of its values
+
+
+@dataclass(frozen=True)
+class LogisticProblem:
+    """Two or more classes, rows in blocks, λ ≥ 0 on the weights; the intercept is free or absent."""
+
+    blocks: ArrayBlocks  # target: codes, or probabilities (n,) for two classes and (n, K) for more
+    n_classes: int
+    ridge: float = 0.0
+    intercept: bool = True
+    offset: Array | None = None
+    center: Array | None = None  # (d,)
+    unit: Array | None = None  # (d,)
+
+    @property
+    def n_rows(self) -> int:
+        return self.blocks.n_rows
+
+    @property
+    def n_features(self) -> int:
+        return self.blocks.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    @property
+    def sparse(self) -> bool:
+        return isinstance(self.blocks.rows, SparseRows)
+
+    @property
+    def values(self) -> int:
+        """How many numbers a pass reads."""
+        return (
+            int(self.blocks.rows.X.nnz) if isinstance(self.blocks.rows, SparseRows) else self.n_rows * self.n_features
+        )
+
+    @cached_property
+    def total(self) -> float:
+        """Σ w."""
+        return float(self.n_rows if self.blocks.weight is None else self.blocks.weight.sum())
+
+    @cached_property
+    def units(self) -> Array:
+        """(1+d, 1): 1 for the intercept, then the columns' units."""
+        unit = np.ones(self.n_features) if self.unit is None else self.unit
+        return np.concatenate([[1.0], unit])[:, None]
+
+    @cached_property
+    def damping(self) -> Array:
+        """(1+d, 1): λ / u², the ridge in inner coordinates; 0 for the intercept."""
+        damping = self.ridge / np.square(self.units)
+        damping[0] = 0.0
+        return damping
+
+    @cached_property
+    def rows(self) -> Rows:
+        return Rows(self.center, self.offset)
+
+    def start(self) -> Array:
+        """Zero weights, and the intercept that gives the class frequencies."""
+        return np.zeros((self.n_features + 1, self.n_outputs))
+
+    # Looks, in inner coordinates
+
+    def look(self, A: Array, *, hessian: bool = False, bend: bool = False) -> Look:
+        """J, ∇J and, where asked, ∇²J at inner A; ``bend`` stays in the user's units."""
+        kind = TwoClass if self.n_outputs == 1 else ManyClass
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            look = self.blocks.reduce(kind(A / self.units, self.rows, hessian, bend))
+        return self.finish(look, A)
+
+    def finish(self, look: Look, A: Array) -> Look:
+        """Sums over rows → J and its derivatives: normalised, in inner units, with the ridge."""
+        look.value = look.value / self.total + 0.5 * float((self.damping * A * A).sum())
+        look.gradient /= self.total * self.units
+        look.gradient += self.damping * A
+        if look.bend is not None:
+            look.bend /= self.total
+        if look.hessian is not None:
+            unit = np.tile(self.units[:, 0], self.n_outputs)
+            look.hessian /= unit
+            look.hessian /= (self.total * unit)[:, None]
+            index = np.arange(len(unit))
+            look.hessian[index, index] += np.tile(self.damping[:, 0], self.n_outputs)
+        if not self.intercept:
+            self._pin(look)
+        return look
+
+    def _pin(self, look: Look) -> None:
+        """No intercept: its gradient is nothing and its curvature one, so that it never moves."""
+        look.gradient[0] = 0.0
+        if look.hessian is not None:
+            index = np.arange(self.n_outputs) * (self.n_features + 1)
+            look.hessian[index] = 0.0
+            look.hessian[:, index] = 0.0
+            look.hessian[index, index] = 1.0
+
+    def along(self, A: Array, D: Array, steps: Array) -> Array:
+        """J(A + s D) for each s, in one pass."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = self.blocks.reduce(Along(A / self.units, D / self.units, steps, self.rows))
+        ridge = [0.5 * float((self.damping * np.square(A + s * D)).sum()) for s in steps]
+        return np.asarray(sums / self.total + ridge)
+
+    def hessian_root(self, A: Array) -> Array:
+        """F with FᵗF = ∇²J(A), for problems small enough to hold all rows: (n·q + penalty rows, q(1+d))."""
+        parts, D, q = [], self.n_features + 1, self.n_outputs
+        unit = self.units[:, 0]
+        for block in self.blocks:
+            values = self.rows.values(block)
+            values = values.toarray() if hasattr(values, "toarray") else values
+            Y = np.hstack([np.full((len(values), 1), float(self.intercept)), values]) / unit
+            weight = np.ones(len(Y)) if block.weight is None else block.weight
+            weight = np.sqrt(weight / self.total)
+            if q == 1:
+                z = np.asarray(values @ (A[1:, 0] / unit[1:])) + A[0, 0]
+                shift = self.rows.shift(block)
+                tail = np.exp(-np.abs(z if shift is None else z + shift))
+                parts.append(Y * (weight * np.sqrt(tail) / (1 + tail))[:, None])
+                continue
+            p = ManyClass(A / self.units, self.rows).posteriors(block, values)[2].T
+            # √p_k (e_k − p) for k = 1…K: a square root of diag(p) − ppᵗ, row by row
+            roots = np.sqrt(p)[:, :, None] * (np.eye(q) - p[:, None, :])
+            parts.append((weight[:, None, None, None] * roots[:, :, :, None] * Y[:, None, None, :]).reshape(-1, q * D))
+        ridge = np.diag(np.tile(np.sqrt(self.damping[:, 0]), q))
+        ridge = ridge[np.diagonal(ridge) > 0]
+        pinned = np.eye(q * D)[np.arange(q) * D] if not self.intercept else np.empty((0, q * D))
+        return np.vstack([*parts, ridge, pinned])
+
+    # Other forms of the same problem
+
+    def with_units(self) -> LogisticProblem:
+        """The same problem with centre and units from (a sample of) its rows."""
+        center, unit = choose_units(self)
+        rows = self.n_rows if self.values <= ONE_BLOCK else self.blocks.block_rows
+        return replace(self, blocks=replace(self.blocks, block_rows=rows), center=center, unit=unit)
+
+    def pick(self, index: Array, weight: Array | None) -> LogisticProblem:
+        """The rows with these indices, already centred and in inner units; the ridge keeps its meaning."""
+        design = self.blocks.rows.pick(index)
+        values = design.values
+        unit = self.units[1:, 0]
+        if self.sparse:
+            values = values.multiply(1 / unit).tocsr()
+        else:
+            values = (values - (0.0 if self.center is None else self.center)) / unit
+        target = None if self.blocks.target is None else np.asarray(self.blocks.target[index])
+        return InnerProblem(
+            make_blocks(values, target, weight),
+            self.n_classes,
+            self.ridge,
+            self.intercept,
+            None if self.offset is None else self.offset[index],
+            inner_damping=self.damping,
+        )
+
+
+@dataclass(frozen=True)
+class InnerProblem(LogisticProblem):
+    """A problem whose rows are in inner units already; only the ridge still knows the user's."""
+
+    inner_damping: Array | None = None
+
+    @property
+    def damping(self) -> Array:  # type: ignore[override]
+        return np.asarray(self.inner_damping)
+
+
+def choose_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
+    """A centre (values of the columns themselves, where means are large against spreads) and units (powers of two)."""
+    n, d = problem.n_rows, problem.n_features
+    if problem.sparse:
+        X = problem.blocks.rows.X  # type: ignore[union-attr]
+        squares = np.bincount(X.indices, np.square(X.data.astype(np.float64)), minlength=d) if X.nnz else np.zeros(d)
+        return None, power_of_two(np.sqrt(squares / max(n, 1)))
+    index = np.unique(np.linspace(0, n - 1, min(n, max(256, 2_000_000 // max(d, 1)), 20_000)).astype(np.intp))
+    values = problem.blocks.rows.pick(index).values
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = values.mean(axis=0)
+        spread = size_of(values - mean)
+        # The value nearest to the mean, so that x − c is exact where it matters (Sterbenz's lemma).
+        far = ~(np.abs(mean) <= FAR * spread) & np.isfinite(mean)
+        if not problem.intercept or not far.any():
+            return None, power_of_two(size_of(values))
+        nearest = values[np.abs(values - mean).argmin(axis=0), np.arange(d)]
+        center = np.where(far, nearest, 0.0)
+        return center, power_of_two(size_of(values - center))
+
+
+def size_of(values: Array) -> Array:
+    """Root mean squares of the columns, without overflow."""
+    most = np.abs(values).max(axis=0)
+    most[~(most > 0)] = 1.0
+    return np.asarray(most * np.sqrt(np.mean(np.square(values / most), axis=0)))
+
+
+def power_of_two(size: Array) -> Array:
+    """2^round(log₂ size); 1 where there is no size."""
+    good = np.isfinite(size) & (size > 0)
+    return np.where(good, np.exp2(np.round(np.log2(np.where(good, size, 1.0)))), 1.0)

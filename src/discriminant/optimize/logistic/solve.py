@@ -1,0 +1,95 @@
+"""argmin J by the method of the table, with what is proved about the answer.
+
+Everything here is in inner coordinates until the last line, which hands back weights in the user's units with the
+intercept at the centre.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from discriminant.optimize.choose import Choice, Shape, choose
+from discriminant.optimize.logistic.newton import Point, Trace, newton
+from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.optimize.logistic.refine import refine
+from discriminant.optimize.logistic.row_space import from_row_space, to_row_space
+from discriminant.protocols import Array
+
+COLUMNS = ("k", "J", "gradient", "step", "decrement", "passes")
+
+
+@dataclass(frozen=True)
+class LogisticFit:
+    """The answer: weights (1+d, q) in the user's units with the intercept at ``center``, and what is known of them."""
+
+    weights: Array
+    center: Array | None
+    choice: Choice
+    objective: float
+    gap: float  # proved: J(weights) − min J ≤ gap; inf where nothing is proved
+    gradient_norm: float  # ‖∇J‖ in inner units, in which every column has spread one
+    passes: float
+    separated: bool  # without a ridge: every row lies on its own side, so J has no minimum
+    history: dict[str, Array] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        return len(self.history.get("k", ()))
+
+
+def shape_of(problem: LogisticProblem) -> Shape:
+    """What the choice of a method depends on."""
+    return Shape(problem.n_rows, problem.n_features, problem.n_outputs, problem.sparse, problem.values)
+
+
+def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | None = None) -> LogisticFit:
+    """Minimise J until gap ≤ tol·|J|; where Newton steps are cheap, to the last digits.
+
+    ``start``: weights (1+d, q) in the user's units with a plain intercept (at zero).
+    """
+    problem = problem.with_units()
+    choice = choose(shape_of(problem))
+    trace = Trace()
+    if choice.method == "newton-in-row-space":
+        return _in_row_space(problem, choice, trace, tol)
+    point = newton(problem, inner_start(problem, start), trace, tol)
+    point, wide = refine(problem, point, trace)
+    return finish(problem, point, wide, choice, trace)
+
+
+def inner_start(problem: LogisticProblem, start: Array | None) -> Array:
+    """User weights with a plain intercept → inner coordinates; zeros where there are none."""
+    if start is None:
+        return problem.start()
+    A = np.array(start, dtype=np.float64)
+    if problem.center is not None:
+        A[0] += problem.center @ A[1:]
+    return np.asarray(A * problem.units)
+
+
+def _in_row_space(problem: LogisticProblem, choice: Choice, trace: Trace, tol: float) -> LogisticFit:
+    inner, Q = to_row_space(problem)
+    point = newton(inner, inner.start(), trace, tol)
+    A = from_row_space(problem, Q, point.A / inner.units) * problem.units
+    return finish(problem, replace(point, A=A), A, choice, trace)
+
+
+def finish(problem: LogisticProblem, point: Point, wide: Array, choice: Choice, trace: Trace) -> LogisticFit:
+    """Back to the user's units; softmax weights are centred over the classes, on which no posterior depends."""
+    A = wide / problem.units
+    if problem.n_outputs > 1:
+        A = A - A.mean(axis=1, keepdims=True)
+    table = np.array(trace.records, dtype=np.float64).reshape(-1, len(COLUMNS))
+    return LogisticFit(
+        np.asarray(A, dtype=np.float64),
+        problem.center,
+        choice,
+        float(point.look.value),
+        float(point.gap),
+        float(np.linalg.norm(point.look.gradient)),
+        trace.passes,
+        point.separated,
+        {name: table[:, j] for j, name in enumerate(COLUMNS)},
+    )
