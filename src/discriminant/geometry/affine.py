@@ -143,9 +143,11 @@ class AffineMap:
             weights, values = self.plain, scratch("moved", x.shape)
             np.copyto(values, x, casting="unsafe")
         np.matmul(values, weights[1:], out=z)
-        # The same as z += weights[0], which NumPy adds in runs of q: ten times slower for three outputs.
-        flat = z.reshape(-1)
-        flat += np.tile(weights[0], len(z)) if len(z) < self._step else self._intercepts
+        if len(z) < self._step:
+            z += weights[0]
+        else:  # the same; but NumPy adds a short row in runs of q, ten times slower for three outputs
+            flat = z.reshape(-1)
+            flat += self._intercepts
 
 
 def _design(features: Any) -> DenseDesign | SparseDesign:
