@@ -5,9 +5,10 @@ Each class is shifted by its own approximate mean s_k (from a small sample) befo
     S_k = Σ w (x − s_k)(x − s_k)ᵗ − W_k δ_k δ_kᵗ,      δ_k = Σ w (x − s_k) / W_k = m_k − s_k.
 
 A subtraction of two floats is exact up to the rounding of its own, small, result; so offsets of 1e8 standard
-deviations cost no digits.  Means are kept relative to an origin for the same reason: m_k = origin + unit · means_k.
-Two moments merge by Chan's formula, S = S_a + S_b + (W_a W_b / W) (m_a − m_b)(m_a − m_b)ᵗ, in a form that is symmetric
-in a and b to the last bit.
+deviations cost no digits.  Where every mean lies within two deviations of zero the shift is not worth its time: the
+formula with s_k = 0 then loses less than a digit.  Means are kept relative to an origin for the same reason:
+m_k = origin + unit · means_k.  Two moments merge by Chan's formula, S = S_a + S_b + (W_a W_b / W) (m_a − m_b)(m_a − m_b)ᵗ,
+in a form that is symmetric in a and b to the last bit.
 """
 
 from __future__ import annotations
@@ -223,11 +224,19 @@ def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float]:
     shift = np.tile(origin, (n_classes, 1))
     for k in np.unique(block.target):
         shift[k] = _typical(values[block.target == k])
+    if not sparse and _near_zero(values, shift[block.target]):
+        shift[:], origin[:] = 0.0, 0.0
     if sparse and values.shape[1] > DENSE_COLUMNS:
         # Columns that are mostly zero need no shift, and without one they stay sparse.
         empty = (values != 0).mean(axis=0) <= 0.5
         shift[:, empty] = origin[empty] = 0.0
     return shift, origin, max(precision, float(np.finfo(np.float64).eps))
+
+
+def _near_zero(values: Array, shift: Array) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = np.sqrt(((values - shift) ** 2).mean(axis=0))
+        return bool((np.abs(shift) <= 2.0 * deviation).all())
 
 
 def _typical(values: Array) -> Array:

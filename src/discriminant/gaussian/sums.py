@@ -87,7 +87,9 @@ class MomentKernel:
         return bool(not self.diagonal and raw.nnz > DENSE_FROM * raw.shape[0] * raw.shape[1])
 
     def _residuals(self, raw: Array, codes: Array, weight: Array | None) -> Array:
-        """√w (x − s_k) / unit, then W: one reused array of the block's size."""
+        """√w (x − s_k) / unit, then W: one reused array of the block's size, or X itself where that is all."""
+        if self._nothing_to_do and weight is None:
+            return raw.astype(np.float64, copy=False)
         rows = scratch("residuals", raw.shape)
         np.take(self.shift, codes, axis=0, out=rows, mode="clip")
         np.subtract(raw, rows, out=rows)
@@ -98,6 +100,10 @@ class MomentKernel:
         if weight is not None:
             rows *= np.sqrt(weight)[:, None]
         return rows
+
+    @property
+    def _nothing_to_do(self) -> bool:
+        return self.unit is None and self.matrix is None and not self.shift.any()
 
     def _mapped(self, raw: Array, rows: Array, codes: Array) -> Array:
         matrix = self.matrix
