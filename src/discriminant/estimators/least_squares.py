@@ -1,0 +1,287 @@
+"""Least squares for classification: scores z = w0 + w·x fitted to targets that stand for the classes.
+
+    minimise Σ_n w_n ‖z_n − t_n‖² + α‖w‖²,      a = Y†b without a penalty, Y = [1, X]  (Duda and Hart 5.8, PRML 4.1.3)
+
+It needs one pass of class moments, whatever the targets.  Its failures are those of the textbooks: far correct points
+pull the boundary, a class between two others is masked, and separable data need not be separated.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from discriminant.codings import ClassCoding
+from discriminant.data import make_blocks, map_rows
+from discriminant.decision.rule import Rule
+from discriminant.errors import CollinearityWarning, DataError, ParameterError, columns
+from discriminant.estimators.inputs import Sample, all_or_nothing, read_sample
+from discriminant.estimators.moments import MomentClassifier
+from discriminant.estimators.targets import class_coding, class_margins, needed_coding, row_margins
+from discriminant.gaussian.least_squares import LeastSquares, least_squares
+from discriminant.gaussian.moments import ClassMoments, class_moments
+from discriminant.model import LinearDiscriminant
+from discriminant.protocols import Array
+
+
+class LeastSquaresClassifier(MomentClassifier):
+    """Minimum squared error: the linear discriminant a = Y†b, with ridge and any target coding.
+
+    Parameters
+    ----------
+    coding : {"auto", "two-class", "one-of-k", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "fisher"}, matrix or coding
+        The targets.  "auto": −1, +1 for two classes, one-of-K for more.  "one-of-k": 1 for the class, 0 for the others;
+        the outputs sum to one.  "one-vs-rest": +1 and −1, as scikit-learn's RidgeClassifier.  "fisher": N/N_k and
+        −N/(N − N_k), which give Fisher's direction and, for two classes, w0 = −w·m.  A (K, q) matrix: any targets, NaN
+        where a class takes no part in an output.
+    alpha : float
+        The penalty α‖w‖² in scikit-learn's scale (RidgeClassifier): beside the sum over rows, with a free intercept.
+        In this package's J = Σw ½(z−t)² / Σw + λ/2 ‖w‖² it is λ = alpha / Σw.
+    margin : float, array-like (K,) or mapping, optional
+        b > 0: what the targets of each class are multiplied with; 1 where not given.  For two classes: targets −b_0 and
+        +b_1.  A margin for each row: ``fit(X, y, margin=b)``.
+    decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}, optional
+        How outputs name a class, where not in the coding's own way.
+
+    Attributes
+    ----------
+    coef_ : (q, d), intercept_ : (q,)
+        Weights of the outputs.  Columns that depend on each other, without a penalty: those of the pseudo-inverse,
+        which are smallest in w0² + ‖w‖² in the units of X.
+    coding_ : ClassCoding
+    targets_ : (K, q)
+        The targets of the classes, margins included.
+    classes_, discriminant_, moments_
+
+    Examples
+    --------
+    >>> from discriminant import LeastSquaresClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> model = LeastSquaresClassifier().fit(iris.X, iris.y)
+    >>> model.decision_function(iris.X[:1]).round(3)
+    array([[ 0.979,  0.125, -0.104]])
+    >>> round(model.score(iris.X, iris.y), 3), round(model.loo_score(iris.X, iris.y), 3)
+    (0.847, 0.827)
+    """
+
+    coding_: ClassCoding
+    targets_: Array
+    _margins: ClassMoments | None
+
+    def __init__(
+        self, coding: Any = "auto", alpha: float = 0.0, margin: Any = None, decoder: str | None = None
+    ) -> None:
+        self.coding = coding
+        self.alpha = alpha
+        self.margin = margin
+        self.decoder = decoder
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> Self:
+        """Learn from rows X (n, d), labels y (n,), how often each row counts, and a margin b_n > 0 for each row."""
+        sample = read_sample(self, X, y, sample_weight)
+        moments, margins = self._sums(sample, margin)
+        return self._learn(moments, margins, sample.classes, sample.dtype, sample)
+
+    @all_or_nothing
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, margin: Any = None
+    ) -> Self:
+        """Learn more rows; the result is that of one fit on all of them.  ``classes`` on the first call."""
+        known = self._classes_for(y, classes)
+        sample = read_sample(self, X, y, sample_weight, known)
+        moments, margins = self._sums(sample, margin)
+        if hasattr(self, "moments_"):
+            moments, margins = _together((self.moments_, self._margins), (moments, margins))
+        self.classes_, self.moments_, self._margins = known, moments, margins
+        if (moments.weight == 0).any():
+            return self  # not yet every class: the weights follow with the rows
+        return self._learn(moments, margins, known, sample.dtype, None)
+
+    @all_or_nothing
+    def merge(self, other: Self) -> Self:
+        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal."""
+        self._merged(other)
+        moments, margins = _together((self.moments_, self._margins), (other.moments_, other._margins))
+        return self._learn(moments, margins, self.classes_, self.coef_.dtype, None)
+
+    # Prediction
+
+    def decision_function(self, X: Any) -> Array:
+        """Class scores (n, K), the outputs themselves for one-of-K; two classes: (n,), positive for ``classes_[1]``."""
+        rows = self._checked_rows(X)
+        return self.discriminant_.decision_function(rows)
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest score."""
+        rows = self._checked_rows(X)
+        return self.discriminant_.predict(rows)
+
+    @property
+    def predict_proba(self) -> Any:
+        """Not defined: raises an AttributeError that says what to use."""
+        raise AttributeError(
+            "Least-squares outputs may lie outside [0, 1] and are not probabilities. Use LinearDiscriminantAnalysis or "
+            "a logistic regression, or calibrate this model (sklearn.calibration.CalibratedClassifierCV)."
+        )
+
+    # Leave-one-out
+
+    def leverages(self, X: Any) -> Array:
+        """h(x) = y·(YᵗY + αI₀)⁻¹y, (n,): the pull of a row of weight one on its own output."""
+        rows = self._checked_rows(X)
+        if len(self._problems) > 1:
+            raise ParameterError(f"The outputs of the coding {self.coding_.name!r} have leverages of their own.")
+        problem = self._problems[0][0]
+        return map_rows(lambda design: problem.leverages(_dense(design.values)), rows)
+
+    def loo_decision_function(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> Array:
+        """Scores of each training row under the model learned without it: exact, by leverages, no refit."""
+        return self._rule.decision_function(self._deleted_outputs(X, y, sample_weight, margin))
+
+    def loo_predict(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> Array:
+        """The class of each training row under the model learned without it."""
+        return self._rule.labels(self._deleted_outputs(X, y, sample_weight, margin))
+
+    def loo_score(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> float:
+        """Leave-one-out accuracy on the training rows."""
+        hits = self.loo_predict(X, y, sample_weight, margin=margin) == np.asarray(y).ravel()
+        return float(np.average(hits, weights=sample_weight))
+
+    def _deleted_outputs(self, X: Any, y: Any, sample_weight: Any, margin: Any) -> Array:
+        """(n, q) outputs."""
+        check_is_fitted(self)
+        sample = read_sample(self, X, y, sample_weight, self.classes_)
+        n = sample.blocks.n_rows
+        seen, given = self.moments_.total, float(n if sample.weight is None else sample.weight.sum())
+        if abs(seen - given) > 1e-6 * seen:
+            raise DataError(
+                f"Leave-one-out takes the rows that the model was fitted to: it saw a total weight of {seen:g}, and "
+                f"these rows have {given:g}."
+            )
+        margins = row_margins(margin, n)
+        out = np.empty((n, self.coding_.n_outputs))
+        for block in sample.blocks:
+            rows = slice(block.start, block.start + block.rows)
+            weight = np.ones(block.rows) if block.weight is None else block.weight
+            codes = np.asarray(block.target, dtype=np.intp)
+            for problem, members, outputs in self._problems:
+                mine = weight * members[codes]
+                parts = problem.deleted(_dense(block.design.values), codes, mine, margins[rows])
+                out[rows, outputs] = self._targeted(parts, codes, weight)[:, outputs]
+        return out
+
+    def _targeted(self, parts: Array, codes: Array, weight: Array) -> Array:
+        """Outputs (n, q) from outputs for targets of one (n, K); Fisher's targets are counted again without the row."""
+        if not self._counted:
+            return np.asarray(parts @ self.targets_)
+        parts = parts * class_margins(self.margin, self.classes_)
+        counts = np.tile(self.moments_.weight, (len(codes), 1))
+        counts[np.arange(len(codes)), codes] -= weight
+        total = counts.sum(axis=1, keepdims=True)
+        own = np.where(counts > 1e-12 * total, total / np.where(counts > 0, counts, 1.0), 0.0)
+        rest = np.where(total - counts > 1e-12 * total, total / np.where(total > counts, total - counts, 1.0), 0.0)
+        outputs = parts * own - (parts.sum(axis=1, keepdims=True) - parts) * rest
+        return np.asarray(outputs[:, 1:] if len(self.classes_) == 2 else outputs)
+
+    # Learning
+
+    def _sums(self, sample: Sample, margin: Any) -> tuple[ClassMoments, ClassMoments | None]:
+        """Class moments, and those of the rows weighted by their margins where there are margins."""
+        number = isinstance(self.alpha, int | float | np.number) and not isinstance(self.alpha, bool)
+        if not number or not 0 <= self.alpha < np.inf:
+            raise ParameterError(f"alpha is a penalty and must be a number from 0 upwards; it is {self.alpha!r}.")
+        K = len(sample.classes)
+        coding = class_coding(self.coding, K, np.ones(K), self.decoder)
+        moments = class_moments(sample.blocks, K, by_class=not coding.care.all())
+        self._require_finite(moments, sample.X, self._names())
+        if coding.decoder == "nearest" and (margin is not None or self.margin is not None):
+            raise ParameterError(
+                "A margin moves the targets, and the decoder 'nearest' decides by them: give one of both."
+            )
+        if margin is None:
+            return moments, None
+        if coding.decoder == "nearest":
+            raise ParameterError(
+                "Margins move the targets, and the decoder 'nearest' decides by them; give one of both."
+            )
+        scaled = row_margins(margin, sample.blocks.n_rows) * (1.0 if sample.weight is None else sample.weight)
+        return moments, class_moments(make_blocks(sample.X, sample.codes, scaled), K, diagonal=True)
+
+    def _learn(
+        self,
+        moments: ClassMoments,
+        margins: ClassMoments | None,
+        classes: Array,
+        dtype: Any,
+        sample: Sample | None,
+    ) -> Self:
+        self._require_every_class(moments, classes)
+        coding = class_coding(self.coding, len(classes), moments.weight, self.decoder)
+        targets = coding.targets * class_margins(self.margin, classes)[:, None]
+        blocks = None if sample is None else sample.blocks
+        A = np.empty((1 + moments.n_features, coding.n_outputs))
+        problems: list[tuple[LeastSquares, Array, Array]] = []
+        patterns, which = np.unique(coding.care, axis=1, return_inverse=True)
+        for j, members in enumerate(patterns.T > 0):
+            outputs = np.flatnonzero(which.ravel() == j)
+            problem = least_squares(moments, alpha=float(self.alpha), blocks=blocks, margins=margins, members=members)
+            A[:, outputs] = problem.weights(targets[:, outputs])
+            problems.append((problem, members, outputs))
+        self._warn_of_rank([problem for problem, _, _ in problems])
+        self.classes_, self.moments_, self._margins, self._problems = classes, moments, margins, problems
+        self.coding_, self.targets_ = coding, targets
+        self.discriminant_ = LinearDiscriminant(
+            A, classes, coding=needed_coding(coding), feature_names=self._names(), center=moments.origin
+        )
+        self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
+        self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)
+        return self
+
+    @property
+    def _counted(self) -> bool:
+        return isinstance(self.coding, str) and self.coding.lower() == "fisher"
+
+    @property
+    def _rule(self) -> Rule:
+        return Rule(self.classes_, self.coding_.n_outputs, needed_coding(self.coding_))
+
+    def _warn_of_rank(self, problems: list[LeastSquares]) -> None:
+        """Name the columns that leave the weights undecided; a penalty decides them."""
+        found: set[int] = set()
+        for problem in problems:
+            if problem.null:
+                found |= {*problem.whitened.constant.tolist(), *problem.whitened.collinear.tolist()}
+        if found:
+            count = max(problem.null.slopes.shape[1] for problem in problems)
+            warnings.warn(
+                f"Variables are collinear: {count} linear combination(s) of {columns(sorted(found), self._names(), 8)} "
+                "are constant. Their weights come from the pseudo-inverse, the smallest that fit; predictions along "
+                "the data are not affected. A penalty (alpha) would decide them too.",
+                CollinearityWarning,
+                stacklevel=5,
+            )
+
+
+def _together(
+    first: tuple[ClassMoments, ClassMoments | None], second: tuple[ClassMoments, ClassMoments | None]
+) -> tuple[ClassMoments, ClassMoments | None]:
+    """Moments and margin moments of both; rows without margins have the margin 1."""
+    moments = first[0].merge(second[0])
+    if first[1] is None and second[1] is None:
+        return moments, None
+    a, b = (_plain(own) if margins is None else margins for own, margins in (first, second))
+    return moments, a.merge(b)
+
+
+def _plain(moments: ClassMoments) -> ClassMoments:
+    """Moments of rows whose margins are all 1, in the form of margin moments."""
+    return replace(moments, scatter=moments.squares(), diagonal=True)
+
+
+def _dense(values: Any) -> Array:
+    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
