@@ -7,7 +7,7 @@ Each class is shifted by its own approximate mean s_k (from a small sample) befo
 A subtraction of two floats is exact up to the rounding of its own, small, result; so offsets of 1e8 standard
 deviations cost no digits.  Where every mean lies within two deviations of zero the shift is not worth its time: the
 formula with s_k = 0 then loses less than a digit.  Means are kept relative to an origin for the same reason:
-m_k = origin + unit · means_k.  Two moments merge by Chan's formula, S = S_a + S_b + (W_a W_b / W) (m_a − m_b)(m_a − m_b)ᵗ,
+m_k = origin + unit · means_k.  Two moments merge by Chan's formula, S = S_a + S_b + (W_a W_b / W) δδᵗ, δ = m_a − m_b,
 in a form that is symmetric in a and b to the last bit.
 """
 
