@@ -28,7 +28,10 @@ Answer = dict[str, Array]
 OURS, PEER, BY_HAND, LIMIT = "ours", "peer", "by hand", "limit"
 
 # What a peer may raise on data that it cannot handle; the row then carries the sentence and the run goes on.
-FAILURES = (ImportError, AttributeError, ArithmeticError, ValueError, TypeError, RuntimeError, MemoryError, OSError)
+FAILURES = (
+    *(ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, MemoryError, NameError, OSError),
+    *(RuntimeError, SyntaxError, TypeError, ValueError),
+)
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,9 @@ class Neighbours:
             if busy_seconds() - before <= 0.3 * quiet or time.monotonic() >= end:
                 return
 
-    def add(self, busy: float, own: float, wall: float) -> None:
-        """Count one measurement: the machine's busy seconds, the contender's own, and the wall seconds it took."""
-        self.foreign += max(0.0, busy - own)
+    def add(self, foreign: float, wall: float) -> None:
+        """Count one measurement: the processor seconds that others used meanwhile, and the wall seconds it took."""
+        self.foreign += foreign
         self.available += wall * (os.cpu_count() or 1)
 
     @property

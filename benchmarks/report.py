@@ -78,7 +78,10 @@ def verdict(outcome: Outcome) -> str:
     for row in outcome.rows:
         if row.role == LIMIT and row.times:
             words.append(f"{times(ours.median / row.median)} times *{row.method}*.")
-    words.append("Promise not kept." if outcome.shortfalls() else "Promise kept.")
+    if outcome.decided:
+        words.append("Promise not kept." if outcome.shortfalls() else "Promise kept.")
+    else:
+        words.append("Undecided: others used the machine meanwhile.")
     return " ".join(words)
 
 

@@ -49,10 +49,13 @@ def publish(outcomes: Sequence[Outcome], machine: dict[str, object], arguments: 
         (folder / f"{name}.md").write_text(text)
         draw([outcome], folder / f"{name}.svg")
         print(text)
-        if not (arguments.quick or arguments.no_readme or arguments.adapter):
+        if not (arguments.quick or arguments.no_readme or arguments.adapter) and not outcome.decided:
+            say(f"{outcome.task.name} is not put into the README: others used the machine; run it again when it rests")
+        elif not (arguments.quick or arguments.no_readme or arguments.adapter):
             paste(HERE / "README.md", outcome.task.name, text, tuple(TASKS))
     draw(outcomes, folder / f"{prefix}speed.png")
-    if not (arguments.quick or arguments.no_readme or arguments.adapter or arguments.task):
+    whole = not (arguments.quick or arguments.no_readme or arguments.adapter or arguments.task)
+    if whole and all(outcome.decided for outcome in outcomes):
         draw(outcomes, HERE / "speed.svg")
 
 

@@ -8,6 +8,7 @@ sentence).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import subprocess
@@ -27,12 +28,15 @@ class Worker:
     """A ``Bench`` in a process of its own, with the same methods through ``call``."""
 
     def __init__(self, file: str, threads: int) -> None:
-        cores = sorted(os.sched_getaffinity(0))[:threads]
-        environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(threads))
+        self.file, self.threads = file, threads
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        cores = sorted(os.sched_getaffinity(0))[: self.threads]
+        environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(self.threads))
         environment["PYTHONPATH"] = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH")) if p)
-        self.file = file
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", file, ",".join(map(str, cores))],
+        return subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.worker", self.file, ",".join(map(str, cores))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
@@ -40,7 +44,13 @@ class Worker:
         )
 
     def call(self, command: str, *arguments: Any) -> Any:
-        """The value of ``Bench.command(*arguments)`` over there; RuntimeError with its sentence when it failed."""
+        """The value of ``Bench.command(*arguments)`` over there; RuntimeError with its sentence when it failed.
+
+        A peer that took its process down with it gets a new one, without a task, at the next call.
+        """
+        if self.process.poll() is not None:
+            self.close()
+            self.process = self._start()
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         try:
@@ -58,7 +68,8 @@ class Worker:
         """End the process by closing its input, and wait for it."""
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
-                pipe.close()
+                with contextlib.suppress(BrokenPipeError):  # the process is gone already
+                    pipe.close()
         self.process.wait()
 
     def __enter__(self) -> Worker:

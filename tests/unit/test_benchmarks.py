@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +21,12 @@ sys.path.insert(0, str(ROOT))  # the benchmarks are no part of the installed pac
 from benchmarks import adapters, measure, report, run  # noqa: E402
 from benchmarks.adapters import limits, numpy_, sklearn_  # noqa: E402
 from benchmarks.agree import Verdict, cheapest_within, compare  # noqa: E402
-from benchmarks.bench import Bench  # noqa: E402
+from benchmarks.bench import Bench, Sample  # noqa: E402
 from benchmarks.contract import BY_HAND, LIMIT, OURS, PEER, Prepared  # noqa: E402
 from benchmarks.data import digest, gaussian_classes  # noqa: E402
 from benchmarks.measure import Options, Outcome, Row  # noqa: E402
 from benchmarks.tasks import TASKS, Aim, Task  # noqa: E402
+from benchmarks.worker import Worker  # noqa: E402
 
 TINY = replace(TASKS["lda-1e6x50"], name="tiny", n=600, d=4, small=(400, 4))
 HASTY = Options(repeat=2, threads=1, memory=False, quiet=0.0, patience=0.0)
@@ -137,6 +139,20 @@ def test_a_contender_that_fails_keeps_its_sentence_and_the_others_run(measured: 
     assert outcome.best(PEER) is not None
 
 
+def test_a_peer_that_takes_its_process_down_is_a_sentence_and_the_next_call_has_a_new_process() -> None:
+    with Worker("limits", 1) as worker:
+        worker.call("load", TINY)
+        first = worker.process
+        threading.Timer(0.2, first.kill).start()
+        with pytest.raises(RuntimeError, match="process of limits ended with code -9 during load"):
+            worker.call("load", replace(TINY, n=5_000_000, d=20))
+        with pytest.raises(RuntimeError, match="no task is loaded"):
+            worker.call("warm", "one read of X")
+        worker.call("load", TINY)
+        assert worker.call("warm", "one read of X").wall > 0
+        assert worker.process.pid != first.pid
+
+
 def test_a_missing_package_is_left_out_in_a_sentence(measured: Any) -> None:
     outcome = measured(TINY, adapter("ghost", PEER, shrunken, package="no-such-distribution"), sklearn_)
     assert outcome.skipped == ["ghost is not installed: left out."]
@@ -231,6 +247,30 @@ def test_a_missed_promise_is_a_sentence() -> None:
     assert Outcome(replace(TINY, aim=Aim(2.0, 5.0)), rows, []).shortfalls() == []
     missed = Outcome(replace(TINY, aim=Aim(3.0, 4.0)), rows, []).shortfalls()
     assert missed == ["tiny: 2.00× peer m, promised 3×", "tiny: 5.00 reads of X, promised 4"]
+
+
+def test_nothing_is_decided_while_others_use_the_machine() -> None:
+    rows = [Row("discriminant", "a", OURS, "m", [0.5], verdict=Verdict(True, "equal"))]
+    quiet, busy = (Outcome(replace(TINY, aim=Aim(0.0)), rows, [], share) for share in (0.01, 0.5))
+    assert quiet.decided
+    assert not busy.decided
+    assert "Promise kept" in report.verdict(quiet)
+    assert "Undecided" in report.verdict(busy)
+
+
+def test_a_measurement_that_others_disturbed_is_taken_again_and_the_least_disturbed_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The share that others took decides which of the attempts counts; how long it took does not."""
+    attempts = iter([Sample(1.0, 0.1), Sample(3.0, 3.0), Sample(2.0, 0.1)])
+    clock, busy = iter([0.0, 1.0, 10.0, 13.0]), iter([0.0, 2.0, 10.0, 13.0])
+    monkeypatch.setattr(measure, "busy_seconds", lambda: next(busy))
+    monkeypatch.setattr(measure.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(measure.Neighbours, "settle", lambda *_: None)
+    worker: Any = SimpleNamespace(call=lambda *_: next(attempts))
+    neighbours = measure.Neighbours()
+    assert measure.undisturbed(Row("a", "a", PEER, "m"), worker, HASTY, neighbours).wall == 3.0
+    assert neighbours.share == pytest.approx(0.0, abs=1e-6)
 
 
 def test_sections_are_pasted_between_their_markers_in_task_order(tmp_path: Path) -> None:
