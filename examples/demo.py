@@ -86,6 +86,7 @@ def judge(label: str, model: Any, X: np.ndarray, y: np.ndarray) -> Result:
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
+    model.fit(X, y)  # once before the clock runs: the first fit loads modules
     start = time.perf_counter()
     model.fit(X, y)
     seconds = time.perf_counter() - start
