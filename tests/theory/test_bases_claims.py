@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from sklearn.base import ClassifierMixin, clone
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+import discriminant
 from discriminant.bases import (
     Distances,
     Functions,
@@ -280,3 +284,23 @@ def test_the_class_between_two_and_four_is_learned_by_a_linear_machine(basis):
     A = machine(basis.fit_transform(x), labels)
     decided = (np.c_[np.ones(len(x)), basis.transform(x)] @ A).argmax(axis=1)
     np.testing.assert_array_equal(decided, labels)
+
+
+ESTIMATORS = [name for name, home in discriminant._HOMES.items() if home.startswith("estimators.")]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_works_on_the_features_as_on_the_columns(name):
+    """Learning on φ(x) is learning: the pipeline equals the classifier on φ(X), and curves where x alone cannot."""
+    classifier = getattr(discriminant, name)
+    required = [p for p in inspect.signature(classifier).parameters.values() if p.default is p.empty and p.kind < 2]
+    if required or not issubclass(classifier, ClassifierMixin):
+        pytest.skip(reason=f"{name} is no classifier of its own: it wraps another one")
+    X, labels = ring(n=60)
+    labels = np.array(["inside", "around"])[labels]
+    basis = Polynomial(2)
+    pipeline = make_pipeline(clone(basis), classifier()).fit(X, labels)
+    features = clone(basis).fit_transform(X)
+    np.testing.assert_array_equal(pipeline.predict(X), classifier().fit(features, labels).predict(features))
+    assert pipeline.score(X, labels) > 0.9
+    assert pipeline[-1].n_features_in_ == 5
