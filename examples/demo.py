@@ -241,7 +241,7 @@ def report(story: Story) -> str:
     codes, decided = _places(data.y, model.classes_), _places(left_out, model.classes_)
     counts = np.zeros((len(data.classes), len(data.classes)), dtype=int)
     np.add.at(counts, (codes, decided), 1)
-    sentence, _ = because(why, data)
+    sentence, measured = because(why, data)
     table = [result.cells() for result in story.results]
     losses = [result.log_loss for result in story.results]
     best = [(int(np.nanargmin(losses)), 4)]
@@ -272,8 +272,9 @@ def report(story: Story) -> str:
                 [*why.contributions, why.baseline],
                 (why.second, why.first),
                 (html.COLOURS[data.classes.index(why.second)], html.COLOURS[data.classes.index(why.first)]),
-            ),
-            f"The bars add up to the log odds, {why.score:+.2f}. Measurements are compared with the mean bird's.",
+            )
+            + html.table(["attribute", "this bird", "mean bird"], [row[:3] for row in measured if row[1]]),
+            f"The bars add up to the log odds, {why.score:+.2f}. Each compares the bird with the mean bird.",
         ),
         "</div>",
         html.section(

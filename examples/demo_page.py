@@ -31,7 +31,8 @@ th { font-weight: 600; color: var(--soft); font-size: .85rem } th, td { padding:
 .number { text-align: right } td.number { white-space: nowrap }
 th:first-child, td:first-child { padding-left: 0 } tr + tr td { border-top: 1px solid var(--line) }
 td.best { font-weight: 700 } td.hit, td.miss { text-align: center; border-radius: 4px }
-.scroll { overflow-x: auto } figure { margin: 0 } svg { display: block; width: 100%; height: auto }
+.scroll { overflow-x: auto } svg + .scroll { margin: .5rem 0 } figure { margin: 0 }
+svg { display: block; width: 100%; height: auto }
 svg text { font: 13px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: var(--ink) }
 svg .soft { fill: var(--soft); font-size: 12.5px }
 """
