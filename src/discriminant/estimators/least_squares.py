@@ -25,7 +25,7 @@ from discriminant.estimators.targets import class_coding, class_margins, needed_
 from discriminant.gaussian.least_squares import LeastSquares, least_squares
 from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.model import LinearDiscriminant
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Block
 
 
 class LeastSquaresClassifier(MomentClassifier):
@@ -165,14 +165,18 @@ class LeastSquaresClassifier(MomentClassifier):
             )
         margins = row_margins(margin, n)
         out = np.empty((n, self.coding_.n_outputs))
-        for block in sample.blocks:
+
+        def fill(block: Block) -> int:
             rows = slice(block.start, block.start + block.rows)
             weight = np.ones(block.rows) if block.weight is None else block.weight
             codes = np.asarray(block.target, dtype=np.intp)
+            values = _dense(block.design.values)
             for problem, members, outputs in self._problems:
-                mine = weight * members[codes]
-                parts = problem.deleted(_dense(block.design.values), codes, mine, margins[rows])
+                parts = problem.deleted(values, codes, weight * members[codes], margins[rows])
                 out[rows, outputs] = self._targeted(parts, codes, weight)[:, outputs]
+            return block.rows
+
+        sample.blocks.reduce(fill)
         return out
 
     def _targeted(self, parts: Array, codes: Array, weight: Array) -> Array:
