@@ -73,6 +73,13 @@ def verdict(outcome: Outcome) -> str:
     words = [f"Promise: {outcome.task.aim.sentence()}."]
     if peer is not None:
         words.append(f"Measured: {times(peer.median / ours.median)}× the fastest peer ({peer.label}).")
+        other = min(
+            (r for r in outcome.rows if r.role == PEER and r.counts and r.adapter != peer.adapter),
+            key=lambda r: r.median,
+            default=None,
+        )
+        if other is not None:
+            words.append(f"{times(other.median / ours.median)}× the next package ({other.label}).")
     if hand is not None:
         words.append(f"{times(hand.median / ours.median)}× {hand.label}.")
     for row in outcome.rows:

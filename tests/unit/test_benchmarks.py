@@ -249,6 +249,19 @@ def test_a_missed_promise_is_a_sentence() -> None:
     assert missed == ["tiny: 2.00× peer m, promised 3×", "tiny: 5.00 reads of X, promised 4"]
 
 
+def test_the_verdict_names_the_fastest_peer_and_the_next_package() -> None:
+    good = Verdict(True, "equal")
+    rows = [
+        Row("discriminant", "a", OURS, "m", [1.0], verdict=good),
+        Row("slow", "b", PEER, "m", [5.0], verdict=good),
+        Row("quick", "c", PEER, "m", [2.0], verdict=good),
+        Row("wrong", "d", PEER, "m", [0.1], verdict=Verdict(False, "DIFFERS")),
+    ]
+    sentence = report.verdict(Outcome(replace(TINY, aim=Aim(3.0)), rows, []))
+    assert "2× the fastest peer (quick m). 5× the next package (slow m)." in sentence
+    assert "Promise not kept." in sentence
+
+
 def test_nothing_is_decided_while_others_use_the_machine() -> None:
     rows = [Row("discriminant", "a", OURS, "m", [0.5], verdict=Verdict(True, "equal"))]
     quiet, busy = (Outcome(replace(TINY, aim=Aim(0.0)), rows, [], share) for share in (0.01, 0.5))
