@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import warnings
 from pathlib import Path
 
 import markdown
@@ -65,6 +66,9 @@ def main() -> None:
         path = output / target(source)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page(source, sources), encoding="utf-8")
+    # pdoc reads a dataclass's generated signature where it is re-exported, and warns that its annotations' names are
+    # not imported there; it then shows them as written, which is what we want.
+    warnings.filterwarnings("ignore", message="Error parsing type annotation", category=UserWarning)
     pdoc.render.configure(docformat="numpy", footer_text="discriminant")
     pdoc.pdoc("discriminant", output_directory=output / "api")
     print(f"{len(sources)} pages and the reference: {output / 'index.html'}")
