@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import json
 import sys
@@ -18,12 +19,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the benchmarks are no part of the installed package
 
-from benchmarks import adapters, measure, report, run  # noqa: E402
+from benchmarks import adapters, agree, data, measure, report, run  # noqa: E402
 from benchmarks.adapters import limits, numpy_, sklearn_  # noqa: E402
 from benchmarks.agree import Verdict, cheapest_within, compare  # noqa: E402
 from benchmarks.bench import Bench, Sample  # noqa: E402
 from benchmarks.contract import BY_HAND, LIMIT, OURS, PEER, Prepared  # noqa: E402
-from benchmarks.data import digest, gaussian_classes  # noqa: E402
 from benchmarks.measure import Options, Outcome, Row  # noqa: E402
 from benchmarks.tasks import TASKS, Aim, Task  # noqa: E402
 from benchmarks.worker import Worker  # noqa: E402
@@ -52,12 +52,12 @@ def adapter(name: str, role: str, build: Any, problem: str = "lda-fit", package:
     return SimpleNamespace(NAME=name, ROLE=role, PACKAGE=package, METHODS={problem: {"m": build}}, REFUSALS={})
 
 
-def shrunken(data: Any) -> Prepared:
+def shrunken(rows: Any) -> Prepared:
     """A contender that is quick and solves another problem."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5).fit(data.X, data.y)
-    return Prepared(lambda: model, lambda m: {"posterior": m.predict_proba(data.probe)})
+    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5).fit(rows.X, rows.y)
+    return Prepared(lambda: model, lambda m: {"posterior": m.predict_proba(rows.probe)})
 
 
 def refusing(_: Any) -> Prepared:
@@ -75,6 +75,13 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Any:
         return measure.measure(task, workers, HASTY)
 
     return measure_with
+
+
+@pytest.mark.parametrize("module", [agree, data, report], ids=lambda module: module.__name__)
+def test_examples_in_the_harness_print_what_they_say(module: Any) -> None:
+    result = doctest.testmod(module)
+    assert result.attempted > 0
+    assert result.failed == 0
 
 
 def test_every_problem_of_a_task_is_solved_by_us_and_by_a_peer_and_has_a_limit() -> None:
@@ -96,8 +103,8 @@ def test_each_adapter_has_a_method_or_a_sentence_for_each_problem() -> None:
 
 
 def test_data_are_the_same_for_the_same_seed_and_differ_for_another() -> None:
-    first, second, other = (gaussian_classes(500, 3, 2, seed=seed) for seed in (1, 1, 2))
-    assert digest(first) == digest(second) != digest(other)
+    first, second, other = (data.gaussian_classes(500, 3, 2, seed=seed) for seed in (1, 1, 2))
+    assert data.digest(first) == data.digest(second) != data.digest(other)
 
 
 def test_peers_and_recipes_give_the_same_answers_at_tiny_size(measured: Any) -> None:
