@@ -45,5 +45,13 @@ def certify_fit(fit: LogisticFit, tol: float, ridge: float) -> Certificate:
         why = "" if ridge else " Without a penalty the likelihood may have no maximum: ask discriminant.separability."
         status = f"J = {J:.10g}; no bound could be proved.{why}"
     return Certificate(
-        status, met, J, J - max(fit.gap, 0.0), max(fit.gap, 0.0), fit.gradient_norm, fit.passes, None, (str(fit.choice),)
+        status,
+        met,
+        J,
+        J - max(fit.gap, 0.0),
+        max(fit.gap, 0.0),
+        fit.gradient_norm,
+        fit.passes,
+        None,
+        (str(fit.choice),),
     )

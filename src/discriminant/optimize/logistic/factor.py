@@ -65,7 +65,7 @@ def unit_diagonal(H: Array) -> tuple[Array, Array]:
     return scaled, scale
 
 
-def factorize(H: Array) -> Factor | None:
+def factorize(H: Array, safe: float = SAFE_PIVOT) -> Factor | None:
     """A Cholesky factor of H, or None where H is so near to singular that its digits are lost."""
     scaled, scale = unit_diagonal(H)
     p = len(scale)
@@ -75,16 +75,30 @@ def factorize(H: Array) -> Factor | None:
         except np.linalg.LinAlgError:
             return None
         least = float(np.square(np.diagonal(L)).min())
-        if least < SAFE_PIVOT:
+        if least < safe:
             return None
         return Factor(scale, np.linalg.inv(L).T, None, p, least)
     from scipy.linalg.lapack import dpotrf
 
     L, failed = dpotrf(scaled, lower=1, overwrite_a=1)
     least = float(np.square(np.diagonal(L)).min())
-    if failed or least < SAFE_PIVOT:
+    if failed or least < safe:
         return None
     return Factor(scale, None, L, p, least)
+
+
+def cholesky(H: Array) -> Factor:
+    """A factor of H that is good enough for a preconditioner: collinear directions get a little curvature."""
+    scaled, scale = unit_diagonal(H)
+    for extra in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
+        index = np.arange(len(scale))
+        scaled[index, index] += extra
+        factor = factorize(scaled, safe=1e-14)
+        if factor is not None:
+            return Factor(
+                scale * factor.scale, factor.inverse_root, factor.triangle, factor.rank, factor.least, factor.null
+            )
+    return pseudo_factor(H)
 
 
 def pseudo_factor(H: Array) -> Factor:

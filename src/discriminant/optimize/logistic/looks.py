@@ -67,8 +67,8 @@ def adjoint(values: Any, G: Array) -> Array:
     return out
 
 
-def sandwich(values: Any, w: Array) -> Array:
-    """Yᵗ diag(w) Y, w ≥ 0, by a rank-k update of √w Y."""
+def sandwich(values: Any, w: Array, single: bool = False) -> Array:
+    """Yᵗ diag(w) Y, w ≥ 0, by a rank-k update of √w Y; ``single``: in float32, for a preconditioner."""
     d = values.shape[1]
     out = np.empty((d + 1, d + 1))
     out[0, 0] = w.sum()
@@ -78,8 +78,9 @@ def sandwich(values: Any, w: Array) -> Array:
         out[1:, 1:] = (values.T @ weighted).toarray()
     else:
         root = np.sqrt(w)
-        rows = np.multiply(values, root[:, None], out=scratch("rooted", values.shape))
-        out[0, 1:] = root @ rows
+        name, dtype = ("rooted32", np.float32) if single else ("rooted", np.float64)
+        rows = np.multiply(values, root[:, None], out=scratch(name, values.shape, dtype), casting="same_kind")
+        out[0, 1:] = root.astype(dtype) @ rows
         out[1:, 1:] = rows.T @ rows
     out[1:, 0] = out[0, 1:]
     return out
@@ -93,6 +94,7 @@ class TwoClass:
     rows: Rows
     hessian: bool = False
     bend: bool = False
+    single: bool = False  # the Hessian in float32
 
     def __call__(self, block: Block) -> Look:
         values = self.rows.values(block)
@@ -113,11 +115,43 @@ class TwoClass:
             if block.weight is not None:
                 curve *= block.weight
             if self.hessian:
-                look.hessian = sandwich(values, curve)
+                look.hessian = sandwich(values, curve, self.single)
                 look.bend = look.hessian[0].copy()
             else:
                 look.bend = adjoint(values, curve[:, None])[:, 0]
         return look
+
+
+@dataclass(frozen=True)
+class FusedTwoClass:
+    """The same look by a compiled kernel that reads each row once: for many rows."""
+
+    A: Array  # (1+d, 1)
+    rows: Rows
+
+    def __call__(self, block: Block) -> Look:
+        from discriminant.kernels.logistic import two_class_look
+
+        raw = block.design.raw
+        if raw.dtype not in (np.float64, np.float32) or not raw.flags.c_contiguous:
+            raw = scratch("contiguous", raw.shape)
+            raw[...] = block.design.raw
+        none = np.empty(0)
+        shift = self.rows.shift(block)
+        g, h, out = np.zeros(len(self.A)), np.zeros(len(self.A)), np.array([0.0, np.inf])
+        two_class_look(
+            raw,
+            np.ascontiguousarray(self.A[1:, 0]),
+            float(self.A[0, 0]),
+            none if self.rows.center is None else self.rows.center,
+            np.asarray(block.target, dtype=np.float64),
+            none if block.weight is None else np.asarray(block.weight, dtype=np.float64),
+            none if shift is None else shift,
+            g,
+            h,
+            out,
+        )
+        return Look(float(out[0]), g[:, None], bend=h, margin=float(out[1]))
 
 
 @dataclass(frozen=True)

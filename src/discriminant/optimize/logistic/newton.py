@@ -22,6 +22,7 @@ from discriminant.protocols import Array, Block
 
 MOST_STEPS = 500  # far above what Newton's method with a line search needs; a guard against a loop, not a setting
 ROOT_VALUES = 20_000_000  # up to this many multiplications a square root of H is factored where H has lost digits
+CHORD = 1e-6
 NEGLIGIBLE = 1e-13  # ν below which a step changes nothing that can be seen in J
 SEPARATED_LOSS = 1e-6  # an unpenalised fit of separated classes ends when its mean loss is below this
 
@@ -54,9 +55,10 @@ def newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float, *, to_t
     """Minimise J from inner A: to the last digits, or until the gap is ≤ tol·|J|."""
     look = problem.look(A, hessian=True)
     trace.passes += 1
-    previous, best = np.inf, None
+    previous, best, factor = np.inf, None, None
     for _ in range(MOST_STEPS):
-        factor = make_factor(regular(problem, look), _root(problem, A))
+        if look.hessian is not None:
+            factor = make_factor(regular(problem, look), _root(problem, A))
         g = look.gradient.T.ravel()
         p = -factor.solve(g)
         decrement = float(np.sqrt(max(-(g @ p), 0.0)))
@@ -120,7 +122,9 @@ def _advance(problem: LogisticProblem, point: Point, P: Array, trace: Trace) -> 
     slope = -(point.decrement**2)
     slack = 8e-16 * (abs(point.look.value) + 1e-300)
     A = point.A + P
-    look = problem.look(A, hessian=True)
+    # So near to the minimum the Hessian at hand is right to six digits: a chord step is as good and much cheaper.
+    exact = point.decrement > CHORD * np.sqrt(abs(point.look.value))
+    look = problem.look(A, hessian=exact, bend=not exact)
     trace.passes += 1
     if look.value <= point.look.value + 1e-4 * slope + slack:
         return A, look, True

@@ -11,16 +11,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from discriminant.data import ArrayBlocks
 from discriminant.data.blocks import make_blocks
 from discriminant.data.rows import SparseRows
-from discriminant.optimize.logistic.looks import Along, Look, ManyClass, Rows, TwoClass
+from discriminant.kernels.compile import can_compile
+from discriminant.optimize.logistic.looks import Along, FusedTwoClass, Look, ManyClass, Rows, TwoClass
 from discriminant.protocols import Array
 
+FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
+FUSED_BLOCK = 400_000
 ONE_BLOCK = 200_000  # values: problems below this are one block
+UNIT_ROWS = 4_096  # rows that centre and units are read from
 FAR = 4.0  # a column whose mean lies further than so many spreads from zero is measured from one of its values
 
 
@@ -59,6 +64,11 @@ class LogisticProblem:
             int(self.blocks.rows.X.nnz) if isinstance(self.blocks.rows, SparseRows) else self.n_rows * self.n_features
         )
 
+    @property
+    def fused(self) -> bool:
+        """Whether the rows are so many that a compiled look pays for being loaded."""
+        return not self.sparse and self.values >= FUSED_VALUES and can_compile()
+
     @cached_property
     def total(self) -> float:
         """Σ w."""
@@ -87,11 +97,21 @@ class LogisticProblem:
 
     # Looks, in inner coordinates
 
-    def look(self, A: Array, *, hessian: bool = False, bend: bool = False) -> Look:
-        """J, ∇J and, where asked, ∇²J at inner A; ``bend`` stays in the user's units."""
-        kind = TwoClass if self.n_outputs == 1 else ManyClass
+    def look(self, A: Array, *, hessian: bool = False, bend: bool = False, single: bool = False) -> Look:
+        """J, ∇J and, where asked, ∇²J at inner A; ``bend`` stays in the user's units.
+
+        ``single``: the Hessian to float32 accuracy, for a preconditioner.
+        """
+        A_user = A / self.units
+        kernel: Any
+        if self.n_outputs > 1:
+            kernel = ManyClass(A_user, self.rows, hessian, bend)
+        elif self.fused and not hessian:
+            kernel = FusedTwoClass(A_user, self.rows)
+        else:
+            kernel = TwoClass(A_user, self.rows, hessian, bend, single)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            look = self.blocks.reduce(kind(A / self.units, self.rows, hessian, bend))
+            look = self.blocks.reduce(kernel)
         return self.finish(look, A)
 
     def finish(self, look: Look, A: Array) -> Look:
@@ -158,6 +178,8 @@ class LogisticProblem:
         """The same problem with centre and units from (a sample of) its rows."""
         center, unit = choose_units(self)
         rows = self.n_rows if self.values <= ONE_BLOCK else self.blocks.block_rows
+        if self.fused and self.n_outputs == 1:
+            rows = max(64, FUSED_BLOCK // max(self.n_features, 1))
         return replace(self, blocks=replace(self.blocks, block_rows=rows), center=center, unit=unit)
 
     def pick(self, index: Array, weight: Array | None) -> LogisticProblem:
@@ -198,8 +220,11 @@ def choose_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
         X = problem.blocks.rows.X  # type: ignore[union-attr]
         squares = np.bincount(X.indices, np.square(X.data.astype(np.float64)), minlength=d) if X.nnz else np.zeros(d)
         return None, power_of_two(np.sqrt(squares / max(n, 1)))
-    index = np.unique(np.linspace(0, n - 1, min(n, max(256, 2_000_000 // max(d, 1)), 20_000)).astype(np.intp))
-    values = problem.blocks.rows.pick(index).values
+    if problem.values <= ONE_BLOCK:
+        values = problem.blocks.block(0, n).design.values
+    else:
+        index = np.linspace(0, n - 1, min(n, UNIT_ROWS, max(512, 400_000 // max(d, 1)))).astype(np.intp)
+        values = problem.blocks.rows.pick(index).values
     with np.errstate(over="ignore", invalid="ignore"):
         mean = values.mean(axis=0)
         spread = size_of(values - mean)

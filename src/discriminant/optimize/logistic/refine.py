@@ -17,8 +17,7 @@ from discriminant.optimize.logistic.newton import Point, Trace
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array
 
-ALWAYS = 100_000  # values·outputs: refined whatever the condition, it costs a millisecond
-WHERE_COLLINEAR = 5_000_000
+MOST_VALUES = 5_000_000  # values·outputs: above, the widest float (which has no BLAS) takes too long
 COLLINEAR = 1e-5  # smallest pivot of the unit-diagonal Hessian above which float64 has all the digits
 MOST_STEPS = 8
 
@@ -30,7 +29,7 @@ def refine(problem: LogisticProblem, point: Point, trace: Trace) -> tuple[Point,
     A = point.A.astype(np.longdouble)
     if factor is None or point.separated or not point.gap < np.inf:
         return point, A
-    if size > (WHERE_COLLINEAR if factor.least < COLLINEAR else ALWAYS):
+    if size > MOST_VALUES or factor.least > COLLINEAR:
         return point, A
     rows = _Extended(problem)
     best, least = A, np.inf

@@ -6,11 +6,15 @@ intercept at the centre.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from discriminant.data import single_threaded_blas, workers
+from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.optimize.choose import Choice, Shape, choose
+from discriminant.optimize.logistic import large
 from discriminant.optimize.logistic.newton import Point, Trace, newton
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.refine import refine
@@ -49,12 +53,25 @@ def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | N
 
     ``start``: weights (1+d, q) in the user's units with a plain intercept (at zero).
     """
+    # One pin for the whole fit: to set and release it for each look would cost as much as a look.
+    hold = problem.values >= SERIAL_VALUES and workers() > 1
+    with single_threaded_blas() if hold else contextlib.nullcontext():
+        return _solve(problem, tol, start)
+
+
+def _solve(problem: LogisticProblem, tol: float, start: Array | None) -> LogisticFit:
     problem = problem.with_units()
     choice = choose(shape_of(problem))
     trace = Trace()
     if choice.method == "newton-in-row-space":
         return _in_row_space(problem, choice, trace, tol)
-    point = newton(problem, inner_start(problem, start), trace, tol)
+    A = inner_start(problem, start)
+    if choice.method == "sampled-newton":
+        point = large.sampled_newton(problem, A, trace, tol)
+    elif choice.method == "sampled-quasi-newton" and problem.n_outputs == 1:
+        point = large.two_class(problem, A, trace, tol)
+    else:
+        point = newton(problem, A, trace, tol)
     point, wide = refine(problem, point, trace)
     return finish(problem, point, wide, choice, trace)
 

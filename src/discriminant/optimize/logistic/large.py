@@ -1,0 +1,58 @@
+"""Many rows: a row sample's optimum and curvature first, then few looks at all rows."""
+
+from __future__ import annotations
+
+from discriminant.optimize.logistic import precondition
+from discriminant.optimize.logistic.newton import Point, Trace, newton
+from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.optimize.logistic.quasi import quasi_newton
+from discriminant.optimize.logistic.sample import sampled
+from discriminant.protocols import Array
+
+FIRST_ROWS = 2_000
+SAMPLE_ROWS = 10_000
+SAMPLE_SHARE = 40  # one row in so many: the sample's Hessian then costs about a look at all rows
+MOST_SAMPLE_ROWS = 40_000
+FEW_COLUMNS = 50
+ROWS_PER_COLUMN = 20
+
+
+def sample_size(problem: LogisticProblem) -> int:
+    """Rows enough for a Hessian right to some per cent, few enough to cost less than a look."""
+    wanted = max(SAMPLE_ROWS, min(problem.n_rows // SAMPLE_SHARE, MOST_SAMPLE_ROWS))
+    return int(min(max(wanted, ROWS_PER_COLUMN * problem.n_features), max(problem.n_rows // 4, 1_000)))
+
+
+def roughly(sample: LogisticProblem) -> float:
+    """The relative gap at which a sample's optimum is as near as the sample can know: d/2n is its own error."""
+    return 0.05 * sample.n_features / sample.n_rows
+
+
+def two_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
+    """Sample, solve it roughly, take its Hessian there as preconditioner, then quasi-Newton on all rows."""
+    quiet = Trace()
+    small = sampled(problem, max(FIRST_ROWS, 4 * problem.n_features))
+    rough = precondition.two_class(small, A)
+    A = quasi_newton(small, A, rough, quiet, roughly(small), rough=True).A
+    sample = sampled(problem, sample_size(problem))
+    if problem.n_features > 4 * FEW_COLUMNS:
+        rough = precondition.two_class(sample, A)
+    A = quasi_newton(sample, A, rough, quiet, roughly(sample), rough=True).A
+    correction = None
+    if precondition.little_known(sample):
+        correction = (precondition.diagonal(problem, A) / precondition.diagonal(sample, A))[:, 0]
+        trace.passes += 1
+    preconditioner = precondition.two_class(sample, A, correction)
+    trace.passes += quiet.passes * sample.n_rows / problem.n_rows
+    point = quasi_newton(problem, A, preconditioner, trace, tol)
+    if point.separated or point.gap <= tol * abs(point.look.value):
+        return point
+    # The dual bound is too loose to certify what is solved already: an exact Hessian proves it, and improves on it.
+    return newton(problem, point.A, trace, tol, to_the_end=False)
+
+
+def sampled_newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
+    """Exact Newton steps on all rows from a sample's optimum."""
+    sample = sampled(problem, sample_size(problem))
+    A = newton(sample, A, Trace(), 0.02 * problem.n_features / sample.n_rows, to_the_end=False).A
+    return newton(problem, A, trace, tol, to_the_end=False)

@@ -1,0 +1,108 @@
+"""Approximate inverses of the Hessian that make limited-memory steps short of Newton's by little.
+
+*Two classes*: the Hessian of a row sample, factored once.  *Many classes*: its diagonal blocks, one a class.
+*Wide or sparse*: its diagonal.  A column that the sample hardly knows (a rare dummy, a heavy tail) is corrected to its
+curvature over all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discriminant.optimize.logistic.factor import Factor, cholesky, factorize
+from discriminant.optimize.logistic.looks import Rows
+from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.protocols import Array, Block
+
+SINGLE_FROM = 128  # columns from which the Gram matrix is what costs, and float32 halves it
+SINGLE_PIVOT = 1e-3  # smallest pivot of the unit-diagonal Hessian that float32 knows well enough
+KNOWN = 100.0  # effective number of sample rows that a column's curvature must rest on
+
+
+@dataclass(frozen=True)
+class Blockwise:
+    """One factor for each output: (1+d)² matrices."""
+
+    factors: tuple[Factor, ...]
+
+    def solve(self, G: Array) -> Array:
+        """P⁻¹ G for G (1+d, q)."""
+        return np.stack([factor.solve(np.ascontiguousarray(G[:, k])) for k, factor in enumerate(self.factors)], axis=1)
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    """diag(H), (1+d, q)."""
+
+    diagonal: Array
+
+    def solve(self, G: Array) -> Array:
+        """P⁻¹ G."""
+        return np.asarray(G / self.diagonal)
+
+
+def two_class(sample: LogisticProblem, A: Array, correction: Array | None = None) -> Blockwise:
+    """The sample's Hessian at A, factored; ``correction``: (1+d,) full over sample curvature of each column."""
+    for single in (True, False) if sample.n_features >= SINGLE_FROM else (False,):
+        H = sample.look(A, hessian=True, single=single).hessian
+        assert H is not None
+        H = corrected(H, correction)
+        factor = factorize(H, safe=SINGLE_PIVOT if single else 1e-14)
+        if factor is not None:
+            return Blockwise((factor,))
+    return Blockwise((cholesky(H),))
+
+
+def corrected(H: Array, correction: Array | None) -> Array:
+    """H with its diagonal brought to what all rows say, correlations kept."""
+    if correction is None:
+        return H
+    dead = np.diagonal(H) <= 0
+    root = np.sqrt(np.where(np.isfinite(correction), correction, 1.0))
+    H = H * root * root[:, None]
+    H[dead, dead] = np.where(correction[dead] > 0, correction[dead], 1.0)
+    return H
+
+
+def little_known(sample: LogisticProblem) -> bool:
+    """Whether some column's curvature rests on few sample rows."""
+    squares = fourths = 0.0
+    for block in sample.blocks:
+        values = block.design.values
+        x2 = values.multiply(values) if hasattr(values, "toarray") else np.square(values)
+        weight = np.ones(x2.shape[0]) if block.weight is None else block.weight
+        squares = squares + np.asarray(x2.T @ weight)
+        fourths = fourths + np.asarray((x2.multiply(x2) if hasattr(values, "toarray") else np.square(x2)).T @ weight**2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        support = np.square(squares) / fourths
+    return bool((~(support >= KNOWN)).any())
+
+
+@dataclass(frozen=True)
+class Squares:
+    """Σ w σ' y_j² over a block, (1+d, 1): the diagonal of the Hessian; two classes."""
+
+    A: Array
+    rows: Rows
+
+    def __call__(self, block: Block) -> Array:
+        values = self.rows.values(block)
+        z = np.asarray(values @ self.A[1:, 0]) + self.A[0, 0]
+        shift = self.rows.shift(block)
+        tail = np.exp(-np.abs(z if shift is None else z + shift))
+        curve = tail / np.square(1 + tail)
+        if block.weight is not None:
+            curve *= block.weight
+        squares = values.multiply(values) if hasattr(values, "toarray") else np.square(values)
+        return np.concatenate([[curve.sum()], np.asarray(squares.T @ curve)])[:, None]
+
+
+def diagonal(problem: LogisticProblem, A: Array) -> Array:
+    """The diagonal of ∇²J at inner A, over all rows of the problem, (1+d, 1)."""
+    sums = problem.blocks.reduce(Squares(A / problem.units, problem.rows))
+    result = np.asarray(sums / (problem.total * np.square(problem.units)) + problem.damping)
+    if not problem.intercept:
+        result[0] = 1.0
+    return np.where(result > 0, result, 1.0)

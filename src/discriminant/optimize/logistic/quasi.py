@@ -1,0 +1,123 @@
+"""Limited-memory quasi-Newton steps from a good preconditioner: a look a step, few steps.
+
+    p = −B g,    B from P⁻¹ and the last pairs (ΔA, Δg) by the two-loop recursion,    A ← A + p
+
+With P within some per cent of the Hessian the unit step is right, and the pairs take away what P got wrong.  The gap
+is proved from the dual where there is a ridge; where that bound is loose (bad units, tiny ridge) or absent, one exact
+Hessian proves it by self-concordance, and then also gives a full Newton step.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from discriminant.optimize.logistic.bounds import two_class_dual_gap
+from discriminant.optimize.logistic.looks import Look
+from discriminant.optimize.logistic.newton import Point, Trace, ends_separated
+from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.protocols import Array
+
+PAIRS = 20
+MOST_STEPS = 2_000  # a guard against a loop, not a setting
+SUFFICIENT = 1e-4
+
+
+@dataclass
+class Memory:
+    """The pairs of a limited-memory quasi-Newton method, over a preconditioner."""
+
+    preconditioner: Any
+    pairs: deque[tuple[Array, Array, float]] = field(default_factory=lambda: deque(maxlen=PAIRS))
+
+    def direction(self, g: Array) -> Array:
+        """−B g by the two-loop recursion."""
+        g = g.copy()
+        shares = []
+        for s, y, rho in reversed(self.pairs):
+            share = rho * float(np.vdot(s, g))
+            g -= share * y
+            shares.append(share)
+        p = self.preconditioner.solve(g)
+        for (s, y, rho), share in zip(self.pairs, reversed(shares), strict=True):
+            p += (share - rho * float(np.vdot(y, p))) * s
+        return np.asarray(-p)
+
+    def learn(self, s: Array, y: Array) -> None:
+        """Keep a pair whose curvature is positive beyond rounding."""
+        product = float(np.vdot(s, y))
+        if product > 1e-14 * float(np.linalg.norm(s) * np.linalg.norm(y)):
+            self.pairs.append((s, y, 1 / product))
+
+
+def quasi_newton(
+    problem: LogisticProblem, A: Array, preconditioner: Any, trace: Trace, tol: float, *, rough: bool = False
+) -> Point:
+    """Minimise J from inner A until its gap is proved ≤ tol·|J|; ``rough``: until it is estimated to be."""
+    memory = Memory(preconditioner)
+    look = problem.look(A, bend=not rough)
+    trace.passes += 1
+    stuck, first = 0, abs(look.value)
+    point = Point(A, look)
+    for _ in range(MOST_STEPS):
+        p = memory.direction(look.gradient)
+        decrement = float(np.sqrt(max(-np.vdot(look.gradient, p), 0.0)))
+        trace.add(look.value, look.gradient, 1.0, decrement)
+        gap = two_class_dual_gap(problem, look) if not rough and problem.n_outputs == 1 else np.inf
+        point = Point(A, look, decrement, gap)
+        target = tol * (first if rough else abs(look.value))
+        if gap <= target or (rough and decrement**2 <= 2 * target):
+            return point
+        if ends_separated(problem, look):
+            return replace(point, separated=True)
+        if not rough and decrement**2 <= 0.2 * target and worth_a_hessian(problem, trace, gap, target):
+            return point
+        moved, A, look, P = advance(problem, point, p, trace, bend=not rough)
+        if not moved:
+            if stuck:
+                return replace(point, stalled=True)
+            stuck, memory = 1, Memory(preconditioner)  # once more without what the pairs say
+            continue
+        stuck = 0
+        memory.learn(P, look.gradient - point.look.gradient)
+    return replace(point, stalled=True)
+
+
+def advance(
+    problem: LogisticProblem, point: Point, p: Array, trace: Trace, *, bend: bool
+) -> tuple[bool, Array, Look, Array]:
+    """The unit step where J falls enough; else a shorter one by interpolation."""
+    value, slope = point.look.value, -(point.decrement**2)
+    slack = 4e-16 * abs(value) * np.sqrt(problem.n_rows)
+    step = 1.0
+    for _ in range(25):
+        A = point.A + step * p
+        look = problem.look(A, bend=bend)
+        trace.passes += 1
+        if look.value <= value + SUFFICIENT * step * slope + slack:
+            return True, A, look, step * p
+        curved = 2 * (look.value - value - step * slope)
+        better = -slope * step**2 / curved if np.isfinite(curved) and curved > 0 else 0.0
+        step = float(np.clip(better, 0.1 * step, 0.5 * step))
+    return False, point.A, point.look, p
+
+
+def worth_a_hessian(problem: LogisticProblem, trace: Trace, gap: float, target: float) -> bool:
+    """Whether one exact Hessian is cheaper than the looks that the dual bound still needs, judged by the rate so far."""
+    decrements = [record[4] for record in trace.records[-4:]]
+    if len(decrements) < 2 or not np.isfinite(gap):
+        return True
+    rate = (decrements[-1] / max(decrements[0], 1e-300)) ** (2 / (len(decrements) - 1))
+    if not 0 < rate < 1:
+        return True
+    looks = np.log(gap / target) / -np.log(rate)
+    return bool(looks > hessian_in_looks(problem))
+
+
+def hessian_in_looks(problem: LogisticProblem) -> float:
+    """What an exact Hessian costs, in looks: about d/16 rank-k updates per output pair."""
+    q = problem.n_outputs
+    return 1 + problem.n_features / 16 * (q + 1) / 2
