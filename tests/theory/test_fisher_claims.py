@@ -131,7 +131,7 @@ def test_f2_at_most_k_minus_one_eigenvalues_are_not_zero():
     values = linalg.eigh(between, within, eigvals_only=True)[::-1]
     assert np.abs(values[3:]).max() < 1e-12 * values[0]
     assert FisherDiscriminant().fit(X, y).scalings_.shape == (7, 3)
-    with pytest.raises(ValueError, match="n_components must be from 1 to"):
+    with pytest.raises(ValueError, match="n_components must be a whole number from 1 to"):
         FisherDiscriminant(n_components=4).fit(X, y)
 
 

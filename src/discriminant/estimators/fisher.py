@@ -224,9 +224,10 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mome
         """The axes asked for, and whether the Gram matrices are good enough for the variances along them."""
         most = min(len(priors) - 1, moments.n_features)
         count = most if self.n_components is None else self.n_components
-        if not 1 <= count <= most:
+        if not isinstance(count, int | np.integer) or not 1 <= count <= most:
             raise ParameterError(
-                f"n_components must be from 1 to min(n_features, n_classes - 1) = {most}; it is {count}."
+                f"n_components must be a whole number from 1 to min(n_features, n_classes - 1) = {most}; "
+                f"it is {count!r}."
             )
         if self.direction == "mean-difference":
             return mean_projection(moments, priors, count), False

@@ -124,12 +124,14 @@ def least_squares(
     not keep the digits.  ``margins``: moments of the same rows weighted by their margins.  ``members`` (K,) of bool:
     the classes that take part; needs moments by class unless it is all of them.
     """
+    if alpha > 0:  # in units below one the penalty would overflow; above one it may vanish beside the scatter
+        moments = moments._seen_from(moments.origin, np.maximum(moments.unit, 1.0))
     K = moments.n_classes
     sub = np.arange(K) if members is None else np.flatnonzero(members)
     weight, means = moments.weight[sub], moments.means[sub]
     N = float(weight.sum())
     within = moments.pooled().scatter if len(sub) == K else moments.scatter[sub].sum(axis=0)
-    scatter = within + _between(weight, means) + np.diag(alpha / moments.unit**2)
+    scatter = within + _between(weight, means) + np.diag(alpha / moments.unit / moments.unit)
     total = replace(moments, weight=weight, count=moments.count[sub], means=means, scatter=scatter)
     again = None if blocks is None else _reread(blocks, moments, sub, alpha)
     whitened = whiten_moments(total, N, again=again)
@@ -162,8 +164,10 @@ def _reread(blocks: Any, moments: ClassMoments, sub: Array, alpha: float) -> Aga
             parts = [mapped_moments(blocks, moments, W, only=int(k)) for k in sub]
             within = np.sum([scatter for scatter, _ in parts], axis=0)
             means = np.stack([found[k] for k, (_, found) in zip(sub, parts, strict=True)])
-        plain = W / moments.unit[:, None]
-        return (within + _between(weight, means) + alpha * (plain.T @ plain)) / weight.sum(), means
+        second = within + _between(weight, means)
+        if alpha > 0:
+            second += alpha * ((W / moments.unit[:, None]).T @ (W / moments.unit[:, None]))
+        return second / weight.sum(), means
 
     return again
 
