@@ -50,9 +50,9 @@ $(PY):
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.base.stamp: pyproject.toml | $(PY)
-	$(PY) -m pip install --quiet -e .
+	$(PY) -m pip install --quiet --disable-pip-version-check -e .
 	@touch $@
 
 $(VENV)/.%.stamp: pyproject.toml | $(PY)
-	$(PY) -m pip install --quiet -e ".[$*]"
+	$(PY) -m pip install --quiet --disable-pip-version-check -e ".[$*]"
 	@touch $@
