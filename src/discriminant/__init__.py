@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 # Public name → the module that holds it.  One sorted table; ``__all__`` is its keys.
 _HOMES = {
+    "Discriminant": "estimators.general",
     "FisherDiscriminant": "estimators.fisher",
     "LeastSquaresClassifier": "estimators.least_squares",
     "LinearDiscriminant": "model",

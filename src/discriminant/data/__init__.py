@@ -8,15 +8,27 @@ to float64 when its turn comes.
 from discriminant.data.blocks import ArrayBlocks, make_blocks, map_rows
 from discriminant.data.check import require_finite
 from discriminant.data.labels import count_classes, encode_labels
-from discriminant.data.rows import DenseRows, FrameRows, SparseRows, as_rows, is_frame
+from discriminant.data.rows import (
+    DenseRows,
+    FrameRows,
+    MappedRows,
+    OriginRows,
+    SparseRows,
+    as_rows,
+    as_source,
+    is_frame,
+)
 from discriminant.data.threads import single_threaded_blas, workers
 
 __all__ = [
     "ArrayBlocks",
     "DenseRows",
     "FrameRows",
+    "MappedRows",
+    "OriginRows",
     "SparseRows",
     "as_rows",
+    "as_source",
     "count_classes",
     "encode_labels",
     "is_frame",

@@ -2,11 +2,13 @@
 
 ``DenseRows``, ``SparseRows`` and ``FrameRows`` hold X as the user gave it.  Their designs are linear maps
 Y = [1, x] with scores Y A, adjoint Yᵗ G and sandwich Yᵗ diag(w) Y; the ones are never stored, and a block is converted
-to float64 on use, never X.
+to float64 on use, never X.  ``MappedRows`` are the features φ(x) of such a source, and ``OriginRows`` the rows of one
+without the one in front: hyperplanes through the origin.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -187,6 +189,106 @@ class FrameRows:
         return DenseDesign(values)
 
 
+@dataclass(frozen=True)
+class MappedRows:
+    """φ(x) of another source's rows, worked out a block at a time, so that X is never expanded as a whole."""
+
+    source: DenseRows | SparseRows | FrameRows
+    transform: Callable[[Any], Any]
+    n_features: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.source.shape[0], self.n_features
+
+    @property
+    def block_rows(self) -> int:
+        # A call of φ costs some microseconds, so its blocks are larger than an array's.
+        widest = max(self.n_features, self.source.shape[1], 1)
+        return max(1, min(max(256, self.source.shape[0] // 16), 4 * DENSE_BLOCK_VALUES // widest))
+
+    def design(self, start: int, stop: int) -> DenseDesign | SparseDesign:
+        if isinstance(self.source, FrameRows):  # a frame as it is: φ may ask for its columns by name
+            return self._map(self.source.frame[start:stop].to_native())
+        return self._map(self.source.design(start, stop).raw)
+
+    def pick(self, rows: Array) -> DenseDesign | SparseDesign:
+        """The features of the rows with these indices."""
+        if isinstance(self.source, FrameRows):
+            return self._map(self.source.frame[rows].to_native())
+        return self._map(self.source.pick(rows).raw)
+
+    def columns(self, indices: Array) -> Array:
+        """Some features, all rows, dense and in float64."""
+        steps = range(0, self.shape[0], self.block_rows)
+        parts: list[Any] = [self.design(i, min(i + self.block_rows, self.shape[0])).values[:, indices] for i in steps]
+        return np.vstack([part.toarray() if is_sparse(part) else part for part in parts])
+
+    def _map(self, block: Any) -> DenseDesign | SparseDesign:
+        features = self.transform(block)
+        return SparseDesign(features.tocsr()) if is_sparse(features) else DenseDesign(np.asarray(features))
+
+
+@dataclass(frozen=True)
+class OriginDesign:
+    """Rows with a zero where the one would be, for discriminants without an intercept: row 0 of A has no effect."""
+
+    inner: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.inner.shape  # type: ignore[no-any-return]
+
+    @property
+    def values(self) -> Any:
+        return self.inner.values
+
+    @property
+    def raw(self) -> Any:
+        return self.inner.raw
+
+    def scores(self, A: Array) -> Array:
+        return np.asarray(self.inner.values @ A[1:])
+
+    def adjoint(self, G: Array) -> Array:
+        return np.vstack([np.zeros((1, G.shape[1])), np.asarray(self.inner.values.T @ G)])
+
+    def sandwich(self, w: Array) -> Array:
+        result = np.asarray(self.inner.sandwich(w))
+        result[0] = result[:, 0] = 0.0
+        return result
+
+    def squared_norms(self) -> Array:
+        """‖x‖² of each row."""
+        return np.asarray(self.inner.squared_norms() - 1.0)
+
+
+@dataclass(frozen=True)
+class OriginRows:
+    """The rows of another source without the one in front."""
+
+    source: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.source.shape  # type: ignore[no-any-return]
+
+    @property
+    def block_rows(self) -> int:
+        return int(self.source.block_rows)
+
+    def design(self, start: int, stop: int) -> OriginDesign:
+        return OriginDesign(self.source.design(start, stop))
+
+    def pick(self, rows: Array) -> OriginDesign:
+        """The rows with these indices."""
+        return OriginDesign(self.source.pick(rows))
+
+    def columns(self, indices: Array) -> Array:
+        """Some columns, all rows, in float64."""
+        return np.asarray(self.source.columns(indices))
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame; asks by attributes, so that no frame library is loaded to find out."""
     return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray)
@@ -204,8 +306,8 @@ def is_sparse(X: Any) -> bool:
 
 def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
     """X as a source of rows, in place: no copy of a dense array, a CSR matrix or a frame (CSC becomes CSR)."""
-    if isinstance(X, DenseRows | SparseRows | FrameRows):
-        return X
+    if isinstance(X, DenseRows | SparseRows | FrameRows | MappedRows | OriginRows):
+        return X  # type: ignore[return-value]  # the last two answer the same questions
     if is_sparse(X):
         return SparseRows(X if X.format == "csr" else X.tocsr())
     if is_frame(X):
@@ -216,6 +318,15 @@ def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
             f"X has {array.ndim} dimension(s) and must have two: one row per sample, one column per feature."
         )
     return DenseRows(array)
+
+
+def as_source(X: Any) -> DenseRows | SparseRows | FrameRows:
+    """X as the rows that a basis reads: frames stay frames, whatever their columns hold."""
+    if is_frame(X):
+        import narwhals.stable.v2 as nw
+
+        return FrameRows(nw.from_native(X, eager_only=True))
+    return as_rows(X)
 
 
 def _frame_rows(X: Any) -> DenseRows | FrameRows:

@@ -1,0 +1,286 @@
+"""What the classifiers that minimise a criterion share: reading, features, targets, learning, deciding.
+
+    J(A) = Σ w ℓ(t, z) / Σ w + λ Ω(A),     z = [1, φ(x)] A
+
+A named method is a choice of ℓ, coding, penalty and optimizer; it says which in ``_choose`` and is otherwise this.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from discriminant.codings import ClassCoding, couple_pairwise
+from discriminant.criteria import Logistic, Pointwise, sigmoid
+from discriminant.data import ArrayBlocks, OriginRows, as_rows, count_classes, encode_labels, map_rows, require_finite
+from discriminant.data.check import check_weights
+from discriminant.decision import Rule
+from discriminant.errors import DataError, DiscriminantWarning, ParameterError, names
+from discriminant.estimators.features import FeatureMap, fit_features
+from discriminant.estimators.inputs import all_or_nothing, read_labels, read_rows
+from discriminant.estimators.logistic_parameters import class_weights
+from discriminant.estimators.parts import link_of, prepare_optimizer
+from discriminant.estimators.targets import needed_coding
+from discriminant.model import LinearDiscriminant, label_array
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize import ClosedForm, LinearProgram, MixedInteger
+from discriminant.optimize.choose import Choice
+from discriminant.optimize.history import History
+from discriminant.optimize.logistic.certificate import Certificate
+from discriminant.penalties import WeightPenalty
+from discriminant.protocols import Array, Solution
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Training rows as the criterion sees them: features, class codes, weights."""
+
+    X: Any  # as it was given
+    blocks: ArrayBlocks  # of φ(x), with codes (or targets) and weights
+    classes: Array
+    features: FeatureMap | None
+    dtype: Any
+
+    @property
+    def counts(self) -> Array:
+        """(K,): the weight of each class."""
+        return count_classes(np.asarray(self.blocks.target), len(self.classes), self.blocks.weight)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be minimised, by what, and why so."""
+
+    reading: Reading
+    objective: PointwiseObjective
+    optimizer: Any
+    choice: Choice
+
+
+class DiscriminativeClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose fit is argmin J.  A subclass says in ``_choose`` of which J and by which optimizer."""
+
+    classes_: Array
+    discriminant_: LinearDiscriminant
+    coding_: ClassCoding
+    criterion_: Pointwise
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # What a subclass says
+
+    def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
+        """Criterion, coding, penalty, and an optimizer or its name."""
+        raise NotImplementedError(f"{type(self).__name__} must say what it minimises.")
+
+    def _starting_weights(self, objective: PointwiseObjective) -> Array:
+        return np.zeros((objective.n_parameters, objective.n_outputs))
+
+    # Learning
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
+        task = self._task(self._read(X, y, sample_weight))
+        if isinstance(task.optimizer, LinearProgram | MixedInteger):  # they have no sums in which a NaN would show
+            require_finite(task.reading.blocks.rows, estimator=type(self).__name__)
+        return self._keep(task, task.optimizer.minimize(task.objective, self._start(task)))
+
+    def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
+        """Which optimizer ``fit`` would use on these data, and why."""
+        before = dict(self.__dict__)
+        try:
+            return self._task(self._read(X, y, sample_weight)).choice
+        finally:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Reading:
+        """Rows, class codes and weights, checked; φ fitted where there is a basis."""
+        if y is None:
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        given = read_rows(self, X, reset=True)
+        labels = read_labels(y, given.shape[0])
+        found, codes = encode_labels(labels)
+        if len(found) < 2:
+            raise DataError(
+                f"y holds one class only ({names(list(found))}); a discriminant needs at least two classes to tell "
+                "apart."
+            )
+        weight = check_weights(sample_weight, len(codes))
+        factors = class_weights(getattr(self, "class_weight", None), found, count_classes(codes, len(found), weight))
+        if factors is not None:
+            weight = factors[codes] if weight is None else factors[codes] * weight
+        return self._reading(given, codes, weight, found, labels)
+
+    def _reading(self, X: Any, target: Array, weight: Array | None, classes: Array, labels: Array) -> Reading:
+        features = fit_features(getattr(self, "basis", None), X, labels)
+        rows: Any = as_rows(X) if features is None else features.training_rows(X)
+        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        if not getattr(self, "fit_intercept", True):
+            rows = OriginRows(rows)
+        return Reading(X, ArrayBlocks(rows, target, weight), classes, features, dtype)
+
+    def _task(self, reading: Reading) -> Task:
+        criterion, coding, penalty, optimizer = self._choose(reading)
+        objective = PointwiseObjective(reading.blocks, criterion, coding, penalty)
+        trace = bool(getattr(self, "trace", False))
+        options = {"trace": trace, "count_errors": trace, "callback": getattr(self, "callback", None)}
+        made, choice = prepare_optimizer(optimizer, objective, **options)
+        return Task(reading, objective, made, choice)
+
+    def _start(self, task: Task) -> Array:
+        """The previous weights with ``warm_start``, else what the method starts from."""
+        shape = (task.objective.n_parameters, task.objective.n_outputs)
+        if getattr(self, "warm_start", False) and hasattr(self, "discriminant_"):
+            last = np.array(self.discriminant_.weights)
+            if last.shape == shape and np.array_equal(self.classes_, task.reading.classes):
+                return last
+        return self._starting_weights(task.objective)
+
+    def _keep(self, task: Task, solution: Solution) -> Self:
+        """Set what a fitted classifier has."""
+        reading, objective = task.reading, task.objective
+        if not np.isfinite(solution.weights).all() or np.isnan(solution.objective):
+            require_finite(as_rows(reading.X), self._names(), estimator=type(self).__name__)
+            raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
+        self._set_weights(reading, objective, solution.weights)
+        self.n_iter_ = max(int(solution.iterations), 1)
+        self.history_ = solution.history if solution.history is not None else History()
+        self.certificate_ = self._certify(task, solution)
+        if not solution.converged:
+            warnings.warn(self.certificate_.status, DiscriminantWarning, stacklevel=4)
+        return self
+
+    def _set_weights(self, reading: Reading, objective: PointwiseObjective, A: Array) -> None:
+        self.classes_, self.criterion_ = reading.classes, objective.criterion
+        coding, features = objective.coding, reading.features
+        if not getattr(self, "fit_intercept", True):
+            A = np.vstack([np.zeros((1, A.shape[1])), A[1:]])
+        if coding is not None:
+            self.coding_ = coding
+        self._features = features
+        self.discriminant_ = LinearDiscriminant(
+            A,
+            reading.classes,
+            coding=None if coding is None else needed_coding(coding),
+            feature_names=self._names() if features is None else features.names(),
+            link=None if coding is None else link_of(objective.criterion, coding),
+            basis=features if features is None or features.columns is not None else features.basis,
+        )
+        self.coef_ = np.array(self.discriminant_.coef, dtype=reading.dtype)
+        self.intercept_ = np.array(self.discriminant_.intercept, dtype=reading.dtype)
+
+    def _certify(self, task: Task, solution: Solution) -> Certificate:
+        bound = float(getattr(solution, "bound", -np.inf))
+        J = float(solution.objective)
+        exact = solution.converged and isinstance(task.optimizer, LinearProgram | ClosedForm)
+        bound = J if exact else max(bound, 0.0)  # every criterion here is at least zero
+        return Certificate(
+            status=solution.status,
+            converged=bool(solution.converged),
+            objective=J,
+            bound=bound,
+            gap=J - bound,
+            gradient_norm=float(solution.gradient_norm),
+            passes=float(solution.passes),
+            notes=(str(task.choice), *solution.notes),
+        )
+
+    # Deciding
+
+    def decision_function(self, X: Any) -> Array:
+        """Class scores (n, K); two classes: (n,), positive for ``classes_[1]``."""
+        rows = self._checked(X)
+        return (
+            self.discriminant_.decision_function(rows) if self._plain else self._rule.decision_function(self._z(rows))
+        )
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest score; with the decoder "unanimous" ``reject_label`` unless exactly one agrees."""
+        rows = self._checked(X)
+        if self._unanimous:
+            rule, labels = self._rule, label_array([*self.classes_.tolist(), self._reject_label()])
+            z = self._z(rows)
+            return np.asarray(labels[np.where(rule.rejected(z), -1, rule.codes(z).astype(np.intp))])
+        return self.discriminant_.predict(rows) if self._plain else self._rule.labels(self._z(rows))
+
+    def outputs(self, X: Any) -> Array:
+        """z (n, q): the scores of the outputs themselves, before the decoder."""
+        return self._z(self._checked(X))
+
+    def _has_posteriors(self) -> bool:
+        """Whether there are probabilities: a likelihood was minimised, and the coding leads back to them."""
+        if not hasattr(self, "discriminant_"):
+            raise AttributeError(f"{type(self).__name__} has probabilities, if any, only after fit.")
+        if self.discriminant_.link is None and not self._pairwise_logistic:
+            raise AttributeError(
+                f"The scores of {type(self).__name__} with criterion {type(self.criterion_).__name__} are not log "
+                "odds: there are no probabilities. Calibrate it (sklearn.calibration.CalibratedClassifierCV)."
+            )
+        return True
+
+    @available_if(_has_posteriors)
+    def predict_proba(self, X: Any) -> Array:
+        """P(C_k|x), (n, K), in float64; pairwise outputs are coupled by Wu, Lin and Weng's second method."""
+        z = self._z(self._checked(X), np.float64)
+        return couple_pairwise(sigmoid(z)) if self._pairwise_logistic else self._rule.posteriors(z)
+
+    @available_if(_has_posteriors)
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(C_k|x), (n, K)."""
+        z = self._z(self._checked(X), np.float64)
+        if self._pairwise_logistic:
+            with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf
+                return np.asarray(np.log(couple_pairwise(sigmoid(z))))
+        return self._rule.log_posteriors(z)
+
+    @property
+    def _pairwise_logistic(self) -> bool:
+        return isinstance(self.criterion_, Logistic) and self.coding_.name == "pairwise"
+
+    @property
+    def _unanimous(self) -> bool:
+        return self.coding_.decoder == "unanimous" and self.coding_.n_outputs > 1
+
+    @property
+    def _plain(self) -> bool:
+        return self._features is None
+
+    @property
+    def _rule(self) -> Rule:
+        return self.discriminant_._rule
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return read_rows(self, X, reset=False)
+
+    def _z(self, rows: Any, dtype: Any = None) -> Array:
+        if self._features is None:
+            return self.discriminant_.scores(rows, dtype)
+        A = self.discriminant_.weights
+        z = map_rows(lambda design: design.scores(A), self._features.rows(rows), A.shape[1])
+        if not np.isfinite(z).all():
+            raise DataError("The scores of some rows are not finite: the values of X are too large. Rescale them.")
+        return z
+
+    def _reject_label(self) -> Any:
+        label = getattr(self, "reject_label", None)
+        if label is None:
+            label = -1 if self.classes_.dtype.kind in "iuf" else "reject"
+        if label in self.classes_.tolist():
+            raise ParameterError(f"reject_label {label!r} is the label of a class; choose another.")
+        return label
+
+    def _names(self) -> list[str] | None:
+        found = getattr(self, "feature_names_in_", None)
+        return None if found is None else [str(name) for name in found]
