@@ -145,6 +145,6 @@ def _require_whole(labels: Array) -> None:
         if (values != np.rint(values)).any():
             row = part.start + int(np.argmax(values != np.rint(values)))
             raise DataError(
-                f"Unknown label type: continuous. Row {row} of y is {labels[row]!r}: these look like measurements, "
-                "and a classifier needs class labels. Bin them, or use a regressor."
+                f"Unknown label type: continuous. Row {row} of y is {float(labels[row]):g}: these look like "
+                "measurements, and a classifier needs class labels. Bin them, or use a regressor."
             )

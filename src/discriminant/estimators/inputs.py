@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from discriminant.data import ArrayBlocks, as_rows, encode_labels, is_frame, make_blocks
 from discriminant.data.check import check_weights
+from discriminant.data.rows import require_unique_names
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.protocols import Array
 
@@ -57,6 +58,7 @@ def all_or_nothing(fit: Method) -> Method:
 def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X, checked for shape, type and feature names, in the storage in which it came."""
     if is_frame(X):
+        require_unique_names(X)
         validate_data(estimator, X=X, reset=reset, skip_check_array=True)
         for count, what in zip(X.shape, ("row", "column"), strict=True):
             if count == 0:

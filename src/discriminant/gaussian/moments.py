@@ -82,8 +82,9 @@ class ClassMoments:
         return np.asarray((centred * self.weight[:, None]).T @ centred)
 
     def in_units_of_X(self, matrix: Array) -> Array:
-        """A (d, d) or (K, d, d) matrix of second moments in the units of X."""
-        return np.asarray(matrix * self.unit * self.unit[:, None])
+        """A (d, d) or (K, d, d) matrix of second moments in the units of X (infinite where they are too large)."""
+        with np.errstate(over="ignore"):
+            return np.asarray(matrix * self.unit * self.unit[:, None])
 
     def merge(self, other: ClassMoments) -> ClassMoments:
         """The moments of both sets of rows.  a.merge(b) and b.merge(a) have the same bits."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discriminant.errors import DataError
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.protocols import Array
 
@@ -166,5 +167,12 @@ class _Columns:
         log_determinant = 2.0 * (float(np.log(scale).sum()) - log_volume)
         deviation, dropped = np.zeros(moments.n_features), np.zeros((moments.n_features, null.shape[1]))
         deviation[self.live], dropped[self.live] = scale, null
-        matrix = self.spread(W) / moments.unit[:, None]
+        with np.errstate(over="ignore"):
+            matrix = self.spread(W) / moments.unit[:, None]
+        lost = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+        if len(lost):
+            raise DataError(
+                f"Column {lost[0]} varies by {deviation[lost[0]]:.3g} only, so that its weight would be larger than "
+                "any number the machine has. Measure it in another unit (multiply it by 1e200, say)."
+            )
         return Whitened(matrix, means, moments.origin, log_determinant, deviation, dropped, passes)
