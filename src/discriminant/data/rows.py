@@ -299,6 +299,14 @@ def column_names(X: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in getattr(X, "column_names", X.columns))
 
 
+def require_unique_names(X: Any) -> None:
+    """Refuse a frame in which two columns have one name."""
+    names = column_names(X)
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise DataError(f"The data frame has more than one column {twice[0]!r}; rename them, so that each has its own.")
+
+
 def is_sparse(X: Any) -> bool:
     """Whether X is a SciPy sparse matrix or array (without loading SciPy)."""
     return hasattr(X, "nnz") and hasattr(X, "tocsr")
@@ -330,6 +338,7 @@ def as_source(X: Any) -> DenseRows | SparseRows | FrameRows:
 
 
 def _frame_rows(X: Any) -> DenseRows | FrameRows:
+    require_unique_names(X)
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(X, eager_only=True)
