@@ -30,6 +30,7 @@ from discriminant.bases import (
     Step,
     Wiring,
     quadratic_form,
+    resolve,
 )
 
 
@@ -289,6 +290,8 @@ def test_the_class_between_two_and_four_is_learned_by_a_linear_machine(basis):
 ESTIMATORS = [name for name, home in discriminant._HOMES.items() if home.startswith("estimators.")]
 
 
+# What an estimator says about data that can be separated, or about a bound that it met, is not the question here.
+@pytest.mark.filterwarnings("ignore::discriminant.errors.DiscriminantWarning")
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_works_on_the_features_as_on_the_columns(name):
     """Learning on φ(x) is learning: the pipeline equals the classifier on φ(X), and curves where x alone cannot."""
@@ -304,3 +307,18 @@ def test_every_estimator_works_on_the_features_as_on_the_columns(name):
     np.testing.assert_array_equal(pipeline.predict(X), classifier().fit(features, labels).predict(features))
     assert pipeline.score(X, labels) > 0.9
     assert pipeline[-1].n_features_in_ == 5
+
+
+@pytest.mark.parametrize(
+    "basis", ["quadratic", "rbf:8", Sine((1.0, 2.0)) + Step(3), Wiring(40, random_state=0)], ids=repr
+)
+def test_a_basis_inside_an_estimator_is_a_pipeline(basis):
+    """Discriminant(basis=φ) and the pipeline φ → Discriminant learn the same weights."""
+    X, labels = ring(n=200)
+    labels = np.where(np.arange(200) % 10 == 0, 1 - labels, labels)  # some of each on the wrong side: a minimum exists
+    inside = discriminant.Discriminant(basis=basis, penalty="ridge").fit(X, labels)
+    outside = make_pipeline(resolve(basis), discriminant.Discriminant(penalty="ridge")).fit(X, labels)
+    np.testing.assert_allclose(inside.coef_, outside[-1].coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(inside.predict(X), outside.predict(X))
+    names = inside.discriminant_.feature_names
+    assert list(names) == outside[0].get_feature_names_out().tolist()
