@@ -56,3 +56,17 @@ def sampled_newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float)
     sample = sampled(problem, sample_size(problem))
     A = newton(sample, A, Trace(), 0.02 * problem.n_features / sample.n_rows, to_the_end=False).A
     return newton(problem, A, trace, tol, to_the_end=False)
+
+
+def many_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
+    """K classes: as for two, preconditioned by the diagonal blocks of a sample's Hessian."""
+    quiet = Trace()
+    K, d = problem.n_classes, problem.n_features
+    small = sampled(problem, max(FIRST_ROWS, 4 * d, 50 * K))
+    rough = precondition.at_zero(small)
+    A = quasi_newton(small, A, rough, quiet, K * roughly(small), rough=True).A
+    sample = sampled(problem, sample_size(problem))
+    A = quasi_newton(sample, A, precondition.many_class(small, A), quiet, K * roughly(sample), rough=True).A
+    preconditioner = precondition.many_class(sample, A)
+    trace.passes += quiet.passes * sample.n_rows / problem.n_rows
+    return quasi_newton(problem, A, preconditioner, trace, tol)

@@ -166,16 +166,17 @@ class ManyClass:
     def __call__(self, block: Block) -> Look:
         values = self.rows.values(block)
         z, own, p, total, t = self.posteriors(block, values)
-        lost = np.log(total) - own
+        lost = np.log(total)
+        lost -= own
         value = weighted(lost, block.weight)
-        margin = many_margin(z, block, t)
+        margin = many_margin(z, own, block, t)
         G = p.copy() if self.hessian or self.bend else p
         if t is None:
-            G[block.target, np.arange(block.rows)] -= 1.0
+            G[block.target, np.arange(block.rows)] -= 1
         else:
             G -= t
         if block.weight is not None:
-            G *= block.weight
+            G *= block.weight.astype(G.dtype)
         look = Look(value, np.empty((values.shape[1] + 1, len(G))), margin=margin)
         look.gradient[0] = G.sum(axis=1)
         look.gradient[1:] = values.T @ G.T if hasattr(values, "toarray") else (G @ values).T
@@ -188,13 +189,17 @@ class ManyClass:
 
     def posteriors(self, block: Block, values: Any) -> tuple[Array, Array, Array, Array, Array | None]:
         """Scores less their maximum z (K, m); t·z (m,); p; Σ e^z; soft targets or None."""
-        z = np.asarray((values @ self.A[1:]).T) if hasattr(values, "toarray") else self.A[1:].T @ values.T
-        z += self.A[0][:, None]
+        A = self.A
+        if hasattr(values, "toarray"):
+            z = np.ascontiguousarray((values @ A[1:]).T)
+        else:
+            z = np.matmul(A[1:].T, values.T, out=scratch("scores", (A.shape[1], len(values))))
+        z += A[0][:, None]
         shift = self.rows.shift(block)
         if shift is not None:
             z += shift.T
         z -= z.max(axis=0)
-        p = np.exp(z)
+        p = np.exp(z, out=scratch("posteriors", z.shape))
         total = p.sum(axis=0)
         target = np.asarray(block.target)
         if target.ndim == 1:
@@ -204,6 +209,41 @@ class ManyClass:
             own = np.einsum("km,km->m", t, z)
         p /= total
         return z, own, p, total, t
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Yᵗ w (diag p − ppᵗ) δ over a block, (1+d, K): what a shift δ of the intercepts does to the gradient."""
+
+    look: ManyClass
+    delta: Array
+
+    def __call__(self, block: Block) -> Array:
+        values = self.look.rows.values(block)
+        p = self.look.posteriors(block, values)[2]
+        p *= self.delta[:, None] - self.delta @ p
+        if block.weight is not None:
+            p *= block.weight
+        return adjoint(values, p.T)
+
+
+@dataclass(frozen=True)
+class ClassGrams:
+    """Yᵗ diag(w p_k(1−p_k)) Y for each class, (K, 1+d, 1+d) in float32: the diagonal blocks of the Hessian."""
+
+    look: ManyClass
+
+    def __call__(self, block: Block) -> Array:
+        values = self.look.rows.values(block)
+        p = self.look.posteriors(block, values)[2]
+        curve = p * (1 - p)
+        if block.weight is not None:
+            curve *= block.weight
+        D = values.shape[1] + 1
+        out = np.empty((len(p), D, D), dtype=np.float32)
+        for k in range(len(p)):
+            out[k] = sandwich(values, curve[k], single=True)
+        return out
 
 
 def coupled(values: Any, p: Array, pw: Array) -> Array:
@@ -276,17 +316,15 @@ def margin_of(t: Array, z: Array, weight: Array | None) -> float:
     return float(signed.min()) if len(signed) else np.inf
 
 
-def many_margin(z: Array, block: Block, t: Array | None) -> float:
+def many_margin(z: Array, own: Array, block: Block, t: Array | None) -> float:
     """The least of own score − best other score; z (K, m) has its maximum at zero."""
     if t is not None:
         return -np.inf
-    own = z[block.target, np.arange(z.shape[1])]
-    if block.weight is not None:
-        own = own[block.weight > 0]
+    live = None if block.weight is None else block.weight > 0
+    least = own.min() if live is None else own.min(where=live, initial=0.0)
     # Where the own score is not the maximum the margin is negative already: the exact value is not needed.
-    if len(own) and own.min() < 0:
-        return float(own.min())
+    if least < 0:
+        return float(least)
     second = np.partition(z, -2, axis=0)[-2]
-    if block.weight is not None:
-        second = second[block.weight > 0]
+    second = second if live is None else second[live]
     return float(-second.max()) if len(second) else np.inf

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discriminant.optimize.logistic.factor import Factor, cholesky, factorize
-from discriminant.optimize.logistic.looks import Rows
+from discriminant.optimize.logistic.looks import ClassGrams, ManyClass, Rows, sandwich
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array, Block
 
@@ -53,6 +53,54 @@ def two_class(sample: LogisticProblem, A: Array, correction: Array | None = None
         if factor is not None:
             return Blockwise((factor,))
     return Blockwise((cholesky(H),))
+
+
+@dataclass(frozen=True)
+class Shared:
+    """One factor for all outputs."""
+
+    factor: Factor
+
+    def solve(self, G: Array) -> Array:
+        """P⁻¹ G."""
+        return self.factor.solve(G)
+
+
+def at_zero(sample: LogisticProblem) -> Shared:
+    """K classes at A = 0: every posterior is 1/K, and the Hessian is (1/K)(I − 11ᵗ/K) ⊗ Gram."""
+    K = sample.n_classes
+    gram = sample.blocks.reduce(Gram(sample.rows)) / (sample.total * sample.units * sample.units.T * K)
+    index = np.arange(len(gram))
+    gram[index, index] += sample.damping[:, 0]
+    if not sample.intercept:
+        gram[0], gram[:, 0], gram[0, 0] = 0.0, 0.0, 1.0
+    return Shared(cholesky(gram))
+
+
+@dataclass(frozen=True)
+class Gram:
+    """Yᵗ diag(w) Y over a block."""
+
+    rows: Rows
+
+    def __call__(self, block: Block) -> Array:
+        weight = np.ones(block.rows) if block.weight is None else block.weight
+        return sandwich(self.rows.values(block), weight, single=block.design.shape[1] > SINGLE_FROM)
+
+
+def many_class(sample: LogisticProblem, A: Array, correction: Array | None = None) -> Blockwise:
+    """The diagonal blocks of the sample's Hessian at A, each factored."""
+    look = ManyClass(A / sample.units, sample.rows)
+    grams = sample.blocks.reduce(ClassGrams(look))
+    factors = []
+    index = np.arange(sample.n_features + 1)
+    for gram in grams:
+        H = gram / (sample.total * sample.units * sample.units.T)
+        H[index, index] += sample.damping[:, 0]
+        if not sample.intercept:
+            H[0], H[:, 0], H[0, 0] = 0.0, 0.0, 1.0
+        factors.append(cholesky(corrected(H, correction)))
+    return Blockwise(tuple(factors))
 
 
 def corrected(H: Array, correction: Array | None) -> Array:

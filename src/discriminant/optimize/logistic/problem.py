@@ -24,6 +24,7 @@ from discriminant.protocols import Array
 
 FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
 FUSED_BLOCK = 400_000
+MANY_BLOCK = 200_000
 ONE_BLOCK = 200_000  # values: problems below this are one block
 UNIT_ROWS = 4_096  # rows that centre and units are read from
 FAR = 4.0  # a column whose mean lies further than so many spreads from zero is measured from one of its values
@@ -100,7 +101,7 @@ class LogisticProblem:
     def look(self, A: Array, *, hessian: bool = False, bend: bool = False, single: bool = False) -> Look:
         """J, ∇J and, where asked, ∇²J at inner A; ``bend`` stays in the user's units.
 
-        ``single``: the Hessian to float32 accuracy, for a preconditioner.
+        ``single``: the Hessian of two classes to float32 accuracy, for a preconditioner.
         """
         A_user = A / self.units
         kernel: Any
@@ -180,6 +181,9 @@ class LogisticProblem:
         rows = self.n_rows if self.values <= ONE_BLOCK else self.blocks.block_rows
         if self.fused and self.n_outputs == 1:
             rows = max(64, FUSED_BLOCK // max(self.n_features, 1))
+        elif self.n_outputs > 1 and self.values > ONE_BLOCK:
+            # X and the posteriors of a block together in the cache
+            rows = min(self.blocks.rows.block_rows, max(128, MANY_BLOCK // (self.n_features + 2 * self.n_outputs)))
         return replace(self, blocks=replace(self.blocks, block_rows=rows), center=center, unit=unit)
 
     def pick(self, index: Array, weight: Array | None) -> LogisticProblem:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.optimize.logistic.bounds import two_class_dual_gap
-from discriminant.optimize.logistic.looks import Look
+from discriminant.optimize.logistic.bounds import many_class_dual_gap, repair, two_class_dual_gap
+from discriminant.optimize.logistic.looks import Look, ManyClass, Moved
 from discriminant.optimize.logistic.newton import Point, Trace, ends_separated
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array
@@ -24,6 +24,7 @@ from discriminant.protocols import Array
 PAIRS = 20
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
 SUFFICIENT = 1e-4
+NEAR = 1.0  # squared decrement, relative to the target, from which on K classes' looks carry what the dual needs
 
 
 @dataclass
@@ -44,7 +45,8 @@ class Memory:
         p = self.preconditioner.solve(g)
         for (s, y, rho), share in zip(self.pairs, reversed(shares), strict=True):
             p += (share - rho * float(np.vdot(y, p))) * s
-        return np.asarray(-p)
+        # No softmax depends on Σ_k A_k: no step is taken along it.
+        return np.asarray(p.mean(axis=1, keepdims=True) - p if p.shape[1] > 1 else -p)
 
     def learn(self, s: Array, y: Array) -> None:
         """Keep a pair whose curvature is positive beyond rounding."""
@@ -58,7 +60,8 @@ def quasi_newton(
 ) -> Point:
     """Minimise J from inner A until its gap is proved ≤ tol·|J|; ``rough``: until it is estimated to be."""
     memory = Memory(preconditioner)
-    look = problem.look(A, bend=not rough)
+    many = problem.n_outputs > 1
+    look = problem.look(A, bend=not rough and not many)
     trace.passes += 1
     stuck, first = 0, abs(look.value)
     point = Point(A, look)
@@ -66,16 +69,17 @@ def quasi_newton(
         p = memory.direction(look.gradient)
         decrement = float(np.sqrt(max(-np.vdot(look.gradient, p), 0.0)))
         trace.add(look.value, look.gradient, 1.0, decrement)
-        gap = two_class_dual_gap(problem, look) if not rough and problem.n_outputs == 1 else np.inf
-        point = Point(A, look, decrement, gap)
         target = tol * (first if rough else abs(look.value))
+        gap = np.inf if rough else dual_gap(problem, A, look, target, trace)
+        point = Point(A, look, decrement, gap)
         if gap <= target or (rough and decrement**2 <= 2 * target):
             return point
         if ends_separated(problem, look):
             return replace(point, separated=True)
-        if not rough and decrement**2 <= 0.2 * target and worth_a_hessian(problem, trace, gap, target):
+        if not rough and not many and decrement**2 <= 0.2 * target and worth_a_hessian(problem, trace, gap, target):
             return point
-        moved, A, look, P = advance(problem, point, p, trace, bend=not rough)
+        near = not many or decrement**2 <= NEAR * target
+        moved, A, look, P = advance(problem, point, p, trace, bend=near and not rough)
         if not moved:
             if stuck:
                 return replace(point, stalled=True)
@@ -91,7 +95,7 @@ def advance(
 ) -> tuple[bool, Array, Look, Array]:
     """The unit step where J falls enough; else a shorter one by interpolation."""
     value, slope = point.look.value, -(point.decrement**2)
-    slack = 4e-16 * abs(value) * np.sqrt(problem.n_rows)
+    slack = 4e-16 * np.sqrt(problem.n_rows) * abs(value)
     step = 1.0
     for _ in range(25):
         A = point.A + step * p
@@ -103,6 +107,22 @@ def advance(
         better = -slope * step**2 / curved if np.isfinite(curved) and curved > 0 else 0.0
         step = float(np.clip(better, 0.1 * step, 0.5 * step))
     return False, point.A, point.look, p
+
+
+def dual_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trace: Trace) -> float:
+    """The proved gap; for K classes it takes a look of its own, which is spent only where it will be enough."""
+    if problem.n_outputs == 1:
+        return two_class_dual_gap(problem, look)
+    if problem.ridge == 0 or look.bend is None:
+        return float("inf")
+    slope = look.gradient[1:] * problem.units[1:]
+    loose = float(np.square(slope).sum()) / (2 * problem.ridge)
+    if loose > 0.9 * target:
+        return float("inf")
+    delta = repair(look)
+    moved = problem.blocks.reduce(Moved(ManyClass(A / problem.units, problem.rows), delta)) / problem.total
+    trace.passes += 1
+    return many_class_dual_gap(problem, look, delta, moved)
 
 
 def worth_a_hessian(problem: LogisticProblem, trace: Trace, gap: float, target: float) -> bool:

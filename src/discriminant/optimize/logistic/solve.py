@@ -68,8 +68,9 @@ def _solve(problem: LogisticProblem, tol: float, start: Array | None) -> Logisti
     A = inner_start(problem, start)
     if choice.method == "sampled-newton":
         point = large.sampled_newton(problem, A, trace, tol)
-    elif choice.method == "sampled-quasi-newton" and problem.n_outputs == 1:
-        point = large.two_class(problem, A, trace, tol)
+    elif choice.method == "sampled-quasi-newton":
+        solver = large.two_class if problem.n_outputs == 1 else large.many_class
+        point = solver(problem, A, trace, tol)
     else:
         point = newton(problem, A, trace, tol)
     point, wide = refine(problem, point, trace)
