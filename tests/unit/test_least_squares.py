@@ -185,6 +185,28 @@ def test_a_column_that_tells_the_classes_is_used(iris):
     np.testing.assert_allclose(model.decision_function(np.column_stack([X, y == 1]))[:, 1], y == 1, atol=1e-10)
 
 
+@pytest.mark.parametrize("options", [{}, {"alpha": 1.5}, {"coding": "fisher"}], ids=str)
+def test_the_certificate_holds_the_minimum(iris, weight, margin, options):
+    """J by its definition on the rows; what rounding left of the gradient is nothing."""
+    X, y = iris
+    model = LeastSquaresClassifier(**options).fit(X, y, weight, margin=margin)
+    residual = model.discriminant_.scores(X) - model.targets_[y] * margin[:, None]
+    J = (weight[:, None] * residual**2).sum() / 2 + options.get("alpha", 0.0) / 2 * (model.coef_**2).sum()
+    certificate = model.certificate_
+    assert certificate.objective == pytest.approx(J / weight.sum(), rel=1e-12)
+    assert certificate.converged
+    assert certificate.gradient_norm < 1e-12
+    assert 0 <= certificate.gap < 1e-24
+    assert "rank 4 of 4" in certificate.status
+
+
+def test_the_certificate_adds_the_outputs_of_a_coding_with_gaps(iris):
+    X, y = iris
+    model = LeastSquaresClassifier("pairwise").fit(X, y)
+    part = model.coding_.care[y] * (model.discriminant_.scores(X) - model.targets_[y])
+    assert model.certificate_.objective == pytest.approx((part**2).sum() / 2 / len(y), rel=1e-12)
+
+
 # Leave-one-out
 
 

@@ -9,20 +9,19 @@ pull the boundary, a class between two others is masked, and separable data need
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.codings import ClassCoding
-from discriminant.data import make_blocks, map_rows
+from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, columns
 from discriminant.estimators.inputs import Sample, all_or_nothing, read_sample
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.targets import class_coding, class_margins, needed_coding, row_margins
-from discriminant.gaussian.least_squares import LeastSquares, least_squares
+from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
 from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
@@ -55,6 +54,8 @@ class LeastSquaresClassifier(MomentClassifier):
     coding_ : ClassCoding
     targets_ : (K, q)
         The targets of the classes, margins included.
+    certificate_ : Certificate
+        The minimum, and how far rounding left the weights from it.
     classes_, discriminant_, moments_
 
     Examples
@@ -70,7 +71,7 @@ class LeastSquaresClassifier(MomentClassifier):
 
     coding_: ClassCoding
     targets_: Array
-    _margins: ClassMoments | None
+    _margins: MarginMoments | None
 
     def __init__(
         self, coding: Any = "auto", alpha: float = 0.0, margin: Any = None, decoder: str | None = None
@@ -127,6 +128,29 @@ class LeastSquaresClassifier(MomentClassifier):
         raise AttributeError(
             "Least-squares outputs may lie outside [0, 1] and are not probabilities. Use LinearDiscriminantAnalysis or "
             "a logistic regression, or calibrate this model (sklearn.calibration.CalibratedClassifierCV)."
+        )
+
+    @property
+    def certificate_(self) -> Any:
+        """How far rounding left the weights from the minimum of J = Σw ½‖z−t‖²/Σw + λ/2 ‖w‖²; a Certificate.
+
+        J − min J = ½‖∇J‖² in whitened coordinates, in which ``gradient_norm`` is measured.
+        """
+        check_is_fitted(self)
+        from discriminant.optimize.logistic.certificate import Certificate
+
+        parts = [(p.total / self.moments_.total, *p.optimality(self.targets_[:, j])) for p, _, j in self._problems]
+        objective = sum(share * J for share, J, _ in parts)
+        gap = sum(share * norm**2 / 2 for share, _, norm in parts)
+        ranks = {problem.whitened.rank for problem, _, _ in self._problems}
+        return Certificate(
+            status=f"Solved in closed form, rank {max(ranks)} of {self.n_features_in_} columns.",
+            converged=gap <= 1e-9 * max(objective, 1e-9),
+            objective=objective,
+            bound=objective - gap,
+            gap=gap,
+            gradient_norm=max(norm for _, _, norm in parts),
+            passes=float(max(problem.whitened.passes for problem, _, _ in self._problems)),
         )
 
     # Leave-one-out
@@ -194,7 +218,7 @@ class LeastSquaresClassifier(MomentClassifier):
 
     # Learning
 
-    def _sums(self, sample: Sample, margin: Any) -> tuple[ClassMoments, ClassMoments | None]:
+    def _sums(self, sample: Sample, margin: Any) -> tuple[ClassMoments, MarginMoments | None]:
         """Class moments, and those of the rows weighted by their margins where there are margins."""
         number = isinstance(self.alpha, int | float | np.number) and not isinstance(self.alpha, bool)
         if not number or not 0 <= self.alpha < np.inf:
@@ -213,13 +237,13 @@ class LeastSquaresClassifier(MomentClassifier):
             raise ParameterError(
                 "Margins move the targets, and the decoder 'nearest' decides by them; give one of both."
             )
-        scaled = row_margins(margin, sample.blocks.n_rows) * (1.0 if sample.weight is None else sample.weight)
-        return moments, class_moments(make_blocks(sample.X, sample.codes, scaled), K, diagonal=True)
+        found = row_margins(margin, sample.blocks.n_rows)
+        return moments, MarginMoments.of_rows(sample.X, sample.codes, K, found, sample.weight)
 
     def _learn(
         self,
         moments: ClassMoments,
-        margins: ClassMoments | None,
+        margins: MarginMoments | None,
         classes: Array,
         dtype: Any,
         sample: Sample | None,
@@ -272,19 +296,14 @@ class LeastSquaresClassifier(MomentClassifier):
 
 
 def _together(
-    first: tuple[ClassMoments, ClassMoments | None], second: tuple[ClassMoments, ClassMoments | None]
-) -> tuple[ClassMoments, ClassMoments | None]:
+    first: tuple[ClassMoments, MarginMoments | None], second: tuple[ClassMoments, MarginMoments | None]
+) -> tuple[ClassMoments, MarginMoments | None]:
     """Moments and margin moments of both; rows without margins have the margin 1."""
     moments = first[0].merge(second[0])
     if first[1] is None and second[1] is None:
         return moments, None
-    a, b = (_plain(own) if margins is None else margins for own, margins in (first, second))
+    a, b = (MarginMoments.of_ones(own) if margins is None else margins for own, margins in (first, second))
     return moments, a.merge(b)
-
-
-def _plain(moments: ClassMoments) -> ClassMoments:
-    """Moments of rows whose margins are all 1, in the form of margin moments."""
-    return replace(moments, scatter=moments.squares(), diagonal=True)
 
 
 def _dense(values: Any) -> Array:

@@ -21,11 +21,40 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.gaussian.moments import ClassMoments, mapped_moments
+from discriminant.data import make_blocks
+from discriminant.gaussian.moments import ClassMoments, class_moments, mapped_moments
 from discriminant.gaussian.whiten import Again, Whitened, whiten_moments
 from discriminant.protocols import Array
 
 ALONE = 1e-10  # 1 − h below this: the row alone spans its direction
+
+
+@dataclass(frozen=True)
+class MarginMoments:
+    """What margins b_n of rows add to the class moments; mergeable like them."""
+
+    moments: ClassMoments  # of the same rows, weighted by their margins
+    squares: Array  # (K,) Σ w b²
+
+    @classmethod
+    def of_ones(cls, moments: ClassMoments) -> MarginMoments:
+        """The same for rows whose margins are all 1."""
+        return cls(replace(moments, scatter=moments.squares(), diagonal=True), moments.weight)
+
+    @classmethod
+    def of_rows(cls, rows: Any, codes: Array, n_classes: int, margin: Array, weight: Array | None) -> MarginMoments:
+        """One more look at the rows."""
+        scaled = margin if weight is None else margin * weight
+        moments = class_moments(make_blocks(rows, codes, scaled), n_classes, diagonal=True)
+        return cls(moments, np.bincount(codes, scaled * margin, minlength=n_classes))
+
+    def merge(self, other: MarginMoments) -> MarginMoments:
+        return MarginMoments(self.moments.merge(other.moments), self.squares + other.squares)
+
+    def moved(self, plain: ClassMoments) -> Array:
+        """m'_k − m_k (K, d): how far the margins move each class's mean."""
+        own = self.moments
+        return np.asarray((own.origin - plain.origin) + (own.unit * own.means - plain.unit * plain.means))
 
 
 @dataclass(frozen=True)
@@ -66,6 +95,8 @@ class LeastSquares:
     centre: Array  # (r,) the mean in whitened coordinates
     loads: Array  # (K, r): class k's pull on the whitened weights for a target of one; 0 where it takes no part
     shares: Array  # (K,) β_k/N
+    energy: Array  # (K,) Σ_{n∈k} w b²/N
+    gradient: Array  # (r, K): what rounding left of ∇J for targets of one, in whitened coordinates
     null: NullSpace  # empty with a penalty
     penalised: bool
 
@@ -74,6 +105,12 @@ class LeastSquares:
         pull = self.loads.T @ targets
         A = np.vstack([self.shares @ targets - self.centre @ pull, self.whitened.matrix @ pull])
         return self.null.take_off(A)
+
+    def optimality(self, targets: Array) -> tuple[float, float]:
+        """(J, ‖∇J‖ in whitened coordinates) with J = Σw ½‖z−t‖²/N + α/2N ‖w‖²; J − min J = ½‖∇J‖²."""
+        pull, mean = self.loads.T @ targets, self.shares @ targets
+        spread = self.energy @ np.einsum("kq,kq->k", targets, targets) - mean @ mean
+        return max(0.0, float(spread - (pull**2).sum())) / 2, float(np.linalg.norm(self.gradient @ targets))
 
     def leverages(self, values: Array) -> Array:
         """h (n,) of rows: how much each would count for its own output, for a weight of one."""
@@ -115,37 +152,38 @@ def least_squares(
     *,
     alpha: float = 0.0,
     blocks: Any = None,
-    margins: ClassMoments | None = None,
+    margins: MarginMoments | None = None,
     members: Array | None = None,
 ) -> LeastSquares:
     """Solve for all targets at once.
 
     ``alpha``: the penalty α‖w‖² beside Σ w (z − t)².  ``blocks``: the rows, read again where the Gram matrix alone does
-    not keep the digits.  ``margins``: moments of the same rows weighted by their margins.  ``members`` (K,) of bool:
-    the classes that take part; needs moments by class unless it is all of them.
+    not keep the digits.  ``members`` (K,) of bool: the classes that take part; needs moments by class unless it is all
+    of them.
     """
+    margins = MarginMoments.of_ones(moments) if margins is None else margins
     if alpha > 0:  # in units below one the penalty would overflow; above one it may vanish beside the scatter
         moments = moments._seen_from(moments.origin, np.maximum(moments.unit, 1.0))
-    K = moments.n_classes
+    K, unit = moments.n_classes, moments.unit
     sub = np.arange(K) if members is None else np.flatnonzero(members)
     weight, means = moments.weight[sub], moments.means[sub]
     N = float(weight.sum())
     within = moments.pooled().scatter if len(sub) == K else moments.scatter[sub].sum(axis=0)
-    scatter = within + _between(weight, means) + np.diag(alpha / moments.unit / moments.unit)
+    scatter = within + _between(weight, means) + np.diag(alpha / unit / unit)
     total = replace(moments, weight=weight, count=moments.count[sub], means=means, scatter=scatter)
     again = None if blocks is None else _reread(blocks, moments, sub, alpha)
     whitened = whiten_moments(total, N, again=again)
-    u, centre = whitened.means, weight @ whitened.means / N
-    beta = weight
-    if margins is not None:
-        beta = margins.weight[sub]
-        moved = (margins.origin - moments.origin) + (margins.unit * margins.means - moments.unit * moments.means)[sub]
-        u = u + moved @ whitened.matrix
-    loads, shares = np.zeros((K, whitened.rank)), np.zeros(K)
-    loads[sub], shares[sub] = (beta / N)[:, None] * (u - centre), beta / N
-    mean = moments.unit * (weight @ means) / N
-    null = NullSpace(_flat_directions(whitened, empty=alpha > 0), mean, moments.origin)
-    return LeastSquares(whitened, N, centre, loads, shares, null, alpha > 0)
+    centre, mean = weight @ whitened.means / N, weight @ means / N
+    moved = margins.moved(moments)[sub]  # m'_k − m_k, in the units of X
+    loads, shares, energy = np.zeros((K, whitened.rank)), np.zeros(K), np.zeros(K)
+    shares[sub], energy[sub] = margins.moments.weight[sub] / N, margins.squares[sub] / N
+    loads[sub] = shares[sub, None] * (whitened.means + moved @ whitened.matrix - centre)
+    pulls = shares[sub, None] * (means - mean + moved / unit)
+    W = whitened.matrix * unit[:, None]
+    gradient = W.T @ ((scatter / N) @ (W @ loads.T))
+    gradient[:, sub] -= W.T @ pulls.T
+    null = NullSpace(_flat_directions(whitened, empty=alpha > 0), unit * mean, moments.origin)
+    return LeastSquares(whitened, N, centre, loads, shares, energy, gradient, null, alpha > 0)
 
 
 def _between(weight: Array, means: Array) -> Array:
