@@ -23,7 +23,9 @@ def require_finite(X: Any, feature_names: Sequence[str] | None = None, *, estima
     for block in blocks:
         values = block.design.values
         entries = values.data if is_sparse(values) else values
-        if not np.isfinite(entries.sum()) and not np.isfinite(entries).all():
+        with np.errstate(over="ignore", invalid="ignore"):  # what is wrong with the sum is told below
+            total = entries.sum()
+        if not np.isfinite(total) and not np.isfinite(entries).all():
             _refuse(values, block.start, feature_names, estimator)
 
 

@@ -291,7 +291,7 @@ class OriginRows:
 
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame; asks by attributes, so that no frame library is loaded to find out."""
-    return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray)
+    return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray) and not callable(X.columns)
 
 
 def column_names(X: Any) -> tuple[str, ...]:

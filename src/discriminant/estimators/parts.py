@@ -118,8 +118,8 @@ OPTIMIZERS: tuple[Rule, ...] = (
     ),
     (
         "newton",
-        lambda J: Oracle.CURVATURE in J.oracles and J.criterion.convex and _few(J),
-        "the criterion is smooth and convex and the Hessian small: Newton steps reach the last digits",
+        lambda J: Oracle.CURVATURE in J.oracles and _few(J),
+        "the criterion is smooth and the Hessian small: Newton steps with halving reach the last digits",
     ),
     (
         "lbfgs",

@@ -1,0 +1,119 @@
+"""``LinearMachine``: K discriminants learned together by Kesler's construction, which is never built.
+
+A sample y of class i asks that (a_i − a_j)·y > b for every rival j: K−1 samples of two classes in K(1+d) dimensions.
+The gradient of Σ_j ℓ((a_i − a_j)·y) does with the K scores of the sample what a two-class procedure would do with
+those (Duda, Hart and Stork 5.12).  Its decision regions are convex.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from discriminant.codings import ClassCoding, make_coding
+from discriminant.criteria import Kesler, Pointwise, make_criterion
+from discriminant.errors import MismatchError
+from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
+from discriminant.estimators.general import starting_weights
+from discriminant.estimators.verdicts import sentence, verdicts
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.logistic.certificate import Certificate
+from discriminant.penalties import WeightPenalty, make_penalty
+from discriminant.protocols import Array, Oracle, Solution
+
+
+class LinearMachine(DiscriminativeClassifier):
+    """argmax_k a_k·y, with any two-class criterion on the differences of scores.
+
+    Parameters
+    ----------
+    criterion : str or criterion
+        The two-class ℓ: "perceptron", "relaxation", "quadratic", "hinge", "squared-hinge", "logistic", "squared" …
+    margin : float, optional
+        b of the criteria that have one; the criterion's own unless given.
+    over : {"all", "worst"}
+        Every rival counts (Kesler's construction), or only the strongest (the multi-class perceptron; with the hinge,
+        Crammer and Singer's machine).
+    optimizer : str or optimizer
+        "auto", or an optimizer of ``discriminant.optimize``.
+    basis, penalty, class_weight, fit_intercept, start, random_state, warm_start, trace, callback
+        As in ``Discriminant``.
+
+    Attributes
+    ----------
+    coef_ : (K, d̂), intercept_ : (K,)
+    classes_, n_iter_, discriminant_, certificate_, history_
+
+    Examples
+    --------
+    >>> from discriminant import LinearMachine, datasets
+    >>> iris = datasets.load("iris")
+    >>> machine = LinearMachine("hinge").fit(iris.X, iris.y)
+    >>> round(machine.score(iris.X, iris.y), 2)
+    0.99
+    """
+
+    def __init__(
+        self,
+        criterion: Any = "perceptron",
+        *,
+        margin: float | None = None,
+        over: str = "all",
+        optimizer: Any = "auto",
+        basis: Any = None,
+        penalty: Any = None,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        start: Any = None,
+        random_state: Any = 0,
+        warm_start: bool = False,
+        trace: bool = False,
+        callback: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.margin = margin
+        self.over = over
+        self.optimizer = optimizer
+        self.basis = basis
+        self.penalty = penalty
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.start = start
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.trace = trace
+        self.callback = callback
+
+    def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
+        base = with_margin(make_criterion(self.criterion), self.margin)
+        criterion = base if isinstance(base, Kesler) else Kesler(base, self.over)  # type: ignore[arg-type]
+        coding = make_coding("machine", len(reading.classes))
+        return criterion, coding, make_penalty(self.penalty), self.optimizer
+
+    def _starting_weights(self, objective: PointwiseObjective) -> Array:
+        return starting_weights(self.start, objective, self.random_state)
+
+    def _certify(self, task: Task, solution: Solution) -> Certificate:
+        certificate = super()._certify(task, solution)
+        if solution.converged or Oracle.MARGIN not in task.objective.oracles:
+            return certificate
+        answers = verdicts(task.reading, task.objective)
+        return dataclasses.replace(
+            certificate,
+            status=f"{certificate.status} {sentence(task.reading, task.objective, answers)}",
+            separability=None if answers is None else answers[0].verdict,
+        )
+
+
+def with_margin(criterion: Pointwise, margin: float | None) -> Pointwise:
+    """The criterion with this margin b; as it is for None."""
+    if margin is None:
+        return criterion
+    if isinstance(criterion, Kesler):
+        return dataclasses.replace(criterion, base=with_margin(criterion.base, margin))
+    if not hasattr(criterion, "margin"):
+        raise MismatchError(
+            f"Criterion {type(criterion).__name__} has no margin; leave margin out, or use Perceptron, Quadratic, "
+            f"Relaxation or Hinge."
+        )
+    return dataclasses.replace(criterion, margin=float(margin))  # type: ignore[type-var,misc]

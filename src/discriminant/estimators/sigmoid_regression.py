@@ -1,0 +1,203 @@
+"""``SigmoidRegressionClassifier``: discrimination by regression, sigmoid outputs fitted to 0 and 1 by least squares.
+
+    minimise  ½ Σ_i Σ_k (r_ik − σ(z_ik))²        (Alpaydin 10.8)
+
+The K outputs know nothing of each other: a row may belong to none of the classes or to several, which is what makes the
+method fit for labels that overlap or leave a gap.  The criterion is not convex: descent ends in a local minimum, and
+from zero a long first step may end on a plateau where every output is saturated.  So it starts, unless told otherwise,
+where a few Newton steps on the convex logistic criterion end.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import type_of_target
+
+from discriminant.codings import ClassCoding
+from discriminant.criteria import Logistic, Pointwise, SigmoidSquared, sigmoid
+from discriminant.data.check import check_weights
+from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
+from discriminant.estimators.general import starting_weights
+from discriminant.estimators.inputs import read_rows
+from discriminant.estimators.parts import fit_together
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize import LBFGS, Newton
+from discriminant.optimize.logistic.certificate import Certificate
+from discriminant.penalties import Ridge, WeightPenalty
+from discriminant.protocols import Array, Solution
+
+FITTED = 1e-6  # with "auto" the run ends at this J: outputs are 0.001 from their targets, and only longer weights help
+
+
+class SigmoidRegressionClassifier(DiscriminativeClassifier):
+    """Independent sigmoid outputs by least squares: two classes, K classes, or labels of which none or many hold.
+
+    Parameters
+    ----------
+    alpha : float
+        λ of a ridge, λ/2 ‖w‖², beside the mean squared error.
+    coding : str or (K, q) matrix
+        For y with one label a row: "auto" is one output for two classes and one a class for more.
+    optimizer : str or optimizer
+        "auto", "gradient-descent" (the textbook's), "lbfgs", "conjugate-gradient", "newton" …
+    start : "logistic", None, "random" or (1+d̂, q) array
+        Where descent begins: a few Newton steps towards the logistic optimum; zeros; uniform in (−0.01, 0.01), the
+        textbook's; or these weights.
+    basis, decoder, reject_label, class_weight, fit_intercept, random_state, warm_start, trace, callback
+        As in ``Discriminant``.  With the decoder "unanimous" rows that no class or several claim are rejected.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, discriminant_, certificate_, history_
+
+    Examples
+    --------
+    >>> from discriminant import SigmoidRegressionClassifier, datasets
+    >>> iris = datasets.load("iris")
+    >>> model = SigmoidRegressionClassifier().fit(iris.X, iris.y)
+    >>> claims = model.memberships(iris.X).sum(axis=1)
+    >>> [int((claims == k).sum()) for k in range(3)]  # rows that none, one, two of the classes claim
+    [25, 110, 15]
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.0,
+        *,
+        coding: Any = "auto",
+        optimizer: Any = "auto",
+        basis: Any = None,
+        decoder: str | None = None,
+        reject_label: Any = None,
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        start: Any = "logistic",
+        random_state: Any = 0,
+        warm_start: bool = False,
+        trace: bool = False,
+        callback: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.coding = coding
+        self.optimizer = optimizer
+        self.basis = basis
+        self.decoder = decoder
+        self.reject_label = reject_label
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.start = start
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.trace = trace
+        self.callback = callback
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    # Deciding
+
+    def memberships(self, X: Any) -> Array:
+        """(n, K) of bool: σ(z_k) > ½.  A row may belong to none of the classes, or to several."""
+        z = self._z(self._checked(X))
+        if not self._multilabel:
+            z = self._rule.class_scores(z)
+        return np.asarray(z > 0)
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest output, (n,); for multi-label y which labels hold, (n, K) of 0 and 1."""
+        if not hasattr(self, "_multilabel") or not self._multilabel:
+            return super().predict(X)
+        return self.memberships(X).astype(self._label_dtype)
+
+    def decision_function(self, X: Any) -> Array:
+        """Class scores (n, K); two classes: (n,), positive for ``classes_[1]``; multi-label: (n, K)."""
+        if not hasattr(self, "_multilabel") or not self._multilabel:
+            return super().decision_function(X)
+        return self._z(self._checked(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """σ(z), (n, K), for multi-label y; for classes that exclude each other, brought to sum one.
+
+        They estimate E[r|x] by least squares.
+        """
+        z = self._z(self._checked(X), np.float64)
+        if self._multilabel:
+            return sigmoid(z)
+        return dataclasses.replace(self._rule, link="sigmoid").posteriors(z)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """ln of ``predict_proba``, finite in the far tail."""
+        z = self._z(self._checked(X), np.float64)
+        if self._multilabel:
+            return np.asarray(-np.logaddexp(0.0, -z))
+        return dataclasses.replace(self._rule, link="sigmoid").log_posteriors(z)
+
+    # Learning
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Reading:
+        shape = np.asarray(y).shape
+        self._multilabel = len(shape) == 2 and shape[1] > 1
+        if not self._multilabel:
+            return super()._read(X, y, sample_weight, classes)
+        given = read_rows(self, X, reset=True)
+        targets = np.asarray(y)
+        if type_of_target(targets) != "multilabel-indicator":
+            raise DataError(
+                f"y has {targets.shape[1]} columns, which are read as labels that hold (1) or not (0); it holds other "
+                "values. Give one column of class labels, or an indicator matrix."
+            )
+        if self.class_weight is not None:
+            raise ParameterError("class_weight has no meaning where labels do not exclude each other; weigh the rows.")
+        if len(targets) != given.shape[0]:
+            raise DataError(
+                f"Found input variables with inconsistent numbers of samples: X has {given.shape[0]} rows and y has "
+                f"{len(targets)}."
+            )
+        self._label_dtype = targets.dtype
+        weight = check_weights(sample_weight, len(targets))
+        return self._reading(given, targets.astype(np.float64), weight, np.arange(targets.shape[1]), targets)
+
+    def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
+        penalty = Ridge(self.alpha) if self.alpha else None
+        if self._multilabel:
+            return SigmoidSquared(), None, penalty, self.optimizer
+        K = len(reading.classes)
+        return *fit_together("sigmoid-squared", self.coding, K, reading.counts, self.decoder), penalty, self.optimizer
+
+    def _starting_weights(self, objective: PointwiseObjective) -> Array:
+        if not isinstance(self.start, str) or self.start != "logistic":
+            return starting_weights(self.start, objective, self.random_state)
+        smooth = dataclasses.replace(objective, criterion=Logistic(), penalty=Ridge(1e-8))
+        method = Newton(iterations=6) if objective.n_parameters <= 1_000 else LBFGS(iterations=30)
+        return np.asarray(method.minimize(smooth, starting_weights(None, objective, 0)).weights)
+
+    def _task(self, reading: Reading) -> Task:
+        task = super()._task(reading)
+        if task.objective.penalty is not None or self.optimizer != "auto":
+            return task
+        asked = task.optimizer.callback
+
+        def fitted(step: Any) -> bool:
+            return step.objective < FITTED or (asked is not None and bool(asked(step)))
+
+        return dataclasses.replace(task, optimizer=dataclasses.replace(task.optimizer, callback=fitted))
+
+    def _keep(self, task: Task, solution: Solution) -> Any:
+        if task.objective.penalty is None and solution.objective < FITTED:
+            status = (
+                f"J = {solution.objective:.1g} after {solution.iterations} steps: the outputs are next to their "
+                "targets, and J may fall towards 0 without end as the weights grow. Add alpha > 0 to have a minimum."
+            )
+            solution = dataclasses.replace(solution, status=status, converged=True)
+        return super()._keep(task, solution)
+
+    def _certify(self, task: Task, solution: Solution) -> Certificate:
+        note = "The criterion is not convex: this is a local minimum, and another start may find a lower one."
+        certificate = super()._certify(task, solution)
+        return dataclasses.replace(certificate, notes=(*certificate.notes, note))

@@ -1,0 +1,80 @@
+"""What can be said of rows that an error-correcting procedure has not separated: whether anything could.
+
+Each output of the coding is a two-class question of its own; Kesler's construction asks one question about all classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import OriginRows
+from discriminant.data.rows import FrameRows
+from discriminant.errors import names
+from discriminant.estimators.discriminative import Reading
+from discriminant.inference.separability import SEPARABLE, Separability, separability
+from discriminant.objective import PointwiseObjective
+from discriminant.protocols import Array
+
+MOST_VALUES = 20_000_000  # above this the question may cost more than the fit; the status says how to ask it
+
+
+def verdicts(reading: Reading, objective: PointwiseObjective, outputs: Any = None) -> list[Separability] | None:
+    """Separability of the rows of each output (or of ``outputs``); None where there are too many values to ask."""
+    blocks, coding = reading.blocks, objective.coding
+    n, d = blocks.rows.shape
+    count = range(objective.n_outputs) if outputs is None else outputs
+    if coding is None or n * d * (1 if objective.criterion.coupled else len(count)) > MOST_VALUES:
+        return None
+    rows: Any = blocks.rows
+    intercept = not isinstance(rows, OriginRows)
+    source = rows if intercept else rows.source
+    codes, heavy = np.asarray(blocks.target), blocks.weight
+    seen = None if heavy is None or (heavy > 0).all() else heavy > 0
+    if objective.criterion.coupled:
+        X, y = _part(source, codes, seen)
+        return [separability(X, reading.classes[y], fit_intercept=intercept, hyperplane="any")]
+    answers = []
+    for j in count:
+        sides, cared = coding.signs[:, j][codes], coding.care[:, j][codes] > 0
+        part = cared if seen is None else cared & seen
+        X, y = _part(source, (sides > 0).astype(np.int64), None if part.all() else part)
+        answers.append(separability(X, y, fit_intercept=intercept, hyperplane="any"))
+    return answers
+
+
+def _part(source: Any, labels: Array, part: Array | None) -> tuple[Any, Array]:
+    if part is None and not isinstance(source, FrameRows):
+        return source, labels
+    keep = np.arange(len(labels)) if part is None else np.flatnonzero(part)
+    return source.pick(keep).raw, labels[keep]
+
+
+def sentence(reading: Reading, objective: PointwiseObjective, answers: list[Separability] | None) -> str:
+    """What follows from the verdicts for rows that were not separated."""
+    if answers is None:
+        return "Whether they can be separated at all, discriminant.separability(X, y) tells."
+    if all(answers):
+        return "They can be separated (discriminant.separability proves it): more passes would get there."
+    if len(answers) == 1:
+        return f"They cannot be separated by any hyperplane: they are {answers[0].verdict}."
+    assert objective.coding is not None
+    hopeless = [j for j, answer in enumerate(answers) if answer.verdict != SEPARABLE]
+    told = [_output(reading, objective, j) for j in hopeless]
+    return f"No hyperplane separates {names_of(told)}."
+
+
+def _output(reading: Reading, objective: PointwiseObjective, j: int) -> str:
+    assert objective.coding is not None
+    signs, labels = objective.coding.signs[:, j], reading.classes.tolist()
+    high = [labels[k] for k in np.flatnonzero(signs > 0)]
+    low = [labels[k] for k in np.flatnonzero(signs < 0)]
+    rest = len(high) == 1 and len(high) + len(low) == len(labels) and len(labels) > 2
+    return f"{names(high)} from {'the rest' if rest else names(low)}"
+
+
+def names_of(texts: list[str], most: int = 4) -> str:
+    """A readable list without quotation marks."""
+    shown, rest = texts[:most], len(texts) - most
+    return ", nor ".join(shown) + (f", nor {rest} more" if rest > 0 else "")
