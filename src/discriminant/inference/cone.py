@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,20 @@ class KeslerCone:
     @property
     def n_rows(self) -> int:
         return int(self.source.shape[0])
+
+    @cached_property
+    def empty_rows(self) -> Array:
+        """Rows on which every discriminant is zero: no intercept, and zero in every column."""
+        if self.intercept:
+            return np.zeros(0, dtype=np.intp)
+        sizes = np.empty(self.n_rows)
+
+        def kernel(block: Block) -> int:
+            sizes[block.start : block.start + block.rows] = abs(block.design.values).max(axis=1)
+            return 0
+
+        self.each(kernel)
+        return np.flatnonzero(sizes == 0)
 
     def take(self, rows: Array) -> KeslerCone:
         """The cone of some rows alone, in the same coordinates."""

@@ -34,12 +34,16 @@ class Face:
 
     def directions(self) -> Array:
         """An orthonormal basis of V in float coordinates, (D, v), up to rounding."""
-        size = self.cone.dimension
-        if not self.pairs:
-            return np.eye(size)
-        rows = self.cone.float_rows(self.pairs)
-        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-        return np.asarray(np.linalg.qr(rows.T, mode="complete")[0][:, len(self.pairs) :])
+        if self.basis is None:
+            return np.eye(self.cone.dimension)
+        return np.asarray(np.linalg.qr(np.array([self.cone.floats(vector)[0] for vector in self.basis]).T)[0])
+
+    def alive(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """The pairs that do not vanish on V, exactly."""
+        if self.basis is None:
+            return list(pairs)
+        rows = self.restrict(self.cone.integer_rows(pairs))
+        return [pair for pair, row in zip(pairs, rows, strict=True) if any(row)]
 
     def weights(self, u: Array) -> Integers:
         """The integer weights in V nearest to float weights u, in that they share V's free coordinates."""

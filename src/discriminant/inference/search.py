@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discriminant.inference.cone import KeslerCone, Pair
+from discriminant.inference.cone import OWN, KeslerCone, Pair
 from discriminant.inference.exact import Integers, independent_rows, nullspace
 from discriminant.inference.faces import Face
 from discriminant.inference.programs import split, widest
@@ -47,6 +47,7 @@ class Search:
     def __init__(self, cone: KeslerCone, seed: int = 0) -> None:
         self.cone = cone
         self.random = np.random.default_rng(seed)
+        self.empty = cone.empty_rows  # nothing but zeros and no intercept: on the boundary whatever the weights
         self.working: dict[Pair, None] = dict.fromkeys(self._sample())
         self.preview: tuple[KeslerCone, Array] | None = None  # some rows to be right on before all are asked
         if cone.n_rows > 4 * _PREVIEW_ROWS:
@@ -55,6 +56,9 @@ class Search:
 
     def run(self) -> Finding:
         face, first = Face(self.cone), None
+        if len(self.empty):
+            rivals = [(int(i), k) for i in self.empty for k in range(self.cone.n_classes) if k != self.cone.codes[i]]
+            face, first = Face(self.cone, multipliers=dict.fromkeys(rivals, Fraction(1))), {rivals[0]: Fraction(1)}
         while face.dimension:
             weights, circuit = self._strict(face)
             if weights is not None:
@@ -70,7 +74,9 @@ class Search:
         pairs: list[Pair] = []
         share = max(2, count // (self.cone.n_classes * (self.cone.n_classes - 1)))
         for own in range(self.cone.n_classes):
-            rows = np.flatnonzero(self.cone.codes == own)
+            rows = np.setdiff1d(np.flatnonzero(self.cone.codes == own), self.empty, assume_unique=True)
+            if not len(rows):
+                continue
             for rival in range(self.cone.n_classes):
                 if rival != own:
                     picked = rows[np.linspace(0, len(rows) - 1, min(share, len(rows))).astype(int)]
@@ -81,26 +87,32 @@ class Search:
     def _strict(self, face: Face) -> tuple[Integers | None, dict[Pair, Fraction] | None]:
         """Weights positive on every pair that does not vanish on the face, or pairs that cannot all be."""
         directions = face.directions()
+        self.working = dict.fromkeys(face.alive(list(self.working)) or self._some_alive(face))
         while True:
             pairs = list(self.working)
             rows = self.cone.float_rows(pairs) @ directions
-            length = np.linalg.norm(rows, axis=1)
-            live = length > 1e-9 * length.max(initial=1e-300)
-            pairs = [pair for pair, keep in zip(pairs, live, strict=True) if keep]
-            u, margin, multipliers = widest(rows[live] / length[live, None])
+            rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+            u, margin, multipliers = widest(rows)
             if not margin > _TRUST:
                 break
-            fresh = self._wrong(face, directions @ u)
-            if fresh is None:
+            wrong = self._wrong(face, directions @ u)
+            if wrong is None:
                 return face.weights(directions @ u), None
+            fresh = face.alive(wrong)
             if not fresh:
                 break
-            slack = rows[live] @ u / length[live]
-            near = np.argsort(slack, kind="stable")[: 3 * face.dimension + 50]
+            near = np.argsort(rows @ u, kind="stable")[: 3 * face.dimension + 50]
             self.working = dict.fromkeys([*(pairs[j] for j in near), *fresh])
         tight = [pair for pair, m in zip(pairs, multipliers, strict=True) if m > 1e-9 * multipliers.max(initial=0.0)]
         circuit = face.circuit(tight) if 0 < len(tight) <= face.dimension + 1 else None
         return (None, circuit) if circuit else self._precise(face, tight)
+
+    def _some_alive(self, face: Face) -> list[Pair]:
+        """A pair that does not vanish on the face: there is one as long as the face is not a point."""
+        weights = face.combine([int(v) for v in self.random.integers(1, 1 << 40, size=face.dimension)])
+        signs = self.cone.signs(weights)
+        i, k = np.argwhere((signs != 0) & (signs != OWN))[0]
+        return [(int(i), int(k))]
 
     def _wrong(self, face: Face, u: Array) -> list[Pair] | None:
         """Pairs that float weights u get wrong and the programs do not know yet; None if u's exact form is right."""
@@ -119,6 +131,7 @@ class Search:
     def _worst(self, cone: KeslerCone, u: Array, rows: Array | None) -> list[Pair]:
         """The pairs that u gets most wrong, and as many close calls; none where u gets nothing wrong."""
         worst, rivals = cone.worst_rivals(u)
+        worst[cone.empty_rows] = np.inf
         low = float(worst.min())
         if low >= -1e-9 * max(1.0, float(np.abs(u).max())):
             return []
@@ -131,6 +144,7 @@ class Search:
     def _not_positive(self, face: Face, weights: Integers) -> list[Pair]:
         """Pairs with a·weights ≤ 0 that do not vanish on the face, by exact signs: the negative ones first."""
         signs = self.cone.signs(weights)
+        signs[self.empty] = 1
         negative = [(int(i), int(k)) for i, k in np.argwhere(signs < 0)[: 10 * _NEW_ROWS]]
         if face.basis is None:
             zero = signs == 0
@@ -154,14 +168,13 @@ class Search:
         pairs = list(dict.fromkeys([*circuit, *self.working]))[:_SPLIT_ROWS]
         directions = face.directions()
         rows = self.cone.float_rows(pairs) @ directions
-        length = np.linalg.norm(rows, axis=1)
-        live = np.flatnonzero(length > 1e-9 * length.max())
-        multipliers = split(rows[live] / length[live, None])
-        features = self.cone.integer_features(pairs[j][0] for j in live)
+        length = np.maximum(np.linalg.norm(rows, axis=1), 1e-300)
+        multipliers = split(rows / length[:, None]) / length
+        exponents = [exponent for _, exponent in self.cone.integer_features(i for i, _ in pairs)]
         wanted = {
-            pairs[j]: Fraction(float(m)) / Fraction(float(length[j])) / Fraction(2) ** exponent
-            for j, m, (_, exponent) in zip(live, multipliers, features, strict=True)
-            if m > 0.5
+            pair: Fraction(float(m)) / Fraction(2) ** exponent
+            for pair, m, exponent in zip(pairs, multipliers, exponents, strict=True)
+            if m > 0
         }
         return face.extend(wanted) if len(wanted) > len(circuit) else None
 
@@ -199,7 +212,7 @@ class Search:
                 return chosen
             missing, _ = nullspace([rows[i] for i in chosen])
             signs = self.cone.signs(face.combine(missing[0]))
-            i, k = (int(v) for v in np.argwhere((signs != 0) & (signs != 2))[0])
+            i, k = (int(v) for v in np.argwhere((signs != 0) & (signs != OWN))[0])
             pairs.append((i, k))
             self.working[(i, k)] = None
             rows += face.restrict(self.cone.integer_rows([(i, k)]))
