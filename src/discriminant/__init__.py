@@ -18,6 +18,7 @@ _HOMES = {
     "LinearDiscriminant": "model",
     "LinearDiscriminantAnalysis": "estimators.linear",
     "LinearMachine": "estimators.linear_machine",
+    "LinearProgrammingClassifier": "estimators.linear_programming",
     "LogisticRegression": "estimators.logistic",
     "MinimumRiskClassifier": "estimators.minimum_risk",
     "QuadraticDiscriminantAnalysis": "estimators.quadratic",

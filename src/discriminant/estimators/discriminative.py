@@ -91,9 +91,14 @@ class DiscriminativeClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
         task = self._task(self._read(X, y, sample_weight))
+        return self._keep(task, self._solve(task))
+
+    def _solve(self, task: Task) -> Solution:
+        """argmin J."""
         if isinstance(task.optimizer, LinearProgram | MixedInteger):  # they have no sums in which a NaN would show
             require_finite(task.reading.blocks.rows, estimator=type(self).__name__)
-        return self._keep(task, task.optimizer.minimize(task.objective, self._start(task)))
+        solution: Solution = task.optimizer.minimize(task.objective, self._start(task))
+        return solution
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which optimizer ``fit`` would use on these data, and why."""
