@@ -1,0 +1,174 @@
+"""The bytes of a model file: a JSON header and raw arrays, in the safetensors layout, with a checksum over all of it.
+
+    8 bytes    N, the length of the header, little-endian
+    N bytes    JSON: {"__metadata__": {...}, "<name>": {"dtype", "shape", "data_offsets"}, ...}
+    the rest   the arrays, little-endian, one after the other
+
+``__metadata__`` holds strings only: ``format``, ``version``, ``document`` (JSON, see ``encode``) and ``checksum``, the
+SHA-256 of everything else.  Any safetensors reader can list the arrays.  A file is read only after its sizes have been
+found to agree with each other, so that a forged header cannot make us allocate what the file does not hold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import DataError
+from discriminant.protocols import Array
+
+FORMAT = "discriminant-model"
+VERSION = 1
+LARGEST_HEADER = 64 << 20
+_TYPES = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
+    "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
+}  # fmt: skip
+_NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
+
+
+class ModelFileError(DataError):
+    """The file is not a model file, or not a whole one."""
+
+
+def pack(document: str, arrays: dict[str, Array]) -> bytes:
+    """The file's bytes."""
+    table: dict[str, Any] = {}
+    parts: list[bytes] = []
+    at = 0
+    for name, array in arrays.items():
+        plain = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+        kind = _NAMES.get(plain.dtype)
+        if kind is None:
+            raise DataError(f"An array of type {array.dtype} cannot be kept in a model file.")
+        data = plain.tobytes()
+        table[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [at, at + len(data)]}
+        parts.append(data)
+        at += len(data)
+    body = b"".join(parts)
+    metadata = {"format": FORMAT, "version": str(VERSION), "document": document}
+    metadata["checksum"] = _checksum(metadata, table, body)
+    header = json.dumps({"__metadata__": metadata, **table}, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + body
+
+
+def unpack(path: Path) -> tuple[str, dict[str, Array]]:
+    """(document, arrays) of a file, or a sentence."""
+    try:
+        size = path.stat().st_size
+        with open(path, "rb") as file:
+            start = file.read(8)
+            length = int.from_bytes(start, "little")
+            if len(start) < 8 or length > min(LARGEST_HEADER, size - 8):
+                raise ModelFileError(f"{path} is not a model of discriminant, or it is cut short.")
+            header = _parse(path, file.read(length))
+            metadata = _metadata(path, header)
+            table = {name: entry for name, entry in header.items() if name != "__metadata__"}
+            _check_table(path, table, size - 8 - length)
+            body = file.read(size - 8 - length)
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
+    if metadata.get("checksum") != _checksum(metadata, table, body):
+        raise ModelFileError(f"{path} is damaged: its checksum does not agree with its content.")
+    arrays = {}
+    for name, entry in table.items():
+        first, last = entry["data_offsets"]
+        arrays[name] = np.frombuffer(body[first:last], dtype=_TYPES[entry["dtype"]]).reshape(entry["shape"])
+    return metadata["document"], arrays
+
+
+def _parse(path: Path, data: bytes) -> dict[str, Any]:
+    try:
+        header = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{path} is not a model of discriminant: its header is not JSON.") from error
+    if not isinstance(header, dict) or not isinstance(header.get("__metadata__"), dict):
+        raise ModelFileError(f"{path} is not a model of discriminant: its header names no format.")
+    return header
+
+
+def _metadata(path: Path, header: dict[str, Any]) -> dict[str, str]:
+    metadata: dict[str, str] = header["__metadata__"]
+    if not all(isinstance(value, str) for value in metadata.values()) or metadata.get("format") != FORMAT:
+        raise ModelFileError(f"{path} is not a model of discriminant.")
+    version = metadata.get("version", "")
+    if not version.isdecimal() or not 1 <= int(version[:9]) <= VERSION:
+        raise ModelFileError(
+            f"{path} has version {version[:20]!r} of the format and this package reads versions 1 to {VERSION}. "
+            "Install a newer discriminant."
+        )
+    if "document" not in metadata:
+        raise ModelFileError(f"{path} holds no model.")
+    return metadata
+
+
+def _check_table(path: Path, table: dict[str, Any], available: int) -> None:
+    """Each array's offsets, shape and type agree, and together they fill the rest of the file exactly."""
+    at = 0
+    for name, entry in table.items():
+        if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
+            raise ModelFileError(f"{path} is damaged: the entry of array {name[:40]!r} is not one.")
+        dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+        numbers = [*shape, *offsets] if isinstance(shape, list) and isinstance(offsets, list) else [None]
+        whole = all(type(number) is int and 0 <= number <= available for number in numbers)
+        if dtype not in _TYPES or not whole or len(offsets) != 2 or len(shape) > 32 or offsets[0] != at:
+            raise ModelFileError(f"{path} is damaged: the entry of array {name[:40]!r} makes no sense.")
+        expected = np.dtype(_TYPES[dtype]).itemsize
+        for number in shape:
+            expected *= number
+        if offsets[1] - offsets[0] != expected or offsets[1] > available:
+            raise ModelFileError(f"{path} is damaged: array {name[:40]!r} has not the size that its shape says.")
+        at = offsets[1]
+    if at != available:
+        raise ModelFileError(f"{path} is damaged: {available - at} bytes belong to no array, or are missing.")
+
+
+def _checksum(metadata: dict[str, str], table: dict[str, Any], body: bytes) -> str:
+    rest = {key: value for key, value in metadata.items() if key != "checksum"}
+    digest = hashlib.sha256(json.dumps([rest, table], sort_keys=True, separators=(",", ":")).encode())
+    digest.update(body)
+    return digest.hexdigest()
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write all or nothing: to a temporary file beside it, to the disk, then renamed over the old one."""
+    path = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".tmp", dir=path.parent)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise DataError(
+            f"{path} cannot be written: {error.strerror or error}. The old file, if any, is whole."
+        ) from error
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

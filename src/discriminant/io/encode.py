@@ -1,0 +1,221 @@
+"""Objects ↔ a JSON document and a set of arrays.  Nothing but data: no name in a file makes us run what is not ours.
+
+Plain values are themselves.  Everything else is {"$": kind, ...}:
+
+    array       a numeric array, kept apart           strings    an array of text, of any text type
+    scalar      a NumPy number                        float      nan, inf and −inf, which JSON lacks
+    tuple, map  as they are called                    object     one of our dataclasses, by name, with its fields
+    estimator   one of our estimators, by name, with its parameters and its fitted attributes
+
+Names are looked up in a table of this package's own classes, made from the modules listed here and from nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import importlib
+import math
+import pkgutil
+from typing import Any
+
+import numpy as np
+
+import discriminant
+from discriminant.errors import DataError, names
+from discriminant.protocols import Array
+
+FOLDERS = ("bases", "codings", "criteria", "decision", "gaussian", "geometry", "inference", "optimize", "penalties")
+MODULES = ("model", "protocols")
+DEEPEST = 60
+
+
+@functools.cache
+def known_objects() -> dict[str, type]:
+    """The dataclasses that a file may name, by module and class: "model.LinearDiscriminant"."""
+    found: dict[str, type] = {}
+    for module in [*MODULES, *FOLDERS]:
+        _collect(f"{discriminant.__name__}.{module}", found)
+    return found
+
+
+def _collect(name: str, found: dict[str, type]) -> None:
+    module = importlib.import_module(name)
+    for value in vars(module).values():
+        own = isinstance(value, type) and value.__module__ == name
+        if own and (dataclasses.is_dataclass(value) or hasattr(value, "get_params")):
+            found[f"{name.removeprefix('discriminant.')}.{value.__name__}"] = value
+    for child in pkgutil.iter_modules(getattr(module, "__path__", [])):
+        _collect(f"{name}.{child.name}", found)
+
+
+@functools.cache
+def known_estimators() -> dict[str, type]:
+    """The public estimators, by name."""
+    public = {name: home for name, home in discriminant._HOMES.items() if home.startswith("estimators.")}
+    return {name: getattr(discriminant, name) for name in public}
+
+
+@dataclasses.dataclass
+class Encoder:
+    """Objects to JSON; arrays are set aside under running names."""
+
+    arrays: dict[str, Array] = dataclasses.field(default_factory=dict)
+
+    def encode(self, value: Any, where: str) -> Any:
+        if value is None or isinstance(value, bool | str) or type(value) is int:
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"$": "float", "value": repr(value)}
+        if isinstance(value, np.ndarray):
+            return self._array(value, where)
+        if isinstance(value, np.generic):
+            return self._scalar(value, where)
+        if isinstance(value, list | tuple):
+            items = [self.encode(item, f"{where}[{i}]") for i, item in enumerate(value)]
+            return items if type(value) is list else {"$": "tuple", "items": items}
+        if isinstance(value, dict):
+            pairs = [[self.encode(k, where), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()]
+            return {"$": "map", "items": pairs}
+        return self._object(value, where)
+
+    def _array(self, value: Array, where: str) -> Any:
+        if value.dtype.kind in "fiub" and value.dtype.itemsize <= 8:
+            name = f"a{len(self.arrays)}"
+            self.arrays[name] = value
+            return {"$": "array", "name": name}
+        if value.dtype.kind in "US":
+            return {"$": "strings", "dtype": value.dtype.str, "shape": list(value.shape), "items": _texts(value)}
+        if value.dtype.kind == "O":
+            items = [self.encode(item, where) for item in value.ravel().tolist()]
+            return {"$": "strings", "dtype": "|O", "shape": list(value.shape), "items": items}
+        raise DataError(f"{where} is an array of {value.dtype}, which a model file cannot hold.")
+
+    def _scalar(self, value: Any, where: str) -> Any:
+        if value.dtype.kind not in "fiubU":
+            raise DataError(f"{where} is a {value.dtype}, which a model file cannot hold.")
+        return {"$": "scalar", "dtype": value.dtype.str, "value": self.encode(value.item(), where)}
+
+    def _object(self, value: Any, where: str) -> Any:
+        kind = type(value)
+        name = f"{kind.__module__.removeprefix('discriminant.')}.{kind.__name__}"
+        if kind.__name__ in known_estimators() and known_estimators()[kind.__name__] is kind:
+            return self.estimator(value, where)
+        if known_objects().get(name) is not kind or isinstance(value, enum.Enum):
+            raise DataError(
+                f"{where} is a {kind.__module__}.{kind.__name__}, which a model file cannot hold: only this package's "
+                "own parts, numbers and text can be saved. Leave it out, or keep the model in memory."
+            )
+        if dataclasses.is_dataclass(value):
+            own = [field.name for field in dataclasses.fields(value) if field.init]
+            fields = {name: self.encode(getattr(value, name), f"{where}.{name}") for name in own}
+            return {"$": "object", "class": name, "fields": fields}
+        return {"$": "object", "class": name, **self._parts(value, where)}
+
+    def estimator(self, value: Any, where: str) -> Any:
+        return {"$": "estimator", "class": type(value).__name__, **self._parts(value, where)}
+
+    def _parts(self, value: Any, where: str) -> dict[str, Any]:
+        parameters = value.get_params(deep=False)
+        state = {key: item for key, item in vars(value).items() if key not in parameters}
+        return {
+            "parameters": {key: self.encode(item, f"{where}.{key}") for key, item in parameters.items()},
+            "state": {key: self.encode(item, f"{where}.{key}") for key, item in state.items()},
+        }
+
+
+def _texts(value: Array) -> list[str]:
+    flat = value.ravel().tolist()
+    return [item.decode("latin-1") if isinstance(item, bytes) else item for item in flat]
+
+
+@dataclasses.dataclass(frozen=True)
+class Decoder:
+    """JSON back to objects."""
+
+    arrays: dict[str, Array]
+
+    def decode(self, node: Any, depth: int = 0) -> Any:
+        if depth > DEEPEST:
+            raise DataError("The model file nests its parts too deeply.")
+        if isinstance(node, list):
+            return [self.decode(item, depth + 1) for item in node]
+        if not isinstance(node, dict):
+            return node
+        kind = node.get("$")
+        method = {
+            "array": self._array, "strings": self._strings, "scalar": self._scalar, "float": self._float,
+            "tuple": self._tuple, "map": self._map, "object": self._object, "estimator": self._estimator,
+        }.get(kind if isinstance(kind, str) else "")  # fmt: skip
+        if method is None:
+            raise DataError(f"The model file holds a part of a kind that is not known: {str(kind)[:40]!r}.")
+        return method(node, depth + 1)
+
+    def _array(self, node: dict[str, Any], depth: int) -> Array:
+        array = self.arrays[node["name"]]
+        return array.astype(array.dtype.newbyteorder("="))
+
+    def _strings(self, node: dict[str, Any], depth: int) -> Array:
+        dtype, items = np.dtype(str(node["dtype"])), node["items"]
+        if dtype.kind == "O":
+            flat = np.empty(len(items), dtype=object)
+            flat[:] = [self.decode(item, depth) for item in items]
+        elif dtype.kind in "US" and all(isinstance(item, str) for item in items):
+            longest = max((len(item) for item in items), default=1)
+            text = [item.encode("latin-1") for item in items] if dtype.kind == "S" else items
+            flat = np.array(text, dtype=f"{dtype.kind}{max(longest, 1)}")
+            same = (
+                dtype.itemsize <= max(4 * longest, 4) * 64
+            )  # a width that the text itself does not explain is dropped
+            flat = flat.astype(dtype) if same else flat
+        else:
+            raise DataError("The model file holds an array of text that is none.")
+        return flat.reshape(node["shape"])
+
+    def _scalar(self, node: dict[str, Any], depth: int) -> Any:
+        dtype = np.dtype(str(node["dtype"]))
+        if dtype.kind not in "fiubU" or dtype.itemsize > 4096:
+            raise DataError("The model file holds a number of a type that is none.")
+        return dtype.type(self.decode(node["value"], depth))
+
+    def _float(self, node: dict[str, Any], depth: int) -> float:
+        return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[node["value"]]
+
+    def _tuple(self, node: dict[str, Any], depth: int) -> tuple[Any, ...]:
+        return tuple(self.decode(item, depth) for item in node["items"])
+
+    def _map(self, node: dict[str, Any], depth: int) -> dict[Any, Any]:
+        return {self.decode(key, depth): self.decode(item, depth) for key, item in node["items"]}
+
+    def _object(self, node: dict[str, Any], depth: int) -> Any:
+        kind = known_objects().get(str(node["class"]))
+        if kind is None:
+            raise DataError(
+                f"The model file names a part that this package does not have: {str(node['class'])[:60]!r}."
+            )
+        if "fields" not in node:
+            return self._assemble(kind, node, depth)
+        fields = {key: self.decode(item, depth) for key, item in node["fields"].items()}
+        expected = {field.name for field in dataclasses.fields(kind) if field.init}
+        if not set(fields) <= expected:
+            raise DataError(f"The model file gives {kind.__name__} the fields {names(sorted(set(fields) - expected))}.")
+        return kind(**fields)
+
+    def _estimator(self, node: dict[str, Any], depth: int) -> Any:
+        kind = known_estimators().get(str(node["class"]))
+        if kind is None:
+            raise DataError(f"The model file holds a {str(node['class'])[:60]!r}, which this package does not have.")
+        return self._assemble(kind, node, depth)
+
+    def _assemble(self, kind: Any, node: dict[str, Any], depth: int) -> Any:
+        parameters = {key: self.decode(item, depth) for key, item in node["parameters"].items()}
+        unknown = set(parameters) - set(kind._get_param_names())
+        if unknown:
+            raise DataError(f"The model file gives {kind.__name__} the parameters {names(sorted(unknown))}.")
+        model = kind(**parameters)
+        for key, item in node["state"].items():
+            if not key.isidentifier() or (key.startswith("__")) or callable(getattr(kind, key, None)):
+                raise DataError(f"The model file sets {key[:40]!r}, which is no attribute of a {kind.__name__}.")
+            vars(model)[key] = self.decode(item, depth)
+        return model

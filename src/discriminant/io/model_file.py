@@ -1,0 +1,132 @@
+"""``save`` and ``load``: a fitted model in one file, with a few rows whose answers prove that it came back whole.
+
+On load the rows kept in the file are predicted again; a model that answers otherwise is refused.  No code is in the
+file and none is run on load.  Writing is atomic: what was there before stays until the new file is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import discriminant
+from discriminant.errors import DataError
+from discriminant.io.container import ModelFileError, pack, unpack, write_whole
+from discriminant.io.encode import Decoder, Encoder, known_estimators
+from discriminant.protocols import Array
+
+PROBE_ROWS = 5
+_ANSWERS = ("predict_proba", "decision_function", "transform")
+
+
+def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict[str, str] | None = None) -> Path:
+    """Write a fitted model to ``path``.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this package, or a ``LinearDiscriminant``
+    path : where; an existing file is replaced only when the new one is whole
+    X : rows, optional
+        The first few are kept as the self-check; without them, made-up rows near the model's centre are.
+    notes : text by name, optional
+        Whatever should be remembered about the training.
+    """
+    _require_fitted(model)
+    encoder = Encoder()
+    probe = _probe_rows(model, X)
+    document = {
+        "model": encoder.encode(model, type(model).__name__),
+        "probe": encoder.encode({"X": probe, **_answers(model, probe)}, "probe"),
+        "about": {
+            "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            "discriminant": discriminant.__version__,
+            "numpy": np.__version__,
+            "python": sys.version.split()[0],
+            "notes": {str(key): str(text) for key, text in (notes or {}).items()},
+        },
+    }
+    target = Path(path)
+    write_whole(target, pack(json.dumps(document, separators=(",", ":"), allow_nan=False), encoder.arrays))
+    return target
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model in the file at ``path``; refused in a sentence if the file is damaged, foreign or answers otherwise."""
+    source = Path(path)
+    text, arrays = unpack(source)
+    decoder = Decoder(arrays)
+    try:
+        document = json.loads(text)
+        model = decoder.decode(document["model"])
+        probe = decoder.decode(document["probe"])
+        answers = _answers(model, probe["X"])
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:
+        raise ModelFileError(f"{source} holds no model that can be restored: {error}") from error
+    for name, answer in answers.items():
+        if name not in probe or not _agree(answer, np.asarray(probe[name])):
+            raise ModelFileError(
+                f"{source}: the restored model does not give the answers that were stored with it ({name} differs)."
+            )
+    return model
+
+
+def about(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a model file says about itself, without restoring the model."""
+    document = json.loads(unpack(Path(path))[0])
+    return {"class": document["model"].get("class"), **document["about"]}
+
+
+def _require_fitted(model: Any) -> None:
+    known = type(model) in known_estimators().values() or isinstance(model, discriminant.LinearDiscriminant)
+    if not known:
+        raise DataError(f"Only this package's models can be saved; this is a {type(model).__name__}.")
+    if not isinstance(model, discriminant.LinearDiscriminant) and not hasattr(model, "classes_"):
+        raise DataError(f"This {type(model).__name__} is not fitted yet, so that there is nothing to save.")
+
+
+def _probe_rows(model: Any, X: Any) -> Array:
+    """A few rows near the data: the user's own, or made up around the model's centre."""
+    if X is not None:
+        from discriminant.data import as_rows
+
+        design = as_rows(X).design(0, PROBE_ROWS)
+        values = design.values
+        return np.array(values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64)
+    d = int(getattr(model, "n_features_in_", getattr(model, "n_features", 0)))
+    rows = np.random.default_rng(0).normal(size=(PROBE_ROWS, d))
+    linear = model if isinstance(model, discriminant.LinearDiscriminant) else getattr(model, "discriminant_", None)
+    centre = getattr(linear, "center", None)
+    means = getattr(model, "means_", None)
+    if means is not None and np.shape(means)[-1:] == (d,):
+        centre = np.asarray(means, dtype=np.float64).mean(axis=0)
+    return rows if centre is None or len(centre) != d else rows + centre
+
+
+def _answers(model: Any, rows: Array) -> dict[str, Array]:
+    """What the model says of the rows, by every method that it has."""
+    import warnings
+
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the rows have no feature names; that is no news here
+        for name in _ANSWERS:
+            method = getattr(model, name, None)
+            if method is None:
+                continue
+            try:
+                found[name] = np.asarray(method(rows), dtype=np.float64)
+            except (NotImplementedError, DataError):
+                continue
+    return found
+
+
+def _agree(now: Array, then: Array) -> bool:
+    return now.shape == then.shape and bool(np.allclose(now, then, rtol=1e-9, atol=1e-12, equal_nan=True))
