@@ -30,6 +30,8 @@ from discriminant.optimize.schedules import (
     check_conditions,
     make_schedule,
 )
+from discriminant.optimize.sequence import Corrections
+from discriminant.optimize.single_sample import SequentialSolution, SingleSample
 from discriminant.optimize.solve import Solved, symmetric_solve
 
 _BY_NAME: dict[str, type] = {
@@ -42,6 +44,7 @@ _BY_NAME: dict[str, type] = {
     "mixed-integer": MixedInteger,
     "newton": Newton,
     "proximal-gradient": ProximalGradient,
+    "single-sample": SingleSample,
 }
 
 
@@ -65,6 +68,7 @@ __all__ = [
     "Conditions",
     "ConjugateGradient",
     "Constant",
+    "Corrections",
     "GradientDescent",
     "History",
     "Inverse",
@@ -76,6 +80,8 @@ __all__ = [
     "Power",
     "ProximalGradient",
     "Schedule",
+    "SequentialSolution",
+    "SingleSample",
     "Solved",
     "Step",
     "check_conditions",

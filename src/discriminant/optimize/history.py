@@ -22,7 +22,7 @@ class History:
     array([1. , 0.5])
     """
 
-    columns: dict[str, list[Any]] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
 
     def record(self, **values: Any) -> None:
         """Add one record; weights are copied, since optimizers go on changing theirs."""
@@ -47,7 +47,7 @@ class History:
         import narwhals.stable.v2 as nw
 
         flat: dict[str, Array] = {}
-        for name in self.columns:
+        for name in self.columns if len(self) else ():
             column = self[name]
             if column.ndim == 1:
                 flat[name] = column

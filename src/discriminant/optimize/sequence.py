@@ -1,0 +1,322 @@
+"""A sequential run over an objective's rows: which kernel rule belongs to its criterion, and where the run stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discriminant.criteria import (
+    Kesler,
+    Logistic,
+    Perceptron,
+    Pointwise,
+    Quadratic,
+    Relaxation,
+    SigmoidSquared,
+    Softmax,
+    Squared,
+)
+from discriminant.data import ArrayBlocks, DenseRows, SparseRows
+from discriminant.errors import MismatchError
+from discriminant.kernels import rules
+from discriminant.kernels.sweeps import NONE, Samples, State, aligned_weights
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.history import History
+from discriminant.optimize.schedules import Power, Schedule, make_schedule, table
+from discriminant.protocols import Array, Block, Oracle
+
+NEVER = 1 << 62
+_KINDS: tuple[tuple[type[Pointwise], int], ...] = (
+    (Perceptron, rules.PERCEPTRON),
+    (Relaxation, rules.RELAXATION),
+    (Quadratic, rules.QUADRATIC),
+    (Squared, rules.SQUARED),
+    (Logistic, rules.LOGISTIC),
+    (SigmoidSquared, rules.SIGMOID_SQUARED),
+)
+
+
+@dataclass
+class Run:
+    """Where a sequential run stands."""
+
+    objective: PointwiseObjective
+    state: State
+    schedule: Schedule
+    shuffled: bool
+    rng: np.random.Generator
+    rows_per_epoch: int
+    by_margin: bool
+    history: History
+
+    def parts(self) -> Iterator[tuple[Samples, Array, int]]:
+        """(samples, order, first row) to sweep over in turn: all rows at once where they lie in memory in rows."""
+        blocks = self.objective.blocks
+        if isinstance(blocks, ArrayBlocks) and _in_rows(blocks.rows):
+            whole = [blocks.block(0, blocks.n_rows)]
+        else:
+            whole = blocks
+        for block in whole:
+            samples = self._samples(block)
+            order = self.rng.permutation(len(samples.codes)) if self.shuffled else np.empty(0, np.int64)
+            yield samples, order, block.start
+
+    def _samples(self, block: Block) -> Samples:
+        coding, target = self.objective.coding, block.target
+        assert target is not None
+        weight = NONE if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        X = _plain(block.design)
+        if coding is not None:
+            codes = target if target.dtype == np.uint8 else target.astype(np.int32, copy=False)  # two types to compile
+            return Samples(X, codes, coding.targets, coding.care, weight)
+        targets = np.ascontiguousarray(target, dtype=np.float64)
+        return Samples(X, np.arange(len(targets), dtype=np.int32), targets, np.ones_like(targets), weight)
+
+    def prepare(self, rows: int) -> None:
+        """Before a sweep: note where it begins, and tabulate η where it is a function of the user's own."""
+        s = self.state
+        s.tally[rules.ORIGIN] = s.tally[rules.STEPS]
+        most = rows * max(1, len(s.A) - 1 if s.coupled and not s.worst else 1)
+        if isinstance(self.history, Corrections):  # fresh ones: the history keeps them, and pays for pages it touches
+            s.seen, s.sizes = np.empty((len(s.A), most), np.int64), np.empty((len(s.A), most))
+        if not isinstance(self.schedule, Power):
+            k = s.tally[rules.STEPS]
+            s.first = int(k.min()) + 1
+            s.table = table(self.schedule, s.first, int(k.max()) - int(k.min()) + most + 1)
+
+    def note(self, start: int) -> None:
+        """After a sweep over the rows from ``start`` on: keep its corrections, if they are asked for."""
+        if isinstance(self.history, Corrections):
+            self.history.keep(self.state, start)
+
+    def restore(self, A: Array) -> None:
+        """Put weights back in place of those that a step too far has spoilt."""
+        self.state.A[:, : len(A)], self.state.factor[:] = A.T, 1.0
+
+    def weights(self) -> Array:
+        """(1+d, q)."""
+        s, D = self.state, self.objective.n_parameters
+        return np.vstack([s.A[:, 0], (s.A[:, 1:D] * s.factor[:, None]).T])
+
+    def kept(self, keep: str) -> tuple[Array, str]:
+        """The weights that were asked for, and a note on them."""
+        A, s, D = self.weights(), self.state, self.objective.n_parameters
+        if keep == "average":
+            visits = np.maximum(s.tally[rules.VISITS], 1)
+            if s.coupled:
+                visits = visits[:1]
+            return A - s.drift[:, :D].T / visits, "The average of the weights over all samples is handed back."
+        if keep == "last":
+            return A, ""
+        pocket = np.where(s.tally[rules.CLEAN] > s.tally[rules.RUN], A, s.pocket[:, :D].T)
+        better = self.objective.sides(pocket)[0] < self.objective.sides(A)[0]
+        return np.where(better, pocket, A), "Of pocket and last weights, those with fewer errors are handed back."
+
+    def outputs_done(self) -> int:
+        return int(self.state.tally[rules.DONE].sum())
+
+    def ended(self) -> bool:
+        done = self.state.tally[rules.DONE]
+        return bool(done[0] if self.state.coupled else done.all())
+
+    def corrections(self) -> int:
+        k = self.state.tally[rules.STEPS]
+        return int(k[0] if self.state.coupled else k.sum())
+
+    def last_corrections(self) -> int:
+        """Corrections of the last epoch."""
+        history = self.history.epochs if isinstance(self.history, Corrections) else self.history
+        made = history.columns["corrections"]
+        return int(made[-1] - (made[-2] if len(made) > 1 else 0))
+
+    def samples(self) -> int:
+        seen = self.state.tally[rules.VISITS]
+        return int(seen[0] if self.state.coupled else seen.sum())
+
+    def needed(self) -> int:
+        return int(self.state.tally[rules.NEEDED, 0])
+
+    def eta(self) -> float:
+        """The step at which it stands."""
+        return float(self.schedule(max(1, int(self.state.tally[rules.STEPS, 0]))))
+
+    def record(self, epoch: int, loss: float) -> None:
+        """One record an epoch, beside the single corrections where they are traced."""
+        history = self.history.epochs if isinstance(self.history, Corrections) else self.history
+        history.record(k=epoch, corrections=self.corrections(), samples=self.samples(), step=self.eta(), objective=loss)
+
+    def mean_loss(self) -> float:
+        """The mean loss met in the epoch, summed over outputs; NaN where it was not asked for."""
+        losses = self.state.losses
+        if not len(losses):
+            return float("nan")
+        met = float((losses / self.objective.totals[: len(losses)]).sum())
+        losses[:] = 0
+        return met
+
+
+def begin(options: Any, objective: PointwiseObjective, start: Array) -> Run:
+    """A run of `SingleSample` with these options from these weights."""
+    criterion = objective.criterion
+    kind, margin, positive = _rule(criterion)
+    by_margin = Oracle.MARGIN in objective.oracles
+    A = aligned_weights(start)
+    q = start.shape[1]
+    schedule = make_schedule(options.step)
+    steps = (schedule.rate, schedule.power, schedule.delay) if isinstance(schedule, Power) else (1.0, 0.0, 0.0)
+    tally = np.zeros((7, q), np.int64)
+    tally[rules.NEEDED] = _needed(objective, by_margin)
+    state = State(
+        A,
+        kind,
+        margin,
+        steps,
+        shrink=0.0 if objective.penalty is None else objective.penalty.strength,
+        threshold=float(options.threshold),
+        factor=np.ones(q),
+        tally=tally,
+        losses=np.zeros(q) if options.improvement is not None or options.callback is not None else NONE,
+        drift=np.zeros_like(A) if options.keep == "average" else np.empty((0, 0)),
+        pocket=A.copy() if options.keep == "pocket" else np.empty((0, 0)),
+        coupled=criterion.coupled,
+        positive=positive,
+        worst=getattr(criterion, "over", "all") == "worst",
+    )
+    if criterion.coupled and (options.keep == "pocket" or options.threshold > 0):
+        raise MismatchError(
+            f"SingleSample has no pocket and no threshold θ for outputs that learn together, as those of criterion "
+            f"{type(criterion).__name__} do; use keep='average' and tolerance instead."
+        )
+    if kind == rules.SOFTMAX and options.trace:
+        raise MismatchError(
+            "SingleSample traces corrections of one output or one rival at a time, and criterion Softmax moves all "
+            "outputs with every sample; use callback to look at the weights after each epoch."
+        )
+    history = Corrections(objective=objective, start=start) if options.trace else History()
+    rng = np.random.default_rng(options.random_state)
+    rows = int(objective.blocks.n_rows) * (1 if criterion.coupled else q)
+    return Run(objective, state, schedule, options.order == "shuffled", rng, rows, by_margin, history)
+
+
+def _rule(criterion: Pointwise) -> tuple[int, float, float]:
+    """(kind, margin, label of the positive class)."""
+    if isinstance(criterion, Softmax) and not criterion.reference:
+        return rules.SOFTMAX, 0.0, 1.0
+    base: Any = criterion.base if isinstance(criterion, Kesler) else criterion
+    for known, kind in _KINDS:
+        if isinstance(base, known):
+            return kind, float(getattr(base, "margin", 0.0)), float(base.labels[1])
+    raise MismatchError(
+        f"Optimizer SingleSample knows no rule for criterion {criterion!r}; use GradientDescent or LBFGS, or one of "
+        f"Perceptron, Relaxation, Quadratic, Squared, Logistic, SigmoidSquared, Softmax, or Kesler of the first six."
+    )
+
+
+def _needed(objective: PointwiseObjective, by_margin: bool) -> Array | int:
+    """How many samples in a row must need no correction: all that take part, or, by Kesler, all their pairs."""
+    if not by_margin:
+        return NEVER
+    blocks, coding = objective.blocks, objective.coding
+    if isinstance(blocks, ArrayBlocks) and blocks.weight is None and (coding is None or coding.care.all()):
+        taking_part = np.full(objective.n_outputs, blocks.n_rows)  # everyone: no need to count
+    else:
+        taking_part = np.asarray(blocks.reduce(_TakingPart(coding, objective.n_outputs)))
+    criterion = objective.criterion
+    if isinstance(criterion, Kesler) and criterion.over == "all":
+        return taking_part * (objective.n_outputs - 1)
+    return taking_part
+
+
+@dataclass(frozen=True)
+class _TakingPart:
+    """(q,): rows that take part in each output with a positive weight."""
+
+    coding: Any
+    n_outputs: int
+
+    def __call__(self, block: Block) -> Array:
+        live = None if block.weight is None else (block.weight > 0).astype(np.float64)
+        if self.coding is None:
+            return np.full(self.n_outputs, block.rows if live is None else int(live.sum()))
+        counts = np.bincount(np.asarray(block.target), live, minlength=self.coding.n_classes)
+        return np.asarray(counts @ self.coding.care).astype(np.int64)
+
+
+def _in_rows(rows: Any) -> bool:
+    """Whether the kernels can read the source as it lies: C-ordered floats, or CSR of floats."""
+    if isinstance(rows, SparseRows):
+        return rows.X.dtype in (np.float64, np.float32)
+    return isinstance(rows, DenseRows) and rows.X.flags.c_contiguous and rows.X.dtype in (np.float64, np.float32)
+
+
+def _plain(design: Any) -> Any:
+    """A block's rows as the kernels take them."""
+    raw = design.raw
+    if isinstance(raw, np.ndarray):
+        kept = raw.dtype in (np.float64, np.float32)
+        return np.ascontiguousarray(np.asarray(raw) if kept else design.values)
+    return design.values if raw.dtype not in (np.float64, np.float32) else raw
+
+
+@dataclass
+class Corrections(History):
+    """A history of single corrections: k, the sample, the output (or rival class) and the size, η δ w.
+
+    The weights after each are not stored but replayed when asked for.  ``epochs`` is the history by epochs.
+    """
+
+    objective: Any = None
+    start: Array = field(default_factory=lambda: NONE)
+    epochs: History = field(default_factory=History)
+    parts: list[tuple[int, int, int, Array, Array]] = field(default_factory=list, repr=False)
+
+    def keep(self, state: State, start: int) -> None:
+        """Take over what a sweep has written down."""
+        for j in range(1 if state.coupled else len(state.A)):
+            first, last = int(state.tally[rules.ORIGIN, j]), int(state.tally[rules.STEPS, j])
+            self.parts.append((first, start, j, state.seen[j, : last - first], state.sizes[j, : last - first]))
+
+    def __getitem__(self, name: str) -> Array:
+        self._join()
+        return super().__getitem__(name)
+
+    def __len__(self) -> int:
+        self._join()
+        return super().__len__()
+
+    def _join(self) -> None:
+        """Join the sweeps' records into columns, when somebody first looks at them."""
+        if self.columns:
+            return
+        rows: list[tuple[Array, ...]] = []
+        K = self.objective.n_outputs
+        for first, start, j, seen, sizes in self.parts:
+            k = np.arange(first + 1, first + len(seen) + 1)
+            row, output = divmod(seen, K) if self.objective.criterion.coupled else (seen, np.full_like(seen, j))
+            rows.append((k, row + start, output, sizes))
+        for c, name in enumerate(("k", "sample", "output", "size")):
+            self.columns[name] = np.concatenate([part[c] for part in rows]) if rows else np.empty(0)
+
+    def weights(self) -> Array:
+        """(corrections + 1, 1+d, q): the weights before the first correction and after each."""
+        A = np.array(self.start)
+        replayed = [A.copy()]
+        rows, outputs = self["sample"].astype(int), self["output"].astype(int)
+        needed = {int(i): self._row(int(i)) for i in np.unique(rows)}
+        for i, output, size in zip(rows, outputs, self["size"], strict=True):
+            y, own = needed[int(i)]
+            if self.objective.criterion.coupled:
+                A[:, own] += size * y
+                A[:, output] -= size * y
+            else:
+                A[:, output] += size * y
+            replayed.append(A.copy())
+        return np.array(replayed)
+
+    def _row(self, i: int) -> tuple[Array, Any]:
+        """y_i and its target."""
+        block = self.objective.blocks.block(i, i + 1)
+        return np.asarray(block.design.scores(np.eye(self.objective.n_parameters)))[0], block.target[0]

@@ -1,0 +1,193 @@
+"""Single-sample procedures: the samples come one after the other, and each corrects the weights at once.
+
+    perceptron, fixed increment          a ← a + y                     where a·y ≤ 0       step 1
+    variable increment with margin       a ← a + η(k) y                where a·y ≤ b       step η(k)
+    relaxation                           a ← a + η (b − a·y)/‖y‖² y    where a·y ≤ b       0 < η < 2
+    Widrow–Hoff (LMS)                    a ← a + η(k) (t − a·y) y      always              η₁/k
+    logistic, softmax, squared sigmoid   a ← a − η(k) ℓ'(t, a·y) y     always
+
+and through Kesler's construction for many classes.  A criterion that is zero beyond a margin has separated the data
+when n samples in a row needed no correction: then the run ends and says after how many corrections.  The others end
+when the weights settle, or with the first step shorter than θ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from discriminant.errors import MismatchError, ParameterError
+from discriminant.kernels.sweeps import sweep
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.iterative import STOPPED, Step, starting_weights
+from discriminant.optimize.needs import require, require_rows
+from discriminant.optimize.schedules import Schedule
+from discriminant.optimize.sequence import Run, begin
+from discriminant.penalties import Ridge
+from discriminant.protocols import Array, Oracle, Solution
+
+WORTH_COMPILING = 300_000  # samples: below, loading the compiler costs more than it saves
+
+
+@dataclass(frozen=True)
+class SequentialSolution(Solution):
+    """A solution with the number of corrections and of samples it took."""
+
+    corrections: int = 0
+    samples: int = 0
+
+
+@dataclass(frozen=True)
+class SingleSample:
+    """One sample at a time.
+
+    Parameters
+    ----------
+    step : float, Schedule or function of k
+        η(k); k counts corrections where right samples are left alone, else samples.
+    order : {"cyclic", "shuffled"}
+    epochs : int
+        Passes at most.
+    keep : {"last", "average", "pocket"}
+        Hand back the last weights, their average over all samples, or those of the longest run of right answers.
+    threshold : float
+        θ: end with the first step shorter than it (0: do not).
+    tolerance : float
+        End when an epoch changes the weights by less than this part of their length (0: do not).
+    improvement, patience : float or None, int
+        End when the mean loss met on the way has not fallen by ``improvement`` for ``patience`` epochs.
+    random_state : int, Generator or None
+    trace : bool
+        Keep row and size of every correction; ``history.weights()`` replays them.
+    callback : function of a `Step`, asked after each epoch; True ends the run.
+    evaluate : bool
+        Compute J at the end (a pass).
+    engine : {"auto", "numpy", "compiled"}
+    """
+
+    step: float | Schedule = 1.0
+    order: Literal["cyclic", "shuffled"] = "cyclic"
+    epochs: int = 1000
+    keep: Literal["last", "average", "pocket"] = "last"
+    threshold: float = 0.0
+    tolerance: float = 0.0
+    improvement: float | None = None
+    patience: int = 5
+    random_state: Any = None
+    trace: bool = False
+    callback: Callable[[Step], Any] | None = None
+    evaluate: bool = True
+    engine: Literal["auto", "numpy", "compiled"] = "auto"
+    needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("order", self.order, ("cyclic", "shuffled")),
+            ("keep", self.keep, ("last", "average", "pocket")),
+            ("engine", self.engine, ("auto", "numpy", "compiled")),
+        ):
+            if value not in allowed:
+                raise ParameterError(f"SingleSample's {name} is one of {', '.join(map(repr, allowed))}; not {value!r}.")
+
+    def minimize(self, objective: Any, start: Array) -> SequentialSolution:
+        require(self, objective)
+        rows = require_rows(self, objective)
+        self._check(rows)
+        run = begin(self, rows, starting_weights(rows, start))
+        status, converged, epoch, best, waited = "", False, 0, np.inf, 0
+        for epoch in range(1, self.epochs + 1):
+            before = run.weights()
+            met = self._epoch(run)
+            run.record(epoch, met)
+            A = run.weights()
+            if not np.isfinite(A.sum()):
+                run.restore(before)
+                status = f"Diverged in epoch {epoch}: the weights overflow; take a shorter step than η = {run.eta():g}."
+                break
+            if run.ended():
+                status, converged = self._separated(run, epoch), True
+                break
+            if self.tolerance > 0 and np.linalg.norm(A - before) <= self.tolerance * np.linalg.norm(A):
+                status = f"Converged: epoch {epoch} moved the weights by less than {self.tolerance:g} of their length."
+                converged = True
+                break
+            if self.improvement is not None:
+                waited = 0 if met < best - self.improvement else waited + 1
+                best = min(best, met)
+                if waited >= self.patience:
+                    status, converged = self._stalled(epoch, met), True
+                    break
+            step = Step(epoch, met, float("nan"), run.eta(), run.corrections(), A)
+            if self.callback is not None and self.callback(step):
+                status = STOPPED.format(k=epoch)
+                break
+        return self._solution(run, status or self._unfinished(run), converged, epoch)
+
+    def _epoch(self, run: Run) -> float:
+        """One pass; the mean loss met on the way, or NaN where nobody asked."""
+        work = run.samples() + run.rows_per_epoch
+        fast = self.engine == "compiled" or (self.engine == "auto" and work > WORTH_COMPILING)
+        for samples, order, start in run.parts():
+            run.prepare(len(samples.codes))
+            with np.errstate(over="ignore", invalid="ignore"):  # overflow is noticed in the weights
+                sweep(samples, run.state, order, fast=fast)
+            run.note(start)
+            if run.ended():
+                break
+        return run.mean_loss()
+
+    def _check(self, rows: PointwiseObjective) -> None:
+        """Refuse what the sequential rules have no form for."""
+        penalty = rows.penalty
+        if penalty is None:
+            return
+        if not isinstance(penalty, Ridge) or penalty.factors is not None or rows.criterion.coupled:
+            raise MismatchError(
+                f"Optimizer SingleSample takes no penalty, or Ridge of one strength with outputs that learn apart; not "
+                f"{type(penalty).__name__} with {type(rows.criterion).__name__}. Use LBFGS or ProximalGradient."
+            )
+        if self.keep != "last" or self.trace:
+            raise MismatchError("Optimizer SingleSample keeps averages, pockets and traces without a penalty only.")
+
+    def _separated(self, run: Run, epoch: int) -> str:
+        k, unit = run.corrections(), "epoch" if epoch == 1 else "epochs"
+        if not run.by_margin:
+            return f"Ended in epoch {epoch}: a step was shorter than θ = {self.threshold:g}."
+        return (
+            f"Converged: the samples are separated after {k} correction{'s' * (k != 1)} in {epoch} {unit}; "
+            f"{run.needed()} in a row needed none."
+        )
+
+    def _stalled(self, epoch: int, met: float) -> str:
+        return (
+            f"Ended after {epoch} epochs: the mean loss met on the way, {met:.6g}, had not fallen by "
+            f"{self.improvement:g} for {self.patience} epochs."
+        )
+
+    def _unfinished(self, run: Run) -> str:
+        k, q = run.corrections(), len(run.state.A)
+        if not run.by_margin:
+            return f"Ended after {self.epochs} epochs and {k} corrections; nothing says that the weights have settled."
+        apart = f", with {run.outputs_done()} of {q} outputs done" if q > 1 and not run.state.coupled else ""
+        last = run.last_corrections()
+        near = last <= 0.05 * run.rows_per_epoch  # few enough to be worth a pass to look
+        if near and not run.objective.sides(run.weights())[0].any():
+            return (
+                f"Not converged: after {self.epochs} epochs and {k} corrections every sample is on its side, but they "
+                f"have not yet gone through without a correction (margin b = {run.state.margin:g}){apart}."
+            )
+        return (
+            f"Not converged: the last of {self.epochs} epochs still made {last} corrections of {k} in all{apart}. "
+            f"Whether the samples can be separated at all, discriminant.separability(X, y) decides."
+        )
+
+    def _solution(self, run: Run, status: str, converged: bool, epoch: int) -> SequentialSolution:
+        A, note = run.kept(self.keep)
+        value = run.objective.value(A) if self.evaluate else float("nan")
+        return SequentialSolution(
+            A, status, converged, passes=epoch + self.evaluate, iterations=epoch, objective=value,
+            history=run.history, notes=(note,) if note else (), corrections=run.corrections(), samples=run.samples(),
+        )  # fmt: skip
