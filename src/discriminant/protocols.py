@@ -167,3 +167,29 @@ class Solution:
     gradient_norm: float = float("nan")
     history: Any = None
     notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a fit proves about itself: J, a lower bound of its minimum, and what else is known of it.
+
+    ``converged`` means gap ≤ tol·|J|, or, where no bound exists, that the status sentence says why the end is one.
+    """
+
+    status: str
+    converged: bool
+    objective: float = float("nan")
+    bound: float = float("-inf")
+    gap: float = float("inf")
+    gradient_norm: float = float("nan")
+    passes: float = 0.0
+    separability: Any = None
+    notes: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        lines = [self.status]
+        if self.objective == self.objective:
+            lines.append(f"objective {self.objective:.12g}, lower bound {self.bound:.12g}, gap {self.gap:.2g}")
+        lines.append(f"gradient norm {self.gradient_norm:.2g}, {self.passes:g} passes over the data")
+        verdict = getattr(self.separability, "verdict", self.separability)
+        return "\n".join([*lines, *([f"the classes are {verdict}"] if verdict else []), *self.notes])

@@ -115,3 +115,19 @@ def test_given_priors_only_move_the_intercept(iris):
     quadratic = QuadraticDiscriminantAnalysis(priors=priors).fit(X, y).predict_log_proba(X)
     moved = QuadraticDiscriminantAnalysis().fit(X, y).predict_log_proba(X, priors=priors)
     np.testing.assert_allclose(moved, quadratic, rtol=1e-9, atol=1e-12)
+
+
+def test_the_certificate_tells_the_likelihood(iris):
+    X, y = iris
+    means = np.stack([X[y == k].mean(axis=0) for k in range(3)])
+    density = multivariate_normal(np.zeros(4), pooled(X, y))
+    expected = -np.mean(density.logpdf(X - means[y]) + np.log(1 / 3))
+    certificate = LinearDiscriminantAnalysis().fit(X, y).certificate_
+    assert certificate.converged
+    np.testing.assert_allclose(certificate.objective, expected, rtol=1e-10)
+    groups = [X[y == k] for k in range(3)]
+    own = [multivariate_normal(G.mean(axis=0), np.cov(G.T, bias=True)).logpdf(G) + np.log(1 / 3) for G in groups]
+    certificate = QuadraticDiscriminantAnalysis().fit(X, y).certificate_
+    np.testing.assert_allclose(certificate.objective, -np.mean(np.concatenate(own)), rtol=1e-10)
+    assert "Closed form" in str(certificate)
+    assert np.isnan(LinearDiscriminantAnalysis(shrinkage=0.1).fit(X, y).certificate_.objective)

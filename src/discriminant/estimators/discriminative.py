@@ -32,9 +32,8 @@ from discriminant.objective import PointwiseObjective
 from discriminant.optimize import ClosedForm, LinearProgram, MixedInteger
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
-from discriminant.optimize.logistic.certificate import Certificate
 from discriminant.penalties import WeightPenalty
-from discriminant.protocols import Array, Solution
+from discriminant.protocols import Array, Certificate, Solution
 
 
 @dataclass(frozen=True)

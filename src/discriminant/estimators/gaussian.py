@@ -17,13 +17,15 @@ from discriminant.estimators.inputs import Sample
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.gaussian.moments import ClassMoments, mapped_moments
 from discriminant.gaussian.whiten import Again, Whitened
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Certificate
 
 
 class GaussianClassifier(MomentClassifier):
     """Prediction, priors at prediction time and leave-one-out, on top of ``decision_function`` of a subclass."""
 
     priors_: Array
+    _whitened: Any
+    _residual: float
 
     # Prediction
 
@@ -54,6 +56,38 @@ class GaussianClassifier(MomentClassifier):
         """P(C_k|x), (n, K), under the training priors or those given here."""
         return np.exp(self.predict_log_proba(X, priors))
 
+    @property
+    def certificate_(self) -> Certificate:
+        """A closed form needs no iterations; what could fail is arithmetic, and its residual is told."""
+        check_is_fitted(self, "priors_")
+        parts: list[Whitened] = self._whitened if isinstance(self._whitened, list) else [self._whitened]
+        rank, d = min(one.rank for one in parts), parts[0].matrix.shape[0]
+        status = f"Closed form: the weights are a function of the class moments. Rank {rank} of {d} columns."
+        if np.isfinite(self._residual):
+            status += f" The whitened covariance differs from the unit matrix by {self._residual:.1e} at most."
+        J = self._mean_log_loss(parts) if rank == d else float("nan")
+        passes = float(max(one.passes for one in parts))
+        return Certificate(status, True, J, J, 0.0, gradient_norm=self._residual, passes=passes)
+
+    def _mean_log_loss(self, parts: list[Whitened]) -> float:
+        """−(1/N) Σ ln p(x, C) at the maximum of the likelihood: ½ (ln|Σ| + d(1 + ln 2π)) and the entropy of the priors.
+
+        NaN where the parameters ask for something else than maximum likelihood.
+        """
+        plain = {"covariance": "maximum-likelihood", "form": "full", "priors": None, "covariance_estimator": None}
+        other = any(getattr(self, name) != value for name, value in plain.items())
+        if (
+            other
+            or self.get_params().get("shrinkage")
+            or any(self.get_params().get(n) for n in ("pooling", "reg_param"))
+        ):
+            return float("nan")
+        d = parts[0].rank
+        volumes = np.array([one.log_determinant for one in parts])
+        shares = self.priors_ if len(parts) > 1 else np.ones(1)
+        entropy = -float(self.priors_ @ np.log(self.priors_))
+        return 0.5 * (float(shares @ volumes) + d * (1.0 + float(np.log(2 * np.pi)))) + entropy
+
     # Leave-one-out
 
     def _deleted_scores(self, X: Any, y: Any, sample_weight: Any) -> Array:
@@ -77,6 +111,13 @@ class GaussianClassifier(MomentClassifier):
         """Leave-one-out accuracy on the training rows."""
         hits = self.loo_predict(X, y, sample_weight) == np.asarray(y).ravel()
         return float(np.average(hits, weights=sample_weight))
+
+
+def whitening_residual(whitened: Whitened, covariance: Array) -> float:
+    """max |WᵗΣW − I|: how well the whitening undoes the covariance (both in the units of X)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = whitened.matrix.T @ covariance @ whitened.matrix
+    return float(np.abs(product - np.eye(whitened.rank)).max(initial=0.0))
 
 
 def reread(sample: Sample, moments: ClassMoments, divisor: float, only: int | None = None) -> Again:

@@ -137,7 +137,7 @@ class LeastSquaresClassifier(MomentClassifier):
         J − min J = ½‖∇J‖² in whitened coordinates, in which ``gradient_norm`` is measured.
         """
         check_is_fitted(self)
-        from discriminant.optimize.logistic.certificate import Certificate
+        from discriminant.protocols import Certificate
 
         parts = [(p.total / self.moments_.total, *p.optimality(self.targets_[:, j])) for p, _, j in self._problems]
         objective = sum(share * J for share, J, _ in parts)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.data import map_rows, require_finite
 from discriminant.errors import ParameterError
 from discriminant.estimators.covariances import SHRINKAGES, pooled_whitening, require_whole_moments
-from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores
+from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores, whitening_residual
 from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_fraction
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.moments import ClassMoments, class_moments
@@ -211,6 +211,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self._max_components = count if self.n_components is None else self.n_components
         self._set_weights(whitened, priors, classes, dtype)
         self.moments_ = moments
+        wide = moments.diagonal and self.form == "full"  # then Σ is never formed
+        self._residual = float("nan") if wide else whitening_residual(whitened, covariance())
         self.means_ = moments.class_means.astype(dtype, copy=False)
         self.xbar_ = (moments.origin + moments.unit * (priors @ moments.means)).astype(dtype, copy=False)
         self.rank_ = whitened.rank

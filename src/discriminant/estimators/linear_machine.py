@@ -17,9 +17,8 @@ from discriminant.estimators.discriminative import DiscriminativeClassifier, Rea
 from discriminant.estimators.general import starting_weights
 from discriminant.estimators.verdicts import sentence, verdicts
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.logistic.certificate import Certificate
 from discriminant.penalties import WeightPenalty, make_penalty
-from discriminant.protocols import Array, Oracle, Solution
+from discriminant.protocols import Array, Certificate, Oracle, Solution
 
 
 class LinearMachine(DiscriminativeClassifier):

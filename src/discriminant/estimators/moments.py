@@ -94,7 +94,7 @@ class MomentClassifier(ClassifierMixin, BaseEstimator):
         if self.n_features_in_ != other.n_features_in_ or self._names() != other._names():
             raise DataError("The models were fitted on different columns, so that their moments cannot be added.")
         if self.moments_.scatter.shape != other.moments_.scatter.shape:
-            raise MismatchError("One of the models had fewer rows than columns and kept no scatter that could be added.")
+            raise MismatchError("One of the models had fewer rows than columns and kept no scatter to add to.")
         return self.moments_.merge(other.moments_)
 
 

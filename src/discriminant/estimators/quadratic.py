@@ -16,7 +16,7 @@ from discriminant.data import map_rows, require_finite
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.class_covariances import class_whitening
 from discriminant.estimators.covariances import SHRINKAGES, require_whole_moments
-from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores
+from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores, whitening_residual
 from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_fraction
 from discriminant.gaussian.leave_one_out import QuadraticDeletion
 from discriminant.gaussian.moments import ClassMoments, class_moments
@@ -195,6 +195,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         self.classes_, self.priors_, self.moments_ = classes, priors, moments
         self._whitened, self._covariances = whitened, covariances
         self._scores = quadratic_scores(whitened, priors)
+        self._residual = max(whitening_residual(one, C) for one, C in zip(whitened, covariances, strict=True))
         self.means_ = means.astype(dtype, copy=False)
         if self.store_covariance:
             self.covariance_ = [covariance.astype(dtype, copy=False) for covariance in covariances]

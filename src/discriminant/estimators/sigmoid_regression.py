@@ -26,9 +26,8 @@ from discriminant.estimators.inputs import read_rows
 from discriminant.estimators.parts import fit_together
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import LBFGS, Newton
-from discriminant.optimize.logistic.certificate import Certificate
 from discriminant.penalties import Ridge, WeightPenalty
-from discriminant.protocols import Array, Solution
+from discriminant.protocols import Array, Certificate, Solution
 
 FITTED = 1e-6  # with "auto" the run ends at this J: outputs are 0.001 from their targets, and only longer weights help
 

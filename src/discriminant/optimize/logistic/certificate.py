@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
 from discriminant.optimize.logistic.solve import LogisticFit
+from discriminant.protocols import Certificate
 
-
-@dataclass(frozen=True)
-class Certificate:
-    """Objective, a proved lower bound of its minimum, and what else is known; ``converged`` is gap ≤ tol·|J|."""
-
-    status: str
-    converged: bool
-    objective: float
-    bound: float
-    gap: float
-    gradient_norm: float
-    passes: float
-    separability: Any = None
-    notes: tuple[str, ...] = field(default=())
+__all__ = ["Certificate", "certify_fit"]
 
 
 def certify_fit(fit: LogisticFit, tol: float, ridge: float) -> Certificate:
