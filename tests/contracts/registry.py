@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from discriminant import criteria, penalties
+from discriminant import criteria, optimize, penalties
 from discriminant.codings import make_coding
+from discriminant.data import make_blocks
+from discriminant.objective import PointwiseObjective
 
 CRITERIA: list[Any] = [
     criteria.Perceptron(),
@@ -91,3 +93,62 @@ def targets_for(criterion: Any, n: int, q: int, rng: np.random.Generator) -> np.
     if isinstance(criterion, criteria.Margin):
         return hard
     return np.where(rng.random((n, q)) < 0.5, hard, rng.uniform(low, high, (n, q)))
+
+
+def overlapping(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Three classes in three dimensions that no linear rule separates, with columns of different sizes."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(3, size=90)
+    centres = np.array([[0.0, 0.0, 0.0], [1.0, 0.5, 0.0], [0.0, 1.0, 1.0]])
+    return (centres[codes] + rng.standard_normal((90, 3))) * [1.0, 2.0, 0.5], codes
+
+
+def separable(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes in two dimensions with a wide gap between them."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(2, size=40)
+    return rng.uniform(-1, 1, (40, 2)) + np.where(codes[:, None] > 0, 1.5, -1.5), codes
+
+
+def _objective(criterion: Any, coding: str, data: Any, penalty: Any = None) -> PointwiseObjective:
+    X, codes = data
+    K = int(codes.max()) + 1
+    made = make_coding(coding, K, labels=criterion.labels, threshold=criterion.threshold)
+    return PointwiseObjective(make_blocks(X, codes), criterion, made, penalty)
+
+
+def _two(data: Any) -> Any:
+    return data[0], (data[1] > 0).astype(int)
+
+
+# Problems whose least J an independent solver finds in the laws: name → objective.
+PROBLEMS: dict[str, PointwiseObjective] = {
+    "least squares": _objective(criteria.Squared(), "one-of-k", overlapping()),
+    "ridge": _objective(criteria.Squared(), "one-vs-rest", overlapping(), penalties.Ridge(0.1)),
+    "logistic": _objective(criteria.Logistic(), "two-class", _two(overlapping())),
+    "logistic, pairwise, ridge": _objective(criteria.Logistic(), "pairwise", overlapping(), penalties.Ridge(0.05)),
+    "softmax, ridge": _objective(criteria.Softmax(), "softmax", overlapping(), penalties.Ridge(0.05)),
+    "squared hinge": _objective(criteria.SquaredHinge(), "one-vs-rest", overlapping()),
+    "hinge": _objective(criteria.Hinge(), "two-class", _two(overlapping())),
+    "hinge, lasso": _objective(criteria.Hinge(), "two-class", _two(overlapping()), penalties.Lasso(0.02)),
+    "logistic, lasso": _objective(criteria.Logistic(), "two-class", _two(overlapping()), penalties.Lasso(0.02)),
+    "softmax, group": _objective(criteria.Softmax(), "softmax", overlapping(), penalties.Group(0.02)),
+    "logistic, jeffreys": _objective(criteria.Logistic(), "two-class", separable(), penalties.Jeffreys()),
+    "perceptron, separable": _objective(criteria.Perceptron(0.5), "two-class", separable()),
+    "relaxation, separable": _objective(criteria.Relaxation(0.5), "two-class", separable()),
+    "kesler, separable": _objective(criteria.Kesler(criteria.Perceptron(0.5)), "machine", separable()),
+    "count of errors": _objective(criteria.ZeroOne(), "two-class", _two(tuple(part[:40] for part in overlapping()))),
+}
+
+OPTIMIZERS: list[Any] = [
+    optimize.ClosedForm(),
+    optimize.GradientDescent(step=0.1, iterations=5000, threshold=1e-9),
+    optimize.Newton(),
+    optimize.LBFGS(),
+    optimize.ConjugateGradient(),
+    optimize.ProximalGradient(),
+    optimize.SingleSample(step=optimize.Inverse(0.1), epochs=200, engine="numpy"),
+    optimize.LinearProgram(),
+    optimize.Annealing(iterations=300, random_state=1),
+    optimize.MixedInteger(seconds=20),
+]

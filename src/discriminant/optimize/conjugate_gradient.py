@@ -76,7 +76,7 @@ class ConjugateGradient(Iterative):
             if float((P * G).sum()) >= 0:
                 P, fresh = -G, True
             # The last step lowered J by about step·slope/2; the next is tried where it would lower it as much.
-            first = step * slope / float((P * G).sum())
+            first = step * slope / min(float((P * G).sum()), -np.finfo(np.float64).tiny)
         return record.solution(k, A, J, G, status, converged, passes)
 
     def _stuck(self, k: int, J: float, norm: float) -> tuple[str, bool]:

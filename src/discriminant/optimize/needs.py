@@ -33,9 +33,9 @@ _OPTIMIZERS_FOR = (
 )
 
 
-def require(optimizer: Any, objective: Any) -> None:
+def require(optimizer: Any, objective: Any, needs: Oracle | None = None) -> None:
     """Raise a MismatchError that names optimizer, criterion (or penalty) and the way out, unless they fit."""
-    missing = optimizer.needs & ~objective.oracles
+    missing = (optimizer.needs if needs is None else needs) & ~objective.oracles
     if not missing:
         return
     oracle = next(one for one in _WORDS if one in missing)

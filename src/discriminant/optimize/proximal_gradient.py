@@ -16,6 +16,8 @@ from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, st
 from discriminant.optimize.needs import require, require_rows
 from discriminant.protocols import Array, Oracle, Solution
 
+SMOOTH = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
+
 
 @dataclass(frozen=True)
 class ProximalGradient(Iterative):
@@ -34,7 +36,7 @@ class ProximalGradient(Iterative):
 
     def minimize(self, objective: Any, start: Array) -> Solution:
         rows = require_rows(self, objective)
-        require(_Smooth(type(self).__name__), rows.without_penalty())
+        require(self, rows.without_penalty(), SMOOTH)  # of the loss; the penalty needs a proximal map only
         if rows.penalty is not None and rows.penalty.needs_information:
             raise MismatchError(
                 "Optimizer ProximalGradient needs a proximal map, which penalty Jeffreys does not give; use Newton."
@@ -74,14 +76,6 @@ class ProximalGradient(Iterative):
             step *= 1.02  # so that one hard region does not slow the rest for ever
         J = rows.value(A) if np.isfinite(loss) else float(loss)
         return Solution(A, status, converged, passes + record.passes, k, J, move, record.history)
-
-
-@dataclass(frozen=True)
-class _Smooth:
-    """What proximal steps ask of the loss, for the sentence when it is refused."""
-
-    name: str
-    needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
 
 def _backtrack(bare: Any, penalty: Any, B: Array, loss: float, G: Array, step: float) -> tuple[Array, float, int]:
