@@ -25,6 +25,7 @@ from discriminant.protocols import Array
 FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
 FUSED_BLOCK = 400_000
 MANY_BLOCK = 200_000
+SAMPLE_BLOCK = 2_048  # rows: tall enough for rank-k updates to run at full speed
 ONE_BLOCK = 200_000  # values: problems below this are one block
 UNIT_ROWS = 4_096  # rows that centre and units are read from
 FAR = 4.0  # a column whose mean lies further than so many spreads from zero is measured from one of its values
@@ -197,7 +198,7 @@ class LogisticProblem:
             values = (values - (0.0 if self.center is None else self.center)) / unit
         target = None if self.blocks.target is None else np.asarray(self.blocks.target[index])
         return InnerProblem(
-            make_blocks(values, target, weight),
+            make_blocks(values, target, weight, SAMPLE_BLOCK),
             self.n_classes,
             self.ridge,
             self.intercept,

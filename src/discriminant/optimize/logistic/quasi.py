@@ -32,6 +32,8 @@ class Memory:
     """The pairs of a limited-memory quasi-Newton method, over a preconditioner."""
 
     preconditioner: Any
+    scale: float = 1.0
+    doubtful: bool = False  # a unit step went too far: let the last pair say how far P is off
     pairs: deque[tuple[Array, Array, float]] = field(default_factory=lambda: deque(maxlen=PAIRS))
 
     def direction(self, g: Array) -> Array:
@@ -43,6 +45,8 @@ class Memory:
             g -= share * y
             shares.append(share)
         p = self.preconditioner.solve(g)
+        if self.scale != 1.0:
+            p *= self.scale
         for (s, y, rho), share in zip(self.pairs, reversed(shares), strict=True):
             p += (share - rho * float(np.vdot(y, p))) * s
         # No softmax depends on Σ_k A_k: no step is taken along it.
@@ -53,6 +57,8 @@ class Memory:
         product = float(np.vdot(s, y))
         if product > 1e-14 * float(np.linalg.norm(s) * np.linalg.norm(y)):
             self.pairs.append((s, y, 1 / product))
+            if self.doubtful:
+                self.scale = product / float(np.vdot(y, self.preconditioner.solve(y)))
 
 
 def quasi_newton(
@@ -72,7 +78,7 @@ def quasi_newton(
         target = tol * (first if rough else abs(look.value))
         gap = np.inf if rough else dual_gap(problem, A, look, target, trace)
         point = Point(A, look, decrement, gap)
-        if gap <= target or (rough and decrement**2 <= 2 * target):
+        if gap <= target or (rough and decrement**2 <= 2 * target * min(memory.scale, 1.0)):
             return point
         if ends_separated(problem, look):
             return replace(point, separated=True)
@@ -86,6 +92,7 @@ def quasi_newton(
             stuck, memory = 1, Memory(preconditioner)  # once more without what the pairs say
             continue
         stuck = 0
+        memory.doubtful |= P is not p
         memory.learn(P, look.gradient - point.look.gradient)
     return replace(point, stalled=True)
 
@@ -102,7 +109,7 @@ def advance(
         look = problem.look(A, bend=bend)
         trace.passes += 1
         if look.value <= value + SUFFICIENT * step * slope + slack:
-            return True, A, look, step * p
+            return True, A, look, p if step == 1.0 else step * p
         curved = 2 * (look.value - value - step * slope)
         better = -slope * step**2 / curved if np.isfinite(curved) and curved > 0 else 0.0
         step = float(np.clip(better, 0.1 * step, 0.5 * step))
