@@ -20,6 +20,7 @@ _HOMES = {
     "LinearMachine": "estimators.linear_machine",
     "LinearProgrammingClassifier": "estimators.linear_programming",
     "LogisticRegression": "estimators.logistic",
+    "MinimumErrorClassifier": "estimators.minimum_error",
     "MinimumRiskClassifier": "estimators.minimum_risk",
     "QuadraticDiscriminantAnalysis": "estimators.quadratic",
     "Separability": "inference.separability",
