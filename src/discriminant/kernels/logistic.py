@@ -107,3 +107,79 @@ def _two_class_look(X: Any, w: Any, b: Any, c: Any, t: Any, v: Any, o: Any, g: A
 
 
 two_class_look = compiled(_two_class_look, fastmath=_FAST)
+
+
+def _two_class_sparse(
+    data: Any, indices: Any, indptr: Any, w: Any, b: Any, t: Any, v: Any, o: Any, gh: Any, out: Any, squares: Any
+) -> None:
+    """The same look at CSR rows: add Σ v(σ−t) x to gh[1:, 0] and Σ vσ' x (or x²) to gh[1:, 1]; row 0 is the ones."""
+    n = indptr.size - 1
+    z = np.empty(n)
+    s = np.empty(n)
+    loss, product, factors, least = 0.0, 1.0, 0, out[1]
+    weighted, moved = v.size > 0, o.size > 0
+    for i in range(n):
+        first, last = indptr[i], indptr[i + 1]
+        a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
+        k = first
+        while k + 3 < last:
+            a0 += data[k] * w[np.uint64(indices[k])]
+            a1 += data[k + 1] * w[np.uint64(indices[k + 1])]
+            a2 += data[k + 2] * w[np.uint64(indices[k + 2])]
+            a3 += data[k + 3] * w[np.uint64(indices[k + 3])]
+            k += 4
+        while k < last:
+            a0 += data[k] * w[np.uint64(indices[k])]
+            k += 1
+        z[i] = b + ((a0 + a1) + (a2 + a3))
+    for i in range(n):
+        score = z[i] + o[i] if moved else z[i]
+        target = t[i]
+        tail = math.exp(-abs(score))
+        above = 1.0 + tail
+        if score >= 0:
+            linear = (1.0 - target) * score
+            slope = (1.0 - target - target * tail) / above
+        else:
+            linear = -target * score
+            slope = ((1.0 - target) * tail - target) / above
+        curve = tail / (above * above)
+        if weighted:
+            loss += v[i] * (linear + math.log1p(tail))
+            slope *= v[i]
+            curve *= v[i]
+        else:
+            loss += linear
+            product *= above
+            factors += 1
+            if factors == 256:
+                loss += math.log(product)
+                product = 1.0
+                factors = 0
+        if not weighted or v[i] > 0:
+            signed = score if target == 1.0 else -score if target == 0.0 else -np.inf
+            if signed < least:
+                least = signed
+        z[i] = slope
+        s[i] = curve
+        gh[0, 0] += slope
+        gh[0, 1] += curve
+    for i in range(n):
+        slope, curve = z[i], s[i]
+        if squares:
+            for k in range(indptr[i], indptr[i + 1]):
+                j = np.uint64(indices[k]) + np.uint64(1)
+                x = data[k]
+                gh[j, 0] += slope * x
+                gh[j, 1] += curve * x * x
+        else:
+            for k in range(indptr[i], indptr[i + 1]):
+                j = np.uint64(indices[k]) + np.uint64(1)
+                x = data[k]
+                gh[j, 0] += slope * x
+                gh[j, 1] += curve * x
+    out[0] += loss + math.log(product)
+    out[1] = least
+
+
+two_class_sparse = compiled(_two_class_sparse, fastmath=_FAST)

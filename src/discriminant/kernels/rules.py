@@ -20,8 +20,9 @@ PERCEPTRON, RELAXATION, QUADRATIC, SQUARED, LOGISTIC, SIGMOID_SQUARED, SOFTMAX =
 # The first three leave a sample beyond its margin alone: kind ≤ QUADRATIC.
 
 # Rows of a run's counts: k of η(k); clean samples in a row; how many of them end the run; whether it has ended;
-# samples seen; the longest run of clean samples so far (pocket); k when the present sweep began (trace).
-STEPS, CLEAN, NEEDED, DONE, VISITS, RUN, ORIGIN = range(7)
+# samples seen; the longest run of clean samples so far (pocket); k when the present sweep began (trace); the one in
+# front of x, 0 where there is no intercept.
+STEPS, CLEAN, NEEDED, DONE, VISITS, RUN, ORIGIN, ONE = range(8)
 
 
 def correction(kind: int, t: float, z: float, margin: float, norm: float) -> float:

@@ -26,6 +26,7 @@ from discriminant.kernels.rules import (
     CLEAN,
     DONE,
     NEEDED,
+    ONE,
     ORIGIN,
     QUADRATIC,
     RELAXATION,
@@ -167,7 +168,7 @@ def _some_rows(
     w, bias, scale, eta = A[j, 1:], A[j, 0], factor[j], rate
     inverse = 1.0 / scale
     k, clean, needed, visits = tally[STEPS, j], tally[CLEAN, j], tally[NEEDED, j], tally[VISITS, j]
-    origin = tally[ORIGIN, j] + 1
+    origin, one = tally[ORIGIN, j] + 1, float(tally[ONE, j])
     ready, raw, total, start, stop = -1, 0.0, 0.0, indptr[0], indptr[0]
     for place in range(begin, end):
         i = order[place] if shuffled else place
@@ -186,7 +187,7 @@ def _some_rows(
             total += share * _loss(kind, t, z, margin)
         norm = 1.0
         if measured:
-            norm = _norm_sparse(data, start, stop) if sparse else _norm_dense(X, i)
+            norm = (_norm_sparse(data, start, stop) if sparse else _norm_dense(X, i)) + (one - 1.0)
         delta = _correction(kind, t, z, margin, norm)
         if shrink > 0.0:
             scale = _shrunk(w, scale, shrink * _eta(rate, power, delay, table, first, k + 1))
@@ -205,7 +206,7 @@ def _some_rows(
         if not fixed:
             eta = _eta(rate, power, delay, table, first, k)
         amount = eta * delta * share
-        bias += amount
+        bias += one * amount
         if traced:
             seen[j, k - origin], sizes[j, k - origin] = i, amount
         if sparse:
@@ -262,7 +263,7 @@ def sweep_coupled(
     K = A.shape[0]
     rate, power, delay = steps
     z, change = np.empty(K), np.empty(K)
-    start, stop = indptr[0], indptr[0]
+    start, stop, one = indptr[0], indptr[0], float(tally[ONE, 0])
     for place in range(n):
         i = order[place] if order.shape[0] > 0 else place
         own, share = codes[i], weight[i] if weight.shape[0] > 0 else 1.0
@@ -270,7 +271,7 @@ def sweep_coupled(
             continue
         if sparse:
             start, stop = indptr[i], indptr[i + 1]
-        norm = _norm_sparse(data, start, stop) if sparse else _norm_dense(X, i)
+        norm = (_norm_sparse(data, start, stop) if sparse else _norm_dense(X, i)) + (one - 1.0)
         for j in range(K):
             raw = _dot_sparse(data, indices, start, stop, A[j, 1:]) if sparse else _dot_dense(X, i, A[j, 1:])
             z[j], change[j] = A[j, 0] + raw, 0.0
@@ -286,7 +287,7 @@ def sweep_coupled(
             )  # fmt: skip
         for j in range(K):
             if change[j] != 0.0:
-                A[j, 0] += change[j]
+                A[j, 0] += one * change[j]
                 if sparse:
                     _add_sparse(data, indices, start, stop, A[j, 1:], change[j])
                 else:

@@ -18,6 +18,7 @@ from discriminant.kernels.rules import (
     CLEAN,
     DONE,
     NEEDED,
+    ONE,
     ORIGIN,
     QUADRATIC,
     RELAXATION,
@@ -51,7 +52,7 @@ class State:
     steps, table, first : η(k) = steps[0]/(k + steps[2])^steps[1], or table[k − first] where the table is not empty.
     shrink : strength of the ridge, a factor 1 − η·shrink a sample.
     threshold : θ, the run ends with the first step shorter than it (0: never).
-    tally : (7, q) counts, see `kernels.rules`.  Coupled outputs share column 0.
+    tally : (8, q) counts, see `kernels.rules`.  Coupled outputs share column 0.
     losses : (q,), or empty: sum of the losses met on the way.
     drift : as A, or empty: Σ (visit − 1)·correction, from which the average follows.
     pocket : as A, or empty: the weights with the longest run of right answers.
@@ -201,7 +202,7 @@ def _visit(samples: Samples, s: State, i: int, t: float, j: int) -> None:
     tally[VISITS] += 1
     if len(s.losses):
         s.losses[j] += share * loss(s.kind, t, z, s.margin)
-    norm = 1.0 + float(x @ x) if s.kind == RELAXATION or s.threshold > 0 else 1.0
+    norm = float(tally[ONE] + x @ x) if s.kind == RELAXATION or s.threshold > 0 else 1.0
     delta = correction(s.kind, t, z, s.margin, norm)
     if s.shrink > 0:
         s.factor[j] *= max(0.0, 1.0 - s.shrink * s.eta(int(tally[STEPS]) + 1))
@@ -218,7 +219,7 @@ def _visit(samples: Samples, s: State, i: int, t: float, j: int) -> None:
     tally[CLEAN] = 0
     tally[STEPS] += 1
     amount = s.eta(int(tally[STEPS])) * delta * share
-    a[0] += amount
+    a[0] += tally[ONE] * amount
     _add(w, where, amount / s.factor[j] * x)
     if len(s.drift):
         late = amount * (int(tally[VISITS]) - 1)
@@ -253,9 +254,9 @@ def _sweep_coupled(samples: Samples, s: State, order: Array) -> None:
         if s.kind == SOFTMAX:
             change = _softmax_change(s, z, own, share)
         else:
-            change = _kesler_change(s, z, own, i, share, 1.0 + float(x @ x))
+            change = _kesler_change(s, z, own, i, share, float(tally[ONE] + x @ x))
         for j in np.flatnonzero(change):
-            s.A[j, 0] += change[j]
+            s.A[j, 0] += tally[ONE] * change[j]
             _add(w[j], where, change[j] * x)
             if len(s.drift):
                 late = change[j] * (int(tally[VISITS]) - 1)

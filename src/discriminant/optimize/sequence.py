@@ -19,7 +19,7 @@ from discriminant.criteria import (
     Softmax,
     Squared,
 )
-from discriminant.data import ArrayBlocks, DenseRows, SparseRows
+from discriminant.data import ArrayBlocks, DenseRows, OriginRows, SparseRows
 from discriminant.errors import MismatchError
 from discriminant.kernels import rules
 from discriminant.kernels.sweeps import NONE, Samples, State, aligned_weights
@@ -112,7 +112,7 @@ class Run:
         if keep == "last":
             return A, ""
         pocket = np.where(s.tally[rules.CLEAN] > s.tally[rules.RUN], A, s.pocket[:, :D].T)
-        better = self.objective.sides(pocket)[0] < self.objective.sides(A)[0]
+        better = self.objective.sides(pocket)[0] <= self.objective.sides(A)[0]
         return np.where(better, pocket, A), "Of pocket and last weights, those with fewer errors are handed back."
 
     def outputs_done(self) -> int:
@@ -167,7 +167,8 @@ def begin(options: Any, objective: PointwiseObjective, start: Array) -> Run:
     q = start.shape[1]
     schedule = make_schedule(options.step)
     steps = (schedule.rate, schedule.power, schedule.delay) if isinstance(schedule, Power) else (1.0, 0.0, 0.0)
-    tally = np.zeros((7, q), np.int64)
+    tally = np.zeros((8, q), np.int64)
+    tally[rules.ONE] = not isinstance(getattr(objective.blocks, "rows", None), OriginRows)
     tally[rules.NEEDED] = _needed(objective, by_margin)
     state = State(
         A,
@@ -247,6 +248,8 @@ class _TakingPart:
 
 def _in_rows(rows: Any) -> bool:
     """Whether the kernels can read the source as it lies: C-ordered floats, or CSR of floats."""
+    if isinstance(rows, OriginRows):
+        return _in_rows(rows.source)
     if isinstance(rows, SparseRows):
         return rows.X.dtype in (np.float64, np.float32)
     return isinstance(rows, DenseRows) and rows.X.flags.c_contiguous and rows.X.dtype in (np.float64, np.float32)
