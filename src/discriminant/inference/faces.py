@@ -83,6 +83,8 @@ class Face:
         Independent pairs among them get new multipliers, x of  A_Bᵗ x = −Σ_rest λ a  over the old and new independent
         pairs B; the old pairs' part of x may be negative and is mended by adding the old multipliers often enough.
         """
+        if self.basis is None and not self.multipliers and len(wanted) == self.dimension + 1:  # a circuit spans it all
+            return Face(self.cone, tuple(wanted)[:-1], dict(wanted), (), ())
         order = sorted(wanted, key=lambda pair: -wanted[pair])
         rows = dict(zip(order, self.cone.integer_rows(order), strict=True))
         old = self.cone.integer_rows(self.pairs)

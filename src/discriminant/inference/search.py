@@ -16,19 +16,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from discriminant.inference.cone import OWN, KeslerCone, Pair
 from discriminant.inference.exact import Integers, independent_rows, nullspace
 from discriminant.inference.faces import Face
-from discriminant.inference.programs import split, widest
+from discriminant.inference.programs import vertex, widest
 from discriminant.inference.simplex import DualSimplex
 from discriminant.protocols import Array
 
 _TRUST = 1e-9  # a program's margin, rows of length one, above which its sign is believed
 _NEW_ROWS = 300
-_SPLIT_ROWS = 1500
 _PREVIEW_ROWS = 20_000
 
 
@@ -47,12 +47,11 @@ class Search:
     def __init__(self, cone: KeslerCone, seed: int = 0) -> None:
         self.cone = cone
         self.random = np.random.default_rng(seed)
+        self.vanishing: dict[Pair, float] = {}  # what the last program took for vanishing rows, and its multipliers
         self.empty = cone.empty_rows  # nothing but zeros and no intercept: on the boundary whatever the weights
         self.working: dict[Pair, None] = dict.fromkeys(self._sample())
-        self.preview: tuple[KeslerCone, Array] | None = None  # some rows to be right on before all are asked
-        if cone.n_rows > 4 * _PREVIEW_ROWS:
-            rows = np.linspace(0, cone.n_rows - 1, _PREVIEW_ROWS).astype(np.intp)
-            self.preview = cone.take(rows), rows
+        self.preview = np.linspace(0, cone.n_rows - 1, _PREVIEW_ROWS).astype(np.intp)  # right on these before all
+        self.previewed = cone.n_rows <= 4 * _PREVIEW_ROWS
 
     def run(self) -> Finding:
         face, first = Face(self.cone), None
@@ -70,7 +69,7 @@ class Search:
 
     def _sample(self) -> list[Pair]:
         """Some rows of each class against each rival, evenly spread."""
-        count = max(200, 4 * self.cone.dimension)
+        count = max(200, (4 if self.cone.n_classes == 2 else 2) * self.cone.dimension)
         pairs: list[Pair] = []
         share = max(2, count // (self.cone.n_classes * (self.cone.n_classes - 1)))
         for own in range(self.cone.n_classes):
@@ -92,20 +91,24 @@ class Search:
             pairs = list(self.working)
             rows = self.cone.float_rows(pairs) @ directions
             rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
-            u, margin, multipliers = widest(rows)
-            if not margin > _TRUST:
+            program = widest(rows)
+            if not program.margin > _TRUST:
                 break
-            wrong = self._wrong(face, directions @ u)
+            wrong = self._wrong(face, directions @ program.u)
             if wrong is None:
-                return face.weights(directions @ u), None
+                return face.weights(directions @ program.u), None
             fresh = face.alive(wrong)
             if not fresh:
                 break
-            near = np.argsort(rows @ u, kind="stable")[: 3 * face.dimension + 50]
+            near = np.argsort(program.slack, kind="stable")[: 3 * face.dimension + 50]
             self.working = dict.fromkeys([*(pairs[j] for j in near), *fresh])
-        tight = [pair for pair, m in zip(pairs, multipliers, strict=True) if m > 1e-9 * multipliers.max(initial=0.0)]
+        few = vertex(rows, np.where(program.vanishing, program.multipliers, 0.0))
+        tight = [pairs[j] for j in np.flatnonzero(few)]
         circuit = face.circuit(tight) if 0 < len(tight) <= face.dimension + 1 else None
-        return (None, circuit) if circuit else self._precise(face, tight)
+        if circuit is None:
+            return self._precise(face, tight)
+        self.vanishing = {pairs[j]: float(program.multipliers[j]) for j in np.flatnonzero(program.vanishing)}
+        return None, circuit
 
     def _some_alive(self, face: Face) -> list[Pair]:
         """A pair that does not vanish on the face: there is one as long as the face is not a point."""
@@ -116,17 +119,21 @@ class Search:
 
     def _wrong(self, face: Face, u: Array) -> list[Pair] | None:
         """Pairs that float weights u get wrong and the programs do not know yet; None if u's exact form is right."""
-        while self.preview is not None:
-            cone, rows = self.preview
-            fresh = self._worst(cone, u, rows)
+        if not self.previewed:
+            fresh = self._worst(self.few, u, self.preview)
             if fresh:
                 return fresh
-            self.preview = None
+            self.previewed = True
         fresh = self._worst(self.cone, u, None)
         if fresh:
             return fresh
         wrong = self._not_positive(face, face.weights(u))
         return None if not wrong else [pair for pair in wrong if pair not in self.working][:_NEW_ROWS]
+
+    @cached_property
+    def few(self) -> KeslerCone:
+        """The cone of the rows to be right on first."""
+        return self.cone.take(self.preview)
 
     def _worst(self, cone: KeslerCone, u: Array, rows: Array | None) -> list[Pair]:
         """The pairs that u gets most wrong, and as many close calls; none where u gets nothing wrong."""
@@ -157,30 +164,31 @@ class Search:
     def _shrink(self, face: Face, circuit: dict[Pair, Fraction]) -> Face:
         """The smaller face on which the circuit vanishes, and with it as many pairs as one program can show to."""
         if len(circuit) - 1 < face.dimension:
-            larger = self._vanishing(face, circuit)
+            larger = self._larger(face, circuit)
             if larger is not None:
                 return larger
         smaller = face.extend(circuit)
         assert smaller is not None  # a circuit is proved already
         return smaller
 
-    def _vanishing(self, face: Face, circuit: dict[Pair, Fraction]) -> Face | None:
-        pairs = list(dict.fromkeys([*circuit, *self.working]))[:_SPLIT_ROWS]
-        directions = face.directions()
-        rows = self.cone.float_rows(pairs) @ directions
-        length = np.maximum(np.linalg.norm(rows, axis=1), 1e-300)
-        multipliers = split(rows / length[:, None]) / length
+    def _larger(self, face: Face, circuit: dict[Pair, Fraction]) -> Face | None:
+        """The face on which all rows vanish that the last program's multipliers, once repaired, prove to."""
+        pairs = list(self.vanishing)
+        if len(pairs) <= len(circuit):
+            return None
+        length = np.linalg.norm(self.cone.float_rows(pairs) @ face.directions(), axis=1)
         exponents = [exponent for _, exponent in self.cone.integer_features(i for i, _ in pairs)]
-        wanted = {
-            pair: Fraction(float(m)) / Fraction(2) ** exponent
-            for pair, m, exponent in zip(pairs, multipliers, exponents, strict=True)
-            if m > 0
-        }
-        return face.extend(wanted) if len(wanted) > len(circuit) else None
+        return face.extend(
+            {
+                pair: Fraction(self.vanishing[pair] / float(size)) / Fraction(2) ** exponent
+                for pair, size, exponent in zip(pairs, length, exponents, strict=True)
+            }
+        )
 
     # -- beyond floats -----------------------------------------------------------------------------------------------
     def _precise(self, face: Face, hint: Sequence[Pair]) -> tuple[Integers | None, dict[Pair, Fraction] | None]:
         """The same answer as ``_strict``, by a dual simplex that doubles its bits until its answer is proved."""
+        self.vanishing = {}
         pairs = list(dict.fromkeys([*hint, *self.working]))
         rows = face.restrict(self.cone.integer_rows(pairs))
         basis = self._spanning(face, pairs, rows)
