@@ -46,6 +46,7 @@ class ConjugateGradient(Iterative):
         goal = self.tolerance * max(1.0, float(np.linalg.norm(G)))
         P, step, first = -G, 0.0, 1 / max(1.0, float(np.linalg.norm(G)))
         status, converged, k, fresh = NOT_A_NUMBER, False, 0, True
+        flat = 1e-6 if Oracle.QUADRATIC in objective.oracles else 0.1  # there a secant finds the minimum at once
         while np.isfinite(J):
             norm = float(np.linalg.norm(G))
             if record(k, A, J, G, step):
@@ -59,7 +60,7 @@ class ConjugateGradient(Iterative):
                 break
             if k and k % LOOK_EVERY == 0 and record.proves_no_minimum(k, A):
                 break
-            found = line_search(objective, A, P, J, G, first=first, flat=0.1)
+            found = line_search(objective, A, P, J, G, first=first, flat=flat)
             passes += found.passes
             if found.step == 0.0:
                 if not fresh:  # a stale direction: start again down the gradient

@@ -39,6 +39,8 @@ def line_search(
     start = float((gradient * D).sum())
     low, low_slope, high, high_slope = 0.0, start, np.inf, 0.0
     best = Found(0.0, value, gradient, 0)
+    if not start < 0:
+        return best
     step = first
     slack = ROUNDING * abs(value)
     for trial in range(1, trials + 1):

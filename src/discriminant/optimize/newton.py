@@ -23,6 +23,7 @@ from discriminant.optimize.needs import require
 from discriminant.optimize.solve import newton_step
 from discriminant.protocols import Array, Oracle, Solution
 
+WIDE = 2.0 ** np.arange(20, -41, -2)
 LOOK_FROM, LOOK_EVERY = 4, 4  # steps at which to look whether the rows are separated: one pass each
 
 
@@ -71,13 +72,16 @@ class Newton(Iterative):
                 break
             if k >= LOOK_FROM and (k - LOOK_FROM) % LOOK_EVERY == 0 and record.proves_no_minimum(k, A):
                 break
-            values = objective.along(A, P, steps)
+            taken = _choose(objective.along(A, P, steps), steps, J, promised)
             passes += 1
-            enough = values <= J - 2e-4 * steps * promised + ROUNDING * abs(J)
-            if not enough.any():
+            if not taken and promised > 1e-9 * abs(J):
+                # Far out, where the criterion is all but straight, H says nothing: go down the slope, far or near.
+                P = -G
+                taken = _choose(objective.along(A, P, WIDE), WIDE, J, float(np.square(G).sum()) / 2)
+                passes += 1
+            if not taken:
                 status, converged = self._stuck(k, promised, J)
                 break
-            taken = float(steps[int(np.argmax(enough))])
             A = A + taken * P
             J, G = objective.value_and_gradient(A)
             passes, k = passes + 1, k + 1
@@ -94,3 +98,13 @@ class Newton(Iterative):
         if promised <= 1e-9 * abs(J):
             return f"Converged after {k} steps to the precision of the arithmetic: no step lowers J = {J:.6g}.", True
         return f"Not converged: after {k} steps no halving of the Newton step lowers J = {J:.6g}.", False
+
+
+def _choose(values: Array, steps: Array, J: float, promised: float) -> float:
+    """The full step if it brings a quarter of what it promises, else the best of the others that bring enough; or 0."""
+    values = np.where(np.isfinite(values), values, np.inf)
+    slack = ROUNDING * abs(J)
+    if values[0] <= J - promised / 4 + slack:
+        return float(steps[0])
+    enough = values <= J - 2e-4 * steps * promised + slack
+    return float(steps[int(np.argmin(np.where(enough, values, np.inf)))]) if enough.any() else 0.0

@@ -126,6 +126,11 @@ class Run:
         k = self.state.tally[rules.STEPS]
         return int(k[0] if self.state.coupled else k.sum())
 
+    def each(self) -> tuple[int, ...]:
+        """Corrections of each output; of all together where they are coupled."""
+        k = self.state.tally[rules.STEPS]
+        return tuple(int(count) for count in (k[:1] if self.state.coupled else k))
+
     def last_corrections(self) -> int:
         """Corrections of the last epoch."""
         history = self.history.epochs if isinstance(self.history, Corrections) else self.history

@@ -38,6 +38,7 @@ class SequentialSolution(Solution):
 
     corrections: int = 0
     samples: int = 0
+    each: tuple[int, ...] = ()  # corrections of each output; of all together where they are coupled
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,15 @@ class SingleSample:
                 break
         return self._solution(run, status or self._unfinished(run), converged, epoch)
 
+    def once(self, objective: Any, start: Array) -> tuple[Array, tuple[int, ...], int]:
+        """One epoch and nothing else, for learning in parts: the weights, corrections of each output, samples met."""
+        require(self, objective)
+        rows = require_rows(self, objective)
+        self._check(rows)
+        run = begin(self, rows, starting_weights(rows, start))
+        self._epoch(run)
+        return run.weights(), run.each(), run.samples()
+
     def _epoch(self, run: Run) -> float:
         """One pass; the mean loss met on the way, or NaN where nobody asked."""
         work = run.samples() + run.rows_per_epoch
@@ -190,4 +200,5 @@ class SingleSample:
         return SequentialSolution(
             A, status, converged, passes=epoch + self.evaluate, iterations=epoch, objective=value,
             history=run.history, notes=(note,) if note else (), corrections=run.corrections(), samples=run.samples(),
+            each=run.each(),
         )  # fmt: skip
