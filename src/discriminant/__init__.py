@@ -22,6 +22,7 @@ _HOMES = {
     "LogisticRegression": "estimators.logistic",
     "MinimumErrorClassifier": "estimators.minimum_error",
     "MinimumRiskClassifier": "estimators.minimum_risk",
+    "Perceptron": "estimators.perceptron",
     "QuadraticDiscriminantAnalysis": "estimators.quadratic",
     "Separability": "inference.separability",
     "SigmoidRegressionClassifier": "estimators.sigmoid_regression",

@@ -161,9 +161,12 @@ class DiscriminativeClassifier(ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(int(solution.iterations), 1)
         self.history_ = solution.history if solution.history is not None else History()
         self.certificate_ = self._certify(task, solution)
-        if not solution.converged:
+        if self._worth_a_warning(solution):
             warnings.warn(self.certificate_.status, DiscriminantWarning, stacklevel=4)
         return self
+
+    def _worth_a_warning(self, solution: Solution) -> bool:
+        return not solution.converged
 
     def _set_weights(self, reading: Reading, objective: PointwiseObjective, A: Array) -> None:
         self.classes_, self.criterion_ = reading.classes, objective.criterion

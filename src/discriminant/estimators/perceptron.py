@@ -1,0 +1,331 @@
+"""``Perceptron``: error-correcting procedures, sample by sample or in batches, with the theorem that bounds them.
+
+    fixed increment          a ← a + t y                      where t a·y ≤ 0        eta0 = 1
+    variable increment       a ← a + η(k) t y                 where t a·y ≤ b        eta0 = η(k), margin = b
+    relaxation               a ← a + η t (b − t a·y)/‖y‖² y   where t a·y ≤ b        criterion = "relaxation", 0 < η < 2
+    quadratic                a ← a + 2η t (b − t a·y) y       where t a·y ≤ b        criterion = "quadratic"
+    batch                    a ← a + η(k) (1/n) Σ of these over the rows that need correction
+
+Samples that can be separated are, after at most (R/γ)² corrections of fixed increment; the fit says how many it took
+and what the bound was.  When it has not separated them it asks whether anything could.  PRML 4.1.7; Duda, Hart and
+Stork 5.5–5.6.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+import numpy as np
+
+from discriminant.bases.expansion import generator
+from discriminant.codings import ClassCoding
+from discriminant.criteria import Kesler, Pointwise, Quadratic, Relaxation, make_criterion
+from discriminant.criteria import Perceptron as PerceptronCriterion
+from discriminant.errors import DiscriminantWarning, MismatchError, ParameterError
+from discriminant.estimators.discriminative import Reading, Task
+from discriminant.estimators.general import starting_weights
+from discriminant.estimators.inputs import check_choice
+from discriminant.estimators.linear_machine import with_margin
+from discriminant.estimators.parts import fit_together
+from discriminant.estimators.sequential import SequentialClassifier, check_number
+from discriminant.estimators.verdicts import sentence, verdicts
+from discriminant.inference.mistake_bound import mistake_bounds
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize import GradientDescent, Power, SingleSample, check_conditions, make_schedule
+from discriminant.optimize.choose import Choice
+from discriminant.penalties import Ridge, WeightPenalty, soft_threshold
+from discriminant.protocols import Array, Certificate, Oracle, Solution
+
+
+class Perceptron(SequentialClassifier):
+    """The perceptron and its kin; a drop-in for scikit-learn's.
+
+    The parameters before ``criterion`` are scikit-learn's, with its defaults and meaning.  ``tol=None`` runs until the
+    samples are separated or ``max_iter`` epochs are over.
+
+    Parameters
+    ----------
+    penalty : {None, "l2", "l1", "elasticnet"}
+        With a penalty there is no end by separation.  The l1 part is taken at the end of each epoch.
+    alpha, l1_ratio : float
+        Strength of the penalty, and the share of l1 in "elasticnet".
+    fit_intercept : bool
+    max_iter : int
+        Epochs (batch: steps) at most.
+    tol : float or None
+        End when the mean loss met on the way has not fallen by this for ``n_iter_no_change`` epochs.
+    shuffle : bool
+        A new order in each epoch; False: cyclic, as in the textbooks.
+    verbose, n_jobs
+        Accepted and without effect.
+    eta0 : float, schedule or function of k
+        η(k); a schedule is checked against the conditions under which the procedure converges.
+    random_state : int, Generator or RandomState
+    early_stopping, validation_fraction, n_iter_no_change
+        End when held-out rows have not got better for ``n_iter_no_change`` epochs.
+    class_weight : dict, "balanced" or None
+    warm_start : bool
+    criterion : {"perceptron", "quadratic", "relaxation"} or criterion
+    margin : float, optional
+        b ≥ 0: 0 for the perceptron and 1 for the others unless given.
+    mode : {"single-sample", "batch"}
+        In batch mode η(k) is on the scale of the mean; the textbook's sum with η is this with n·η.
+    average, pocket : bool
+        Hand back the average of the weights over all samples, or those with the longest run of right answers.
+    threshold : float
+        θ of the batch mode: end when the step is shorter.
+    coding, decoder, reject_label, basis, start, trace, callback
+        As in ``Discriminant``.  "auto" is one output for two classes, one a class for more.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, t_, n_features_in_, feature_names_in_
+        As scikit-learn's.
+    corrections_ : (q,)
+        How often each output was corrected.
+    mistake_bounds_ : list of MistakeBound, or None
+        (R² + 2b/η)/γ² for each output, where the samples were separated by fixed increments from zero.
+    separated_ : bool
+        Whether every sample lies beyond its margin.
+    certificate_ : Certificate
+        ``converged`` only where the samples are separated; else whether they can be.
+    discriminant_, history_
+
+    Examples
+    --------
+    >>> from discriminant import Perceptron
+    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
+    >>> model = Perceptron(shuffle=False, tol=None).fit(X, y)
+    >>> model.corrections_, model.mistake_bounds_[0].bound.__round__(), model.score(X, y)
+    (array([5]), 33, 1.0)
+    """
+
+    separated_: bool
+
+    def __init__(
+        self,
+        *,
+        penalty: str | None = None,
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        verbose: int = 0,
+        eta0: Any = 1.0,
+        n_jobs: Any = None,
+        random_state: Any = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        criterion: Any = "perceptron",
+        margin: float | None = None,
+        mode: str = "single-sample",
+        average: bool = False,
+        pocket: bool = False,
+        threshold: float = 1e-8,
+        coding: Any = "auto",
+        decoder: str | None = None,
+        reject_label: Any = None,
+        basis: Any = None,
+        start: Any = None,
+        trace: bool = False,
+        callback: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.verbose = verbose
+        self.eta0 = eta0
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.criterion = criterion
+        self.margin = margin
+        self.mode = mode
+        self.average = average
+        self.pocket = pocket
+        self.threshold = threshold
+        self.coding = coding
+        self.decoder = decoder
+        self.reject_label = reject_label
+        self.basis = basis
+        self.start = start
+        self.trace = trace
+        self.callback = callback
+
+    # What is minimised, and how
+
+    def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
+        criterion, coding = fit_together(
+            self._corrected(), self.coding, len(reading.classes), reading.counts, self.decoder
+        )
+        strength = self.alpha * (1 - self._l1_share()) if self.penalty is not None else 0.0
+        return criterion, coding, Ridge(strength) if strength else None, None
+
+    def _corrected(self) -> Pointwise:
+        """The two-class criterion with its margin."""
+        made = make_criterion(self.criterion)
+        base = made.base if isinstance(made, Kesler) else made
+        if not isinstance(base, PerceptronCriterion | Quadratic | Relaxation):
+            raise MismatchError(
+                f"A perceptron corrects samples that lie short of a margin; criterion {type(made).__name__} has none. "
+                "Use 'perceptron', 'quadratic', 'relaxation' or 'hinge', or the estimator Discriminant."
+            )
+        margin = self.margin
+        if margin is None and isinstance(self.criterion, str) and self.criterion == "quadratic":
+            margin = 1.0  # with b = 0 the quadratic criterion is least at a = 0
+        return with_margin(made, margin)
+
+    def _l1_share(self) -> float:
+        return {"l1": 1.0, "l2": 0.0, "elasticnet": float(self.l1_ratio)}[self.penalty] if self.penalty else 0.0
+
+    def _procedure(self, objective: PointwiseObjective, in_parts: bool) -> tuple[Any, Choice]:
+        if self.mode == "batch":
+            batch = GradientDescent(
+                step=self.eta0, threshold=self.threshold, iterations=self.max_iter, trace=self.trace,
+                count_errors=self.trace, callback=self.callback,
+            )  # fmt: skip
+            return batch, Choice("batch", "all samples that need correction are added at once")
+        single = SingleSample(
+            step=self._later(self.eta0) if in_parts else self.eta0,
+            order="shuffled" if self.shuffle else "cyclic",
+            epochs=self.max_iter,
+            keep=self._kept_weights(),  # type: ignore[arg-type]
+            improvement=self.tol,
+            patience=self.n_iter_no_change,
+            random_state=generator(self.random_state),
+            trace=self.trace,
+            callback=self.callback,
+        )
+        return single, Choice("single-sample", "each sample corrects the weights at once")
+
+    def _kept_weights(self) -> str:
+        return "average" if self.average else "pocket" if self.pocket else "last"
+
+    def _starting_weights(self, objective: PointwiseObjective) -> Array:
+        base: Any = getattr(objective.criterion, "base", objective.criterion)
+        start = self.start
+        if start is None and isinstance(base, Quadratic | Relaxation) and base.margin == 0:
+            start = "random"  # zero weights would lie exactly on every margin
+        return starting_weights(start, objective, self.random_state)
+
+    def _run(self, task: Task, start: Array) -> Solution:
+        self._started = start
+        if self._l1_share() * self.alpha == 0 or self.penalty is None:
+            return super()._run(task, start)
+        return self._run_with_lasso(task, start)
+
+    def _run_with_lasso(self, task: Task, start: Array) -> Solution:
+        """Epochs one by one, with a soft threshold after each: Langford's truncated gradient, once an epoch."""
+        optimizer, objective, A = task.optimizer, task.objective, start
+        level = self.eta0 * self.alpha * self._l1_share() * objective.blocks.n_rows
+        each, best, waited, epoch = np.zeros(1, dtype=np.int64), np.inf, 0, 0
+        while epoch < self.max_iter:
+            epoch += 1
+            A, made, _ = optimizer.once(objective, A)
+            A = np.vstack([A[:1], soft_threshold(A[1:], level)])
+            each = each + np.array(made)
+            if self.tol is not None:
+                met = objective.value(A)
+                waited, best = (0 if met < best - self.tol else waited + 1), min(best, met)
+                if waited >= self.n_iter_no_change:
+                    break
+        status = (
+            f"Ended after {epoch} epochs and {int(each.sum())} corrections, with a soft threshold after each epoch."
+        )
+        found = Solution(A, status, epoch < self.max_iter or self.tol is None, epoch, epoch, objective.value(A))
+        self._each = tuple(int(count) for count in each)
+        return found
+
+    # What can be said afterwards
+
+    def _keep(self, task: Task, solution: Solution) -> Any:
+        by_margin = Oracle.MARGIN in task.objective.oracles
+        clean = by_margin and not task.objective.sides(solution.weights)[0].any()
+        beyond = clean and task.objective.value(solution.weights) == 0
+        self.separated_ = bool(beyond or (clean and solution.converged and self.mode == "batch"))
+        self.mistake_bounds_ = self._bounds(task, solution) if self.separated_ else None
+        super()._keep(task, solution)
+        self.__dict__.pop("_started", None)
+        if "_each" in self.__dict__:
+            self.corrections_ = np.array(self.__dict__.pop("_each"), dtype=np.int64)
+        return self
+
+    def _bounds(self, task: Task, solution: Solution) -> Any:
+        base: Any = getattr(task.objective.criterion, "base", task.objective.criterion)
+        fixed = isinstance(self.eta0, int | float) and not self._started.any() and task.reading.blocks.weight is None
+        if self.mode != "single-sample" or not fixed or not isinstance(base, PerceptronCriterion):
+            return None
+        return mistake_bounds(task.objective, solution.weights, float(self.eta0), float(base.margin))
+
+    def _certify(self, task: Task, solution: Solution) -> Certificate:
+        certificate = super()._certify(task, solution)
+        if Oracle.MARGIN not in task.objective.oracles:
+            return certificate
+        if self.separated_:
+            text = certificate.status
+            if self.mistake_bounds_:
+                told = ", ".join(f"{found.bound:.4g}" for found in self.mistake_bounds_[:8])
+                text += f" The theorem's bound (R/γ)² on corrections is {told}."
+            return dataclasses.replace(certificate, status=text, converged=True, separability="separable")
+        text = certificate.status.split(" Whether they can be separated at all")[0]
+        answers = verdicts(task.reading, task.objective)
+        worst = None if answers is None else next((a.verdict for a in answers if not a), "separable")
+        more = sentence(task.reading, task.objective, answers)
+        if not text.startswith("Not converged"):
+            text = f"{text} The samples are not separated."
+        return dataclasses.replace(certificate, status=f"{text} {more}", converged=False, separability=worst)
+
+    def _worth_a_warning(self, solution: Solution) -> bool:
+        return not solution.converged and self.tol is not None and solution.iterations >= self.max_iter
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "penalty", (None, "l2", "l1", "elasticnet"))
+        check_choice(self, "mode", ("single-sample", "batch"))
+        check_number(self, "alpha", 0)
+        check_number(self, "l1_ratio", 0, 1)
+        check_number(self, "max_iter", 1, whole=True)
+        check_number(self, "n_iter_no_change", 1, whole=True)
+        check_number(self, "validation_fraction", 0, 1, open_low=True)
+        for name in ("tol", "margin"):
+            if getattr(self, name) is not None:
+                check_number(self, name, 0)
+        _check_steps(self)
+        if self.average and self.pocket:
+            raise ParameterError("average and pocket are two answers to one question; choose one of them.")
+        if self.mode == "batch" and (self.average or self.pocket or self.early_stopping):
+            raise ParameterError("Averages, pockets and early stopping belong to mode='single-sample'.")
+        if self.penalty is not None and self._l1_share() > 0 and not isinstance(self.eta0, int | float):
+            raise ParameterError("An l1 penalty goes with a fixed eta0.")
+
+
+def _check_steps(estimator: Any) -> None:
+    """η(k): a positive number, or a schedule that keeps the conditions of the convergence theorem."""
+    eta = estimator.eta0
+    if not callable(eta):
+        check_number(estimator, "eta0", 0, open_low=True)
+        if estimator.criterion == "relaxation" and not eta < 2:
+            raise ParameterError(f"Relaxation converges for 0 < eta0 < 2; it was {eta!r}.")
+        return
+    conditions = check_conditions(make_schedule(eta))
+    if not conditions.perceptron:
+        known = f"The steps {eta!r}" if isinstance(eta, Power) else "The steps eta0(k)"
+        warnings.warn(
+            f"{known} break the conditions under which the procedure converges: {conditions.sentence()}",
+            DiscriminantWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,272 @@
+"""What the methods share that learn sample by sample: parts of data, held-out rows, starting weights, η(k).
+
+Parameters carry scikit-learn's names where it has them: ``max_iter`` epochs, ``tol``, ``shuffle``, ``eta0``,
+``early_stopping`` with ``validation_fraction`` and ``n_iter_no_change``, ``warm_start``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from discriminant.bases.expansion import generator
+from discriminant.data import ArrayBlocks, DenseRows, OriginRows, SparseRows
+from discriminant.data.rows import is_sparse
+from discriminant.errors import DataError, ParameterError, names
+from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
+from discriminant.estimators.features import fit_features
+from discriminant.estimators.inputs import all_or_nothing, read_sample
+from discriminant.estimators.logistic_parameters import class_weights
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize import Power, make_schedule
+from discriminant.optimize.choose import Choice
+from discriminant.protocols import Array, Solution
+
+
+class SequentialClassifier(DiscriminativeClassifier):
+    """A classifier that may learn sample by sample, and go on with the next part of the data."""
+
+    corrections_: Array
+
+    # Learning
+
+    @all_or_nothing
+    def fit(  # type: ignore[override]  # scikit-learn's order of arguments, which its users write without names
+        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learn from rows X (n, d) and labels y (n,), optionally from given weights on, and with row weights."""
+        self._check_parameters()
+        given = self._given_start(coef_init, intercept_init)
+        task = self._task(self._read(X, y, sample_weight))
+        start = self._start(task) if given is None else _shaped(given, task.objective)
+        held = None
+        if getattr(self, "early_stopping", False):
+            held, task = self._hold_out(task)
+        self._fresh_counts(task)
+        with np.errstate(over="ignore", invalid="ignore"):  # told below, with the column
+            solution = self._run(task, start)
+        if not (np.isfinite(solution.objective) and np.isfinite(solution.weights).all()):
+            self._require_finite(task.reading, np.full(1, np.nan))
+        if held is not None and held.stopped:
+            solution = dataclasses.replace(solution, status=held.sentence(), converged=True)
+        return self._keep(task, solution)
+
+    def _takes_parts(self) -> bool:
+        if getattr(self, "mode", "single-sample") == "single-sample" and self._kept_weights() == "last":
+            return True
+        raise AttributeError(
+            f"partial_fit goes on from the last weights, sample by sample: {type(self).__name__} has it in "
+            "mode='single-sample', without averages and pockets."
+        )
+
+    def _kept_weights(self) -> str:
+        return "last"
+
+    @available_if(_takes_parts)
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One more epoch, over these rows, from where the weights are.  ``classes``: all labels, on the first call."""
+        self._check_parameters()
+        reading = self._read_part(X, y, classes, sample_weight)
+        task = self._task(reading, in_parts=True)
+        known = hasattr(self, "discriminant_")
+        start = np.array(self.discriminant_.weights) if known else self._starting_weights(task.objective)
+        if not known:
+            self._fresh_counts(task)
+        optimizer = dataclasses.replace(task.optimizer, improvement=None, trace=False, callback=None)
+        A, each, _ = optimizer.once(task.objective, start)
+        self._require_finite(reading, A)
+        self._set_weights(reading, task.objective, A)
+        self.corrections_ = self.corrections_ + np.array(each)
+        self.n_iter_ = 1
+        self.t_ += reading.blocks.n_rows
+        return self
+
+    def _run(self, task: Task, start: Array) -> Solution:
+        solution: Solution = task.optimizer.minimize(task.objective, start)
+        return solution
+
+    def _fresh_counts(self, task: Task) -> None:
+        q = 1 if task.objective.criterion.coupled else task.objective.n_outputs
+        self.corrections_ = np.zeros(q, dtype=np.int64)
+        self.t_ = 1
+
+    def _keep(self, task: Task, solution: Solution) -> Self:
+        super()._keep(task, solution)
+        self.corrections_ = np.array(getattr(solution, "each", ()) or [solution.iterations], dtype=np.int64)
+        self.t_ = 1 + int(solution.iterations) * task.reading.blocks.n_rows
+        return self
+
+    # Reading
+
+    def _read_part(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Reading:
+        known = hasattr(self, "discriminant_")
+        if known:
+            if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+                raise DataError(f"classes differ from those of the first call, {names(list(self.classes_))}.")
+            labels = self.classes_
+        elif classes is None:
+            raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
+        else:
+            labels = np.unique(np.asarray(classes))
+        given = getattr(self, "class_weight", None)
+        if isinstance(given, str):
+            raise ParameterError(
+                f"class_weight '{given}' is not supported for partial_fit, which does not see all rows at once; "
+                "give the weights as a dictionary."
+            )
+        sample = read_sample(self, X, y, sample_weight, labels)
+        factors = class_weights(given, labels, np.ones(len(labels)))
+        weight = sample.weight
+        if factors is not None:
+            weight = factors[sample.codes] if weight is None else factors[sample.codes] * weight
+        features = self._features if known else fit_features(getattr(self, "basis", None), X, labels[sample.codes])
+        rows: Any = sample.blocks.rows if features is None else features.training_rows(X)
+        rows = rows if getattr(self, "fit_intercept", True) else OriginRows(rows)
+        return Reading(X, ArrayBlocks(rows, sample.codes, weight), labels, features, sample.dtype)
+
+    def _task(self, reading: Reading, in_parts: bool = False) -> Task:
+        criterion, coding, penalty, _ = self._choose(reading)
+        objective = PointwiseObjective(reading.blocks, criterion, coding, penalty)
+        optimizer, choice = self._procedure(objective, in_parts)
+        return Task(reading, objective, optimizer, choice)
+
+    def _procedure(self, objective: PointwiseObjective, in_parts: bool) -> tuple[Any, Choice]:
+        raise NotImplementedError(f"{type(self).__name__} must say how it goes through the samples.")
+
+    def _later(self, schedule: Any) -> Any:
+        """η(k) for samples after those of earlier ``partial_fit`` calls: k goes on."""
+        made = make_schedule(schedule)
+        if isinstance(made, Power) and made.power and getattr(self, "t_", 1) > 1:
+            return dataclasses.replace(made, delay=made.delay + float(self.corrections_.max()))
+        return made
+
+    def _given_start(self, coef: Any, intercept: Any) -> Array | None:
+        if coef is None and intercept is None:
+            return None
+        if coef is None:
+            raise ParameterError("intercept_init says where the intercepts start; give coef_init with it.")
+        slopes = np.atleast_2d(np.asarray(coef, dtype=np.float64))
+        first = np.zeros(len(slopes)) if intercept is None else np.ravel(np.asarray(intercept, dtype=np.float64))
+        if first.shape != (len(slopes),):
+            raise ParameterError(f"intercept_init has {first.size} entries and coef_init {len(slopes)} rows.")
+        return np.vstack([first, slopes.T])
+
+    # Held-out rows
+
+    def _hold_out(self, task: Task) -> tuple[HeldOut, Task]:
+        """Set rows aside, by class, and ask them after each epoch."""
+        reading = task.reading
+        codes = np.asarray(reading.blocks.target)
+        seed = int(generator(self._seed()).integers(2**31 - 1))
+        split = StratifiedShuffleSplit(test_size=self._fraction(), random_state=seed)
+        try:
+            learn, ask = next(split.split(np.zeros((len(codes), 1)), codes))
+        except ValueError as error:
+            raise DataError(f"early_stopping sets rows of every class aside, and cannot here: {error}") from error
+        rows: Any = reading.blocks.rows
+        design = rows.pick(ask)
+        held = HeldOut(design, codes[ask], task.objective, self.tol, self.n_iter_no_change, task.optimizer.callback)  # type: ignore[attr-defined]
+        raw = rows.pick(learn).raw
+        kept: Any = SparseRows(raw.tocsr()) if is_sparse(raw) else DenseRows(raw)
+        kept = OriginRows(kept) if isinstance(rows, OriginRows) else kept
+        weight = None if reading.blocks.weight is None else reading.blocks.weight[learn]
+        smaller = dataclasses.replace(reading, blocks=ArrayBlocks(kept, codes[learn], weight))
+        objective = dataclasses.replace(task.objective, blocks=smaller.blocks)
+        optimizer = dataclasses.replace(task.optimizer, callback=held, improvement=None)
+        return held, dataclasses.replace(task, reading=smaller, objective=objective, optimizer=optimizer)
+
+    def _seed(self) -> Any:
+        return getattr(self, "random_state", None)
+
+    def _fraction(self) -> float:
+        return float(getattr(self, "validation_fraction", 0.1))
+
+    def _check_parameters(self) -> None:
+        """Refuse numbers out of their range, in scikit-learn's words."""
+
+    def _require_finite(self, reading: Reading, A: Array) -> None:
+        if not np.isfinite(A).all():
+            from discriminant.data import require_finite
+
+            require_finite(reading.blocks.rows, estimator=type(self).__name__)
+            raise DataError(
+                "The weights overflow although X is finite: take a shorter step eta0, or rescale the columns."
+            )
+
+    def sparsify(self) -> Self:
+        """``coef_`` as a sparse matrix."""
+        from scipy.sparse import csr_matrix
+
+        check_is_fitted(self)
+        self.coef_ = csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """``coef_`` as an array."""
+        check_is_fitted(self)
+        self.coef_ = np.array(self.discriminant_.coef, dtype=self.coef_.dtype)
+        return self
+
+
+@dataclasses.dataclass
+class HeldOut:
+    """Rows that are asked after each epoch, and end the run when they have stopped getting better."""
+
+    design: Any
+    codes: Array
+    objective: PointwiseObjective
+    tol: float | None
+    patience: int
+    also: Any = None
+    best: float = -np.inf
+    waited: int = 0
+    epochs: int = 0
+    stopped: bool = False
+
+    def __call__(self, step: Any) -> bool:
+        assert self.objective.coding is not None
+        score = float(np.mean(self.objective.coding.decide(self.design.scores(step.weights)) == self.codes))
+        self.epochs += 1
+        self.waited = self.waited + 1 if score < self.best + (self.tol or 0.0) else 0
+        self.best = max(self.best, score)
+        self.stopped = self.waited >= self.patience
+        return self.stopped or (self.also is not None and bool(self.also(step)))
+
+    def sentence(self) -> str:
+        """What happened, in words."""
+        return (
+            f"Stopped early after {self.epochs} epochs: of {len(self.codes)} held-out rows a share of {self.best:.4g} "
+            f"was right at best, and {self.patience} epochs had not raised that by {self.tol or 0.0:g}."
+        )
+
+
+def _shaped(A: Array, objective: PointwiseObjective) -> Array:
+    shape = (objective.n_parameters, objective.n_outputs)
+    if A.shape != shape:
+        raise ParameterError(
+            f"coef_init has shape {A[1:].T.shape}; there are {shape[1]} outputs and {shape[0] - 1} features."
+        )
+    return A
+
+
+def check_number(
+    estimator: Any, name: str, low: float, high: float = np.inf, *, open_low: bool = False, whole: bool = False
+) -> None:
+    """Refuse a parameter that is no number of that range."""
+    value = getattr(estimator, name)
+    kind = Integral if whole else Real
+    good = isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+    if not good or not low <= value <= high or (open_low and value == low):
+        what = "a whole number" if whole else "a number"
+        bracket = "(" if open_low else "["
+        raise ParameterError(
+            f"The {name!r} parameter of {type(estimator).__name__} must be {what} in {bracket}{low:g}, {high:g}]. "
+            f"Got {value!r} instead."
+        )
