@@ -251,6 +251,16 @@ def test_divergence_is_said_and_the_last_finite_weights_kept():
     assert np.isfinite(found.weights).all()
 
 
+@engines
+def test_rows_that_are_no_numbers_are_said(engine):
+    X, codes = DATA["gap"]
+    X = X.copy()
+    X[7, 1] = np.nan
+    found = SingleSample(epochs=3, engine=engine).minimize(*problem(criteria.Squared(), (X, codes)))
+    assert "not a number" in found.status
+    assert np.isfinite(found.weights).all()
+
+
 def test_runs_end_when_weights_settle_or_the_loss_stalls():
     found = SingleSample(Inverse(0.1), epochs=5000, tolerance=1e-4, engine="numpy").minimize(
         *problem(criteria.Logistic(), "overlap")

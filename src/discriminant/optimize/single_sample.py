@@ -22,7 +22,7 @@ import numpy as np
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.kernels.sweeps import sweep
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.iterative import STOPPED, Step, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.optimize.schedules import Schedule
 from discriminant.optimize.sequence import Run, begin
@@ -106,7 +106,7 @@ class SingleSample:
             A = run.weights()
             if not np.isfinite(A.sum()):
                 run.restore(before)
-                status = f"Diverged in epoch {epoch}: the weights overflow; take a shorter step than η = {run.eta():g}."
+                status = self._overflowed(run, epoch)
                 break
             if run.ended():
                 status, converged = self._separated(run, epoch), True
@@ -170,6 +170,11 @@ class SingleSample:
             f"Converged: the samples are separated after {k} correction{'s' * (k != 1)} in {epoch} {unit}; "
             f"{run.needed()} in a row needed none."
         )
+
+    def _overflowed(self, run: Run, epoch: int) -> str:
+        if not np.isfinite(run.objective.value(run.weights())):
+            return NOT_A_NUMBER
+        return f"Diverged in epoch {epoch}: the weights overflow; take a shorter step than η = {run.eta():g}."
 
     def _stalled(self, epoch: int, met: float) -> str:
         return (
