@@ -110,9 +110,9 @@ two_class_look = compiled(_two_class_look, fastmath=_FAST)
 
 
 def _two_class_sparse(
-    data: Any, indices: Any, indptr: Any, w: Any, b: Any, t: Any, v: Any, o: Any, gh: Any, out: Any, squares: Any
+    data: Any, indices: Any, indptr: Any, w: Any, b: Any, t: Any, v: Any, o: Any, g: Any, h: Any, out: Any, power: Any
 ) -> None:
-    """The same look at CSR rows: add Σ v(σ−t) x to gh[1:, 0] and Σ vσ' x (or x²) to gh[1:, 1]; row 0 is the ones."""
+    """The same look at CSR rows: add Σ v(σ−t) y to g and, for power 1 or 2, Σ vσ' y^power to h; y is (1, x)."""
     n = indptr.size - 1
     z = np.empty(n)
     s = np.empty(n)
@@ -162,22 +162,18 @@ def _two_class_sparse(
                 least = signed
         z[i] = slope
         s[i] = curve
-        gh[0, 0] += slope
-        gh[0, 1] += curve
+        g[0] += slope
+        h[0] += curve
     for i in range(n):
         slope, curve = z[i], s[i]
-        if squares:
+        for k in range(indptr[i], indptr[i + 1]):
+            g[np.uint64(indices[k]) + np.uint64(1)] += slope * data[k]
+        if power == 1:
             for k in range(indptr[i], indptr[i + 1]):
-                j = np.uint64(indices[k]) + np.uint64(1)
-                x = data[k]
-                gh[j, 0] += slope * x
-                gh[j, 1] += curve * x * x
-        else:
+                h[np.uint64(indices[k]) + np.uint64(1)] += curve * data[k]
+        elif power == 2:
             for k in range(indptr[i], indptr[i + 1]):
-                j = np.uint64(indices[k]) + np.uint64(1)
-                x = data[k]
-                gh[j, 0] += slope * x
-                gh[j, 1] += curve * x
+                h[np.uint64(indices[k]) + np.uint64(1)] += curve * data[k] * data[k]
     out[0] += loss + math.log(product)
     out[1] = least
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from discriminant.optimize.logistic import precondition
 from discriminant.optimize.logistic.newton import Point, Trace, newton
 from discriminant.optimize.logistic.problem import LogisticProblem
@@ -70,3 +74,23 @@ def many_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> 
     preconditioner = precondition.many_class(sample, A)
     trace.passes += quiet.passes * sample.n_rows / problem.n_rows
     return quasi_newton(problem, A, preconditioner, trace, tol)
+
+
+def wide(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
+    """Many columns, sparse or not: steps preconditioned by the diagonal of the Hessian."""
+    if problem.n_outputs > 1:
+        return _wide_many(problem, A, trace, tol)
+    preconditioner = precondition.arrow(problem, A)
+    trace.passes += 2
+    return quasi_newton(problem, A, preconditioner, trace, tol)
+
+
+def _wide_many(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
+    """K classes: the diagonal at A = 0, where every posterior is 1/K."""
+    K = problem.n_classes
+    one = replace(problem, n_classes=2)
+    curve = 4 * (1 / K) * (1 - 1 / K)  # against σ' = ¼ of two classes at zero
+    loss = precondition.diagonal(one, np.zeros((len(A), 1))) - problem.damping
+    trace.passes += 1
+    diagonal = curve * loss + problem.damping
+    return quasi_newton(problem, A, precondition.Diagonal(np.where(diagonal > 0, diagonal, 1.0)), trace, tol)

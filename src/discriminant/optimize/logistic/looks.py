@@ -155,6 +155,38 @@ class FusedTwoClass:
 
 
 @dataclass(frozen=True)
+class FusedSparse:
+    """The same look at CSR rows; power 2: ``bend`` holds (Y∘Y)ᵗ w σ', the diagonal of the Hessian; 0: no bend."""
+
+    A: Array  # (1+d, 1)
+    rows: Rows
+    power: int = 1
+
+    def __call__(self, block: Block) -> Look:
+        from discriminant.kernels.logistic import two_class_sparse
+
+        raw = block.design.raw
+        none = np.empty(0)
+        shift = self.rows.shift(block)
+        g, h, out = np.zeros(len(self.A)), np.zeros(len(self.A) if self.power else 1), np.array([0.0, np.inf])
+        two_class_sparse(
+            raw.data if raw.dtype in (np.float64, np.float32) else raw.data.astype(np.float64),
+            raw.indices,
+            raw.indptr,
+            np.ascontiguousarray(self.A[1:, 0]),
+            float(self.A[0, 0]),
+            np.asarray(block.target, dtype=np.float64),
+            none if block.weight is None else np.asarray(block.weight, dtype=np.float64),
+            none if shift is None else shift,
+            g,
+            h,
+            out,
+            self.power,
+        )
+        return Look(float(out[0]), g[:, None], bend=h if self.power else None, margin=float(out[1]))
+
+
+@dataclass(frozen=True)
 class ManyClass:
     """The look for K competing outputs; arrays are (K, rows), so that reductions over classes run along memory."""
 

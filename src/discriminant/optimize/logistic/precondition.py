@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discriminant.optimize.logistic.factor import Factor, cholesky, factorize
-from discriminant.optimize.logistic.looks import ClassGrams, ManyClass, Rows, sandwich
+from discriminant.optimize.logistic.looks import ClassGrams, FusedSparse, ManyClass, Rows, sandwich
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array, Block
 
@@ -41,6 +41,40 @@ class Diagonal:
     def solve(self, G: Array) -> Array:
         """P⁻¹ G."""
         return np.asarray(G / self.diagonal)
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An intercept coupled to every column, and columns coupled to nothing else:
+
+        H ≈ [m, mμᵗ; mμ, D + mμμᵗ],     m = Σ sσ',  μ the curvature-weighted means,  D the variances around them.
+
+    Without the coupling, columns of one sign (counts, tf-idf) make the intercept and the rest fight each other.
+    """
+
+    mass: float
+    mean: Array  # (d,)
+    spread: Array  # (d,)
+
+    def solve(self, G: Array) -> Array:
+        """P⁻¹ G for G (1+d, 1)."""
+        out = np.empty_like(G)
+        out[1:, 0] = (G[1:, 0] - self.mean * G[0, 0]) / self.spread
+        out[0, 0] = G[0, 0] / self.mass - self.mean @ out[1:, 0]
+        return out
+
+
+def arrow(problem: LogisticProblem, A: Array) -> Arrow | Diagonal:
+    """The arrow at inner A, from two looks; the diagonal alone where there is no intercept."""
+    squares = diagonal(problem, A)
+    if not problem.intercept:
+        return Diagonal(squares)
+    bend = problem.look(A, bend=True).bend
+    assert bend is not None
+    mass = max(float(bend[0]), 1e-300)
+    mean = bend[1:] / (mass * problem.units[1:, 0])
+    spread = np.maximum(squares[1:, 0] - mass * np.square(mean), 1e-3 * squares[1:, 0])
+    return Arrow(mass, mean, np.maximum(spread, problem.damping[1:, 0]))
 
 
 def two_class(sample: LogisticProblem, A: Array, correction: Array | None = None) -> Blockwise:
@@ -149,7 +183,10 @@ class Squares:
 
 def diagonal(problem: LogisticProblem, A: Array) -> Array:
     """The diagonal of ∇²J at inner A, over all rows of the problem, (1+d, 1)."""
-    sums = problem.blocks.reduce(Squares(A / problem.units, problem.rows))
+    if problem.sparse and problem.fused:
+        sums = problem.blocks.reduce(FusedSparse(A / problem.units, problem.rows, power=2)).bend[:, None]
+    else:
+        sums = problem.blocks.reduce(Squares(A / problem.units, problem.rows))
     result = np.asarray(sums / (problem.total * np.square(problem.units)) + problem.damping)
     if not problem.intercept:
         result[0] = 1.0

@@ -19,7 +19,7 @@ from discriminant.data import ArrayBlocks
 from discriminant.data.blocks import make_blocks
 from discriminant.data.rows import SparseRows
 from discriminant.kernels.compile import can_compile
-from discriminant.optimize.logistic.looks import Along, FusedTwoClass, Look, ManyClass, Rows, TwoClass
+from discriminant.optimize.logistic.looks import Along, FusedSparse, FusedTwoClass, Look, ManyClass, Rows, TwoClass
 from discriminant.protocols import Array
 
 FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
@@ -69,7 +69,7 @@ class LogisticProblem:
     @property
     def fused(self) -> bool:
         """Whether the rows are so many that a compiled look pays for being loaded."""
-        return not self.sparse and self.values >= FUSED_VALUES and can_compile()
+        return self.values >= FUSED_VALUES and can_compile()
 
     @cached_property
     def total(self) -> float:
@@ -109,7 +109,8 @@ class LogisticProblem:
         if self.n_outputs > 1:
             kernel = ManyClass(A_user, self.rows, hessian, bend)
         elif self.fused and not hessian:
-            kernel = FusedTwoClass(A_user, self.rows)
+            sparse = self.sparse
+            kernel = FusedSparse(A_user, self.rows, int(bend)) if sparse else FusedTwoClass(A_user, self.rows)
         else:
             kernel = TwoClass(A_user, self.rows, hessian, bend, single)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -180,7 +181,10 @@ class LogisticProblem:
         """The same problem with centre and units from (a sample of) its rows."""
         center, unit = choose_units(self)
         rows = self.n_rows if self.values <= ONE_BLOCK else self.blocks.block_rows
-        if self.fused and self.n_outputs == 1:
+        if self.sparse and self.values > ONE_BLOCK:
+            # Each block hands back a whole gradient: few blocks where columns are many.
+            rows = max(self.n_rows // max(1, min(64, self.values // (10 * self.n_features + 1))), 64)
+        elif self.fused and self.n_outputs == 1:
             rows = max(64, FUSED_BLOCK // max(self.n_features, 1))
         elif self.n_outputs > 1 and self.values > ONE_BLOCK:
             # X and the posteriors of a block together in the cache
@@ -222,7 +226,10 @@ def choose_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
     """A centre (values of the columns themselves, where means are large against spreads) and units (powers of two)."""
     n, d = problem.n_rows, problem.n_features
     if problem.sparse:
-        X = problem.blocks.rows.X  # type: ignore[union-attr]
+        X: Any = problem.blocks.rows.X  # type: ignore[union-attr]
+        if X.nnz > FUSED_VALUES:
+            X = X[np.linspace(0, n - 1, 16 * UNIT_ROWS).astype(np.intp)]
+            n = X.shape[0]
         squares = np.bincount(X.indices, np.square(X.data.astype(np.float64)), minlength=d) if X.nnz else np.zeros(d)
         return None, power_of_two(np.sqrt(squares / max(n, 1)))
     if problem.values <= ONE_BLOCK:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.optimize.choose import FACTOR_COLUMNS
 from discriminant.optimize.logistic.bounds import many_class_dual_gap, repair, two_class_dual_gap
 from discriminant.optimize.logistic.looks import Look, ManyClass, Moved
 from discriminant.optimize.logistic.newton import Point, Trace, ends_separated
@@ -67,7 +68,7 @@ def quasi_newton(
     """Minimise J from inner A until its gap is proved ≤ tol·|J|; ``rough``: until it is estimated to be."""
     memory = Memory(preconditioner)
     many = problem.n_outputs > 1
-    look = problem.look(A, bend=not rough and not many)
+    look = problem.look(A, bend=not rough and not many and not problem.sparse)
     trace.passes += 1
     stuck, first = 0, abs(look.value)
     point = Point(A, look)
@@ -84,7 +85,7 @@ def quasi_newton(
             return replace(point, separated=True)
         if not rough and not many and decrement**2 <= 0.2 * target and worth_a_hessian(problem, trace, gap, target):
             return point
-        near = not many or decrement**2 <= NEAR * target
+        near = decrement**2 <= NEAR * target or not (many or problem.sparse)
         moved, A, look, P = advance(problem, point, p, trace, bend=near and not rough)
         if not moved:
             if stuck:
@@ -133,7 +134,9 @@ def dual_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trac
 
 
 def worth_a_hessian(problem: LogisticProblem, trace: Trace, gap: float, target: float) -> bool:
-    """Whether one exact Hessian is cheaper than the looks that the dual bound still needs, judged by the rate so far."""
+    """Whether an exact Hessian is cheaper than the looks that the dual bound still needs, judged by the rate so far."""
+    if problem.n_features > FACTOR_COLUMNS:
+        return False
     decrements = [record[4] for record in trace.records[-4:]]
     if len(decrements) < 2 or not np.isfinite(gap):
         return True

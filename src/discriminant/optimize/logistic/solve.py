@@ -71,6 +71,8 @@ def _solve(problem: LogisticProblem, tol: float, start: Array | None) -> Logisti
     elif choice.method == "sampled-quasi-newton":
         solver = large.two_class if problem.n_outputs == 1 else large.many_class
         point = solver(problem, A, trace, tol)
+    elif choice.method == "diagonal-quasi-newton":
+        point = large.wide(problem, A, trace, tol)
     else:
         point = newton(problem, A, trace, tol)
     point, wide = refine(problem, point, trace)
