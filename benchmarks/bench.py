@@ -21,10 +21,11 @@ MOST_CALLS = 1_000
 
 @dataclass(frozen=True)
 class Sample:
-    """One measurement: seconds per call, and the processor seconds that this process spent in it."""
+    """One measurement."""
 
-    wall: float
-    cpu: float
+    wall: float  # seconds per call
+    cpu: float  # processor seconds that this process spent in all calls of the measurement
+    processor: float = float("nan")  # processor seconds per call
 
 
 def processor_seconds() -> float:
@@ -87,7 +88,7 @@ class Bench:
         wall, cpu = time.perf_counter() - start, processor_seconds() - cpu
         gc.enable()
         self.results[method] = result
-        return Sample(wall / calls * prepared.scale, cpu)
+        return Sample(wall / calls * prepared.scale, cpu, cpu / calls * prepared.scale)
 
     def answer(self, method: str) -> Answer:
         """What the last timed call found; it is forgotten afterwards."""

@@ -37,6 +37,7 @@ class Row:
     role: str
     method: str
     seconds: list[float | None] = field(default_factory=list)  # one entry per round; None: left out of this round
+    processor: list[float] = field(default_factory=list)  # processor seconds per call, over all cores
     first: float = float("nan")
     peak: int | None = None
     verdict: Verdict = field(default_factory=lambda: Verdict(False, "not compared"))
@@ -221,7 +222,9 @@ def rounds(rows: list[Row], workers: Mapping[str, Worker], options: Options, nei
                 row.seconds.append(None)
                 continue
             try:
-                row.seconds.append(undisturbed(row, workers[row.file], options, neighbours).wall)
+                sample = undisturbed(row, workers[row.file], options, neighbours)
+                row.seconds.append(sample.wall)
+                row.processor.append(sample.processor)
             except RuntimeError as error:
                 row.failure = str(error)
         say(f"  round {number + 1} of {options.repeat} done")

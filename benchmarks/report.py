@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 
 from benchmarks.agree import cheapest_within
 from benchmarks.contract import BY_HAND, LIMIT, OURS, PEER
@@ -15,8 +16,8 @@ from benchmarks.measure import Outcome, Row
 
 ROLE_ORDER = (OURS, PEER, BY_HAND, LIMIT)
 HEADER = (
-    "| contender | median | range | first call | × ours | reads of X | extra memory | answer |\n"
-    "|---|---:|---:|---:|---:|---:|---:|---|\n"
+    "| contender | median | range | processor | first call | × ours | reads of X | extra memory | answer |\n"
+    "|---|---:|---:|---:|---:|---:|---:|---:|---|\n"
 )
 
 
@@ -47,7 +48,7 @@ def line(row: Row, outcome: Outcome) -> str:
     """One row of the table."""
     name = f"**{row.label}**" if row.role == OURS else f"*{row.method}*" if row.role == LIMIT else row.label
     if row.failure or not row.times:
-        return f"| {name} | – | | {duration(row.first)} | | | | {row.failure or 'not measured'} |\n"
+        return f"| {name} | – | | | {duration(row.first)} | | | | {row.failure or 'not measured'} |\n"
     ours, read = outcome.ours, outcome.read
     ratio = ""
     if ours is not None and row is not ours:
@@ -56,6 +57,7 @@ def line(row: Row, outcome: Outcome) -> str:
     cells = (
         duration(row.median),
         f"{duration(min(row.times))} – {duration(max(row.times))} ({len(row.times)})",
+        duration(median(row.processor)) if row.processor else "",
         duration(row.first),
         ratio or ("1" if row is ours else ""),
         times(row.median / read.median) if read is not None else "",
