@@ -1,0 +1,262 @@
+"""The columns of X that a sparse fit works with, centred and in inner units, whatever the storage.
+
+``Source`` sees all columns, by passes over row blocks.  A working set of columns is either gathered (dense: one
+contiguous array a column; sparse: a CSC matrix) or, where rows are many and columns few, left where it is.  Both answer
+the same three questions: X a, Xᵗ v, Xᵗ diag(h) X.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import map_rows, workers
+from discriminant.data.rows import DenseRows
+from discriminant.data.threads import ordered_map, scratch
+from discriminant.optimize.logistic.looks import Rows
+from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.protocols import Array, Block
+
+GRAM_ROWS = 2_048
+GATHER_ROWS = 128
+SHARED_WORK = 3_000_000  # multiplications from which a product is split over threads
+WIDE_ENOUGH = 64  # n / d from which columns are left in place
+
+
+@dataclass(frozen=True)
+class Source:
+    """All columns: (x − c) / u."""
+
+    problem: LogisticProblem
+    unit: Array  # (d,)
+
+    @property
+    def n(self) -> int:
+        return self.problem.n_rows
+
+    @property
+    def d(self) -> int:
+        return self.problem.n_features
+
+    @property
+    def narrow(self) -> bool:
+        """Whether columns are so few against the rows that every pass may as well see all of them."""
+        return not self.problem.sparse and self.problem.values > 200_000 and self.n >= WIDE_ENOUGH * self.d
+
+    def adjoint(self, V: Array) -> Array:
+        """((X − c)/u)ᵗ V, (d, q), in one pass."""
+        return np.asarray(self.problem.blocks.reduce(_Adjoint(self.problem.rows, V)) / self.unit[:, None])
+
+    def spreads(self, s: Array, *, centred: bool) -> Array:
+        """√Σ s (x − mean)² of every column; around zero where there is no intercept to absorb the mean."""
+        if self.problem.sparse:
+            X = self.problem.blocks.rows.X  # type: ignore[union-attr]
+            each = np.repeat(s, np.diff(X.indptr))
+            first = np.bincount(X.indices, each * X.data, minlength=self.d)
+            second = np.bincount(X.indices, each * np.square(X.data, dtype=np.float64), minlength=self.d)
+        else:
+            first, second = self.problem.blocks.reduce(_Moments(self.problem.rows, s))
+        if centred:
+            second = np.maximum(second - np.square(first), 0) + 1e-14 * second
+        return np.asarray(np.sqrt(second) / self.unit)
+
+    def columns(self, features: Array) -> Any:
+        """These columns, gathered: (m, n) contiguous, or CSC (n, m)."""
+        if self.problem.sparse:
+            X = self.problem.blocks.rows.X  # type: ignore[union-attr]
+            found = X[:, features].tocsc().astype(np.float64)
+            found.data /= np.repeat(self.unit[features], np.diff(found.indptr))
+            return found
+        out = np.empty((len(features), self.n))
+        rows, center, unit = self.problem.blocks.rows, self.problem.center, self.unit[features][:, None]
+        if isinstance(rows, DenseRows):
+            for start in range(0, self.n, GATHER_ROWS):
+                part = slice(start, start + GATHER_ROWS)
+                out[:, part] = rows.X[part].take(features, axis=1).T
+        else:
+            out[:] = rows.columns(features).T
+        if center is not None:
+            out -= center[features][:, None]
+        if (unit != 1).any():
+            out /= unit
+        return out
+
+
+@dataclass(frozen=True)
+class _Adjoint:
+    rows: Rows
+    V: Array
+
+    def __call__(self, block: Block) -> Array:
+        V = self.V[block.start : block.start + block.rows]
+        values = self.rows.values(block)
+        if V.shape[1] == 1:
+            return np.asarray(values.T @ V[:, 0])[:, None]
+        return np.asarray(values.T @ V)
+
+
+@dataclass(frozen=True)
+class _Moments:
+    rows: Rows
+    s: Array
+
+    def __call__(self, block: Block) -> tuple[Array, Array]:
+        s = self.s[block.start : block.start + block.rows]
+        values = self.rows.values(block)
+        return s @ values, np.einsum("i,ij,ij->j", s, values, values)
+
+
+def _pieces(n: int, work: float) -> tuple[list[tuple[int, int]], int]:
+    threads = workers() if work >= SHARED_WORK else 1
+    edges = np.linspace(0, n, threads + 1).astype(int)
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)), threads
+
+
+@dataclass
+class Gathered:
+    """A working set of dense columns, one contiguous row of ``buffer`` each; it grows."""
+
+    source: Source
+    features: Array = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    buffer: Array = field(default_factory=lambda: np.empty((0, 0)))
+
+    @property
+    def X(self) -> Array:
+        """(m, n)."""
+        return self.buffer[: len(self.features)]
+
+    def extend(self, features: Array) -> None:
+        m, more = len(self.features), len(features)
+        if m + more > len(self.buffer):
+            grown = np.empty((max(m + more, min(3 * (m + more) // 2, self.source.d)), self.source.n))
+            if m:
+                grown[:m] = self.X
+            self.buffer = grown
+        self.buffer[m : m + more] = self.source.columns(features)
+        self.features = np.concatenate([self.features, features])
+
+    def dot(self, D: Array) -> Array:
+        """X D, (n, q), from the rows of D that are not zero."""
+        used = np.flatnonzero(D.any(axis=1))
+        if len(used) == 0:
+            return np.zeros((self.source.n, D.shape[1]))
+        rows, D = (self.X, D) if len(used) > 0.7 * len(D) else (self.X[used], D[used])
+        pieces, threads = _pieces(self.source.n, float(rows.size) * D.shape[1])
+        parts = list(ordered_map(lambda piece: D.T @ rows[:, piece[0] : piece[1]], pieces, threads))
+        return np.hstack(parts).T.copy() if len(parts) > 1 else parts[0].T.copy()
+
+    def adjoint(self, V: Array) -> Array:
+        """Xᵗ V, (m, q)."""
+        pieces, threads = _pieces(self.source.n, float(self.X.size) * V.shape[1])
+        X = self.X
+        if V.shape[1] == 1:
+            v = V[:, 0]
+            parts = ordered_map(lambda piece: X[:, piece[0] : piece[1]] @ v[piece[0] : piece[1]], pieces, threads)
+            return np.asarray(sum(parts))[:, None]
+        parts = ordered_map(lambda piece: X[:, piece[0] : piece[1]] @ V[piece[0] : piece[1]], pieces, threads)
+        return np.asarray(sum(parts))
+
+    def gram(self, h: Array, first: int = 0) -> Array:
+        """Xᵗ diag(h) X[:, first:], (m, m − first); h ≥ 0 where first is 0."""
+        m, n = len(self.features), self.source.n
+        pieces, threads = _pieces(n, float(m) * n * (m - first))
+        fold = partial(self._gram, h, first)
+        return np.asarray(sum(ordered_map(fold, pieces, threads), np.zeros((m, m - first))))
+
+    def _gram(self, h: Array, first: int, piece: tuple[int, int]) -> Array:
+        X = self.X
+        total = np.zeros((len(X), len(X) - first))
+        for start in range(piece[0], piece[1], GRAM_ROWS):
+            part = slice(start, min(start + GRAM_ROWS, piece[1]))
+            if first:
+                weighted = np.multiply(X[first:, part], h[part], out=scratch("gram", X[first:, part].shape))
+                total += X[:, part] @ weighted.T
+            else:
+                weighted = np.multiply(X[:, part], np.sqrt(h[part]), out=scratch("gram", X[:, part].shape))
+                total += weighted @ weighted.T
+        return total
+
+
+@dataclass
+class GatheredSparse:
+    """A working set of sparse columns."""
+
+    source: Source
+    features: Array = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    X: Any = None  # CSC (n, m)
+    rows: Any = None  # the same in CSR
+
+    def extend(self, features: Array) -> None:
+        from scipy.sparse import hstack
+
+        found = self.source.columns(features)
+        self.X = found if self.X is None else hstack([self.X, found], format="csc")
+        self.rows = self.X.tocsr()
+        self.features = np.concatenate([self.features, features])
+
+    def dot(self, D: Array) -> Array:
+        return np.asarray(self.rows @ D) if len(D) else np.zeros((self.source.n, D.shape[1]))
+
+    def adjoint(self, V: Array) -> Array:
+        return np.asarray(self.X.T @ V) if self.X is not None else np.zeros((0, V.shape[1]))
+
+    def gram(self, h: Array, first: int = 0) -> Array:
+        weighted = self.rows[:, first:].multiply(h[:, None]).tocsr()
+        return np.asarray((self.X.T @ weighted).toarray())
+
+
+@dataclass
+class InPlace:
+    """All columns of many rows, left where they are; every question is a pass over row blocks."""
+
+    source: Source
+    features: Array = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    def extend(self, features: Array) -> None:
+        self.features = np.concatenate([self.features, features])
+
+    def dot(self, D: Array) -> Array:
+        A = np.zeros((self.source.d, D.shape[1]))
+        A[self.features] = D / self.source.unit[self.features][:, None]
+        center = self.source.problem.center
+        return map_rows(partial(_scores, A, center), self.source.problem.blocks.rows, D.shape[1])
+
+    def adjoint(self, V: Array) -> Array:
+        return self.source.adjoint(V)[self.features]
+
+    def gram(self, h: Array, first: int = 0) -> Array:
+        problem, unit = self.source.problem, self.source.unit
+        G = problem.blocks.reduce(_Gram(problem.rows, h)) / unit / unit[:, None]
+        return np.asarray(G[np.ix_(self.features, self.features[first:])])
+
+
+def _scores(A: Array, center: Array | None, design: Any) -> Array:
+    values = design.values
+    return np.asarray((values if center is None else values - center) @ A)
+
+
+@dataclass(frozen=True)
+class _Gram:
+    rows: Rows
+    h: Array
+
+    def __call__(self, block: Block) -> Array:
+        h = self.h[block.start : block.start + block.rows]
+        values = self.rows.values(block)
+        if (h >= 0).all():
+            weighted = np.multiply(values, np.sqrt(h)[:, None], out=scratch("gram", values.shape))
+            return np.asarray(weighted.T @ weighted)
+        return np.asarray(values.T @ (values * h[:, None]))
+
+
+WorkingColumns = Gathered | GatheredSparse | InPlace
+
+
+def working_columns(source: Source) -> WorkingColumns:
+    """An empty working set of the kind that suits the storage."""
+    if source.problem.sparse:
+        return GatheredSparse(source)
+    return InPlace(source) if source.narrow else Gathered(source)

@@ -1,0 +1,179 @@
+"""How strongly each weight is penalised, and what follows: value, conjugate, scaling of a dual point, violations.
+
+    λ Ω(a) = λ Σ_j [ l₁ |a_j| + ½ l₂ a_j² ],    lower_j ≤ a_j ≤ upper_j       (each weight by itself)
+    λ Ω(a) = λ Σ_g [ l₁ ‖a_g‖ + ½ l₂ ‖a_g‖² ]                               (``whole``: a unit's weights together)
+
+A *unit* is one feature or a group of features; what enters and leaves a working set are units.  All numbers are in
+inner coordinates a_j u_j, so that the penalty is the one the user meant in the user's own units of measurement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from discriminant.errors import ParameterError
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Strengths of the units at λ = 1; ``order`` lists the features unit by unit, ``starts`` where units begin."""
+
+    l1: Array  # (units,)
+    l2: Array  # (units,)
+    lower: Array  # (d,)
+    upper: Array  # (d,)
+    whole: bool
+    order: Array  # (d,)
+    starts: Array  # (units + 1,)
+
+    @property
+    def n_units(self) -> int:
+        return len(self.l1)
+
+    @property
+    def sizes(self) -> Array:
+        return np.diff(self.starts)
+
+    @property
+    def single(self) -> bool:
+        """Whether every unit is one feature."""
+        return len(self.l1) == len(self.order)
+
+    @property
+    def bounded(self) -> bool:
+        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    @cached_property
+    def free(self) -> Array:
+        """(units,): no penalty and no bounds, like the intercept."""
+        open_ended = (np.isinf(self.lower) & np.isinf(self.upper))[self.order]
+        if not self.single:
+            open_ended = np.logical_and.reduceat(open_ended, self.starts[:-1])
+        return np.asarray((self.l1 == 0) & (self.l2 == 0) & open_ended)
+
+    def features(self, units: Array) -> Array:
+        """The features of these units, unit by unit."""
+        if self.single:
+            return np.asarray(self.order[units])
+        return np.concatenate([self.order[self.starts[u] : self.starts[u + 1]] for u in units] or [np.empty(0, int)])
+
+    def times(self, strength: float) -> Levels:
+        """The levels at λ = strength."""
+        return replace(self, l1=self.l1 * strength, l2=self.l2 * strength)
+
+    def pick(self, units: Array) -> Levels:
+        """The levels of a working set, its features renumbered 0, 1, …"""
+        features = self.features(units)
+        sizes = self.sizes[units]
+        return Levels(
+            self.l1[units],
+            self.l2[units],
+            self.lower[features],
+            self.upper[features],
+            self.whole,
+            np.arange(len(features)),
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
+        )
+
+    # For weights A (d, q) of the features in ``order`` 0, 1, … (a picked set, or all features with single units)
+
+    def spread(self, per_unit: Array) -> Array:
+        """(d, 1) from (units,)."""
+        return np.repeat(per_unit, self.sizes)[:, None]
+
+    def lengths(self, C: Array) -> Array:
+        """‖C_g‖ of the units, (units,)."""
+        squares = np.einsum("jk,jk->j", C, C)
+        return np.sqrt(squares if self.single else np.add.reduceat(squares, self.starts[:-1]))
+
+    def value(self, A: Array) -> float:
+        """Ω(A)."""
+        if self.whole:
+            length = self.lengths(A)
+            return float(self.l1 @ length + 0.5 * (self.l2 @ np.square(length)))
+        return float((self.spread(self.l1) * np.abs(A) + 0.5 * self.spread(self.l2) * np.square(A)).sum())
+
+    def scale(self, R: Array) -> float:
+        """The largest τ ≤ 1 for which τR lies where the conjugate is finite; free units are left out."""
+        free = self.free
+        if self.whole:
+            excess = self.lengths(R)
+            tight = (self.l2 == 0) & ~free & (excess > self.l1)
+            return float(np.min(self.l1[tight] / excess[tight], initial=1.0))
+        l1 = np.broadcast_to(self.spread(self.l1), R.shape)
+        stiff = np.where(R > 0, np.isinf(self.upper)[:, None], np.isinf(self.lower)[:, None])
+        tight = stiff & (self.spread(self.l2) == 0) & ~self.spread(free) & (np.abs(R) > l1)
+        return float(np.min(l1[tight] / np.abs(R[tight]), initial=1.0))
+
+    def conjugate(self, R: Array) -> float:
+        """Ω*(R) = sup_a ⟨R, a⟩ − Ω(a) over the bounds, where R was scaled into its domain; free units count nothing."""
+        if self.whole:
+            excess = np.maximum(self.lengths(R) - self.l1, 0.0)
+            soft = self.l2 > 0
+            return float((np.square(excess[soft]) / (2 * self.l2[soft])).sum())
+        excess = np.maximum(np.abs(R) - self.spread(self.l1), 0.0)
+        l2 = np.broadcast_to(self.spread(self.l2), R.shape)
+        end = np.where(R > 0, self.upper[:, None], -self.lower[:, None])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            a = np.minimum(np.where(l2 > 0, excess / l2, np.inf), end)
+        a[(excess == 0) | np.isinf(a)] = 0.0  # an infinite one is a free unit, or a tight one at its level
+        return float((excess * a - 0.5 * l2 * np.square(a)).sum())
+
+    def violation(self, R: Array) -> Array:
+        """(units,): by how much the slope at a = 0 exceeds what the penalty (or a bound at zero) holds back."""
+        if self.whole:
+            return np.asarray(self.lengths(R) - self.l1)
+        pull = np.where(R > 0, np.where((self.upper > 0)[:, None], R, 0), np.where((self.lower < 0)[:, None], -R, 0))
+        most = pull.max(axis=1)
+        return np.asarray((most if self.single else np.maximum.reduceat(most, self.starts[:-1])) - self.l1)
+
+
+def make_levels(
+    d: int,
+    units: Array,
+    *,
+    l1_ratio: float = 1.0,
+    factors: Array | None = None,
+    lower: Array | float = -np.inf,
+    upper: Array | float = np.inf,
+    groups: tuple[tuple[int, ...], ...] | None = None,
+    whole: bool = False,
+) -> Levels:
+    """The levels of an elastic net with mixing l1_ratio, in inner coordinates; ``units`` (d,) must be equal in a group.
+
+    A group of features counts √|g| times in l₁, as everywhere in this package; features in no group are units alone.
+    """
+    order, starts = _arrange(d, groups)
+    sizes = np.diff(starts)
+    if factors is None:
+        f = np.ones(len(sizes))
+    else:
+        f = np.asarray(factors, dtype=np.float64)
+        if len(f) not in (d, len(sizes)) or not (np.isfinite(f).all() and (f >= 0).all()):
+            raise ParameterError(f"penalty factors must be {d} finite numbers ≥ 0, one for each feature.")
+        f = f[order][starts[:-1]] if len(f) == d else f
+    low, high = (np.broadcast_to(np.asarray(b, dtype=np.float64), d).copy() for b in (lower, upper))
+    if not ((low <= 0).all() and (high >= 0).all()):
+        raise ParameterError("Bounds of weights must hold zero between them: lower ≤ 0 ≤ upper.")
+    whole = whole or bool((sizes > 1).any())
+    if whole and bool(np.isfinite(low).any() or np.isfinite(high).any()):
+        raise ParameterError("Bounds go with weights that are penalised one by one, not with groups.")
+    u = units[order][starts[:-1]]
+    root = np.sqrt(sizes) if groups is not None else np.ones(len(sizes))
+    return Levels(l1_ratio * f * root / u, (1 - l1_ratio) * f / u**2, low * units, high * units, whole, order, starts)
+
+
+def _arrange(d: int, groups: tuple[tuple[int, ...], ...] | None) -> tuple[Array, Array]:
+    if groups is None:
+        return np.arange(d), np.arange(d + 1)
+    members = [int(j) for group in groups for j in group]
+    if len(set(members)) < len(members) or any(not 0 <= j < d for j in members) or any(len(g) == 0 for g in groups):
+        raise ParameterError(f"groups must be disjoint, not empty, and name features from 0 to {d - 1}.")
+    rest = np.setdiff1d(np.arange(d), members)
+    order = np.concatenate([np.array(members, dtype=np.intp), rest]).astype(np.intp)
+    sizes = [len(group) for group in groups] + [1] * len(rest)
+    return order, np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)

@@ -1,0 +1,323 @@
+"""Sparse logistic regression at one λ, or at many with warm starts: proximal Newton steps on a working set of units.
+
+    J(a₀, A) = Σ s ℓ(t, z) + λ Ω(A),        z = offset + a₀ + X A
+
+*Gap.*  From the slopes v with Σ s v = 0 (the intercept is free) and R = −Xᵗ s v, scaled by τ into the domain of Ω*,
+
+    J − min J ≤ J + Σ s ℓ*(τv) − τ Σ s v·offset + Ω*(τR).
+
+*Screening.*  R at one dual point bounds R at another: |R_j − R'_j| ≤ spread_j ‖v − v'‖_s.  Units that the bound keeps
+below their level need no look at their columns; the others are looked at, and enter the working set where they must.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from discriminant.optimize.sparse.columns import Gathered, Source, WorkingColumns, working_columns
+from discriminant.optimize.sparse.inner import COMPILE_VISITS, Quadratic, Tally
+from discriminant.optimize.sparse.levels import Levels
+from discriminant.optimize.sparse.losses import Losses
+from discriminant.optimize.sparse.metric import MOST_JOINT, Metric
+from discriminant.protocols import Array
+
+MOST_STEPS = 2_000  # a guard against a loop, not a setting
+FIRST_UNITS = 100
+COMPILE_VALUES = 4_000_000  # values of X from which a compiler is loaded at once
+GATHER_SHARE = 40  # a column of row-major storage costs about as much to gather as so many columns of a full pass
+STALE = 0.05  # a step on old curvature that leaves more than this share of the gap: take the curvature anew
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known where the solver stands, on its working set."""
+
+    p: Array
+    R: Array  # −X_Wᵗ s (p − t)
+    J: float
+    v: Array  # the dual point: p − t, shifted where units are free
+    R_dual: Array  # −X_Wᵗ s v
+    gap: float
+
+
+@dataclass
+class SparseSolver:
+    """The state of a fit: working set, weights (m, q), intercepts (q,), scores (n, q)."""
+
+    source: Source
+    losses: Losses
+    levels: Levels  # at λ = 1
+    intercept: bool = True
+    columns: WorkingColumns = field(init=False)
+    units: Array = field(init=False)  # the working set
+    A: Array = field(init=False)
+    b: Array = field(init=False)
+    z: Array = field(init=False)
+    passes: float = 0.0
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        q = self.losses.q
+        self.columns = working_columns(self.source)
+        self.units, self._inside = np.empty(0, dtype=np.intp), np.zeros(self.levels.n_units, dtype=bool)
+        self.A, self.b = np.empty((0, q)), np.zeros(q)
+        self.z = np.zeros_like(self.losses.t) if self.losses.offset is None else self.losses.offset.copy()
+        self._metric = Metric(self.losses, self.intercept)
+        self._tally = Tally(COMPILE_VISITS if self.source.problem.values >= COMPILE_VALUES else 0)
+        self._fresh = False
+        self._spreads: Array | None = None
+        self._reference: tuple[Array, Array] | None = None  # (v, R over all features)
+        self._picked: Levels | None = None
+
+    # The working set
+
+    def enter(self, units: Array) -> None:
+        """Take these units into the working set, with weights zero."""
+        units = np.asarray(units)[~self._inside[units]]
+        if len(units) == 0:
+            return
+        features = self.levels.features(units)
+        self.columns.extend(features)
+        self.units = np.concatenate([self.units, units])
+        self._inside[units] = True
+        self._picked = None
+        self.A = np.vstack([self.A, np.zeros((len(features), self.losses.q))])
+
+    def picked(self) -> Levels:
+        if self._picked is None:
+            self._picked = self.levels.pick(self.units)
+        return self._picked
+
+    def start(self) -> float:
+        """Fit what is not penalised at all, and tell λ_max: the least λ at which nothing else enters."""
+        free = np.flatnonzero(self.levels.free)
+        if isinstance(self.columns, Gathered) or self.source.problem.sparse:
+            self.enter(free)
+        else:
+            self.enter(np.concatenate([free, np.flatnonzero(~self.levels.free)]))
+        if len(free):
+            self._solve_free(free)
+        R = self._look_at_all(self.stand(1.0).v)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pull = self.levels.violation(R[self.levels.order]) + self.levels.l1
+            ratio = np.where(self.levels.l1 > 0, pull / self.levels.l1, 0.0)
+        return float(ratio.max(initial=0.0))
+
+    def _solve_free(self, free: Array) -> None:
+        held = ~np.isin(np.arange(self.levels.n_units), free)
+        levels, self._picked = self.levels, None
+        huge = np.where(held, 1e300, levels.l1)
+        self.levels = Levels(huge, levels.l2, levels.lower, levels.upper, levels.whole, levels.order, levels.starts)
+        self.solve_set(1.0, 1e-10)
+        self.levels, self._picked = levels, None
+
+    def move_to(self, weights: Array, intercepts: Array) -> None:
+        """Stand at inner weights (d, q) and intercepts (q,)."""
+        used = weights.any(axis=1)
+        position = np.empty(len(weights), dtype=np.intp)
+        position[self.levels.order] = np.repeat(np.arange(self.levels.n_units), self.levels.sizes)
+        self.enter(np.unique(position[used]))
+        self.A = weights[self.columns.features].copy()
+        self.b = intercepts.copy()
+        self.z = self.columns.dot(self.A) + self.b
+        if self.losses.offset is not None:
+            self.z += self.losses.offset
+
+    # Where we stand
+
+    def stand(self, strength: float) -> Standing:
+        """Losses, slopes and the gap on the working set at λ = strength; the intercept is settled first."""
+        losses = self.losses
+        if self.intercept:
+            shift, p, v = losses.settle(self.z)
+            self.b += shift
+        else:
+            p, v = losses.slope(self.z)
+        levels = self.picked().times(strength)
+        R = -self.columns.adjoint(losses.s[:, None] * v) if len(self.units) else np.empty((0, losses.q))
+        J = losses.value(self.z) + levels.value(self.A)
+        dual, R_dual = self._feasible(p, v, R)
+        scale = levels.scale(R_dual)
+        bound = losses.dual(dual, scale) - levels.conjugate(scale * R_dual)
+        return Standing(p, R, J, dual, R_dual, max(J - bound, 0.0))
+
+    def _feasible(self, p: Array, v: Array, R: Array) -> tuple[Array, Array]:
+        """The slopes, shifted so that units without a penalty have R = 0, and their R."""
+        free = np.repeat(self.levels.free[self.units], self.levels.sizes[self.units])
+        if not free.any():
+            return v, R
+        D = np.zeros((len(free), free.sum()))
+        D[np.flatnonzero(free), np.arange(free.sum())] = 1.0
+        Y = self.columns.dot(D)
+        if self.intercept:
+            Y = np.hstack([np.ones((len(Y), 1)), Y])
+        v = self.losses.project(p, v, Y)
+        R = -self.columns.adjoint(self.losses.s[:, None] * v)
+        return v, R
+
+    # One λ
+
+    def solve(self, strength: float, tol: float, previous: float | None = None) -> tuple[float, float]:
+        """Minimise J at λ = strength until the gap over all units is ≤ tol·|J|; hands back (J, gap)."""
+        if self._reference is not None:
+            self._enter_likely(strength, strength if previous is None else previous)
+        for _ in range(MOST_STEPS):
+            here = self.solve_set(strength, 0.5 * tol)
+            gap, missing = self._check_outside(here, strength)
+            if gap <= tol * abs(here.J) or len(missing) == 0:
+                return here.J, gap
+            self.enter(missing)
+        return here.J, gap
+
+    def solve_set(self, strength: float, tol: float) -> Standing:
+        """Minimise J over the working set."""
+        here = self.stand(strength)
+        stuck = 0
+        for _ in range(MOST_STEPS):
+            if here.gap <= tol * abs(here.J) or len(self.units) == 0:
+                break
+            there = self._step(here, strength, tol)
+            if there is None:
+                if self._fresh:
+                    break
+                self._refresh(here)
+                continue
+            slow = there.gap > (0.5 if self._fresh else STALE) * here.gap
+            if not self._fresh and slow:
+                self._refresh(there)
+            else:
+                self._fresh = False
+            stuck = stuck + 1 if there.J >= here.J * (1 - 1e-15) and there.gap > 0.7 * here.gap else 0
+            here = there
+            if stuck >= 4:
+                break
+        return here
+
+    def _refresh(self, here: Standing) -> None:
+        joint = len(self.A) * self.losses.q <= MOST_JOINT or self.losses.q == 1 or not self.levels.single
+        self._metric.refresh(self.columns, here.p, joint=joint)
+        self._fresh = True
+
+    def _step(self, here: Standing, strength: float, tol: float) -> Standing | None:
+        """One proximal Newton step with a line search; None where it did not get J down."""
+        self.steps += 1
+        metric, levels = self._metric, self.picked().times(strength)
+        if metric.p is None or (metric.joint and self.losses.q > 1 and len(self.A) * self.losses.q > MOST_JOINT):
+            self._refresh(here)
+        metric.extend(self.columns)
+        H = metric.matrix(levels)
+        g = levels.spread(levels.l2) * self.A - here.R
+        A = Quadratic(H, levels, self.losses.q, self._tally).solve(self.A, g, self._aim(here, levels, H))
+        D = A - self.A
+        if not D.any():
+            return None
+        HD = H @ D if len(H) == len(D) else (H @ D.ravel()).reshape(D.shape)
+        promised = -float((g * D).sum() + 0.5 * (D * HD).sum()) + self._kink(levels, self.A) - self._kink(levels, A)
+        b = metric.intercept_step(D)
+        dz = self.columns.dot(D) + b
+        old = self.A, self.b, self.z
+        for t in 0.5 ** np.arange(8):
+            self.A = A if t == 1 else old[0] + t * D
+            self.b, self.z = old[1] + t * b, old[2] + t * dz
+            there = self.stand(strength)
+            if there.J <= here.J - 1e-4 * t * max(promised, 0.0) + 1e-15 * abs(here.J):
+                if not metric.joint:
+                    metric.factor = metric.factor * 2 if t < 1 else max(0.25, 0.9 * metric.factor)
+                return there
+            if not self._fresh and t == 0.5:
+                break
+        self.A, self.b, self.z = old
+        if not metric.joint:
+            metric.factor *= 4
+        return None
+
+    @staticmethod
+    def _aim(here: Standing, levels: Levels, H: Array) -> float:
+        """How still the coordinates must stand: the gap is of first order in what R exceeds the least level by."""
+        aim = 1e-3 * here.gap
+        kinked = levels.l1[levels.l1 > 0]
+        if len(kinked) and here.J > 0:
+            aim = min(aim, (0.03 * here.gap / here.J * float(kinked.min())) ** 2 / float(np.diagonal(H).max()))
+        return max(aim, 1e-36)
+
+    @staticmethod
+    def _kink(levels: Levels, A: Array) -> float:
+        if levels.whole:
+            return float(levels.l1 @ levels.lengths(A))
+        return float((levels.spread(levels.l1) * np.abs(A)).sum())
+
+    # The units outside
+
+    def _enter_likely(self, strength: float, previous: float) -> None:
+        """The strong rule: a slope can hardly have grown by more than the level fell."""
+        assert self._reference is not None
+        R = self._reference[1][self.levels.order]
+        held = self.levels.times(max(2 * strength - previous, 0.5 * strength))
+        likely = held.violation(R)
+        likely[self._inside] = -np.inf
+        chosen = np.flatnonzero(likely > 0)
+        most = max(FIRST_UNITS, len(self.units))
+        if len(chosen) > most:
+            chosen = chosen[np.argsort(-likely[chosen])[:most]]
+        self.enter(chosen)
+
+    def _look_at_all(self, v: Array) -> Array:
+        R = -self.source.adjoint(self.losses.s[:, None] * v)
+        self.passes += 1
+        self._reference = (v.copy(), R)
+        return R
+
+    def _check_outside(self, here: Standing, strength: float) -> tuple[float, Array]:
+        """(the gap over all units, the units that must enter)."""
+        if len(self.units) == self.levels.n_units:
+            return here.gap, np.empty(0, dtype=np.intp)
+        levels = self.levels.times(strength)
+        inside, v, R_in = self.picked().times(strength), here.v, here.R_dual
+        units, R = self._suspects(v, levels)
+        picked = levels.pick(units)
+        scale = min(inside.scale(R_in), picked.scale(R))
+        dual = self.losses.dual(v, scale) - inside.conjugate(scale * R_in) - picked.conjugate(scale * R)
+        violation = picked.violation(R)
+        order = np.argsort(-violation)
+        order = order[violation[order] > 0][: max(FIRST_UNITS, len(self.units))]
+        return max(here.J - dual, 0.0), units[order]
+
+    def _suspects(self, v: Array, levels: Levels) -> tuple[Array, Array]:
+        """(units outside whose slopes could exceed their level, those slopes)."""
+        if self._spreads is None:
+            self._spreads = self.source.spreads(self.losses.s, centred=self.intercept)
+        if self._reference is None:
+            self._look_at_all(v)
+        assert self._reference is not None
+        for _ in range(2):
+            v0, R0 = self._reference
+            far = np.sqrt(np.maximum(self.losses.s @ np.square(v - v0), 0))
+            most = (np.abs(R0) + self._spreads[:, None] * far)[levels.order]
+            over = (levels.lengths(most) if levels.whole else self._worst(levels, most)) - levels.l1
+            over[self._inside] = -np.inf
+            units = np.flatnonzero(over > 0)
+            if len(units) == 0 or not far.any():
+                return units, R0[levels.features(units)]
+            features = levels.features(units)
+            if isinstance(self.columns, Gathered) and len(features) * GATHER_SHARE <= self.source.d:
+                columns = self.source.columns(features)
+                self.passes += len(features) * GATHER_SHARE / self.source.d
+                return units, -(columns @ (self.losses.s[:, None] * v))
+            self._look_at_all(v)
+        raise AssertionError("a slope at its own reference is exact")
+
+    @staticmethod
+    def _worst(levels: Levels, most: Array) -> Array:
+        worst = most.max(axis=1)
+        return np.asarray(worst if levels.single else np.maximum.reduceat(worst, levels.starts[:-1]))
+
+    # The answer
+
+    def weights(self) -> Array:
+        """(1 + d, q) in inner coordinates; softmax intercepts are centred, as no posterior depends on their sum."""
+        out = np.zeros((1 + self.source.d, self.losses.q))
+        out[0] = self.b - (self.b.mean() if self.losses.q > 1 and self.intercept else 0.0)
+        out[1 + self.columns.features] = self.A
+        return out
