@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 # Public name → the module that holds it.  One sorted table; ``__all__`` is its keys.
 _HOMES = {
+    "Adaline": "estimators.adaline",
     "Discriminant": "estimators.general",
     "FisherDiscriminant": "estimators.fisher",
     "LeastSquaresClassifier": "estimators.least_squares",
@@ -32,6 +33,10 @@ _HOMES = {
     "save": "io",
     "separability": "inference.separability",
     "shatters": "inference.capacity",
+    "to_c": "io",
+    "to_json": "io",
+    "to_onnx": "io",
+    "to_sql": "io",
     "vc_dimension": "inference.capacity",
 }
 _PACKAGES = ("bases", "codings", "criteria", "datasets", "decision", "geometry", "optimize", "penalties")

@@ -1,0 +1,202 @@
+"""``to_c``: a model as one C file that needs nothing but the standard library, exact to the last bit of its numbers.
+
+    int NAME_predict(const double *x, double *scores, double *chances)
+
+returns the position of the decision in NAME_labels; ``scores`` (K) and ``chances`` (K) may be NULL.  Constants are
+written as hexadecimal floats, so that no digit is lost between here and the compiler.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import DataError, ParameterError
+from discriminant.io.container import write_whole
+from discriminant.io.program import Program, edge_points, program
+from discriminant.io.verify import require_agreement
+from discriminant.protocols import Array
+
+
+def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = "discriminant") -> str:
+    """The C source of a fitted model; written to ``path`` where one is given.
+
+    Where a C compiler is there, the source is compiled and its answers compared with the model's first.
+    """
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ParameterError(f"name is {name!r}; it becomes part of C names: letters, digits and underscores.")
+    found = program(model)
+    source = _source(found, name)
+    _try(found, source, name)
+    if path is not None:
+        write_whole(Path(path), source.encode())
+    return source
+
+
+def _numbers(values: Array) -> str:
+    return ", ".join(float(value).hex() if np.isfinite(value) else _special(value) for value in np.ravel(values))
+
+
+def _special(value: float) -> str:
+    return "NAN" if value != value else "INFINITY" if value > 0 else "-INFINITY"
+
+
+def _text(value: Any) -> str:
+    escaped = "".join(f"\\{byte:03o}" if byte < 32 or byte > 126 or chr(byte) in '"\\?' else chr(byte)
+                      for byte in (value.encode() if isinstance(value, str) else str(value).encode()))  # fmt: skip
+    return f'"{escaped}"'
+
+
+def _table(name: str, values: Array) -> str:
+    return f"static const double {name}[{max(np.size(values), 1)}] = {{{_numbers(values) or '0'}}};\n"
+
+
+def _source(found: Program, name: str) -> str:
+    d, K = len(found.center), len(found.classes)
+    labels = found.labels
+    parts = [
+        f"/* A discriminant of {d} features and {K} classes. */\n#include <math.h>\n#include <stddef.h>\n\n",
+        f"enum {{ D = {d}, K = {K}, L = {len(labels)} }};\n",
+        f"const char *const {name}_feature_names[D] = {{{', '.join(_text(item) for item in found.features)}}};\n",
+        f"const char *const {name}_labels[L] = {{{', '.join(_text(label) for label in labels)}}};\n",
+        f"const int {name}_features = D, {name}_classes = K;\n\n",
+        _table("center", found.center),
+        *_scores(found),
+        *_classes(found),
+        *_chances(found),
+        f"int {name}_predict(const double *x, double *scores, double *chances)\n{{\n"
+        "    double v[D], z[Q], g[K], p[K];\n    int i, best = 0;\n"
+        "    for (i = 0; i < D; i++) v[i] = x[i] - center[i];\n"
+        "    to_scores(v, z);\n    to_classes(z, g);\n    to_chances(g, p);\n"
+        "    if (scores) for (i = 0; i < K; i++) scores[i] = g[i];\n"
+        "    if (chances) for (i = 0; i < K; i++) chances[i] = p[i];\n",
+        _decision(found),
+        "    return best;\n}\n",
+    ]
+    return "".join(parts)
+
+
+def _scores(found: Program) -> list[str]:
+    if found.quadratic is not None:
+        W, u, a = found.quadratic
+        r = W.shape[2]
+        return [
+            f"enum {{ Q = K, R = {r} }};\n", _table("whitener", np.transpose(W, (0, 2, 1))), _table("means", u),
+            _table("constants", a),
+            "static void to_scores(const double *v, double *z)\n{\n    int i, k, r;\n"
+            "    for (k = 0; k < K; k++) {\n        double square = 0;\n        for (r = 0; r < R; r++) {\n"
+            "            double t = 0;\n"
+            "            for (i = 0; i < D; i++) t += v[i] * whitener[(k * R + r) * D + i];\n"
+            "            t -= means[k * R + r];\n            square += t * t;\n        }\n"
+            "        z[k] = constants[k] - 0.5 * square;\n    }\n}\n\n",
+        ]  # fmt: skip
+    assert found.weights is not None
+    q = found.weights.shape[1]
+    return [
+        f"enum {{ Q = {q} }};\n", _table("weights", found.weights[1:].T), _table("bias", found.weights[0]),
+        "static void to_scores(const double *v, double *z)\n{\n    int i, j;\n    for (j = 0; j < Q; j++) {\n"
+        "        double t = 0;\n        for (i = 0; i < D; i++) t += v[i] * weights[j * D + i];\n"
+        "        z[j] = t + bias[j];\n    }\n}\n\n",
+    ]  # fmt: skip
+
+
+def _classes(found: Program) -> list[str]:
+    head = "static void to_classes(const double *z, double *g)\n{\n    int j, k;\n    for (k = 0; k < K; k++) {\n"
+    first, second = found.decode
+    if found.decoder == "linear":
+        tables = [_table("decode", first.T), _table("offset", second)]
+        body = "        g[k] = offset[k];\n        for (j = 0; j < Q; j++) g[k] += z[j] * decode[k * Q + j];\n"
+    elif found.decoder == "nearest":
+        tables = [_table("target", first), _table("care", second)]
+        body = (
+            "        g[k] = 0;\n        for (j = 0; j < Q; j++)\n"
+            "            g[k] -= 0.5 * care[k * Q + j] * (z[j] - target[k * Q + j]) * (z[j] - target[k * Q + j]);\n"
+        )
+    else:
+        tables = [_table("side", first), _table("threshold", second)]
+        each = "        for (j = 0; j < Q; j++) {\n            double a = (z[j] - threshold[j]) * side[k * Q + j];\n"
+        if found.decoder == "unanimous":
+            least = "            if (side[k * Q + j] != 0 && a < g[k]) g[k] = a;\n        }\n"
+            body = f"        g[k] = INFINITY;\n{each}{least}"
+        else:
+            body = (
+                f"        double votes = 0, total = 0;\n{each}            votes += a > 0;\n            total += a;\n"
+                "        }\n        g[k] = votes + total / (3 * (1 + fabs(total)));\n"
+            )
+    return [*tables, head, body, "    }\n}\n\n"]
+
+
+def _chances(found: Program) -> list[str]:
+    head = "static void to_chances(const double *g, double *p)\n{\n"
+    if found.link is None:
+        return [head, "    int k;\n    (void)g;\n    for (k = 0; k < K; k++) p[k] = NAN;\n}\n\n"]
+    shift = np.zeros(len(found.classes)) if found.prior_shift is None else found.prior_shift
+    each = "g[k]" if found.link == "softmax" else "(g[k] < 0 ? g[k] : 0) - log1p(exp(-fabs(g[k])))"
+    return [
+        _table("prior_shift", shift),
+        head,
+        "    int k;\n    double top = -INFINITY, sum = 0;\n"
+        f"    for (k = 0; k < K; k++) {{\n        p[k] = {each} + prior_shift[k];\n"
+        "        if (p[k] > top) top = p[k];\n    }\n"
+        "    for (k = 0; k < K; k++) {\n        p[k] = exp(p[k] - top);\n        sum += p[k];\n    }\n"
+        "    for (k = 0; k < K; k++) p[k] /= sum;\n}\n\n",
+    ]
+
+
+def _decision(found: Program) -> str:
+    if found.costs is not None:
+        table = _table("costs", found.costs).replace("static", "    static", 1)
+        return (
+            f"{table}    double least = INFINITY;\n    for (i = 0; i < L; i++) {{\n"
+            "        double risk = 0;\n        int k;\n"
+            "        for (k = 0; k < K; k++) risk += costs[i * K + k] * p[k];\n"
+            "        if (risk < least) { least = risk; best = i; }\n    }\n"
+        )
+    if found.decoder == "unanimous":
+        return (
+            "    int agreed = 0;\n    for (i = 0; i < K; i++) if (g[i] > 0) { if (!agreed) best = i; agreed++; }\n"
+            "    if (agreed != 1) best = K;\n"
+        )
+    over = "g" if found.prior_shift is None or found.link is None else "p"
+    return f"    for (i = 1; i < K; i++) if ({over}[i] > {over}[best]) best = i;\n"
+
+
+def _try(found: Program, source: str, name: str) -> None:
+    """Compile and compare, where a compiler is there."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        return
+    X = edge_points(found)
+    with tempfile.TemporaryDirectory() as folder:
+        code, library = Path(folder, "model.c"), Path(folder, "model.so")
+        code.write_text(source)
+        options = ["-std=c99", "-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
+        run = subprocess.run([compiler, *options, str(code), "-o", str(library), "-lm"], capture_output=True, text=True,
+                             check=False)  # fmt: skip
+        if run.returncode:
+            raise DataError(f"The export was refused: the C compiler does not accept it ({run.stderr[:200]!r}).")
+        positions, chances = run_library(library, name, X, len(found.classes))
+    require_agreement(found, X, positions, chances, "C", 1e-12)
+
+
+def run_library(path: Path, name: str, X: Array, n_classes: int) -> tuple[Array, Array]:
+    """(positions, chances) of the rows of X from a compiled export."""
+    function = getattr(ctypes.CDLL(str(path)), f"{name}_predict")
+    pointer = ctypes.POINTER(ctypes.c_double)
+    function.argtypes, function.restype = [pointer, pointer, pointer], ctypes.c_int
+    chances, scores = np.empty((len(X), n_classes)), np.empty(n_classes)
+    positions = np.empty(len(X), dtype=np.intp)
+    rows = np.ascontiguousarray(X, dtype=np.float64)
+    for i in range(len(X)):
+        positions[i] = function(
+            rows[i].ctypes.data_as(pointer), scores.ctypes.data_as(pointer), chances[i].ctypes.data_as(pointer)
+        )
+    return positions, chances

@@ -1,0 +1,79 @@
+"""``to_json``: a model as a JSON document that any language can evaluate in a few lines."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discriminant.io.container import write_whole
+from discriminant.io.program import Program, edge_points, program
+from discriminant.io.verify import require_agreement
+
+HOW = (
+    "z = weights[0] + (x - center) @ weights[1:], or z_k = constants_k - 0.5 |(x - center) @ whiteners_k - means_k|^2; "
+    "g = z @ decode[0] + decode[1] (linear); p = softmax(g + prior_shift) or normalised sigmoids; argmax g, or argmin "
+    "costs @ p"
+)
+
+
+def to_json(model: Any, path: str | os.PathLike[str] | None = None) -> str:
+    """The document of a fitted model; written to ``path`` where one is given.  Numbers keep all their digits."""
+    found = program(model)
+    text = json.dumps(_document(found), indent=1, allow_nan=False, ensure_ascii=False)
+    again = from_json(text)
+    X = edge_points(found)
+    positions, _, chances = again.evaluate(X)
+    require_agreement(found, X, positions, chances, "JSON", 0.0 if chances is not None else 1e-12)
+    if path is not None:
+        write_whole(Path(path), text.encode())
+    return text
+
+
+def _document(found: Program) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "format": "discriminant-program",
+        "version": 1,
+        "how": HOW,
+        "features": list(found.features),
+        "classes": [_label(label) for label in found.classes],
+        "center": found.center.tolist(),
+        "decoder": found.decoder,
+        "decode": [np.asarray(part).tolist() for part in found.decode],
+        "link": found.link,
+    }
+    if found.weights is not None:
+        document["weights"] = found.weights.tolist()
+    if found.quadratic is not None:
+        parts = zip(("whiteners", "means", "constants"), found.quadratic, strict=True)
+        document.update({name: part.tolist() for name, part in parts})
+    for name in ("prior_shift", "costs"):
+        value = getattr(found, name)
+        document[name] = None if value is None else value.tolist()
+    document["actions"] = None if found.actions is None else [_label(label) for label in found.actions]
+    document["reject"] = _label(found.reject)
+    return document
+
+
+def _label(label: Any) -> Any:
+    return label.decode("latin-1") if isinstance(label, bytes) else label
+
+
+def from_json(text: str) -> Program:
+    """The program in a document of ``to_json``."""
+    document = json.loads(text)
+
+    def array(name: str) -> Any:
+        return None if document.get(name) is None else np.array(document[name], dtype=np.float64)
+
+    quadratic = None
+    if "whiteners" in document:
+        quadratic = (array("whiteners"), array("means"), array("constants"))
+    return Program(
+        tuple(document["features"]), document["classes"], array("center"), array("weights"), quadratic,
+        document["decoder"], tuple(np.array(part, dtype=np.float64) for part in document["decode"]), document["link"],
+        array("prior_shift"), array("costs"), document["actions"], document["reject"],
+    )  # fmt: skip

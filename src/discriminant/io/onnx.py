@@ -1,0 +1,200 @@
+"""``to_onnx``: a model as an ONNX graph, built node by node from its program.
+
+The graph computes in float64 whatever its input's type: float32 inputs are widened first and the answers narrowed last,
+so that the only loss is that of the input and of the output.  Outputs: ``label``, ``scores`` (n, K) and, where there
+are any, ``probabilities`` (n, K).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import DataError, ParameterError
+from discriminant.io.container import write_whole
+from discriminant.io.program import Program, edge_points, program
+from discriminant.io.verify import require_agreement
+from discriminant.protocols import Array
+
+OPSET, IR_VERSION = 17, 8
+
+
+def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: str = "float64") -> bytes:
+    """The serialised graph of a fitted model; written to ``path`` where one is given.
+
+    Where onnxruntime is installed the graph is run and compared with the model first, to 1e-12 (float64) or 1e-6.
+    """
+    if dtype not in ("float32", "float64"):
+        raise ParameterError(f"dtype is {dtype!r}; an export takes float32 or float64 inputs.")
+    found = program(model)
+    data = _Builder(found, dtype).build()
+    _try(found, data, dtype)
+    if path is not None:
+        write_whole(Path(path), data)
+    return data
+
+
+@dataclass
+class _Builder:
+    found: Program
+    dtype: str
+    nodes: list[Any] = field(default_factory=list)
+    constants: list[Any] = field(default_factory=list)
+
+    def build(self) -> bytes:
+        try:
+            from onnx import TensorProto, checker, helper
+        except ImportError as error:
+            raise DataError("to_onnx needs the package onnx: pip install onnx") from error
+        number = TensorProto.FLOAT if self.dtype == "float32" else TensorProto.DOUBLE
+        x = self.op("Cast", "X", to=TensorProto.DOUBLE) if self.dtype == "float32" else "X"
+        x = self.op("Sub", x, self.constant(self.found.center))
+        g = self._classes(self._scores(x))
+        p = self._chances(g)
+        labels = self._labels()
+        outputs = []
+        self.op("Gather", labels[0], self._decision(g, p), out="label", axis=0)
+        outputs.append(helper.make_tensor_value_info("label", labels[1], ["n"]))
+        K = len(self.found.classes)
+        for name, value in (("scores", g), ("probabilities", p)):
+            if value is not None:
+                self.op("Cast", value, out=name, to=number)
+                outputs.append(helper.make_tensor_value_info(name, number, ["n", K]))
+        inputs = [helper.make_tensor_value_info("X", number, ["n", len(self.found.center)])]
+        graph = helper.make_graph(self.nodes, "discriminant", inputs, outputs, self.constants)
+        opset = [helper.make_opsetid("", OPSET)]
+        model = helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION, producer_name="discriminant")
+        lists: dict[str, Any] = {"features": self.found.features, "classes": self.found.classes}
+        for key, items in lists.items():
+            entry = model.metadata_props.add()
+            entry.key, entry.value = key, "\n".join(str(item) for item in items)
+        checker.check_model(model)
+        return bytes(model.SerializeToString())
+
+    def op(self, kind: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
+        from onnx import helper
+
+        name = out or f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
+        return name
+
+    def constant(self, values: Any, dtype: Any = np.float64) -> str:
+        from onnx import numpy_helper
+
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values, dtype=dtype), name))
+        return name
+
+    def _scores(self, x: str) -> str:
+        found = self.found
+        if found.quadratic is None:
+            assert found.weights is not None
+            product = self.op("MatMul", x, self.constant(found.weights[1:]))
+            return self.op("Add", product, self.constant(found.weights[0]))
+        W, u, a = found.quadratic
+        K, d, r = W.shape
+        v = self.op("MatMul", x, self.constant(W.transpose(1, 0, 2).reshape(d, K * r)))
+        v = self.op("Sub", v, self.constant(u.ravel()))
+        half_sums = -0.5 * np.kron(np.eye(K), np.ones((r, 1)))
+        return self.op("Add", self.op("MatMul", self.op("Mul", v, v), self.constant(half_sums)), self.constant(a))
+
+    def _classes(self, z: str) -> str:
+        from onnx import TensorProto
+
+        first, second = self.found.decode
+        if self.found.decoder == "linear":
+            return self.op("Add", self.op("MatMul", z, self.constant(first)), self.constant(second))
+        if self.found.decoder == "nearest":
+            wide = self.op("Unsqueeze", z, self.constant([1], np.int64))
+            gap = self.op("Sub", wide, self.constant(first[None]))
+            square = self.op("Mul", self.op("Mul", gap, gap), self.constant(-0.5 * second[None]))
+            return self.op("ReduceSum", square, self.constant([2], np.int64), keepdims=0)
+        g = self.op("Sub", z, self.constant(second))
+        if self.found.decoder == "unanimous":
+            wide = self.op("Unsqueeze", g, self.constant([1], np.int64))
+            agreed = self.op("Mul", wide, self.constant(first[None]))
+            part = self.op("Where", self.constant(first[None] != 0, np.bool_), agreed, self.constant(np.inf))
+            return self.op("ReduceMin", part, axes=[2], keepdims=0)
+        zero = self.constant(0.0)
+        above = self.op("Cast", self.op("Greater", g, zero), to=TensorProto.DOUBLE)
+        below = self.op("Cast", self.op("Less", g, zero), to=TensorProto.DOUBLE)
+        votes = self.op(
+            "Add",
+            self.op("MatMul", above, self.constant((first > 0).T.astype(float))),
+            self.op("MatMul", below, self.constant((first < 0).T.astype(float))),
+        )
+        total = self.op("MatMul", g, self.constant(first.T))
+        bound = self.op("Mul", self.op("Add", self.op("Abs", total), self.constant(1.0)), self.constant(3.0))
+        return self.op("Add", votes, self.op("Div", total, bound))
+
+    def _chances(self, g: str) -> str | None:
+        if self.found.link is None:
+            return None
+        each = g
+        if self.found.link == "sigmoid":  # log σ(g) = −log(1 + e⁻ᵍ), with the exponent never positive
+            zero = self.constant(0.0)
+            small = self.op("Exp", self.op("Neg", self.op("Abs", g)))
+            log = self.op("Log", self.op("Add", small, self.constant(1.0)))
+            each = self.op("Sub", self.op("Min", g, zero), log)
+        if self.found.prior_shift is not None:
+            each = self.op("Add", each, self.constant(self.found.prior_shift))
+        return self.op("Softmax", each, axis=1)
+
+    def _decision(self, g: str, p: str | None) -> str:
+        from onnx import TensorProto
+
+        found = self.found
+        if found.costs is not None:
+            assert p is not None
+            risk = self.op("MatMul", p, self.constant(found.costs.T))
+            return self.op("ArgMin", risk, axis=1, keepdims=0)
+        if found.decoder == "unanimous":
+            positive = self.op("Cast", self.op("Greater", g, self.constant(0.0)), to=TensorProto.INT64)
+            count = self.op("ReduceSum", positive, self.constant([1], np.int64), keepdims=0)
+            first = self.op("ArgMax", g, axis=1, keepdims=0)
+            one = self.op("Equal", count, self.constant(1, np.int64))
+            return self.op("Where", one, first, self.constant(len(found.classes), np.int64))
+        over = g if found.prior_shift is None or p is None else p
+        return self.op("ArgMax", over, axis=1, keepdims=0)
+
+    def _labels(self) -> tuple[str, int]:
+        from onnx import TensorProto, helper
+
+        labels = self.found.labels
+        name = f"c{len(self.constants)}"
+        if all(isinstance(label, int) for label in labels):
+            tensor = helper.make_tensor(name, TensorProto.INT64, [len(labels)], [int(label) for label in labels])
+            kind = TensorProto.INT64
+        else:
+            text: Any = [str(label).encode() for label in labels]
+            tensor, kind = helper.make_tensor(name, TensorProto.STRING, [len(labels)], text), TensorProto.STRING
+        self.constants.append(tensor)
+        return name, int(kind)
+
+
+def _try(found: Program, data: bytes, dtype: str) -> None:
+    try:
+        import onnxruntime  # noqa: F401
+    except ImportError:
+        return
+    X = edge_points(found).astype(dtype)
+    positions, chances = run_onnx(found, data, X)
+    tolerance = 1e-12 if dtype == "float64" else 1e-6
+    require_agreement(found, X.astype(np.float64), positions, chances, "onnxruntime", tolerance)
+
+
+def run_onnx(found: Program, data: bytes, X: Array) -> tuple[Array, Array | None]:
+    """(positions, chances) from onnxruntime."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+    answers = dict(zip([o.name for o in session.get_outputs()], session.run(None, {"X": X}), strict=True))
+    whole = all(isinstance(label, int) for label in found.labels)
+    labels = [int(label) if whole else str(label) for label in found.labels]
+    return np.array([labels.index(label) for label in answers["label"].tolist()]), answers.get("probabilities")

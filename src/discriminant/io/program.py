@@ -1,0 +1,178 @@
+"""What a fitted model computes, as data: the one description from which every export is written.
+
+    centred    x − c
+    scores     z = b + (x − c) W,       or, quadratic,  z_k = a_k − ½ ‖(x − c) W_k − u_k‖²
+    classes    g = z D + s  (linear),   or votes, unanimous, nearest over the outputs
+    chances    p = softmax(g + h)       or  σ(g_k) / Σ σ(g_j), times e^{h_k}, brought to sum one;  h: moved priors
+    decision   argmax g;  with costs argmin_a Σ_k C_ak p_k;  unanimous: the one positive g, else the reject label
+
+``evaluate`` is its reference: plain NumPy, against which each export is checked before it is handed out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discriminant.decision.posteriors import log_sigmoid, logsumexp
+from discriminant.decision.rule import Rule
+from discriminant.errors import DataError
+from discriminant.model import LinearDiscriminant
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A classifier, spelled out."""
+
+    features: tuple[str, ...]
+    classes: list[Any]
+    center: Array  # (d,)
+    weights: Array | None  # (1 + d, q)
+    quadratic: tuple[Array, Array, Array] | None = None  # W_k (K, d, r), u_k (K, r), a_k (K,)
+    decoder: str = "linear"
+    decode: tuple[Array, ...] = ()  # linear: D (q, K), s (K,); votes, unanimous: signs (K, q), θ (q,); nearest: t, care
+    link: str | None = None
+    prior_shift: Array | None = None  # h (K,)
+    costs: Array | None = None  # (acts, K)
+    actions: list[Any] | None = None
+    reject: Any = None  # the label of "unanimous" where not exactly one class agrees
+
+    @property
+    def labels(self) -> list[Any]:
+        """What a decision can be: classes or acts, and the reject label where there is one."""
+        labels = self.classes if self.actions is None else self.actions
+        return [*labels, self.reject] if self.decoder == "unanimous" and self.costs is None else labels
+
+    def evaluate(self, X: Array) -> tuple[Array, Array, Array | None]:
+        """(position in ``labels`` (n,), g (n, K), p (n, K) or None)."""
+        x = np.asarray(X, dtype=np.float64) - self.center
+        z = self._scores(x)
+        g = self._classes(z)
+        p = self._chances(g)
+        return self._decide(g, p), g, p
+
+    def _scores(self, x: Array) -> Array:
+        if self.quadratic is None:
+            assert self.weights is not None
+            return np.asarray(x @ self.weights[1:] + self.weights[0])
+        W, u, a = self.quadratic
+        v = np.einsum("nd,kdr->nkr", x, W) - u
+        return np.asarray(a - 0.5 * (v * v).sum(axis=2))
+
+    def _classes(self, z: Array) -> Array:
+        if self.decoder == "linear":
+            return np.asarray(z @ self.decode[0] + self.decode[1])
+        if self.decoder == "nearest":
+            targets, care = self.decode
+            return np.asarray(-0.5 * (care * (z[:, None, :] - targets) ** 2).sum(axis=2))
+        signs, threshold = self.decode
+        agreed = (z - threshold)[:, None, :] * signs
+        if self.decoder == "unanimous":
+            return np.asarray(np.where(signs != 0, agreed, np.inf).min(axis=2))
+        total = agreed.sum(axis=2)
+        return np.asarray((agreed > 0).sum(axis=2) + total / (3 * (1 + np.abs(total))))
+
+    def _chances(self, g: Array) -> Array | None:
+        if self.link is None:
+            return None
+        each = g if self.link == "softmax" else log_sigmoid(g)
+        each = each if self.prior_shift is None else each + self.prior_shift
+        return np.asarray(np.exp(each - logsumexp(each, keepdims=True)))
+
+    def _decide(self, g: Array, p: Array | None) -> Array:
+        if self.costs is not None:
+            assert p is not None
+            return np.asarray((p @ self.costs.T).argmin(axis=1))
+        if self.decoder == "unanimous":
+            positive = g > 0
+            return np.where(positive.sum(axis=1) == 1, positive.argmax(axis=1), len(self.classes))
+        return np.asarray((g if self.prior_shift is None or p is None else p).argmax(axis=1))
+
+
+def program(model: Any) -> Program:
+    """The program of a fitted model, or a sentence that says why it has none."""
+    kind = type(model).__name__
+    if isinstance(model, LinearDiscriminant):
+        return _linear(model, "This discriminant")
+    if kind == "MinimumRiskClassifier" and hasattr(model, "estimator_"):
+        return _minimum_risk(model)
+    if not hasattr(model, "classes_"):
+        raise DataError(f"This {kind} is not fitted yet, or is no model of this package: there is nothing to export.")
+    if kind == "QuadraticDiscriminantAnalysis":
+        scores = model._scores
+        d = scores.matrices.shape[1]
+        K = len(model.classes_)
+        parts = (scores.matrices, scores.means, scores.constants)
+        return Program(
+            _names(model, d), model.classes_.tolist(), scores.origin, None, parts, "linear", (np.eye(K), np.zeros(K)),
+            "softmax",
+        )  # fmt: skip
+    if getattr(model, "_pairwise_logistic", False):
+        raise DataError(
+            f"The probabilities of this {kind} come from pairwise coupling, an iteration that no export can hold. "
+            "Use coding='softmax' or 'one-vs-rest'."
+        )
+    if not hasattr(model, "discriminant_"):
+        raise DataError(f"A {kind} has no discriminant that could be exported.")
+    found = _linear(model.discriminant_, f"This {kind}")
+    return replace(found, reject=getattr(model, "reject_label", None), features=_names(model, len(found.center)))
+
+
+def _names(model: Any, d: int) -> tuple[str, ...]:
+    found = getattr(model, "feature_names_in_", None)
+    return tuple(f"x{j}" for j in range(d)) if found is None else tuple(str(name) for name in found)
+
+
+def _linear(model: LinearDiscriminant, who: str) -> Program:
+    if model.basis is not None:
+        raise DataError(f"{who} works on features of a basis, {model.basis!r}; export it without, on the features.")
+    rule = Rule(model.classes, model.n_outputs, model.coding, model.link)
+    center = np.zeros(model.n_features) if model.center is None else np.asarray(model.center)
+    linear = rule.linear_decoder
+    if linear is not None:
+        decoder, decode = "linear", linear
+    elif model.coding.decoder == "nearest":
+        decoder, decode = "nearest", (model.coding.targets, model.coding.care)
+    else:
+        decoder, decode = model.coding.decoder, (model.coding.signs, model.coding.threshold)
+    link = "softmax" if model.link is not None and rule.one_output else model.link
+    if link is not None and rule.one_output and linear is not None:
+        # ±½ z under the softmax is σ(z): one exponent for two classes.
+        link = "softmax"
+    return Program(model.names, model.classes.tolist(), center, np.asarray(model.weights), None, decoder, decode, link)
+
+
+def _minimum_risk(model: Any) -> Program:
+    base = program(model.estimator_)
+    if base.link is None:
+        raise DataError(
+            f"{type(model.estimator_).__name__} has no probabilities that an export could weigh costs with."
+        )
+    shift = None
+    if model.priors is not None:
+        shift = np.log(model.priors_) - np.log(model.training_priors_)
+    return replace(base, costs=np.asarray(model.costs_), actions=np.asarray(model.actions_).tolist(), prior_shift=shift)
+
+
+def edge_points(found: Program, count: int = 400) -> Array:
+    """Rows on which an export must agree: near and far, on boundaries, at zero, large and small."""
+    rng = np.random.default_rng(0)
+    d = len(found.center)
+    scale = _typical_scale(found)
+    rows = rng.normal(size=(count, d)) * scale + found.center
+    rows[: count // 8] = found.center + rng.normal(size=(count // 8, d)) * scale * 1e-6
+    rows[count // 8 : count // 4] = found.center + rng.normal(size=(count // 4 - count // 8, d)) * scale * 30
+    return np.vstack([rows, found.center[None], np.zeros((1, d)), found.center + scale, found.center - scale])
+
+
+def _typical_scale(found: Program) -> Array:
+    """A distance in each column at which scores change by about one."""
+    if found.weights is not None:
+        size = np.abs(found.weights[1:]).max(axis=1)
+    else:
+        assert found.quadratic is not None
+        size = np.sqrt((found.quadratic[0] ** 2).sum(axis=2)).max(axis=0)
+    return np.where(size > 0, 1.0 / np.where(size > 0, size, 1.0), 1.0)
