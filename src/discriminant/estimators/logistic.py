@@ -187,8 +187,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             and 0 < len(X) <= 64
             and hasattr(self, "_kept")
             and not hasattr(self, "feature_names_in_")
-            and self._kept[0] is self.coef_
-            and self._kept[1] is self.intercept_
+            and self._as_fitted()
         ):
             weights, center = self.discriminant_.weights, self.discriminant_.center
             if X.shape[1] == len(weights) - 1:
@@ -205,11 +204,20 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     def _discriminant(self) -> LinearDiscriminant:
         """The fitted discriminant, or the one that the user made by setting ``coef_`` or ``intercept_``."""
         check_is_fitted(self)
-        if self._kept[0] is self.coef_ and self._kept[1] is self.intercept_:
+        if self._as_fitted():
             return self.discriminant_
         coef = self.coef_.toarray() if hasattr(self.coef_, "toarray") else np.asarray(self.coef_)
         A = np.vstack([np.broadcast_to(self.intercept_, len(coef)), coef.T])
         return LinearDiscriminant(A, self.classes_, feature_names=self._names(), link=_link(len(self.classes_)))
+
+    def _as_fitted(self) -> bool:
+        """Whether ``coef_`` and ``intercept_`` are what the fit left there."""
+        coef, intercept = self._kept
+        return (
+            type(self.coef_) is np.ndarray
+            and bool((self.coef_ == coef).all())
+            and bool(np.all(np.equal(self.intercept_, intercept)))
+        )
 
     def sparsify(self) -> Self:
         """``coef_`` as a sparse matrix."""
@@ -283,7 +291,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         self.certificate_ = certify_fit(fit, self.tol, problem.ridge)
         history = {name: list(values) for name, values in fit.history.items()}
         self.history_ = History({"objective" if k == "J" else k: v for k, v in history.items()})
-        self._kept = (self.coef_, self.intercept_)
+        self._kept = (self.coef_.copy(), self.intercept_.copy())
         self._warn(fit)
         return self
 

@@ -117,9 +117,7 @@ def _check_solver(estimator: Any, strength: Strength) -> None:
         raise ParameterError("penalty=None is not supported for the liblinear solver")
 
 
-def _number(
-    estimator: Any, name: str, low: float, high: float, *, low_open: bool = False, kind: Any = Real
-) -> None:
+def _number(estimator: Any, name: str, low: float, high: float, *, low_open: bool = False, kind: Any = Real) -> None:
     value = getattr(estimator, name)
     good = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
     if not good or (low_open and value == low):
