@@ -127,6 +127,11 @@ OPTIMIZERS: tuple[Rule, ...] = (
         "the criterion is smooth: limited-memory quasi-Newton steps need gradients only",
     ),
     (
+        "single-sample",
+        lambda J: Oracle.MARGIN in J.oracles and Oracle.GRADIENT in J.oracles and J.coding is not None,
+        "the criterion has slopes but no curvature, and is zero beyond a margin: correct sample by sample",
+    ),
+    (
         "gradient-descent",
         lambda J: Oracle.GRADIENT in J.oracles,
         "the criterion has slopes but no curvature: plain steps down the gradient",
