@@ -21,6 +21,7 @@ from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError, names
 from discriminant.estimators.inputs import all_or_nothing, read_rows, read_sample
 from discriminant.estimators.logistic_parameters import Strength, check_parameters, class_weights
+from discriminant.estimators.textbook import is_textbook, keep_textbook, textbook_fit
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice, choose
 from discriminant.optimize.history import History
@@ -57,7 +58,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     warm_start : bool
         Start from the previous solution.
     optimizer : "auto", a name or an optimizer of ``discriminant.optimize``
-        "auto": the table of ``discriminant.optimize.choose``.
+        "auto": the table of ``discriminant.optimize.choose``.  Else the textbooks' way: that optimizer, from weights in
+        (−0.01, 0.01), such as "gradient-descent", "newton" or ``GradientDescent(patience=10)``, which stops early.
     correct_priors : bool
         With class weights: move the intercepts back by the logarithms of the weights, so that the probabilities are
         those of the data and not of the weighted data (King & Zeng 2001).
@@ -133,6 +135,10 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         strength = check_parameters(self)
         start = self._start()
         problem, classes, dtype, factors = self._problem(X, y, sample_weight, offset, strength)
+        if is_textbook(self.optimizer):
+            solution, choice = textbook_fit(self, problem, len(classes), start)
+            keep_textbook(self, solution, choice, classes, dtype, self._prior_shift(classes, factors))
+            return self
         fit = solve_logistic(problem, self.tol, start)
         self._require_finite(fit, problem)
         return self._keep(fit, problem, classes, dtype, factors)
@@ -148,6 +154,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             finally:
                 vars(self).clear()
                 vars(self).update(before)
+        if is_textbook(self.optimizer):
+            called = self.optimizer if isinstance(self.optimizer, str) else type(self.optimizer).__name__
+            return Choice(called, "it was asked for")
         choice = choose(shape_of(problem))
         if self.solver == "auto":
             return choice
@@ -277,10 +286,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         self, fit: LogisticFit, problem: LogisticProblem, classes: Array, dtype: Any, factors: Array | None
     ) -> Self:
         A = fit.weights.copy()
-        if factors is not None and self.correct_priors and self.fit_intercept:
-            if (factors == 0).any():
-                raise ParameterError("correct_priors needs class weights > 0: a class without weight has no prior.")
-            A[0] -= np.log(factors[1] / factors[0]) if len(classes) == 2 else np.log(factors)
+        A[0] -= self._prior_shift(classes, factors)
         self.classes_ = classes
         self.discriminant_ = LinearDiscriminant(
             A, classes, feature_names=self._names(), center=fit.center, link=_link(len(classes))
@@ -294,6 +300,14 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         self._kept = (self.coef_.copy(), self.intercept_.copy())
         self._warn(fit)
         return self
+
+    def _prior_shift(self, classes: Array, factors: Array | None) -> Array | float:
+        """What class weights have added to the intercepts, where it is to be taken back."""
+        if factors is None or not self.correct_priors or not self.fit_intercept:
+            return 0.0
+        if (factors == 0).any():
+            raise ParameterError("correct_priors needs class weights > 0: a class without weight has no prior.")
+        return np.asarray(np.log(factors[1] / factors[0]) if len(classes) == 2 else np.log(factors))
 
     def _warn(self, fit: LogisticFit) -> None:
         if fit.separated:
