@@ -1,0 +1,317 @@
+"""The logistic regression estimator: storage, parameters, certificates, and that a row sample never hurts."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression as Theirs
+from sklearn.utils.estimator_checks import check_estimator
+
+from discriminant import LogisticRegression
+from discriminant.data import make_blocks
+from discriminant.errors import DataError, ParameterError
+from discriminant.optimize.choose import Shape, choose
+from discriminant.optimize.logistic import LogisticProblem, solve_logistic
+from discriminant.optimize.logistic.looks import TwoClass
+from discriminant.optimize.logistic.sample import sample_rows
+
+
+def data(n=200, d=5, K=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, (X @ rng.standard_normal((d, K)) + rng.gumbel(size=(n, K))).argmax(axis=1)
+
+
+def test_scikit_learn_checks():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(LogisticRegression())
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_same_optimum_as_scikit_learn(K, intercept, C):
+    X, y = data(K=K)
+    ours = LogisticRegression(C=C, fit_intercept=intercept).fit(X, y)
+    theirs = Theirs(C=C, fit_intercept=intercept, solver="newton-cholesky", tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-7)
+    assert ours.intercept_.shape == theirs.intercept_.shape
+    assert ours.n_iter_.shape == (1,)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_any_storage_gives_one_answer(K, tmp_path):
+    X, y = data(K=K)
+    X = np.round(4 * X)
+    expected = LogisticRegression().fit(X, y).coef_
+    np.save(tmp_path / "X.npy", X)
+    stores = {
+        "fortran": np.asfortranarray(X),
+        "int8": X.astype(np.int8),
+        "memmap": np.load(tmp_path / "X.npy", mmap_mode="r"),
+        "csr": sparse.csr_array(X),
+        "csc": sparse.csc_matrix(X),
+        "pandas": pd.DataFrame(X, columns=list("abcde")),
+        "list": X.tolist(),
+    }
+    for name, store in stores.items():
+        model = LogisticRegression().fit(store, y)
+        np.testing.assert_allclose(model.coef_, expected, rtol=1e-10, err_msg=name)
+        np.testing.assert_allclose(model.decision_function(store)[:3], model.decision_function(store)[:3])
+    np.testing.assert_allclose(LogisticRegression().fit(X.astype(np.float32), y).coef_, expected, rtol=1e-5)
+
+
+def test_big_float_sum_of_blocks_does_not_depend_on_the_cut():
+    X, y = data(n=3000, d=80)
+    one = solve_logistic(LogisticProblem(make_blocks(X, y), 2, 1e-3))
+    cut = solve_logistic(LogisticProblem(make_blocks(X, y, block_rows=77), 2, 1e-3))
+    np.testing.assert_allclose(one.weights, cut.weights, rtol=1e-10, atol=1e-13)
+
+
+def test_parameters_are_refused_in_sentences():
+    X, y = data()
+    for name, value in {"C": -1, "tol": "a", "l1_ratio": 2.0, "solver": "x", "max_iter": -1, "C ": None}.items():
+        if name.strip() != name:
+            continue
+        with pytest.raises(ParameterError, match=name):
+            LogisticRegression(**{name: value}).fit(X, y)
+    with pytest.raises(ParameterError, match="supports only 'l2' or None penalties"):
+        LogisticRegression(l1_ratio=1, solver="lbfgs").fit(X, y)
+    with pytest.raises(ParameterError, match="L1"):
+        LogisticRegression(l1_ratio=0.5).fit(X, y)
+    with pytest.raises(ParameterError, match="liblinear"):
+        LogisticRegression(solver="liblinear").fit(*data(K=3))
+
+
+def test_deprecations_of_scikit_learn_warn():
+    X, y = data()
+    with pytest.warns(FutureWarning, match="'penalty' was deprecated"):
+        model = LogisticRegression(penalty=None).fit(X, y)
+    np.testing.assert_allclose(model.coef_, LogisticRegression(C=np.inf).fit(X, y).coef_)
+    with pytest.warns(FutureWarning, match="'n_jobs' has no effect"):
+        LogisticRegression(n_jobs=2).fit(X, y)
+    with pytest.warns(FutureWarning, match="l1_ratio=None"):
+        LogisticRegression(l1_ratio=None).fit(X, y)
+
+
+def test_bad_data_are_refused_by_name():
+    X, y = data()
+    X[3, 1] = np.nan
+    with pytest.raises(DataError, match="column 'b' in row 3"):
+        LogisticRegression().fit(pd.DataFrame(X, columns=list("abcde")), y)
+    with pytest.raises(DataError, match="one class only"):
+        LogisticRegression().fit(X[:, 2:], np.zeros(len(y)))
+    with pytest.raises(DataError, match="class probabilities"):
+        LogisticRegression().fit(X[:, 2:], np.full((len(y), 2), 0.7))
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    X, y = data()
+    model = LogisticRegression().fit(X, y)
+    before = model.coef_.copy()
+    with pytest.raises(DataError):
+        model.fit(np.full_like(X, np.nan), y)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_warm_start_takes_fewer_steps_and_ends_at_the_same_place():
+    X, y = data(n=500)
+    model = LogisticRegression(warm_start=True).fit(X, y)
+    first, coef = int(model.n_iter_[0]), model.coef_
+    model.fit(X, y)
+    assert model.n_iter_[0] < first
+    np.testing.assert_allclose(model.coef_, coef, rtol=1e-12)
+
+
+def test_offset_moves_the_intercept_and_is_a_known_score():
+    X, y = data()
+    plain = LogisticRegression().fit(X, y)
+    moved = LogisticRegression().fit(X, y, offset=np.full(len(y), 2.0))
+    np.testing.assert_allclose(moved.intercept_, plain.intercept_ - 2, rtol=1e-9)
+    np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-9)
+    with pytest.raises(DataError, match="offset"):
+        LogisticRegression().fit(X, y, offset=np.zeros(3))
+
+
+def test_class_weights_match_sample_weights():
+    X, y = data(K=3)
+    by_class = LogisticRegression(class_weight={0: 1.0, 1: 3.0, 2: 0.5}).fit(X, y)
+    by_row = LogisticRegression().fit(X, y, np.array([1.0, 3.0, 0.5])[y])
+    np.testing.assert_allclose(by_class.coef_, by_row.coef_, rtol=1e-12)
+    balanced = LogisticRegression(class_weight="balanced").fit(X, y)
+    theirs = Theirs(class_weight="balanced", solver="newton-cholesky", tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(balanced.coef_, theirs.coef_, rtol=1e-7, atol=1e-12)
+
+
+def test_collinear_columns_without_a_penalty_give_the_shortest_weights():
+    X, y = data(n=300)
+    doubled = LogisticRegression(C=np.inf).fit(np.column_stack([X, X[:, 0]]), y)
+    plain = LogisticRegression(C=np.inf).fit(X, y)
+    np.testing.assert_allclose(doubled.coef_[0, [0, 5]], plain.coef_[0, 0] / 2, rtol=1e-8)
+    np.testing.assert_allclose(doubled.coef_[0, 1:5], plain.coef_[0, 1:], rtol=1e-8)
+
+
+def test_constant_columns_carry_no_weight():
+    X, y = data()
+    model = LogisticRegression(C=np.inf).fit(np.column_stack([X, np.full(len(y), 7.3)]), y)
+    assert model.coef_[0, 5] == 0
+    np.testing.assert_allclose(model.coef_[0, :5], LogisticRegression(C=np.inf).fit(X, y).coef_[0], rtol=1e-9)
+
+
+def test_coefficients_that_the_user_sets_are_used():
+    X, y = data()
+    model = LogisticRegression().fit(X, y)
+    model.coef_[:] = 0
+    model.intercept_[:] = 1
+    np.testing.assert_array_equal(model.decision_function(X[:3]), 1)
+    model.coef_ = np.ones((1, 5))
+    np.testing.assert_allclose(model.decision_function(X), X.sum(axis=1) + 1)
+    again = LogisticRegression().fit(X, y)
+    dense = again.decision_function(X)
+    np.testing.assert_allclose(again.sparsify().decision_function(X), dense)
+    np.testing.assert_allclose(again.densify().decision_function(X), dense)
+
+
+def test_certificate_history_and_plan_tell_what_happened():
+    X, y = data()
+    model = LogisticRegression().fit(X, y)
+    certificate = model.certificate_
+    assert certificate.converged
+    assert certificate.bound <= certificate.objective
+    assert certificate.passes > 0
+    assert (np.diff(model.history_["objective"]) <= 1e-15).all()
+    assert "newton" in str(model.plan(X, y))
+    assert "scikit-learn's name" in LogisticRegression(solver="lbfgs").plan(X, y).why
+    assert not hasattr(LogisticRegression(), "classes_")
+
+
+def test_model_survives_a_pickle_and_a_clone():
+    X, y = data(K=3)
+    model = LogisticRegression(C=2).fit(X, y)
+    back = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(back.predict_proba(X), model.predict_proba(X))
+    assert clone(model).C == 2
+
+
+def test_log_probabilities_are_finite_in_the_far_tail():
+    X, y = data()
+    model = LogisticRegression().fit(X, y)
+    far = model.predict_log_proba(X * 1e4)
+    assert np.isfinite(far).all()
+    assert far.min() < -1000
+
+
+def test_the_table_covers_every_shape():
+    assert choose(Shape(100, 2000, 1)).method == "newton-in-row-space"
+    assert choose(Shape(10**6, 4, 1)).method in ("newton", "sampled-newton")
+    assert choose(Shape(200_000, 100, 20)).method == "sampled-quasi-newton"
+    assert choose(Shape(200_000, 100_000, 1, True, 20_000_000)).method == "diagonal-quasi-newton"
+
+
+# Large problems, made small: the methods of the table by name
+
+LARGE = {"heavy": 1, "rare dummy": 2, "sorted": 3, "plain": 4, "unscaled": 5, "offset": 6}
+
+
+def large(kind, n=60_000, d=20):
+    rng = np.random.default_rng(LARGE[kind])
+    X = rng.standard_normal((n, d))
+    w = rng.standard_normal(d) / np.sqrt(d)
+    if kind == "heavy":
+        X[:, :5] = rng.standard_t(1.5, (n, 5))
+    if kind == "rare dummy":
+        X[:, 0] = 0
+        X[rng.choice(n, 10, replace=False), 0] = 1
+        X[:, 1] = rng.random(n) < 1e-4
+    y = (X @ w + rng.logistic(size=n) > 0).astype(int)
+    if kind == "sorted":
+        order = np.argsort(y, kind="stable")
+        X, y = X[order], y[order]
+    if kind == "unscaled":
+        X = X * 10.0 ** rng.uniform(-4, 4, d)
+    if kind == "offset":
+        X = X + 10.0 ** rng.uniform(-1, 6, d)
+    return X, y
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_the_row_sample_never_hurts(kind):
+    """The same optimum as exact Newton steps on all rows, in few passes, whatever the sample saw."""
+    from discriminant.optimize.logistic.large import two_class
+    from discriminant.optimize.logistic.newton import Trace, newton
+
+    X, y = large(kind)
+    problem = LogisticProblem(make_blocks(X, y.astype(np.uint8)), 2, 1 / len(y)).with_units()
+    trace = Trace()
+    point = two_class(problem, problem.start(), trace, 1e-8)
+    exact = newton(problem, problem.start(), Trace(), 1e-12)
+    assert point.gap <= 1e-8 * point.look.value
+    assert point.look.value - exact.look.value <= point.gap
+    assert trace.passes <= 16
+
+
+def test_a_class_of_three_rows_is_in_the_sample():
+    X, y = large("plain")
+    y = np.where(y == 1, 2, 0)
+    y[[10, 500, 40_000]] = 1
+    problem = LogisticProblem(make_blocks(X, y.astype(np.uint8)), 3, 1 / len(y))
+    index, weight = sample_rows(problem, 2_000)
+    assert (y[index] == 1).sum() == 3
+    np.testing.assert_allclose([weight[y[index] == k].sum() for k in range(3)], np.bincount(y), rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("center", [False, True])
+def test_the_compiled_look_equals_the_plain_one(weights, center):
+    from discriminant.optimize.logistic.looks import FusedSparse, FusedTwoClass, Rows
+
+    rng = np.random.default_rng(0)
+    X, y = data(n=333, d=7)
+    weight = rng.random(333) if weights else None
+    rows = Rows(rng.standard_normal(7) if center else None, rng.standard_normal(333))
+    A = rng.standard_normal((8, 1))
+    block = make_blocks(X, y.astype(np.uint8), weight).block(0, 333)
+    plain, fused = TwoClass(A, rows, bend=True)(block), FusedTwoClass(A, rows)(block)
+    looks = [fused]
+    if not center:
+        looks.append(FusedSparse(A, rows)(make_blocks(sparse.csr_array(X), y.astype(np.uint8), weight).block(0, 333)))
+    for other in looks:
+        np.testing.assert_allclose(other.value, plain.value, rtol=1e-13)
+        np.testing.assert_allclose(other.gradient, plain.gradient, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(other.bend, plain.bend, rtol=1e-11, atol=1e-11)
+        assert other.margin == pytest.approx(plain.margin, rel=1e-12)
+
+
+def test_sparse_wide_rows_reach_the_dense_optimum():
+    from discriminant.optimize.logistic.large import wide
+    from discriminant.optimize.logistic.newton import Trace
+
+    rng = np.random.default_rng(1)
+    X = sparse.random_array((3000, 400), density=0.03, rng=rng, format="csr")
+    y = (X @ rng.standard_normal(400) + 0.3 * rng.logistic(size=3000) > 0).astype(np.uint8)
+    for K in (2, 3):
+        codes = y if K == 2 else (y + (rng.random(3000) < 0.3)).astype(np.uint8)
+        problem = LogisticProblem(make_blocks(X, codes), K, 1 / 3000).with_units()
+        point = wide(problem, problem.start(), Trace(), 1e-9)
+        assert point.gap <= 1e-9 * point.look.value
+        theirs = Theirs(solver="newton-cg", tol=1e-9, max_iter=500).fit(X, codes)
+        ours = (point.A / problem.units)[1:].T
+        np.testing.assert_allclose(ours - ours.mean(axis=0) * (K > 2), theirs.coef_, atol=2e-3)
+
+
+def test_every_shared_data_set_fits_without_a_warning():
+    from discriminant import datasets
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in ("iris",):
+            found = datasets.load(name)
+            assert LogisticRegression().fit(found.X, found.y).certificate_.converged
