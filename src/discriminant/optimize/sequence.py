@@ -174,7 +174,7 @@ def begin(options: Any, objective: PointwiseObjective, start: Array) -> Run:
     steps = (schedule.rate, schedule.power, schedule.delay) if isinstance(schedule, Power) else (1.0, 0.0, 0.0)
     tally = np.zeros((8, q), np.int64)
     tally[rules.ONE] = not isinstance(getattr(objective.blocks, "rows", None), OriginRows)
-    tally[rules.NEEDED] = _needed(objective, by_margin)
+    tally[rules.NEEDED] = _needed(objective, by_margin, options.order == "shuffled")
     state = State(
         A,
         kind,
@@ -221,8 +221,11 @@ def _rule(criterion: Pointwise) -> tuple[int, float, float]:
     )
 
 
-def _needed(objective: PointwiseObjective, by_margin: bool) -> Array | int:
-    """How many samples in a row must need no correction: all that take part, or, by Kesler, all their pairs."""
+def _needed(objective: PointwiseObjective, by_margin: bool, shuffled: bool) -> Array | int:
+    """How many samples in a row must need no correction: all that take part, or, by Kesler, all their pairs.
+
+    In a new order each epoch n in a row may hold a sample twice and another not at all; 2n − 1 hold a whole epoch.
+    """
     if not by_margin:
         return NEVER
     blocks, coding = objective.blocks, objective.coding
@@ -232,8 +235,8 @@ def _needed(objective: PointwiseObjective, by_margin: bool) -> Array | int:
         taking_part = np.asarray(blocks.reduce(_TakingPart(coding, objective.n_outputs)))
     criterion = objective.criterion
     if isinstance(criterion, Kesler) and criterion.over == "all":
-        return taking_part * (objective.n_outputs - 1)
-    return taking_part
+        taking_part = taking_part * (objective.n_outputs - 1)
+    return 2 * taking_part - 1 if shuffled else taking_part
 
 
 @dataclass(frozen=True)
