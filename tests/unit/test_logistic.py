@@ -209,6 +209,30 @@ def test_log_probabilities_are_finite_in_the_far_tail():
     assert far.min() < -1000
 
 
+@pytest.mark.parametrize("K", [2, 3])
+def test_rows_in_parts_come_near_to_all_rows_at_once(K):
+    """One part: the exact fit.  Twenty parts: within a tenth of a standard error or so."""
+    X, y = data(n=4000, K=K)
+    whole = LogisticRegression().fit(X, y)
+    one = LogisticRegression().partial_fit(X, y, classes=np.arange(K))
+    np.testing.assert_allclose(one.coef_, whole.coef_, rtol=1e-8)
+    parts = LogisticRegression()
+    for part in np.split(np.arange(4000), 20):
+        parts.partial_fit(X[part], y[part], classes=np.arange(K))
+    assert np.abs(parts.coef_ - whole.coef_).max() < 0.02
+    with pytest.raises(DataError, match="first call"):
+        LogisticRegression().partial_fit(X, y)
+
+
+def test_quasi_separated_classes_without_a_penalty_are_named():
+    X, y = data(n=300)
+    X = np.column_stack([X, np.isin(np.arange(300), np.flatnonzero(y == 1)[:20])])
+    with pytest.warns(UserWarning, match=r"quasi-separable.*column 5"):
+        model = LogisticRegression(C=np.inf).fit(X, y)
+    assert not model.certificate_.converged
+    assert model.certificate_.separability.verdict == "quasi-separable"
+
+
 def test_the_table_covers_every_shape():
     assert choose(Shape(100, 2000, 1)).method == "newton-in-row-space"
     assert choose(Shape(10**6, 4, 1)).method in ("newton", "sampled-newton")

@@ -12,23 +12,25 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.data import ArrayBlocks, as_rows, count_classes, is_frame, make_blocks, require_finite
-from discriminant.data.check import check_weights
+from discriminant.data import count_classes, require_finite
 from discriminant.decision.posteriors import sigmoid_pair, softmax
-from discriminant.errors import DataError, DiscriminantWarning, ParameterError, names
+from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.inputs import all_or_nothing, read_rows, read_sample
+from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
 from discriminant.estimators.logistic_parameters import Strength, check_parameters, class_weights
+from discriminant.estimators.logistic_verdict import judge
 from discriminant.estimators.textbook import is_textbook, keep_textbook, textbook_fit
 from discriminant.model import LinearDiscriminant
-from discriminant.optimize.choose import Choice, choose
+from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
 from discriminant.optimize.history import History
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem, solve_logistic
 from discriminant.optimize.logistic.certificate import certify_fit
+from discriminant.optimize.logistic.online import Belief, ignorance, learn
 from discriminant.optimize.logistic.solve import shape_of
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Certificate
 
 
 class LogisticRegression(ClassifierMixin, BaseEstimator):
@@ -82,6 +84,11 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     >>> round(model.score(iris.X, iris.y), 2), model.certificate_.converged
     (0.97, True)
     """
+
+    coef_: Any
+    intercept_: Any
+    discriminant_: LinearDiscriminant
+    _belief: Belief | None
 
     def __init__(
         self,
@@ -143,17 +150,54 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         self._require_finite(fit, problem)
         return self._keep(fit, problem, classes, dtype, factors)
 
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows and forget them; ``classes`` on the first call.
+
+        Earlier rows are remembered as a Gaussian over the weights: one call equals ``fit``, many come near to it.
+        """
+        strength = check_parameters(self)
+        known = getattr(self, "_belief", None)
+        if classes is None and not hasattr(self, "classes_"):
+            raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
+        labels = self.classes_ if known is not None or classes is None else np.unique(np.asarray(classes))
+        sample = read_sample(self, X, y, sample_weight, labels)
+        q = 1 if len(labels) == 2 else len(labels)
+        if (sample.blocks.n_features + 1) * q > EXACT_SIZE:
+            raise ParameterError(
+                f"partial_fit keeps a matrix of all weights, and {(sample.blocks.n_features + 1) * q} are too many; "
+                "use fit on rows from discriminant.scan, or select columns."
+            )
+        blocks = sample.blocks
+        if self.class_weight is not None:
+            if isinstance(self.class_weight, str):
+                raise ParameterError("class_weight='balanced' needs all rows; give partial_fit a dict of weights.")
+            factors = class_weights(self.class_weight, labels, np.ones(len(labels)))
+            blocks = blocks if factors is None else weigh(blocks, factors)
+        problem = LogisticProblem(blocks, len(labels), 0.0, bool(self.fit_intercept))
+        before = known or ignorance(problem.n_features, q, strength.l2, problem.intercept)
+        belief = learn(before, problem)
+        if not np.isfinite(belief.mean).all():
+            require_finite(blocks.rows, self._names(), estimator=type(self).__name__)
+        self._belief = belief
+        return self._show(belief, labels, sample.dtype)
+
+    def _show(self, belief: Belief, classes: Array, dtype: Any) -> Self:
+        A = belief.mean - (belief.mean.mean(axis=1, keepdims=True) if belief.mean.shape[1] > 1 else 0.0)
+        self._set_weights(A, None, classes, dtype)
+        self.n_iter_ = np.array([1], dtype=np.int32)
+        status = f"Learned {belief.rows} rows in parts: earlier ones are remembered to second order."
+        self.certificate_ = Certificate(status, True)
+        self.history_ = History()
+        return self
+
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method ``fit`` would use on these data, and why."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             strength = check_parameters(self)
-            before = dict(vars(self))
-            try:
-                problem, _, _, _ = self._problem(X, y, sample_weight, None, strength)
-            finally:
-                vars(self).clear()
-                vars(self).update(before)
+            # A clone, since reading the data notes their columns.
+            problem, _, _, _ = clone(self)._problem(X, y, sample_weight, None, strength)
         if is_textbook(self.optimizer):
             called = self.optimizer if isinstance(self.optimizer, str) else type(self.optimizer).__name__
             return Choice(called, "it was asked for")
@@ -258,7 +302,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             raise ParameterError(
                 "An L1 part in the penalty (l1_ratio > 0) is not available in this version; use l1_ratio=0."
             )
-        if _is_table(y):
+        if is_table(y):
             blocks, classes, dtype, counts = read_soft(self, X, y, sample_weight)
         else:
             sample = read_sample(self, X, y, sample_weight)
@@ -287,19 +331,23 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     ) -> Self:
         A = fit.weights.copy()
         A[0] -= self._prior_shift(classes, factors)
-        self.classes_ = classes
-        self.discriminant_ = LinearDiscriminant(
-            A, classes, feature_names=self._names(), center=fit.center, link=_link(len(classes))
-        )
-        self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
-        self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)
+        self._set_weights(A, fit.center, classes, dtype)
+        self._belief = None
         self.n_iter_ = np.array([fit.steps], dtype=np.int32)
         self.certificate_ = certify_fit(fit, self.tol, problem.ridge)
         history = {name: list(values) for name, values in fit.history.items()}
         self.history_ = History({"objective" if k == "J" else k: v for k, v in history.items()})
-        self._kept = (self.coef_.copy(), self.intercept_.copy())
-        self._warn(fit)
+        judge(self, fit, problem)
         return self
+
+    def _set_weights(self, A: Array, center: Array | None, classes: Array, dtype: Any) -> None:
+        self.classes_ = classes
+        self.discriminant_ = LinearDiscriminant(
+            A, classes, feature_names=self._names(), center=center, link=_link(len(classes))
+        )
+        self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
+        self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)
+        self._kept = (self.coef_.copy(), self.intercept_.copy())
 
     def _prior_shift(self, classes: Array, factors: Array | None) -> Array | float:
         """What class weights have added to the intercepts, where it is to be taken back."""
@@ -309,65 +357,10 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             raise ParameterError("correct_priors needs class weights > 0: a class without weight has no prior.")
         return np.asarray(np.log(factors[1] / factors[0]) if len(classes) == 2 else np.log(factors))
 
-    def _warn(self, fit: LogisticFit) -> None:
-        if fit.separated:
-            warnings.warn(self.certificate_.status + " Use a penalty (finite C).", DiscriminantWarning, stacklevel=4)
-
     def _names(self) -> list[str] | None:
         found = getattr(self, "feature_names_in_", None)
         return None if found is None else [str(name) for name in found]
 
 
-def _is_table(y: Any) -> bool:
-    shape = getattr(y, "shape", None)
-    if shape is None and isinstance(y, list | tuple) and len(y):
-        shape = (len(y), len(y[0])) if isinstance(y[0], list | tuple | np.ndarray) else (len(y),)
-    return shape is not None and len(shape) == 2 and shape[1] > 1
-
-
 def _link(n_classes: int) -> str:
     return "sigmoid" if n_classes == 2 else "softmax"
-
-
-def weigh(blocks: ArrayBlocks, factors: Array) -> ArrayBlocks:
-    """Blocks whose row weights carry the factors of their classes."""
-    target = np.asarray(blocks.target)
-    if target.ndim == 1 and target.dtype.kind in "iu":
-        each = factors[target]
-    else:
-        raise ParameterError("class_weight has no meaning for class probabilities; use sample_weight.")
-    weight = each if blocks.weight is None else each * blocks.weight
-    return make_blocks(blocks.rows, target, weight)
-
-
-def read_soft(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[ArrayBlocks, Array, Any, Array]:
-    """Rows with class probabilities (n, K); a frame's column names are the classes."""
-    rows = as_rows(read_rows(estimator, X, reset=True))
-    classes = np.array(list(y.columns)) if is_frame(y) else np.arange(np.shape(y)[1])
-    t = np.asarray(y, dtype=np.float64)
-    if len(t) != rows.shape[0]:
-        raise DataError(f"X has {rows.shape[0]} rows and y has {len(t)}: inconsistent numbers of samples.")
-    total = t.sum(axis=1)
-    if not (np.isfinite(t).all() and (t >= 0).all() and np.abs(total - 1).max() < 1e-6):
-        row = int(np.argmax(~(np.isfinite(t).all(axis=1) & (t >= 0).all(axis=1) & (np.abs(total - 1) < 1e-6))))
-        raise DataError(
-            f"y has {t.shape[1]} columns, which are read as class probabilities: they must be ≥ 0 and sum to 1 in each "
-            f"row. Row {row} is {t[row].tolist()}; Multioutput targets are not supported: fit one model a column."
-        )
-    weight = check_weights(sample_weight, len(t))
-    mass = t if weight is None else t * weight[:, None]
-    if (mass.sum(axis=0) == 0).any():
-        raise DataError(f"The class {names(list(classes[mass.sum(axis=0) == 0]))} has no weight in any row.")
-    dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
-    t = t / total[:, None]
-    return make_blocks(rows, t[:, 1] if t.shape[1] == 2 else t, weight), classes, dtype, mass.sum(axis=0)
-
-
-def read_offset(offset: Any, blocks: ArrayBlocks) -> Array | None:
-    """Known parts of the scores, one (or K) for each row."""
-    if offset is None:
-        return None
-    values = np.asarray(offset, dtype=np.float64)
-    if len(values) != blocks.n_rows or not np.isfinite(values).all():
-        raise DataError(f"offset must hold a finite number for each of the {blocks.n_rows} rows.")
-    return values

@@ -1,4 +1,4 @@
-"""What the parameters of a logistic regression mean: scikit-learn 1.9's names, checks and deprecations, in one place."""
+"""What the parameters of a logistic regression mean: scikit-learn 1.9's names, checks and deprecations."""
 
 from __future__ import annotations
 

@@ -59,9 +59,10 @@ def newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float, *, to_t
     for _ in range(MOST_STEPS):
         if look.hessian is not None:
             factor = make_factor(regular(problem, look), _root(problem, A))
+        assert factor is not None
         g = look.gradient.T.ravel()
         p = -factor.solve(g)
-        decrement = float(np.sqrt(max(-(g @ p), 0.0)))
+        decrement = float(np.sqrt(max(-float(g @ p), 0.0)))
         trace.add(look.value, look.gradient, 1.0, decrement)
         point = Point(A, look, decrement, factor=factor)
         if best is None or not decrement > best.decrement:
@@ -100,7 +101,7 @@ def _root(problem: LogisticProblem, A: Array) -> Any:
 def shift_rows(problem: LogisticProblem, size: Array) -> Array:
     """Rows that give curvature to Σ_k A_k, on which no softmax depends: their step is zero then."""
     q = problem.n_outputs
-    return np.tile(np.diag(size), q) / np.sqrt(q)
+    return np.asarray(np.tile(np.diag(size), q) / np.sqrt(q))
 
 
 def regular(problem: LogisticProblem, look: Look) -> Array:

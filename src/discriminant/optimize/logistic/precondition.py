@@ -8,6 +8,7 @@ curvature over all rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -86,6 +87,7 @@ def two_class(sample: LogisticProblem, A: Array, correction: Array | None = None
         factor = factorize(H, safe=SINGLE_PIVOT if single else 1e-14)
         if factor is not None:
             return Blockwise((factor,))
+    assert H is not None
     return Blockwise((cholesky(H),))
 
 
@@ -150,7 +152,8 @@ def corrected(H: Array, correction: Array | None) -> Array:
 
 def little_known(sample: LogisticProblem) -> bool:
     """Whether some column's curvature rests on few sample rows."""
-    squares = fourths = 0.0
+    squares: Any = 0.0
+    fourths: Any = 0.0
     for block in sample.blocks:
         values = block.design.values
         x2 = values.multiply(values) if hasattr(values, "toarray") else np.square(values)
@@ -184,7 +187,7 @@ class Squares:
 def diagonal(problem: LogisticProblem, A: Array) -> Array:
     """The diagonal of ∇²J at inner A, over all rows of the problem, (1+d, 1)."""
     if problem.sparse and problem.fused:
-        sums = problem.blocks.reduce(FusedSparse(A / problem.units, problem.rows, power=2)).bend[:, None]
+        sums = np.asarray(problem.blocks.reduce(FusedSparse(A / problem.units, problem.rows, power=2)).bend)[:, None]
     else:
         sums = problem.blocks.reduce(Squares(A / problem.units, problem.rows))
     result = np.asarray(sums / (problem.total * np.square(problem.units)) + problem.damping)

@@ -194,7 +194,7 @@ class LogisticProblem:
     def pick(self, index: Array, weight: Array | None) -> LogisticProblem:
         """The rows with these indices, already centred and in inner units; the ridge keeps its meaning."""
         design = self.blocks.rows.pick(index)
-        values = design.values
+        values: Any = design.values
         unit = self.units[1:, 0]
         if self.sparse:
             values = values.multiply(1 / unit).tocsr()

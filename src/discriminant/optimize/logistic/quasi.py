@@ -74,7 +74,7 @@ def quasi_newton(
     point = Point(A, look)
     for _ in range(MOST_STEPS):
         p = memory.direction(look.gradient)
-        decrement = float(np.sqrt(max(-np.vdot(look.gradient, p), 0.0)))
+        decrement = float(np.sqrt(max(-float(np.vdot(look.gradient, p)), 0.0)))
         trace.add(look.value, look.gradient, 1.0, decrement)
         target = tol * (first if rough else abs(look.value))
         gap = np.inf if rough else dual_gap(problem, A, look, target, trace)
@@ -128,6 +128,7 @@ def dual_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trac
     if loose > 0.9 * target:
         return float("inf")
     delta = repair(look)
+    assert delta is not None
     moved = problem.blocks.reduce(Moved(ManyClass(A / problem.units, problem.rows), delta)) / problem.total
     trace.passes += 1
     return many_class_dual_gap(problem, look, delta, moved)

@@ -36,7 +36,7 @@ def refine(problem: LogisticProblem, point: Point, trace: Trace) -> tuple[Point,
     for _ in range(MOST_STEPS):
         g = rows.gradient(A).T.ravel()
         step = factor.solve(g.astype(np.float64))
-        decrement = float(np.sqrt(max(g.astype(np.float64) @ step, 0.0)))
+        decrement = float(np.sqrt(max(float(g.astype(np.float64) @ step), 0.0)))
         trace.passes += 1
         if decrement < least:
             best = A
