@@ -8,6 +8,7 @@ goes to the minimum of the piece.  With groups the system has the curvature of â
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -61,7 +62,7 @@ class Quadratic:
 
     def solve(self, A0: Array, g0: Array, tol: float) -> Array:
         """argmin over A (m, q) from A0; stops when a sweep moves less than ``tol`` in the norm of diag(H)."""
-        if self.joint and self.q > 1 or not self.levels.single:
+        if (self.joint and self.q > 1) or not self.levels.single:
             return self._joint(A0, g0, tol)
         return self._rows(A0, g0, tol)
 
@@ -190,4 +191,4 @@ def _block_norms(H: Array, starts: Array) -> Array:
     sizes = np.diff(starts)
     if (sizes == 1).all():
         return np.diagonal(H).copy()
-    return np.array([np.linalg.eigvalsh(H[i:j, i:j])[-1] for i, j in zip(starts[:-1], starts[1:], strict=True)])
+    return np.array([np.linalg.eigvalsh(H[i:j, i:j])[-1] for i, j in itertools.pairwise(starts)])

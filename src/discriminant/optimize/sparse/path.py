@@ -190,7 +190,7 @@ def solve_sparse(
             J, gap = polish(solver, strength, J, gap)
         records.append((len(records), J, gap, strength, np.sqrt(2 * gap), solver.passes))
     table = np.array(records, dtype=np.float64)
-    fit = LogisticFit(
+    return LogisticFit(
         user_weights(solver),
         solver.source.problem.center,
         Choice("coordinate-descent", WHY),
@@ -201,7 +201,6 @@ def solve_sparse(
         False,
         {name: table[:, j] for j, name in enumerate(COLUMNS)},
     )
-    return fit
 
 
 def lead(largest: float, strength: float) -> Sequence[float]:

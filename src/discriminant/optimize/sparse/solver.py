@@ -222,7 +222,7 @@ class SparseSolver:
             self.A = A if t == 1 else old[0] + t * D
             self.b, self.z = old[1] + t * b, old[2] + t * dz
             there = self.stand(strength)
-            if there.J <= here.J - 1e-4 * t * max(promised, 0.0) + 1e-15 * abs(here.J):
+            if here.J - 1e-4 * t * max(promised, 0.0) + 1e-15 * abs(here.J) >= there.J:
                 if not metric.joint:
                     metric.factor = metric.factor * 2 if t < 1 else max(0.25, 0.9 * metric.factor)
                 return there

@@ -1,0 +1,193 @@
+"""Ridge logistic regression on many folds and strengths at once: one matrix product serves every fold.
+
+    J_f(A) = Σ_i s_if ℓ(t_i, z_if) + ½ λ_f ‖a‖²,        z_f = Y A_f
+
+The folds of a cross-validation share most of their rows, so one Hessian, taken at their mean, preconditions them all:
+A_f ← A_f − H⁻¹ ∇J_f contracts by what a fold's Hessian differs from the mean's, a few per cent where rows are many.
+Scores of all folds are one product X·[A_1 … A_F].  The gap is proved by the dual: with Σ s v = 0 it is ‖∇J_f‖² / 2λ;
+two classes get there by a shift of the slopes along the curvature (``optimize.logistic.bounds``), more by settling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discriminant.data import workers
+from discriminant.data.blocks import SERIAL_VALUES
+from discriminant.data.threads import ordered_map
+from discriminant.kernels.compile import can_compile
+from discriminant.optimize.logistic.factor import Factor, make_factor
+from discriminant.optimize.logistic.looks import Rows
+from discriminant.optimize.logistic.newton import regular
+from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.optimize.sparse.columns import _Adjoint
+from discriminant.optimize.sparse.losses import Losses
+from discriminant.protocols import Array, Block
+
+MOST_LOOKS = 25
+SLOW = 0.3  # ‖∇J‖ after a step against before it: above this the Hessian is taken anew
+ROWS_PER_PARAMETER = 50
+LEAST_VALUES = 100_000
+MOST_PARAMETERS = 1_200
+BLOCK_VALUES = 600_000
+COMPILE_ROWS = 5_000_000  # rows × folds × strengths from which a compiler is loaded
+
+
+def shareable(problem: LogisticProblem) -> bool:
+    """Whether rows are so many that the folds' Hessians hardly differ."""
+    parameters = (problem.n_features + 1) * problem.n_outputs
+    enough = problem.n_rows >= ROWS_PER_PARAMETER * parameters and problem.values >= LEAST_VALUES
+    return enough and parameters <= MOST_PARAMETERS
+
+
+@dataclass
+class FoldState:
+    """Some folds: weights (F, 1+d, q) in inner coordinates, scores (F q, n)."""
+
+    problem: LogisticProblem
+    losses: list[Losses]
+    A: Array
+    Z: Array
+    fast: bool
+
+    def advance(self, steps: Array) -> None:
+        """A_f ← A_f + steps_f, with the scores in one product."""
+        self.A += steps
+        F, D, q = steps.shape
+        user = (steps / self.problem.units).transpose(1, 0, 2).reshape(D, F * q)
+        self.problem.blocks.reduce(_Advance(self.problem.rows, user, self.Z))
+
+    def look(self, strengths: Array) -> tuple[Array, Array, Array]:
+        """(J, ∇J inner (F, 1+d, q), gap) of every fold."""
+        F, D, q = self.A.shape
+        J, S = self._two_class() if q == 1 else self._many_class()
+        found = self.problem.blocks.reduce(_Adjoint(self.problem.rows, S.T))
+        G = np.zeros((F, D, q))
+        G[:, 0] = S[: F * q].sum(axis=1).reshape(F, q)
+        G[:, 1:] = found[:, : F * q].reshape(D - 1, F, q).transpose(1, 0, 2)
+        user = self.A[:, 1:] / self.problem.units[1:]
+        G[:, 1:] += strengths[:, None, None] * user
+        J += 0.5 * strengths * np.square(user).sum(axis=(1, 2))
+        left, extra = G[:, 1:], np.zeros(F)
+        if not self.problem.intercept:
+            G[:, 0] = 0.0
+        elif q == 1:
+            mass = S[F:].sum(axis=1)
+            delta = G[:, 0, 0] / mass
+            left = left - (delta * found[:, F:]).T[:, :, None]
+            extra = np.where(np.abs(delta) < 1, 0.5 * mass * np.square(delta / (1 - np.abs(delta))), np.inf)
+        gap = np.square(left).sum(axis=(1, 2)) / (2 * strengths) + extra
+        return J, G / self.problem.units, gap
+
+    def _two_class(self) -> tuple[Array, Array]:
+        """(losses, [slopes of each fold; curvatures of each fold])."""
+        F = len(self.losses)
+        if self.fast:
+            from discriminant.kernels.coordinate_folds import fold_slopes as slopes
+        else:
+            from discriminant.kernels.coordinate_folds import plain_fold_slopes as slopes
+        S = np.empty((2 * F, self.problem.n_rows))
+
+        def one(f: int) -> float:
+            losses = self.losses[f]
+            return float(slopes(self.Z[f], losses.t[:, 0], losses.s, S[f], S[F + f]))
+
+        return np.array(list(ordered_map(one, range(F), workers() if S.size >= SERIAL_VALUES else 1))), S
+
+    def _many_class(self) -> tuple[Array, Array]:
+        """(losses, slopes), the intercepts settled."""
+        q = self.A.shape[2]
+        S, J = np.empty_like(self.Z), np.empty(len(self.losses))
+        for f, losses in enumerate(self.losses):
+            part = slice(f * q, (f + 1) * q)
+            z = np.ascontiguousarray(self.Z[part].T)
+            if self.problem.intercept:
+                shift, _, v = losses.settle(z)
+                self.A[f, 0] += shift
+                self.Z[part] = z.T
+            else:
+                v = losses.slope(z)[1]
+            S[part] = (losses.s[:, None] * v).T
+            J[f] = losses.value(z)
+        return J, S
+
+
+@dataclass(frozen=True)
+class _Advance:
+    rows: Rows
+    user: Array  # (1+d, F q)
+    Z: Array
+
+    def __call__(self, block: Block) -> float:
+        moved = np.asarray(self.rows.values(block) @ self.user[1:]) + self.user[0]
+        self.Z[:, block.start : block.start + block.rows] += moved.T
+        return 0.0
+
+
+@dataclass(frozen=True)
+class FoldPath:
+    """Answers: weights (F, L, 1+d, q) in the user's units with the intercept at ``center``; gap inf: not solved."""
+
+    weights: Array
+    center: Array | None
+    objectives: Array
+    gaps: Array
+    looks: Array
+
+
+def solve_folds(problem: LogisticProblem, losses: list[Losses], strengths: Array, tol: float) -> FoldPath:
+    """Every fold at every strength (F, L), strongest first."""
+    F, L = strengths.shape
+    D, q = problem.n_features + 1, problem.n_outputs
+    # Products with many columns are worth larger blocks than a look with one: fewer, and still within the cache.
+    rows = max(problem.blocks.rows.block_rows, BLOCK_VALUES // (problem.n_features + 2 * F * q))
+    problem = replace(problem, blocks=replace(problem.blocks, block_rows=rows))
+    offset = losses[0].offset
+    Z = np.zeros((F * q, problem.n_rows)) if offset is None else np.tile(offset.T, (F, 1))
+    fast = can_compile() and F * L * problem.n_rows >= COMPILE_ROWS
+    state = FoldState(problem, losses, np.zeros((F, D, q)), Z, fast)
+    out = np.empty((F, L, D, q))
+    numbers = np.empty((3, F, L))
+    before = state.A.copy()
+    for level in range(L):
+        here = state.A.copy()
+        if level >= 2:  # along log λ the answers go on as they went
+            ratio, last = np.log(strengths[0, level - 1 : level + 1] / strengths[0, level - 2 : level])[::-1]
+            state.advance((here - before) * min(1.0, ratio / last if last else 0.0))
+        before = here
+        numbers[:, :, level] = _settle_level(state, strengths[:, level], tol)
+        out[:, level] = state.A / problem.units
+    if q > 1:
+        out -= out.mean(axis=-1, keepdims=True)
+    return FoldPath(out, problem.center, numbers[0], numbers[1], numbers[2])
+
+
+def _curvature(problem: LogisticProblem, A: Array, strength: float) -> Factor:
+    problem = replace(problem, ridge=strength)
+    return make_factor(regular(problem, problem.look(A, hessian=True, single=problem.n_outputs == 1)))
+
+
+def _settle_level(state: FoldState, strengths: Array, tol: float) -> tuple[Array, Array, Array]:
+    """Preconditioned steps for all folds until each gap is ≤ tol·|J|."""
+    F, D, q = state.A.shape
+    J, G, gap = state.look(strengths)
+    factor, size = None, np.inf
+    for count in range(1, MOST_LOOKS):
+        open_ = gap > tol * np.abs(J)
+        if not open_.any():
+            break
+        now = float(np.sqrt((np.square(G).sum(axis=(1, 2)) * open_).max()))
+        if factor is None or now > SLOW * size:
+            factor = _curvature(state.problem, state.A[open_].mean(axis=0), float(strengths.mean()))
+        size = now
+        flat = G.transpose(0, 2, 1).reshape(F, q * D)
+        steps = -factor.solve(flat.T).T.reshape(F, q, D).transpose(0, 2, 1)
+        state.advance(steps * open_[:, None, None])
+        J_new, G, gap = state.look(strengths)
+        if not np.isfinite(J_new).all() or (J_new > J * (1 + 1e-6) + 1e-12)[open_].any():
+            gap = np.where(open_, np.inf, gap)  # the mean's curvature does not serve: left to be solved fold by fold
+            return J_new, gap, np.full(F, count)
+        J = J_new
+    return J, np.where(gap <= tol * np.abs(J), gap, np.inf), np.full(F, count)
