@@ -14,7 +14,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from discriminant.codings import ClassCoding, couple_pairwise
 from discriminant.criteria import Logistic, Pointwise, sigmoid
@@ -22,8 +21,9 @@ from discriminant.data import ArrayBlocks, OriginRows, as_rows, count_classes, e
 from discriminant.data.check import check_weights
 from discriminant.decision import Rule
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError, names
+from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.features import FeatureMap, fit_features
-from discriminant.estimators.inputs import all_or_nothing, read_labels, read_rows
+from discriminant.estimators.inputs import all_or_nothing, read_labels, read_rows, require_fitted
 from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.estimators.parts import link_of, prepare_optimizer
 from discriminant.estimators.targets import needed_coding
@@ -62,7 +62,7 @@ class Task:
     choice: Choice
 
 
-class DiscriminativeClassifier(ClassifierMixin, BaseEstimator):
+class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
     """A classifier whose fit is argmin J.  A subclass says in ``_choose`` of which J and by which optimizer."""
 
     classes_: Array
@@ -154,7 +154,7 @@ class DiscriminativeClassifier(ClassifierMixin, BaseEstimator):
     def _keep(self, task: Task, solution: Solution) -> Self:
         """Set what a fitted classifier has."""
         reading, objective = task.reading, task.objective
-        if not np.isfinite(solution.weights).all() or np.isnan(solution.objective):
+        if not np.isfinite(solution.weights).all() or not np.isfinite(solution.objective):
             require_finite(as_rows(reading.X), self._names(), estimator=type(self).__name__)
             raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
         self._set_weights(reading, objective, solution.weights)
@@ -268,7 +268,7 @@ class DiscriminativeClassifier(ClassifierMixin, BaseEstimator):
         return self.discriminant_._rule
 
     def _checked(self, X: Any) -> Any:
-        check_is_fitted(self)
+        require_fitted(self)
         return read_rows(self, X, reset=False)
 
     def _z(self, rows: Any, dtype: Any = None) -> Array:
