@@ -19,16 +19,54 @@ STRIP = 32
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
+def _tails(z: Any, e: Any, k: Any, count: Any) -> None:
+    """e ← exp(−|z|) for a strip, in a form that compilers turn into vectors; right to an ulp or two.
+
+    exp(x) = 2^k exp(r), k = round(x / ln 2), |r| ≤ ln 2 / 2.  k is read off the low bits of x/ln 2 + 1.5·2^52; e and
+    ``k`` (the same memory seen as integers) serve as work space.
+    """
+    for i in range(count):
+        x = max(-abs(z[i]), -700.0)
+        e[i] = x * 1.4426950408889634 + 6755399441055744.0
+    for i in range(count):
+        k[i] = (k[i] << 52) + 4607182418800017408
+    for i in range(count):
+        x = max(-abs(z[i]), -700.0)
+        n = (x * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0
+        r = x - n * 0.6931471803691238
+        r = r - n * 1.9082149292705877e-10
+        q = 1.0 / 479001600.0
+        q = q * r + 1.0 / 39916800.0
+        q = q * r + 1.0 / 3628800.0
+        q = q * r + 1.0 / 362880.0
+        q = q * r + 1.0 / 40320.0
+        q = q * r + 1.0 / 5040.0
+        q = q * r + 1.0 / 720.0
+        q = q * r + 1.0 / 120.0
+        q = q * r + 1.0 / 24.0
+        q = q * r + 1.0 / 6.0
+        q = q * r + 0.5
+        q = q * r + 1.0
+        q = q * r + 1.0
+        e[i] = e[i] * q
+
+
+# Said outright, since a callee would inherit its caller's options: reassociation would undo the rounding.
+tails = compiled(_tails, fastmath=False)
+
+
 def _two_class_look(X: Any, w: Any, b: Any, c: Any, t: Any, v: Any, o: Any, g: Any, h: Any, out: Any) -> None:
-    """Add to g (1+d) and h (1+d) and to out: loss, least signed score (t in {0, 1}), or −inf with soft targets.
+    """Add to g (1+d) and h (1+d) and to out: loss, and the least score on the side of its label (t in {0, 1}).
 
     ``c``: centre (d,) or empty; ``v``: row weights or empty; ``o``: offsets or empty.
     """
     n, d = X.shape
     z = np.empty(STRIP)
+    e = np.empty(STRIP)
+    bits = e.view(np.int64)
     r = np.empty(STRIP)
     s = np.empty(STRIP)
-    loss, product, factors, least = 0.0, 1.0, 0, out[1]
+    loss, product, strips, least = 0.0, 1.0, 0, out[1]
     far, weighted, moved = c.size > 0, v.size > 0, o.size > 0
     rows = np.empty((STRIP if far else 1, d))
     for start in range(0, n, STRIP):
@@ -47,42 +85,40 @@ def _two_class_look(X: Any, w: Any, b: Any, c: Any, t: Any, v: Any, o: Any, g: A
                 for j in range(d):
                     total += X[start + i, j] * w[j]
                 z[i] = total + b
+        if moved:
+            for i in range(m):
+                z[i] += o[start + i]
+        tails(z, e, bits, m)
         for i in range(m):
-            k = start + i
-            score = z[i] + o[k] if moved else z[i]
-            target = t[k]
-            tail = math.exp(-abs(score))
-            above = 1.0 + tail
-            if score >= 0:
-                linear = (1.0 - target) * score
-                slope = (1.0 - target - target * tail) / above
-            else:
-                linear = -target * score
-                slope = ((1.0 - target) * tail - target) / above
-            curve = tail / (above * above)
-            if weighted:
-                loss += v[k] * (linear + math.log1p(tail))
-                slope *= v[k]
-                curve *= v[k]
-            else:
-                loss += linear
-                product *= above
-                factors += 1
-                if factors == 256:
-                    loss += math.log(product)
-                    product = 1.0
-                    factors = 0
-            if not weighted or v[k] > 0:
-                signed = score if target == 1.0 else -score if target == 0.0 else -np.inf
-                if signed < least:
-                    least = signed
-            r[i] = slope
-            s[i] = curve
-            g[0] += slope
-            h[0] += curve
-        for i in range(m, (m + 3) // 4 * 4):
-            r[i] = 0.0
-            s[i] = 0.0
+            target, score, tail = t[start + i], z[i], e[i]
+            inverse = 1.0 / (1.0 + tail)
+            positive = score >= 0
+            above = inverse if positive else tail * inverse  # σ(z)
+            below = tail * inverse if positive else inverse  # 1 − σ(z)
+            r[i] = (1.0 - target) * above - target * below
+            s[i] = above * below
+            signed = (target + target - 1.0) * score
+            z[i] = (1.0 - target) * score if positive else -target * score
+            if signed < least and (not weighted or v[start + i] > 0):
+                least = signed
+        if weighted:
+            for i in range(m):
+                k = start + i
+                loss += v[k] * (z[i] + math.log1p(e[i]))
+                r[i] *= v[k]
+                s[i] *= v[k]
+        else:
+            for i in range(m):
+                loss += z[i]
+                product *= 1.0 + e[i]
+            strips += 1
+            if strips * STRIP >= 512:
+                loss += math.log(product)
+                product = 1.0
+                strips = 0
+        for i in range(m):
+            g[0] += r[i]
+            h[0] += s[i]
         for i in range(0, m - 3, 4):
             r0, r1, r2, r3 = r[i], r[i + 1], r[i + 2], r[i + 3]
             s0, s1, s2, s3 = s[i], s[i + 1], s[i + 2], s[i + 3]
@@ -157,7 +193,7 @@ def _two_class_sparse(
                 product = 1.0
                 factors = 0
         if not weighted or v[i] > 0:
-            signed = score if target == 1.0 else -score if target == 0.0 else -np.inf
+            signed = (target + target - 1.0) * score
             if signed < least:
                 least = signed
         z[i] = slope

@@ -151,7 +151,7 @@ class FusedTwoClass:
             h,
             out,
         )
-        return Look(float(out[0]), g[:, None], bend=h, margin=float(out[1]))
+        return Look(float(out[0]), g[:, None], bend=h, margin=hard_margin(block, float(out[1])))
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ class FusedSparse:
             out,
             self.power,
         )
-        return Look(float(out[0]), g[:, None], bend=h if self.power else None, margin=float(out[1]))
+        return Look(float(out[0]), g[:, None], bend=h if self.power else None, margin=hard_margin(block, float(out[1])))
 
 
 @dataclass(frozen=True)
@@ -335,6 +335,12 @@ def log_sum(above: Array, weight: Array | None) -> float:
     if not whole:
         return rest
     return rest + float(np.log(np.multiply.reduce(above[:whole].reshape(PRODUCT, -1), axis=0)).sum())
+
+
+def hard_margin(block: Block, least: float) -> float:
+    """The least signed score, or −inf where a target is soft and has no side."""
+    target = np.asarray(block.target)
+    return -np.inf if target.dtype.kind == "f" and ((target != 0) & (target != 1)).any() else least
 
 
 def margin_of(t: Array, z: Array, weight: Array | None) -> float:
