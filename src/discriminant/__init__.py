@@ -31,6 +31,7 @@ _HOMES = {
     "load": "io",
     "sample_size": "inference.capacity",
     "save": "io",
+    "scorer": "io",
     "separability": "inference.separability",
     "shatters": "inference.capacity",
     "to_c": "io",

@@ -182,6 +182,12 @@ class LinearDiscriminant:
         rule.require_link()
         return affine.apply(rule.posteriors, X, self.n_classes)
 
+    def scorer(self) -> Any:
+        """This discriminant as a function of one row, everything folded into one weight matrix (``io.scorer``)."""
+        import discriminant  # the compiler lies above this module, so it is asked for by its public name
+
+        return discriminant.scorer(self)
+
     def with_priors(self, priors: Any, training_priors: Any) -> LinearDiscriminant:
         """The discriminant for other class frequencies: w_k0 + log P'_k / P_k, all else the same."""
         self._rule.require_link()

@@ -110,7 +110,7 @@ def log_softmax(z: Any) -> Array:
     others = terms.sum(axis=axis, keepdims=True)
     others += largest.sum(axis=axis, keepdims=True) - 1
     shifted -= np.log1p(others)
-    return np.moveaxis(shifted, axis, -1)
+    return _last(shifted, axis)
 
 
 def softmax(z: Any) -> Array:
@@ -122,7 +122,7 @@ def softmax(z: Any) -> Array:
     result, axis = _below_the_largest(z)
     np.exp(result, out=result)
     result /= result.sum(axis=axis, keepdims=True)
-    return np.moveaxis(result, axis, -1)
+    return _last(result, axis)
 
 
 def _below_the_largest(z: Any) -> tuple[Array, int]:
@@ -132,10 +132,17 @@ def _below_the_largest(z: Any) -> tuple[Array, int]:
     """
     values = _floats(z)
     axis = 0 if values.ndim > 1 and values.shape[-1] <= FEW_CLASSES else -1
-    shifted = np.array(np.moveaxis(values, -1, axis), order="C")
+    # A transposed view where it is one: moveaxis takes as long as the softmax of a single row.
+    turned = values if axis == -1 else values.T if values.ndim == 2 else np.moveaxis(values, -1, 0)
+    shifted = np.array(turned, order="C")
     top = shifted.max(axis=axis, keepdims=True)
     shifted -= np.where(np.isfinite(top), top, 0)
     return shifted, axis
+
+
+def _last(values: Array, axis: int) -> Array:
+    """The class axis back where it belongs."""
+    return values if axis == -1 else values.T if values.ndim == 2 else np.moveaxis(values, 0, -1)
 
 
 def logit(p: Any) -> Array:

@@ -12,13 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import map_rows, require_finite
 from discriminant.errors import ParameterError
 from discriminant.estimators.covariances import SHRINKAGES, pooled_whitening, require_whole_moments
 from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores, whitening_residual
-from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_fraction
+from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_fraction, require_fitted
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.gaussian.weights import fisher_directions, linear_weights
@@ -163,8 +162,15 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return super().predict(X, priors)
         return self._odds().predict(self._checked_rows(X))
 
+    def predict_proba(self, X: Any, priors: Any = None) -> Array:
+        """P(C_k|x), (n, K), under the training priors or those given here."""
+        if priors is not None:
+            return super().predict_proba(X, priors)
+        affine, rule = self._odds()._decider
+        return affine.apply(rule.posteriors, self._checked_rows(X), len(self.classes_), np.float64)
+
     def _odds(self) -> LinearDiscriminant:
-        check_is_fitted(self)
+        require_fitted(self)
         return self.discriminant_
 
     # Learning

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.data import count_classes, require_finite
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.inputs import all_or_nothing, read_rows, read_sample
 from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
 from discriminant.estimators.logistic_parameters import Strength, check_parameters, class_weights
@@ -33,7 +34,7 @@ from discriminant.optimize.logistic.solve import shape_of
 from discriminant.protocols import Array, Certificate
 
 
-class LogisticRegression(ClassifierMixin, BaseEstimator):
+class LogisticRegression(Compiled, ClassifierMixin, BaseEstimator):
     """Logistic regression, two-class or softmax, with a ridge penalty or none.
 
     A drop-in for scikit-learn's: the same parameters with the same meaning, except that ``tol`` bounds the proved

@@ -16,7 +16,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import compute_class_weight, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from discriminant.data import count_classes
 from discriminant.data.check import check_weights
@@ -31,12 +31,13 @@ from discriminant.decision import (
     zero_one_costs,
 )
 from discriminant.errors import DataError, MismatchError, ParameterError, names
-from discriminant.estimators.inputs import all_or_nothing
+from discriminant.estimators.compiled import Compiled
+from discriminant.estimators.inputs import all_or_nothing, require_fitted
 from discriminant.model import label_array
 from discriminant.protocols import Array
 
 
-class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Choose the act of least expected cost, from the probabilities of any scikit-learn classifier.
 
     The probabilities should be calibrated: costs are weighed by them.
@@ -126,19 +127,19 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The act of least expected cost, the first of equals; reject only where it is strictly cheaper."""
-        check_is_fitted(self)
+        require_fitted(self)
         return np.asarray(self.actions_[self._codes(X)])
 
     def predict_proba(self, X: Any) -> Array:
         """P'(C_k|x), (n, K): the classifier's posteriors, moved to ``priors`` where these are given."""
-        check_is_fitted(self)
+        require_fitted(self)
         if self.priors is None:
             return np.asarray(self.estimator_.predict_proba(X))
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def predict_log_proba(self, X: Any) -> Array:
         """log P'(C_k|x), (n, K)."""
-        check_is_fitted(self)
+        require_fitted(self)
         if hasattr(self.estimator_, "predict_log_proba"):
             values = np.asarray(self.estimator_.predict_log_proba(X))
         else:
@@ -168,7 +169,7 @@ class MinimumRiskClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return bayes_actions(posteriors, None if self.costs is None and self.reject_cost is None else self.costs_)
 
     def _truth(self, y: Any) -> Array:
-        check_is_fitted(self)
+        require_fitted(self)
         return Rule(self.classes_, len(self.classes_)).encode(y)
 
     def _base(self) -> Any:

@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.data import require_finite
 from discriminant.decision.priors import check_priors
 from discriminant.errors import DataError, MismatchError, names
-from discriminant.estimators.inputs import Sample, read_rows, read_sample
+from discriminant.estimators.compiled import Compiled
+from discriminant.estimators.inputs import Sample, read_rows, read_sample, require_fitted
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.protocols import Array
 
 
-class MomentClassifier(ClassifierMixin, BaseEstimator):
+class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
     """A classifier whose fit is a function of ``moments_``."""
 
     classes_: Array
@@ -32,7 +33,7 @@ class MomentClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _checked_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
+        require_fitted(self)
         return read_rows(self, X, reset=False)
 
     def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:

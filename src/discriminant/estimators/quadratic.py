@@ -23,6 +23,8 @@ from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.gaussian.weights import quadratic_scores
 from discriminant.protocols import Array
 
+SMALL = 10_000  # values of X
+
 
 class QuadraticDiscriminantAnalysis(GaussianClassifier):
     """Gaussian classes with covariances of their own: quadratic boundaries and posteriors.
@@ -145,7 +147,10 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
             return self._scores(values.toarray() if hasattr(values, "toarray") else values)
 
         with np.errstate(invalid="ignore", over="ignore"):
-            scores = map_rows(score, rows, len(self.classes_))
+            if isinstance(rows, np.ndarray) and rows.size <= SMALL and rows.dtype == np.float64:
+                scores = self._scores(rows)  # a few rows: the walk over blocks costs more than the arithmetic
+            else:
+                scores = map_rows(score, rows, len(self.classes_))
         if not np.isfinite(scores).all():
             require_finite(rows, self._names(), estimator=type(self).__name__)
             raise DataError("The scores of some rows are infinite although X is not: its values are too large.")

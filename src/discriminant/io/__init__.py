@@ -7,6 +7,7 @@ from discriminant.io.c import to_c
 from discriminant.io.json_ import to_json
 from discriminant.io.model_file import load, save
 from discriminant.io.onnx import to_onnx
+from discriminant.io.scorer import Scorer, scorer
 from discriminant.io.sql import to_sql
 
-__all__ = ["load", "save", "to_c", "to_json", "to_onnx", "to_sql"]
+__all__ = ["Scorer", "load", "save", "scorer", "to_c", "to_json", "to_onnx", "to_sql"]

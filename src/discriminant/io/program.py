@@ -117,8 +117,17 @@ def program(model: Any) -> Program:
         )
     if not hasattr(model, "discriminant_"):
         raise DataError(f"A {kind} has no discriminant that could be exported.")
-    found = _linear(model.discriminant_, f"This {kind}")
+    found = _linear(_with_its_link(model, kind), f"This {kind}")
     return replace(found, reject=getattr(model, "reject_label", None), features=_names(model, len(found.center)))
+
+
+def _with_its_link(model: Any, kind: str) -> LinearDiscriminant:
+    """The discriminant; sigmoid regression keeps to itself that its outputs are σ(z), since they are no log odds."""
+    discriminant: LinearDiscriminant = model.discriminant_
+    multilabel = getattr(model, "_multilabel", None)
+    if multilabel:
+        raise DataError(f"This {kind} answers several labels a row, and an export holds one decision a row.")
+    return discriminant if multilabel is None else replace(discriminant, link="sigmoid")
 
 
 def _names(model: Any, d: int) -> tuple[str, ...]:
