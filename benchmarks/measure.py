@@ -23,6 +23,7 @@ from benchmarks.worker import Worker
 
 SLOW = 5.0  # seconds: a contender whose call takes longer is measured in fewer rounds
 FEW_ROUNDS = 3
+HOPELESS = 10.0  # times the first call of the fastest peer
 ATTEMPTS = 3  # at a measurement that others disturb
 DISTURBED = 0.5  # cores that others take during a measurement
 BUSY = 0.15  # share of the machine that others may take in a run that decides anything
@@ -211,14 +212,23 @@ def undisturbed(row: Row, worker: Worker, options: Options, neighbours: Neighbou
     return best[3]
 
 
+def rounds_for(row: Row, rows: list[Row], options: Options) -> int:
+    """All rounds; three for a slow contender; one for a slow one that is far from being the fastest peer."""
+    if row.first <= SLOW:
+        return options.repeat
+    fastest = min((other.first for other in rows if other.role == PEER and not other.failure), default=row.first)
+    return min(options.repeat, 1 if row.first > HOPELESS * fastest else FEW_ROUNDS)
+
+
 def rounds(rows: list[Row], workers: Mapping[str, Worker], options: Options, neighbours: Neighbours) -> None:
     """Measure every contender once a round, in an order drawn anew each round."""
     order = random.Random(0)
     running = [row for row in rows if not row.failure and row.first <= options.limit]
+    allowed = {row.label: rounds_for(row, rows, options) for row in running}
     for number in range(options.repeat):
         order.shuffle(running)
         for row in running:
-            if row.failure or (row.first > SLOW and number >= FEW_ROUNDS):
+            if row.failure or number >= allowed[row.label]:
                 row.seconds.append(None)
                 continue
             try:
@@ -238,7 +248,7 @@ def peaks(task: Task, rows: list[Row], options: Options) -> None:
     if task.problem.endswith("cold-start"):
         return
     for row in rows:
-        if row.failure or row.role == LIMIT:
+        if row.failure or row.role == LIMIT or rounds_for(row, rows, options) == 1 < options.repeat:
             continue
         with Worker(row.file, options.threads) as fresh:
             fresh.call("load", task)

@@ -37,26 +37,32 @@ def parser() -> argparse.ArgumentParser:
     return parse
 
 
-def publish(outcomes: Sequence[Outcome], machine: dict[str, object], arguments: argparse.Namespace) -> None:
-    """Write the results folder and, after a full run, the README's sections and its picture."""
+def publish(outcome: Outcome, machine: dict[str, object], arguments: argparse.Namespace) -> None:
+    """Write a task's results as soon as they are there, and its section of the README after a full run."""
     folder: Path = arguments.results
     folder.mkdir(parents=True, exist_ok=True)
-    prefix = "quick-" if arguments.quick else ""
-    for outcome in outcomes:
-        name = prefix + outcome.task.name
-        text = section(outcome, machine)
-        (folder / f"{name}.json").write_text(as_json(outcome, machine))
-        (folder / f"{name}.md").write_text(text)
-        draw([outcome], folder / f"{name}.svg")
-        print(text)
-        if not (arguments.quick or arguments.no_readme or arguments.adapter) and not outcome.decided:
-            say(f"{outcome.task.name} is not put into the README: others used the machine; run it again when it rests")
-        elif not (arguments.quick or arguments.no_readme or arguments.adapter):
-            paste(HERE / "README.md", outcome.task.name, text, tuple(TASKS))
-    draw(outcomes, folder / f"{prefix}speed.png")
+    name = ("quick-" if arguments.quick else "") + outcome.task.name
+    text = section(outcome, machine)
+    (folder / f"{name}.json").write_text(as_json(outcome, machine))
+    (folder / f"{name}.md").write_text(text)
+    draw([outcome], folder / f"{name}.svg")
+    print(text, flush=True)
+    if arguments.quick or arguments.no_readme or arguments.adapter:
+        return
+    if outcome.decided:
+        paste(HERE / "README.md", outcome.task.name, text, tuple(TASKS))
+    else:
+        say(f"{outcome.task.name} is not put into the README: others used the machine; run it again when it rests")
+
+
+def picture(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
+    """The picture of all tasks of the run; beside the README where the run was whole and decides."""
+    draw(outcomes, arguments.results / ("quick-speed.png" if arguments.quick else "speed.png"))
     whole = not (arguments.quick or arguments.no_readme or arguments.adapter or arguments.task)
     if whole and all(outcome.decided for outcome in outcomes):
         draw(outcomes, HERE / "speed.svg")
+        text = "![Time of each contender on each task](speed.svg)\n"
+        paste(HERE / "README.md", "picture", text, ("picture", *TASKS))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,8 +80,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     with contextlib.ExitStack() as stack:
         files = [file for file in FILES if file in (arguments.adapter or FILES)]
         workers = {file: stack.enter_context(Worker(file, arguments.threads)) for file in files}
-        outcomes = [measure(task, workers, options) for task in tasks]
-    publish(outcomes, machine, arguments)
+        outcomes = []
+        for task in tasks:
+            outcomes.append(measure(task, workers, options))
+            publish(outcomes[-1], machine, arguments)
+    picture(outcomes, arguments)
     shortfalls = [sentence for outcome in outcomes for sentence in outcome.shortfalls()]
     for sentence in shortfalls:
         say(f"not as promised: {sentence}")

@@ -337,3 +337,8 @@ def test_the_command_ends_well_when_our_answer_is_right(command: Any) -> None:
     status, folder = command("--adapter", "discriminant_", "--adapter", "sklearn_", "--no-memory")
     assert status == 0
     assert json.loads((folder / "quick-tiny.json").read_text())["rows"][0]["verdict"]["same"] is True
+
+
+def test_slow_contenders_take_part_in_fewer_rounds_and_hopeless_ones_in_one() -> None:
+    rows = [Row("a", "a", PEER, str(first), first=first) for first in (0.8, 6.0, 20.0)]
+    assert [measure.rounds_for(row, rows, Options(repeat=7)) for row in rows] == [7, 3, 1]
