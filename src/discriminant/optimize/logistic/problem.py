@@ -208,6 +208,7 @@ class LogisticProblem:
             self.intercept,
             None if self.offset is None else self.offset[index],
             inner_damping=self.damping,
+            compiled=self.fused,
         )
 
 
@@ -216,10 +217,15 @@ class InnerProblem(LogisticProblem):
     """A problem whose rows are in inner units already; only the ridge still knows the user's."""
 
     inner_damping: Array | None = None
+    compiled: bool = False  # the whole problem loads the compiled look anyway
 
     @property
     def damping(self) -> Array:  # type: ignore[override]
         return np.asarray(self.inner_damping)
+
+    @property
+    def fused(self) -> bool:
+        return self.compiled
 
 
 def choose_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
