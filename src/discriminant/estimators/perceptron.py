@@ -88,9 +88,9 @@ class Perceptron(SequentialClassifier):
     mistake_bounds_ : list of MistakeBound, or None
         (R² + 2b/η)/γ² for each output, where the samples were separated by fixed increments from zero.
     separated_ : bool
-        Whether every sample lies beyond its margin.
+        Whether every sample lies strictly on its side.
     certificate_ : Certificate
-        ``converged`` only where the samples are separated; else whether they can be.
+        ``converged`` only where the samples are separated, and by their margin; else whether they can be.
     discriminant_, history_
 
     Examples
@@ -255,12 +255,12 @@ class Perceptron(SequentialClassifier):
 
     def _keep(self, task: Task, solution: Solution) -> Any:
         by_margin = Oracle.MARGIN in task.objective.oracles
-        clean = by_margin and not task.objective.sides(solution.weights)[0].any()
-        beyond = clean and task.objective.value(solution.weights) == 0
-        self.separated_ = bool(beyond or (clean and solution.converged and self.mode == "batch"))
-        self.mistake_bounds_ = self._bounds(task, solution) if self.separated_ else None
+        self.separated_ = by_margin and not task.objective.sides(solution.weights)[0].any()
+        self._arrived = self.separated_ and (solution.objective == 0 or (solution.converged and self.mode == "batch"))
+        self.mistake_bounds_ = self._bounds(task, solution) if self._arrived else None
         super()._keep(task, solution)
-        self.__dict__.pop("_started", None)
+        for passing in ("_started", "_arrived"):
+            self.__dict__.pop(passing, None)
         if "_each" in self.__dict__:
             self.corrections_ = np.array(self.__dict__.pop("_each"), dtype=np.int64)
         return self
@@ -276,6 +276,8 @@ class Perceptron(SequentialClassifier):
         certificate = super()._certify(task, solution)
         if Oracle.MARGIN not in task.objective.oracles:
             return certificate
+        if self.separated_ and not self._arrived:
+            return dataclasses.replace(certificate, converged=False, separability="separable")
         if self.separated_:
             text = certificate.status
             if self.mistake_bounds_:
