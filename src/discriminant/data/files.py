@@ -1,0 +1,131 @@
+"""``read_table``: the file of that name, whatever it is, as columns.
+
+CSV and TSV (also gzipped), Parquet, Arrow and Feather files, libsvm files and the bundled sets are told apart by what
+is in them, not by their names.  ``-`` is the standard input.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import sys
+import zlib
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from discriminant import datasets
+from discriminant.data.csv_arrow import read_arrow_csv
+from discriminant.data.csv_text import decode, read_text, sniff
+from discriminant.data.tables import Table, suggestion
+from discriminant.errors import DataError
+
+FAST_BYTES = 4_000_000  # below it the standard library is done before pyarrow is loaded
+_LIBSVM = re.compile(rb"\s*[+-]?[\d.eE+-]+(?:\s+qid:\d+)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?\r?(?:\n|$)")
+
+
+def read_table(
+    source: str | os.PathLike[str], *, text_columns: Sequence[str] = (), header: bool | None = None
+) -> Table:
+    """The table in a file, in the standard input ("-") or in a bundled set.
+
+    Parameters
+    ----------
+    source : path, "-" or the name of a bundled set, where no file is called so
+    text_columns : names of columns to keep as text, as labels should be: '01' is not '1'
+    header : whether the first line of a CSV file holds the names; None: by its look
+
+    Examples
+    --------
+    >>> table = read_table("penguins", text_columns=["species"])
+    >>> table.n_rows, table.column("island").levels, table.column("year").kind
+    (344, ('Biscoe', 'Dream', 'Torgersen'), 'number')
+    """
+    name, data = _bytes_of(source)
+    if data[:2] == b"\x1f\x8b":
+        data = _gunzip(data, name)
+    if data[:4] == b"PAR1" or data[:6] == b"ARROW1":
+        from discriminant.data.frames import read_arrow_file
+
+        return read_arrow_file(data, name)
+    _refuse_foreign(data, name)
+    if _LIBSVM.match(data):
+        from discriminant.data.libsvm import read_libsvm
+
+        return read_libsvm(data, name)
+    return read_csv(data, name, text_columns=text_columns, header=header)
+
+
+def read_csv(data: bytes, source: str, *, text_columns: Sequence[str] = (), header: bool | None = None) -> Table:
+    """A CSV file's bytes as a table: by pyarrow where they are many, else by the standard library."""
+    plain = len(data) >= FAST_BYTES and data[:2] not in (b"\xff\xfe", b"\xfe\xff")
+    if plain:
+        data = data.removeprefix(b"\xef\xbb\xbf")
+        head = data[: 1 << 18].decode("utf-8", errors="ignore")  # a cut character at the end of the head is no fault
+        table = None
+        if "\0" not in head:
+            layout = sniff(head, source, header=header)
+            table = read_arrow_csv(data, source, layout, text_columns=text_columns)
+        if table is not None:
+            return table
+    text = decode(data, source)
+    return read_text(text, source, sniff(text, source, header=header), text_columns=text_columns)
+
+
+def _bytes_of(source: str | os.PathLike[str]) -> tuple[str, bytes]:
+    name = os.fspath(source)
+    if name == "-":
+        return "the standard input", sys.stdin.buffer.read()
+    path = Path(name)
+    if not path.exists() and name in datasets.available():
+        return name, resources.files("discriminant.datasets").joinpath(f"{name}.csv").read_bytes()
+    try:
+        return path.name, path.read_bytes()
+    except FileNotFoundError as error:
+        raise DataError(f"There is no file {name!r}. {_nearby(path)}") from error
+    except OSError as error:
+        raise DataError(f"{name} cannot be read: {error.strerror or error}.") from error
+
+
+def _nearby(path: Path) -> str:
+    try:
+        around = [str(path.parent / entry) if path.parent != Path() else entry for entry in os.listdir(path.parent)]
+    except OSError:
+        around = []
+    found = suggestion(str(path), [*around, *datasets.available()], "")
+    bundled = ", ".join(datasets.available())
+    return found if found.startswith("Did") else f"The data sets that come with the package are {bundled}."
+
+
+def _gunzip(data: bytes, name: str) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{name} is compressed and damaged, or cut short: {error}.") from error
+
+
+def _refuse_foreign(data: bytes, name: str) -> None:
+    known: dict[bytes, str] = {
+        b"PK\x03\x04": "a zip archive or an Excel workbook; save the sheet as CSV",
+        b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
+        b"\x80\x04": "a pickle, which could run any code; save it as CSV or Parquet",
+        b"SQLite format 3": "an SQLite database; export the table as CSV",
+        b"%PDF": "a PDF document; export the table as CSV",
+        b"\xfd7zXZ": "compressed with xz; decompress it first",
+        b"BZh": "compressed with bzip2; decompress it first",
+        b"\x28\xb5\x2f\xfd": "compressed with zstd; decompress it first",
+    }
+    for start, what in known.items():
+        if data.startswith(start):
+            raise DataError(f"{name} is {what}.")
+    if not data.strip():
+        raise DataError(f"{name} is empty.")
+
+
+def read_frame(frame: Any) -> Table:
+    """A table in memory as a ``Table``: a data frame of any library, a pyarrow table, or a mapping of columns."""
+    from discriminant.data.frames import table_of_frame
+
+    return table_of_frame(frame)

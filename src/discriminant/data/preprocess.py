@@ -1,0 +1,247 @@
+"""From a table's columns to numbers: what was decided at the fit, remembered and applied to every later table.
+
+    number     the value; missing: the mean of the fit, and where many were missing a second column that says so
+    category   one column of 0 and 1 for each level but the commonest; missing: a level of its own where it was common
+    left out   dates, identifiers, free text, columns that never change
+
+A level that the fit has not seen counts as an average row: its indicators are the levels' frequencies.  Every such
+decision is a sentence in ``notes``, at the fit and at each later table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discriminant.data.libsvm import widen
+from discriminant.data.roles import CATEGORY, NUMBER, OUT, role_of
+from discriminant.data.tables import Column, Table, as_number_column, text_column
+from discriminant.errors import DataError, names
+from discriminant.protocols import Array
+
+MOST_LEVELS = 50  # of a category that get a column of their own; rarer ones share "other"
+COMMON_SHARE = 0.05  # of missing numbers from which on it is worth a column that they were missing
+COMMON_ROWS = 5
+
+
+@dataclass(frozen=True)
+class ColumnRule:
+    """What becomes of one column."""
+
+    name: str
+    role: str  # "number", "category" or "left out"
+    why: str = ""  # of what is left out
+    fill: float = 0.0  # numbers: the mean, in place of what is missing
+    indicate: bool = False  # numbers: a second column says what was missing
+    levels: tuple[str, ...] = ()  # categories: those with a meaning of their own, the reference first
+    pooled: tuple[str, ...] = ()  # categories: rarer levels that share one column
+    missing: bool = False  # categories: missing is a level
+    shares: tuple[float, ...] = ()  # categories: the frequency of each column at the fit
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the numeric columns that this column becomes."""
+        if self.role == NUMBER:
+            return (self.name, f"{self.name} is missing") if self.indicate else (self.name,)
+        if self.role == OUT:
+            return ()
+        extra = [f"{self.name}=(other)"] * bool(self.pooled) + [f"{self.name}=(missing)"] * self.missing
+        return (*(f"{self.name}={level}" for level in self.levels[1:]), *extra)
+
+
+@dataclass(frozen=True)
+class Preprocess:
+    """The rules of all columns, in the order of the fit."""
+
+    rules: tuple[ColumnRule, ...]
+    target: str = ""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    sparse_width: int = 0  # libsvm files: the number of features, all taken as they are
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the columns of the matrix."""
+        if self.sparse_width:
+            return [f"x{j + 1}" for j in range(self.sparse_width)]
+        return [name for rule in self.rules for name in rule.features]
+
+    @property
+    def text_columns(self) -> list[str]:
+        """The columns to read as text: categories, and the label."""
+        return [rule.name for rule in self.rules if rule.role == CATEGORY] + [self.target] * bool(self.target)
+
+    @classmethod
+    def fit(
+        cls, table: Table, target: str = "", *, drop: Sequence[str] = (), categorical: Sequence[str] = ()
+    ) -> Preprocess:
+        """Decide what each column of the table is for.
+
+        Examples
+        --------
+        >>> from discriminant.data.files import read_table
+        >>> rules = Preprocess.fit(read_table("penguins"), "species")
+        >>> rules.feature_names[:4]
+        ['island=Dream', 'island=Torgersen', 'bill_length_mm', 'bill_depth_mm']
+        >>> rules.matrix(read_table("penguins"))[0].shape
+        (344, 9)
+        """
+        for name in [*drop, *categorical, *[target] * bool(target)]:
+            table.column(name)
+        if table.sparse is not None:
+            return cls((), target, (), int(table.sparse.shape[1]))
+        rules: list[ColumnRule] = []
+        notes: list[str] = []
+        gaps: list[bytes] = []  # which rows are missing, of the columns that have an indicator
+        for column in table.columns:
+            if column.name == target:
+                continue
+            if column.name in drop:
+                rules.append(ColumnRule(column.name, OUT, "as asked"))
+                continue
+            if column.name in categorical and column.kind == "number":
+                column = text_column(column.name, column.texts())
+            rules.append(_rule_of(column, notes, gaps, asked=column.name in categorical))
+        if not any(rule.features for rule in rules):
+            raise DataError(f"{table.source} has no column to learn from: {_reasons(rules)}.")
+        return cls(tuple(rules), target, tuple(notes))
+
+    def matrix(self, table: Table) -> tuple[Any, tuple[str, ...]]:
+        """(X (n, features), notes): the numbers of a table's rows, columns found by name whatever their order."""
+        if self.sparse_width:
+            return self._sparse_matrix(table)
+        used = [rule for rule in self.rules if rule.role != OUT]
+        absent = [rule.name for rule in used if rule.name not in table]
+        if absent:
+            what = "column" if len(absent) == 1 else "columns"
+            hint = table.suggest(absent[0]) if len(absent) == 1 else ""
+            raise DataError(f"{table.source} lacks the {what} {names(absent)}, which the model needs. {hint}".strip())
+        # Column after column is written: in this order each is one stretch of memory.
+        X = np.empty((table.n_rows, len(self.feature_names)), order="F")
+        notes: list[str] = []
+        at = 0
+        for rule in used:
+            width = len(rule.features)
+            part = X[:, at : at + width]
+            column = table.column(rule.name)
+            (_write_number if rule.role == NUMBER else _write_category)(rule, column, part, notes, table.source)
+            at += width
+        return X, tuple(notes)
+
+    def _sparse_matrix(self, table: Table) -> tuple[Any, tuple[str, ...]]:
+        if table.sparse is None:
+            raise DataError(f"The model was fitted on a libsvm file, and {table.source} is none.")
+        X, lost = widen(table.sparse, self.sparse_width)
+        note = f"{lost} entries have indices beyond {self.sparse_width}, the last of the fit; they are left out."
+        return X, (note,) if lost else ()
+
+
+def _reasons(rules: Sequence[ColumnRule]) -> str:
+    return "; ".join(f"{rule.name!r} is left out, since {rule.why}" for rule in rules[:6]) or "it holds the label only"
+
+
+def _rule_of(column: Column, notes: list[str], gaps: list[bytes], *, asked: bool) -> ColumnRule:
+    role, why = (CATEGORY, "") if asked and column.kind == "text" else role_of(column)
+    if role == OUT:
+        notes.append(f"{column.name!r} is left out: {why}.")
+        return ColumnRule(column.name, OUT, why)
+    return (_number_rule if role == NUMBER else _category_rule)(column, notes, gaps)
+
+
+def _number_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnRule:
+    gone = np.isnan(column.values)
+    lost, n = int(gone.sum()), len(gone)
+    if not lost:
+        return ColumnRule(column.name, NUMBER, fill=_mean(column.values))
+    fill = _mean(column.values[~gone])
+    mask = np.packbits(gone).tobytes()
+    indicate = lost >= max(COMMON_ROWS, COMMON_SHARE * n) and mask not in gaps
+    if indicate:
+        gaps.append(mask)
+    also = "; a column of its own says where" if indicate else ""
+    notes.append(f"{column.name!r}: {lost} of {n} values are missing, filled with the mean {fill:.4g}{also}.")
+    return ColumnRule(column.name, NUMBER, fill=fill, indicate=indicate)
+
+
+def _mean(values: Array) -> float:
+    """The mean, halved first where the sum overflows."""
+    with np.errstate(over="ignore"):
+        mean = float(values.mean())
+    return mean if np.isfinite(mean) else float((values / len(values)).sum())
+
+
+def _category_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnRule:
+    counts = column.counts()
+    order = np.lexsort((np.arange(len(counts)), -counts))
+    order = order[counts[order] > 0]
+    kept, rare = order[:MOST_LEVELS], order[MOST_LEVELS:]
+    n, lost = len(column), int((column.values < 0).sum())
+    missing = lost >= COMMON_ROWS
+    if lost:
+        how = "a level of their own" if missing else "counted as average rows"
+        notes.append(f"{column.name!r}: {lost} of {n} values are missing, {how}.")
+    if len(rare):
+        notes.append(f"{column.name!r}: its {len(rare)} rarest of {len(order)} levels share one column, (other).")
+    # The reference, whose indicators are all zero, comes first; the others by name.
+    levels = [int(kept[0]), *sorted(int(k) for k in kept[1:])]
+    present = max(n - lost * (not missing), 1)
+    shares = [counts[k] / present for k in levels[1:]]
+    shares += [counts[rare].sum() / present] * bool(len(rare)) + [lost / present] * missing
+    return ColumnRule(
+        column.name, CATEGORY, levels=tuple(column.levels[k] for k in levels),
+        pooled=tuple(column.levels[int(k)] for k in rare), missing=missing, shares=tuple(float(s) for s in shares),
+    )  # fmt: skip
+
+
+def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[str], source: str) -> None:
+    numbers = column if column.kind == "number" else as_number_column(column) if column.kind == "text" else None
+    if numbers is None:
+        raise DataError(f"Column {rule.name!r} of {source} must hold numbers{_odd_value(column)}.")
+    part[:, 0] = numbers.values
+    gone = np.isnan(part[:, 0])
+    if rule.indicate:
+        part[:, 1] = gone
+    if gone.any():
+        part[gone, 0] = rule.fill
+        notes.append(f"{rule.name!r}: {int(gone.sum())} missing values, filled with the mean {rule.fill:.4g}.")
+
+
+def _odd_value(column: Column) -> str:
+    for code, level in enumerate(column.levels if column.kind == "text" else ()):
+        if as_number_column(Column(column.name, "text", np.zeros(1, dtype=np.int32), (level,))) is None:
+            rows = np.flatnonzero(column.values == code)
+            if len(rows):
+                return f", and row {int(rows[0]) + 1} of the data holds {level!r}"
+    return ""
+
+
+def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[str], source: str) -> None:
+    if column.kind == "number":
+        column = text_column(column.name, column.texts())
+    if column.kind != "text":
+        raise DataError(f"Column {rule.name!r} of {source} must hold categories, and holds {column.levels[0]}.")
+    width = len(rule.features)
+    place = {level: j - 1 for j, level in enumerate(rule.levels)}  # −1: the reference
+    place |= dict.fromkeys(rule.pooled, len(rule.levels) - 1)
+    rows = np.zeros((len(column.levels) + 1, width))  # the last row is for missing values, code −1
+    unseen = []
+    for code, level in enumerate(column.levels):
+        if level not in place:
+            rows[code] = rule.shares
+            unseen.append(code)
+        elif place[level] >= 0:
+            rows[code, place[level]] = 1.0
+    rows[-1] = np.eye(width)[-1] if rule.missing else rule.shares
+    for j in range(width):
+        part[:, j] = rows[:, j][column.values]
+    counts = column.counts()
+    new = [column.levels[code] for code in unseen if counts[code]]
+    if new:
+        count = int(counts[unseen].sum())
+        notes.append(f"{rule.name!r}: {names(new)} not seen at the fit ({count} rows), counted as average rows.")
+    lost = int((column.values < 0).sum())
+    if lost:
+        how = "a level of their own" if rule.missing else "counted as average rows"
+        notes.append(f"{rule.name!r}: {lost} missing values, {how}.")

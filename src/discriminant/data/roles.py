@@ -1,0 +1,100 @@
+"""What a column is for, by its look: a number, a category, or something to leave out, each with a word why.
+
+Left out are columns that number or name the rows, dates, free text, and columns that are empty or never change.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from discriminant.data.tables import Column, level_numbers
+from discriminant.errors import DataError, names
+
+NUMBER, CATEGORY, OUT = "number", "category", "left out"
+LEAST_ROWS = 20  # below this, values that are all different prove nothing
+_ID_NAME = re.compile(r"(?:^|[\W_])(?:id|idx|index|uuid|guid|row ?names?|row_?number)$|^unnamed|^column_1$", re.I)
+_CAMEL_ID = re.compile(r"[a-z](?:Id|ID)$")
+_DATE_NAME = re.compile(r"date|timestamp|datetime|_at$", re.I)
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?: .*)?"
+    r"|\d{1,2}[- ](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[- ,]+\d{2,4}",
+    re.I,
+)
+
+
+def role_of(column: Column) -> tuple[str, str]:
+    """(role, why): why is a sentence's end where the column is left out."""
+    missing = column.missing
+    present = int(len(missing) - missing.sum())
+    if not present:
+        return OUT, "every value is missing"
+    if column.kind == "date":
+        return OUT, "it holds dates"
+    if column.kind == "other":
+        return OUT, f"its values are neither numbers nor text ({column.levels[0]})"
+    if column.kind == "number":
+        return _role_of_numbers(column, present)
+    return _role_of_text(column, present)
+
+
+def _role_of_numbers(column: Column, present: int) -> tuple[str, str]:
+    values = column.values if present == len(column) else column.values[~np.isnan(column.values)]
+    if (values == values[0]).all():
+        return (OUT, "it never changes") if present == len(column) else (NUMBER, "")
+    if present < LEAST_ROWS or not _whole(values):
+        return NUMBER, ""
+    if _DATE_NAME.search(column.name) and values.min() >= 18000101 and values.max() <= 22001231:
+        return OUT, "it holds dates"
+    if _DATE_NAME.search(column.name) and values.min() >= 1e8 and values.max() < 1e19:
+        return OUT, "it holds times, counted in seconds"
+    if present == len(column) and (np.diff(values) == 1).all():
+        return OUT, "it numbers the rows"
+    if _is_id(column.name) and len(np.unique(values)) > present / 2:
+        return OUT, "it names the rows (an identifier)"
+    return NUMBER, ""
+
+
+def _whole(values: np.ndarray) -> bool:
+    """Whether all are whole numbers; a look at a few spares most columns the rest."""
+    few = values[:64]
+    return bool((few == np.rint(few)).all() and (values == np.rint(values)).all())
+
+
+def _is_id(name: str) -> bool:
+    return bool(_ID_NAME.search(name) or _CAMEL_ID.search(name))
+
+
+def _role_of_text(column: Column, present: int) -> tuple[str, str]:
+    levels = column.levels
+    used = int(np.count_nonzero(column.counts()))
+    some = [levels[i] for i in np.unique(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
+    if sum(bool(_DATE.fullmatch(level.strip())) for level in some) >= 0.95 * len(some):
+        return OUT, "it holds dates"
+    if used == 1 and present == len(column):
+        return OUT, "it never changes"
+    if used > 50:
+        _refuse_nearly_numbers(column, some)
+    if present >= LEAST_ROWS and (used >= 0.9 * present or (used > present / 2 and used > 100)):
+        length = sum(len(level) for level in some) / len(some)
+        if length > 25 and sum(" " in level.strip() for level in some) > len(some) / 2:
+            return OUT, "it is free text, and needs features made from it first"
+        return OUT, "nearly every row has a value of its own (an identifier)"
+    if present >= LEAST_ROWS and _is_id(column.name) and used > present / 2:
+        return OUT, "it names the rows (an identifier)"
+    return CATEGORY, ""
+
+
+def _refuse_nearly_numbers(column: Column, some: list[str]) -> None:
+    """Many levels that are numbers, but for a few: most likely numbers with slips, which no guess should mend."""
+    numeric = [level_numbers([level]) is not None for level in some]
+    if sum(numeric) < 0.9 * len(some):
+        return
+    odd = [level for level in column.levels if level_numbers([level]) is None]
+    row = int(np.flatnonzero(column.values == column.levels.index(odd[0]))[0]) + 1
+    raise DataError(
+        f"Column {column.name!r} holds numbers except for {names(odd, most=3)} (first in row {row} of the data). "
+        "Correct the file, or leave the column out, or say that it is a category "
+        f"(--drop {column.name} or --categorical {column.name})."
+    )

@@ -1,0 +1,259 @@
+"""Tables from files: what is in them is read, what is not a table is refused, and both CSV readers agree."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from discriminant.data import files
+from discriminant.data.files import read_csv, read_frame, read_table
+from discriminant.data.tables import suggestion
+from discriminant.errors import DataError
+
+
+@pytest.fixture(params=["standard library", "pyarrow"])
+def reader(request, monkeypatch):
+    """Each claim holds for both readers."""
+    if request.param == "pyarrow":
+        pytest.importorskip("pyarrow", reason="the fast reader needs pyarrow")
+        monkeypatch.setattr(files, "FAST_BYTES", 0)
+    return lambda text, **options: read_csv(text if isinstance(text, bytes) else text.encode(), "t.csv", **options)
+
+
+def values(table, name):
+    return table.column(name).values.tolist()
+
+
+def labels(table, name):
+    return table.labels(name)[0].tolist()
+
+
+def test_numbers_text_and_missing(reader):
+    table = reader("a,b,c\n1,x,2.5\n2,,NA\n-3e2,y,\n")
+    assert [column.kind for column in table.columns] == ["number", "text", "number"]
+    assert values(table, "a") == [1.0, 2.0, -300.0]
+    assert table.column("b").texts() == ["x", "", "y"]
+    np.testing.assert_array_equal(table.column("c").values, [2.5, np.nan, np.nan])
+
+
+def test_labels_that_look_like_numbers_stay_apart(reader):
+    """'01', '1' and '1.0' are three labels."""
+    table = reader("x,y\n1,01\n2,1\n3,1.0\n4,01\n", text_columns=["y"])
+    assert labels(table, "y") == ["01", "1", "1.0", "01"]
+
+
+def test_na_is_a_label(reader):
+    table = reader("x,y\n1,NA\n2,None\n3,NA\n4,\n", text_columns=["y"])
+    found, rows = table.labels("y")
+    assert found.tolist() == ["NA", "None", "NA"]
+    assert rows.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("text", ["a,b\n1,2\n3\n", "a,b\n1,2\n3,4,5\n"])
+def test_short_and_long_rows_are_refused_by_line(reader, text):
+    with pytest.raises(DataError, match="line 3"):
+        reader(text)
+
+
+@pytest.mark.parametrize("word", ["1e400", "-1e999", "inf", "-Infinity"])
+def test_no_number_becomes_infinite(reader, word):
+    with pytest.raises(DataError, match=r"Column 'b'.*row 2"):
+        reader(f"a,b\n1,2\n3,{word}\n")
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", ","])
+def test_separators_are_recognised(reader, separator):
+    table = reader("a,b,c\n1,x,3\n2,y,4\n".replace(",", separator))
+    assert table.names == ["a", "b", "c"]
+    assert values(table, "c") == [3.0, 4.0]
+
+
+def test_decimal_comma(reader):
+    table = reader("a;b\n1,5;x\n2,25;y\n")
+    assert values(table, "a") == [1.5, 2.25]
+
+
+def test_a_column_that_turns_to_text_late(reader):
+    rows = [f"{i},{i}" for i in range(3000)]
+    table = reader("a,b\n" + "\n".join(rows) + "\n7,word\n")
+    assert table.column("a").kind == "number"
+    assert table.column("b").texts()[-1] == "word"
+
+
+def test_quotes_newlines_and_marks(reader):
+    table = reader('\ufeff"a","b ""q"""\r\n"1","two\r\nlines"\r\n"2","x,y"\r\n'.encode())
+    assert table.names == ["a", 'b "q"']
+    assert table.column('b "q"').texts() == ["two\r\nlines", "x,y"]
+
+
+def test_signs_and_blanks_around_numbers(reader):
+    assert values(reader("a,b\n+1, 2\n .5 ,3.\n"), "a") == [1.0, 0.5]
+
+
+def test_words_python_takes_for_numbers_are_text(reader):
+    table = reader("a,b\n1_000,1\n2,2\n")
+    assert table.column("a").kind == "text"
+
+
+def test_duplicate_names_are_refused(reader):
+    with pytest.raises(DataError, match="several columns named 'a'"):
+        reader("a,a\n1,2\n")
+
+
+def test_a_first_line_of_data_gets_names(reader):
+    table = reader("5.1,3.5,0\n4.9,3.0,1\n")
+    assert table.names == ["column_1", "column_2", "column_3"]
+    assert table.n_rows == 2
+    assert "looks like data" in table.notes[0]
+
+
+def test_blank_lines_are_no_rows(reader):
+    assert reader("\na,b\n\n1,2\n\n3,4\n\n").n_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"  \n \n", "is empty"),
+        (b"a,b\n", "no rows"),
+        (b"a,b\n1,\xff\xfe2\n", "UTF-8 .line 2"),
+        (b"a,b\n1,\x002\n", "zero byte in line 2"),
+        (b'a,b\n1,"open\n', "cannot be read"),
+        (b'a,b\n1,"x"y\n', "cannot be read"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_a_sentence(reader, data, sentence):
+    with pytest.raises(DataError, match=sentence):
+        reader(data)
+
+
+def test_utf16_with_a_mark():
+    assert read_csv("a,b\n1,ü\n2,é\n".encode("utf-16"), "t").column("b").texts() == ["ü", "é"]
+
+
+@pytest.mark.parametrize("start", [b"PK\x03\x04", b"\x80\x04\x95", b"%PDF-1.4", b"SQLite format 3\x00"])
+def test_foreign_files_are_named(start, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes(start + b"rest")
+    with pytest.raises(DataError, match=r"data\.csv is "):
+        read_table(path)
+
+
+def test_gzip_by_content(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n"))
+    assert read_table(path).n_rows == 2
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n")[:-6])
+    with pytest.raises(DataError, match="damaged"):
+        read_table(path)
+
+
+def test_missing_file_suggests(tmp_path):
+    (tmp_path / "train.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"train\.csv"):
+        read_table(tmp_path / "trian.csv")
+    with pytest.raises(DataError, match="penguins"):
+        read_table("pengiuns")
+
+
+def test_bundled_sets_have_all_their_columns():
+    table = read_table("penguins", text_columns=["species"])
+    assert table.n_rows == 344
+    assert table.column("sex").levels == ("female", "male")
+    assert int(table.column("sex").missing.sum()) == 11
+
+
+def test_parquet_and_arrow_keep_types(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    import datetime
+
+    import pyarrow.parquet as parquet
+
+    table = pa.table(
+        {
+            "n": [1, 2, None],
+            "x": [0.5, None, 2.0],
+            "b": [True, False, True],
+            "s": ["01", None, "1"],
+            "c": pa.array(["u", "v", "u"]).dictionary_encode(),
+            "d": [datetime.date(2020, 1, 1)] * 3,
+            "l": [[1], [2], [3]],
+        }
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with pa.OSFile(str(tmp_path / "t.arrow"), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    for name in ("t.parquet", "t.arrow"):
+        found = read_table(tmp_path / name)
+        kinds = {column.name: column.kind for column in found.columns}
+        assert kinds == {
+            "n": "number", "x": "number", "b": "number", "s": "text", "c": "text", "d": "date", "l": "other",
+        }  # fmt: skip
+        assert found.labels("n")[0].dtype == np.int64
+        assert found.labels("b")[0].tolist() == [True, False, True]
+        assert found.column("s").texts() == ["01", "", "1"]
+        assert found.column("c").texts() == ["u", "v", "u"]
+    (tmp_path / "t.parquet").write_bytes((tmp_path / "t.parquet").read_bytes()[:-20])
+    with pytest.raises(DataError, match="damaged"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_libsvm(tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text("+1 1:0.5 3:2 # note\n-1 2:1\n1 qid:3 1:4\n")
+    table = read_table(path)
+    assert table.labels("label")[0].tolist() == [1, -1, 1]
+    np.testing.assert_array_equal(table.sparse.toarray(), [[0.5, 0, 2], [0, 1, 0], [4, 0, 0]])
+    path.write_text("+1 1:0.5 3:2\n-1 2:1 1:3\n")
+    with pytest.raises(DataError, match="line 2: the indices do not rise"):
+        read_table(path)
+    path.write_text("+1 1:0.5 3:2\n-1 2:1e999\n")
+    with pytest.raises(DataError, match="no finite number"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "mapping"])
+def test_frames_become_tables(library):
+    data = {"x": [1.5, 2.5, 3.5], "s": ["a", "b", "a"], "k": [1, 2, 3]}
+    if library != "mapping":
+        module = pytest.importorskip(library, reason=f"{library} is not installed")
+        frame = module.table(data) if library == "pyarrow" else module.DataFrame(data)
+    table = read_frame(data if library == "mapping" else frame)
+    assert table.column("x").values.tolist() == [1.5, 2.5, 3.5]
+    assert table.column("s").texts() == ["a", "b", "a"]
+    assert table.labels("k")[0].tolist() == [1, 2, 3]
+
+
+def test_suggestions():
+    assert suggestion("Speces", ["species", "sex"], "") == "Did you mean 'species'?"
+    assert suggestion("zzz", ["species", "sex"], "Columns:") == "Columns: 'species' and 'sex'."
+
+
+def test_readers_agree_on_random_tables(monkeypatch):
+    """Both readers give the same columns, whatever stands in the fields."""
+    pytest.importorskip("pyarrow", reason="the fast reader needs pyarrow")
+    import csv
+
+    rng = np.random.default_rng(0)
+    fields = ["1", "2.5", "-3e-4", "", "NA", "x", "01", "a b", 'q"', "1,5", "é", " 7 ", "nan", "1e5", "null", "x\ny"]
+    for _ in range(60):
+        rows, width = int(rng.integers(1, 12)), int(rng.integers(2, 5))
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, delimiter=str(rng.choice([",", ";", "\t"])))
+        writer.writerow([f"c{j}" for j in range(width)])
+        pools = [rng.choice(fields, size=int(rng.integers(1, 4))) for _ in range(width)]
+        writer.writerows([[str(rng.choice(pool)) for pool in pools] for _ in range(rows)])
+        data = buffer.getvalue().encode()
+        answers = []
+        for limit in (1 << 40, 0):
+            monkeypatch.setattr(files, "FAST_BYTES", limit)
+            try:
+                table = read_csv(data, "t", text_columns=["c0"])
+                answers.append([(c.name, c.kind, c.texts()) for c in table.columns])
+            except DataError as error:
+                answers.append([("error", str(error), [])])
+        assert answers[0] == answers[1], data
