@@ -27,7 +27,7 @@ from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 
 FOLDERS = ("bases", "codings", "criteria", "decision", "gaussian", "geometry", "inference", "optimize", "penalties")
-MODULES = ("model", "protocols")
+MODULES = ("model", "protocols", "data.preprocess", "io.table_model")
 DEEPEST = 60
 
 
@@ -54,7 +54,38 @@ def _collect(name: str, found: dict[str, type]) -> None:
 def known_estimators() -> dict[str, type]:
     """The public estimators, by name."""
     public = {name: home for name, home in discriminant._HOMES.items() if home.startswith("estimators.")}
-    return {name: getattr(discriminant, name) for name in public}
+    found = {name: getattr(discriminant, name) for name in public}
+    return {name: value for name, value in found.items() if isinstance(value, type)}
+
+
+@functools.cache
+def object_named(name: str) -> type | None:
+    """The dataclass that a file means by this name, or None; only its own module is loaded."""
+    module = name.rpartition(".")[0]
+    allowed = module in MODULES or module.partition(".")[0] in FOLDERS
+    if not allowed or not all(part.isidentifier() for part in name.split(".")):
+        return None
+    try:
+        home = importlib.import_module(f"{discriminant.__name__}.{module}")
+    except ModuleNotFoundError:
+        return None
+    value = getattr(home, name.rpartition(".")[2], None)
+    if not isinstance(value, type) or value.__module__ != home.__name__:
+        return None
+    own: type = value
+    return own if dataclasses.is_dataclass(own) or hasattr(own, "get_params") else None
+
+
+def estimator_named(name: str) -> type | None:
+    """The public estimator of this name, or None; only its own module is loaded."""
+    value = getattr(discriminant, name) if discriminant._HOMES.get(name, "").startswith("estimators.") else None
+    return value if isinstance(value, type) else None
+
+
+def is_estimator(value: Any) -> bool:
+    """Whether this is one of our estimators; asks without loading any."""
+    kind = type(value)
+    return kind.__module__.startswith("discriminant.estimators.") and estimator_named(kind.__name__) is kind
 
 
 @dataclasses.dataclass
@@ -100,9 +131,9 @@ class Encoder:
     def _object(self, value: Any, where: str) -> Any:
         kind = type(value)
         name = f"{kind.__module__.removeprefix('discriminant.')}.{kind.__name__}"
-        if kind.__name__ in known_estimators() and known_estimators()[kind.__name__] is kind:
+        if is_estimator(value):
             return self.estimator(value, where)
-        if known_objects().get(name) is not kind or isinstance(value, enum.Enum):
+        if object_named(name) is not kind or isinstance(value, enum.Enum):
             raise DataError(
                 f"{where} is a {kind.__module__}.{kind.__name__}, which a model file cannot hold: only this package's "
                 "own parts, numbers and text can be saved. Leave it out, or keep the model in memory."
@@ -118,7 +149,11 @@ class Encoder:
 
     def _parts(self, value: Any, where: str) -> dict[str, Any]:
         parameters = value.get_params(deep=False)
-        state = {key: item for key, item in vars(value).items() if key not in parameters}
+        state = {
+            key: item
+            for key, item in vars(value).items()
+            if key not in parameters and not getattr(type(item), "transient", False)
+        }
         return {
             "parameters": {key: self.encode(item, f"{where}.{key}") for key, item in parameters.items()},
             "state": {key: self.encode(item, f"{where}.{key}") for key, item in state.items()},
@@ -189,7 +224,7 @@ class Decoder:
         return {self.decode(key, depth): self.decode(item, depth) for key, item in node["items"]}
 
     def _object(self, node: dict[str, Any], depth: int) -> Any:
-        kind = known_objects().get(str(node["class"]))
+        kind = object_named(str(node["class"]))
         if kind is None:
             raise DataError(
                 f"The model file names a part that this package does not have: {str(node['class'])[:60]!r}."
@@ -203,7 +238,7 @@ class Decoder:
         return kind(**fields)
 
     def _estimator(self, node: dict[str, Any], depth: int) -> Any:
-        kind = known_estimators().get(str(node["class"]))
+        kind = estimator_named(str(node["class"]))
         if kind is None:
             raise DataError(f"The model file holds a {str(node['class'])[:60]!r}, which this package does not have.")
         return self._assemble(kind, node, depth)

@@ -18,7 +18,8 @@ import numpy as np
 import discriminant
 from discriminant.errors import DataError
 from discriminant.io.container import ModelFileError, pack, unpack, write_whole
-from discriminant.io.encode import Decoder, Encoder, known_estimators
+from discriminant.io.encode import Decoder, Encoder, is_estimator
+from discriminant.io.table_model import TableModel
 from discriminant.protocols import Array
 
 PROBE_ROWS = 5
@@ -30,19 +31,20 @@ def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict
 
     Parameters
     ----------
-    model : a fitted estimator of this package, or a ``LinearDiscriminant``
+    model : a fitted estimator of this package, a ``LinearDiscriminant``, or a ``TableModel`` of either
     path : where; an existing file is replaced only when the new one is whole
     X : rows, optional
         The first few are kept as the self-check; without them, made-up rows near the model's centre are.
     notes : text by name, optional
         Whatever should be remembered about the training.
     """
-    _require_fitted(model)
+    core = _core(model)
+    _require_fitted(core)
     encoder = Encoder()
-    probe = _probe_rows(model, X)
+    probe = _probe_rows(core, X)
     document = {
         "model": encoder.encode(model, type(model).__name__),
-        "probe": encoder.encode({"X": probe, **_answers(model, probe)}, "probe"),
+        "probe": encoder.encode({"X": probe, **_answers(core, probe)}, "probe"),
         "about": {
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "discriminant": discriminant.__version__,
@@ -65,7 +67,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         document = json.loads(text)
         model = decoder.decode(document["model"])
         probe = decoder.decode(document["probe"])
-        answers = _answers(model, probe["X"])
+        answers = _answers(_core(model), probe["X"])
     except ModelFileError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:
@@ -84,8 +86,13 @@ def about(path: str | os.PathLike[str]) -> dict[str, Any]:
     return {"class": document["model"].get("class"), **document["about"]}
 
 
+def _core(model: Any) -> Any:
+    """The model that answers for numbers: of a model with its preprocessing, the one inside."""
+    return model.model if isinstance(model, TableModel) else model
+
+
 def _require_fitted(model: Any) -> None:
-    known = type(model) in known_estimators().values() or isinstance(model, discriminant.LinearDiscriminant)
+    known = is_estimator(model) or isinstance(model, discriminant.LinearDiscriminant)
     if not known:
         raise DataError(f"Only this package's models can be saved; this is a {type(model).__name__}.")
     if not isinstance(model, discriminant.LinearDiscriminant) and not hasattr(model, "classes_"):

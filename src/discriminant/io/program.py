@@ -19,6 +19,7 @@ import numpy as np
 from discriminant.decision.posteriors import log_sigmoid, logsumexp
 from discriminant.decision.rule import Rule
 from discriminant.errors import DataError
+from discriminant.io.table_model import TableModel
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
@@ -95,6 +96,8 @@ class Program:
 def program(model: Any) -> Program:
     """The program of a fitted model, or a sentence that says why it has none."""
     kind = type(model).__name__
+    if isinstance(model, TableModel):
+        return replace(program(model.model), features=tuple(model.feature_names))
     if isinstance(model, LinearDiscriminant):
         return _linear(model, "This discriminant")
     if kind == "MinimumRiskClassifier" and hasattr(model, "estimator_"):
