@@ -19,6 +19,7 @@ from discriminant.data import count_classes, require_finite
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.compiled import Compiled
+from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, read_rows, read_sample
 from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
 from discriminant.estimators.logistic_parameters import Strength, check_parameters, class_weights
@@ -34,7 +35,7 @@ from discriminant.optimize.logistic.solve import shape_of
 from discriminant.protocols import Array, Certificate
 
 
-class LogisticRegression(Compiled, ClassifierMixin, BaseEstimator):
+class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
     """Logistic regression, two-class or softmax, with a ridge penalty or none.
 
     A drop-in for scikit-learn's: the same parameters with the same meaning, except that ``tol`` bounds the proved
@@ -149,6 +150,7 @@ class LogisticRegression(Compiled, ClassifierMixin, BaseEstimator):
             return self
         fit = solve_logistic(problem, self.tol, start)
         self._require_finite(fit, problem)
+        self._remember(X, y, sample_weight)
         return self._keep(fit, problem, classes, dtype, factors)
 
     @all_or_nothing

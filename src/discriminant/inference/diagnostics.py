@@ -1,0 +1,81 @@
+"""Row by row: residuals, leverages and influence of a logistic fit, intervals of its probabilities, clustered scores.
+
+leverage        h_i = w p(1−p) yᵗ I⁻¹ y
+Pearson         (t − p) / √(p(1−p))          deviance   ±√(−2 ln p_t)
+Cook            r² h / ((1 − h)² k), r the Pearson residual
+probability     logit p ± z_α √(yᵗ Σ y)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import encode_labels
+from discriminant.errors import DataError
+from discriminant.inference.likelihood import Kernel, Likelihood, invert_scaled
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnostics:
+    """One number a row, of two-class fits."""
+
+    fitted: Array
+    leverage: Array
+    pearson: Array
+    deviance: Array
+    cook: Array
+
+
+def diagnose(model: Likelihood, A: Array) -> Diagnostics:
+    """Residuals, leverages and Cook's distances of a two-class fit."""
+    if model.n_classes != 2:
+        raise DataError("Residuals and leverages of single rows are given for two classes.")
+    theta = model.from_raw(A)
+    kernel = Kernel(theta, model.center, model.scale)
+    look = model.look(theta)
+    assert look.information is not None
+    half = np.linalg.cholesky(invert_scaled(look.information))
+    columns: list[list[Array]] = [[] for _ in range(4)]
+    for block in model.blocks:
+        Y = kernel.features(block)
+        codes = np.asarray(block.target, dtype=np.intp)
+        log_p, p, residual = kernel.parts(Y, codes)
+        w = np.ones(len(Y)) if block.weight is None else block.weight
+        curve = p[:, 0] * (1 - p[:, 0])
+        leverage = w * curve * ((Y @ half) ** 2).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pearson = residual[:, 0] / np.sqrt(curve)
+        for column, values in zip(columns, (p[:, 0], leverage, pearson, log_p), strict=True):
+            column.append(values)
+    fitted, leverage, pearson, log_p = (np.concatenate(column) for column in columns)
+    deviance = np.sign(pearson) * np.sqrt(-2 * log_p)
+    cook = pearson**2 * leverage / ((1 - leverage) ** 2 * model.n_parameters)
+    return Diagnostics(fitted, leverage, pearson, deviance, cook)
+
+
+def clustered_scores(model: Likelihood, theta: Array, groups: Any) -> Array:
+    """(clusters, parameters): the scores of each cluster's rows, summed."""
+    labels, codes = encode_labels(np.asarray(groups))
+    kernel = Kernel(theta, model.center, model.scale)
+    total = np.zeros((len(labels), model.n_parameters))
+    for block in model.blocks:
+        Y = kernel.features(block)
+        residual = kernel.parts(Y, np.asarray(block.target, dtype=np.intp))[2]
+        w = np.ones(len(Y)) if block.weight is None else block.weight
+        rows = (residual[:, :, None] * Y[:, None, :]).reshape(len(Y), -1) * w[:, None]
+        np.add.at(total, codes[block.start : block.start + block.rows], rows)
+    return total
+
+
+def probability_intervals(A: Array, covariance: Array, X: Array, level: float) -> Array:
+    """(n, 2): the ends of the interval of P(second class|x), from the covariance of raw weights of two classes."""
+    from scipy.special import expit, ndtri
+
+    Y = np.c_[np.ones(len(X)), X]
+    z = Y @ A[:, 0]
+    reach = ndtri(0.5 + level / 2) * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", Y, covariance, Y), 0.0))
+    return np.asarray(expit(np.column_stack([z - reach, z + reach])))

@@ -1,0 +1,254 @@
+"""The statistician's table of a logistic fit: estimates, standard errors, tests, intervals, and measures of fit.
+
+    Wald                 z = θ̂ / se,  θ̂ ± z_α se,          se² = diag of the covariance
+    model covariance     I⁻¹                                HC0, HC1: I⁻¹ (Σ w s sᵗ) I⁻¹;  clusters: scores summed first
+    likelihood ratio     2 (ℓ(θ̂) − ℓ(θ̂ with θ_j = 0)) ~ χ²₁
+    profile interval     {t : 2 (ℓ(θ̂) − max_{θ_j = t} ℓ) ≤ χ²₁,α}
+
+A penalised fit is not a maximum of the likelihood.  Its intervals are those of the Laplace approximation to the
+posterior whose logarithm it maximises (a Gaussian prior on the weights), and are called so; p-values are not given.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import DataError, ParameterError, names
+from discriminant.inference.likelihood import Likelihood, Look, invert_scaled
+from discriminant.protocols import Array
+
+COVARIANCES = ("model", "HC0", "HC1", "cluster")
+INTERVALS = ("wald", "profile")
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """A table with a row for each coefficient, and what is known of the fit as a whole."""
+
+    terms: list[str]
+    outcomes: list[str]  # of each row: the class that it is about, relative to the first
+    estimate: Array
+    standard_error: Array
+    z: Array
+    p: Array
+    low: Array
+    high: Array
+    covariance: Array  # of the estimates, in this order
+    statistics: dict[str, float]
+    level: float
+    kinds: dict[str, str]  # which covariance, tests and intervals
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def odds_ratio(self) -> Array:
+        """e^θ: the factor on the odds for one more unit of the column."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(self.estimate))
+
+    def columns(self) -> dict[str, Any]:
+        """The table, column by column."""
+        many = len(set(self.outcomes)) > 1
+        bounds = (f"{50 * (1 - self.level):g}%", f"{50 * (1 + self.level):g}%")
+        table: dict[str, Any] = {"outcome": self.outcomes} if many else {}
+        spread = "std. error" if self.kinds["errors"] == "sampling" else "posterior sd"
+        table |= {"term": self.terms, "estimate": self.estimate, spread: self.standard_error}
+        if self.kinds["errors"] == "sampling":
+            table |= {"z": self.z, "p": self.p}
+        return table | {bounds[0]: self.low, bounds[1]: self.high, "odds ratio": self.odds_ratio}
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """The table as a data frame of pandas or polars."""
+        if backend not in ("pandas", "polars"):
+            raise ParameterError(f"backend is {backend!r}; choose 'pandas' or 'polars'.")
+        import importlib
+
+        return importlib.import_module(backend).DataFrame(self.columns())
+
+    def __str__(self) -> str:
+        table = self.columns()
+        cells = [[name, *(_cell(name, value) for value in values)] for name, values in table.items()]
+        widths = [max(len(cell) for cell in column) for column in cells]
+        text = {"outcome", "term"}
+        lines = []
+        for row in zip(*cells, strict=True):
+            parts = [
+                cell.ljust(width) if name in text else cell.rjust(width)
+                for cell, width, name in zip(row, widths, table, strict=True)
+            ]
+            lines.append("  ".join(parts).rstrip())
+        lines.insert(1, "─" * max(len(line) for line in lines))
+        tail = "  ".join(f"{name} {value:.6g}" for name, value in self.statistics.items())
+        about = f"{self.kinds['covariance']} covariance, {self.kinds['intervals']} intervals at {self.level:g}"
+        return "\n".join([*lines, "", tail, about, *self.notes])
+
+    def _repr_html_(self) -> str:
+        table = self.columns()
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in table)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_cell(n, v))}</td>" for n, v in zip(table, row, strict=True)) + "</tr>"
+            for row in zip(*table.values(), strict=True)
+        )
+        tail = ", ".join(f"{html.escape(name)} {value:.6g}" for name, value in self.statistics.items())
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{tail}</p>{notes}"
+
+
+def _cell(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if name == "p":
+        return "<1e-16" if value < 1e-16 else f"{value:.3g}" if value < 1e-3 else f"{value:.4f}"
+    if value != value:
+        return "–"
+    return f"{value:.5g}"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is wanted of a summary."""
+
+    covariance: str = "model"
+    intervals: str = "wald"
+    tests: str = "wald"  # or "likelihood-ratio"
+    level: float = 0.95
+    groups: Any = None
+
+    def check(self, n_rows: int) -> None:
+        for name, options in (
+            ("covariance", COVARIANCES),
+            ("intervals", INTERVALS),
+            ("tests", ("wald", "likelihood-ratio")),
+        ):
+            if getattr(self, name) not in options:
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; choose among {names(options)}.")
+        if not 0 < self.level < 1:
+            raise ParameterError(f"level is {self.level!r}; it must lie between 0 and 1, such as 0.95.")
+        if (self.covariance == "cluster") != (self.groups is not None):
+            raise ParameterError("covariance='cluster' and groups (a label for each row) go together.")
+        if self.groups is not None and len(self.groups) != n_rows:
+            raise DataError(f"groups has {len(self.groups)} entries and X has {n_rows} rows.")
+
+
+def summarise(
+    model: Likelihood,
+    A: Array,
+    classes: Sequence[Any],
+    feature_names: Sequence[str],
+    request: Request,
+    ridge: float = 0.0,
+) -> Summary:
+    """The table of the fit A (1 + d, q) to the rows of ``model``; ``ridge``: ½ ridge ‖w‖² on the summed losses."""
+    request.check(model.blocks.n_rows)
+    theta = model.from_raw(A)
+    look = model.look(theta, meat=request.covariance in ("HC0", "HC1"))
+    penalty = _penalty(model, ridge)
+    notes = list(_check_optimum(look, theta, penalty))
+    assert look.information is not None
+    bread = invert_scaled(look.information + penalty)
+    covariance = _covariance(model, theta, look, bread, request)
+    M = np.kron(np.eye(model.n_classes - 1), model.to_raw())
+    raw = M @ theta.ravel()
+    raw_covariance = M @ covariance @ M.T
+    error = np.sqrt(np.maximum(np.diagonal(raw_covariance), 0.0))
+    from scipy.special import ndtr, ndtri
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = raw / error
+    p = 2 * ndtr(-np.abs(z))
+    reach = ndtri(0.5 + request.level / 2)
+    low, high = raw - reach * error, raw + reach * error
+    if ridge:
+        p = np.full_like(p, np.nan)
+        notes.append(
+            "This fit is penalised, so that it is not a maximum of the likelihood: the intervals are those of the "
+            "Laplace approximation to the posterior under a Gaussian prior on the weights, and p-values are not given."
+        )
+    elif request.tests == "likelihood-ratio" or request.intervals == "profile":
+        from discriminant.inference.profile import likelihood_ratio_tests, profile_intervals
+
+        if request.tests == "likelihood-ratio":
+            z, p = likelihood_ratio_tests(model, theta, look)
+        if request.intervals == "profile":
+            low, high = profile_intervals(model, theta, look, request.level, error)
+    D = len(model.center) + 1
+    terms = ["(intercept)", *(str(name) for name in feature_names)] * (model.n_classes - 1)
+    outcomes = [str(classes[k]) for k in range(1, model.n_classes) for _ in range(D)]
+    kinds = {
+        "errors": "posterior" if ridge else "sampling",
+        "covariance": request.covariance if not ridge else "Laplace posterior",
+        "intervals": request.intervals if not ridge else "posterior",
+    }
+    return Summary(
+        terms, outcomes, raw, error, z, p, low, high, raw_covariance, _statistics(model, look), request.level, kinds,
+        tuple(notes),
+    )  # fmt: skip
+
+
+def _penalty(model: Likelihood, ridge: float) -> Array:
+    """½ ridge ‖w‖² in the scaled coordinates; over softmax weights of K classes it is that of the contrasts."""
+    D, m = len(model.center) + 1, model.n_classes - 1
+    if not ridge:
+        return np.zeros((m * D, m * D))
+    own = np.concatenate([[0.0], ridge / model.scale**2])
+    # The K penalised vectors sum to zero at the optimum; over the contrasts v_k = w_k − w_0 their squares make
+    # vᵗ (I − 11ᵗ/K) v.  Two classes with one vector: I.
+    mix = np.eye(m) - 1.0 / model.n_classes if m > 1 else np.eye(1)
+    return np.asarray(np.kron(mix, np.diag(own)))
+
+
+def _check_optimum(look: Look, theta: Array, penalty: Array) -> list[str]:
+    """Refuse rows to which the model was not fitted: their score is not zero."""
+    assert look.information is not None
+    g = look.score.ravel() - penalty @ theta.ravel()
+    size = np.sqrt(np.maximum(np.diagonal(look.information), 1e-300))
+    worst = float(np.abs(g / size).max())
+    if worst > 1e-2:
+        raise DataError(
+            f"The model is not the optimum for these rows (the score is {worst:.1g} standard errors from zero): give "
+            "summary the X, y and weights of the fit."
+        )
+    if worst > 1e-5:
+        return [f"The fit is {worst:.1e} standard errors from the optimum; fit with a smaller tol for more digits."]
+    return []
+
+
+def _covariance(model: Likelihood, theta: Array, look: Look, bread: Array, request: Request) -> Array:
+    if request.covariance == "model":
+        return bread
+    n, k = float(model.blocks.n_rows if model.blocks.weight is None else model.blocks.weight.sum()), len(bread)
+    if request.covariance == "cluster":
+        from discriminant.inference.diagnostics import clustered_scores
+
+        scores = clustered_scores(model, theta, request.groups)
+        count = len(scores)
+        if count < 2:
+            raise DataError("groups names one cluster only; a clustered covariance needs at least two.")
+        return np.asarray(bread @ (scores.T @ scores) @ bread * (count / (count - 1)) * ((n - 1) / (n - k)))
+    assert look.meat is not None
+    factor = n / (n - k) if request.covariance == "HC1" else 1.0
+    return np.asarray(factor * bread @ look.meat @ bread)
+
+
+def _statistics(model: Likelihood, look: Look) -> dict[str, float]:
+    from discriminant.data import count_classes
+
+    counts = count_classes(model.blocks.target, model.n_classes, model.blocks.weight)
+    n = float(counts.sum())
+    shares = counts[counts > 0]
+    null = float((shares * np.log(shares / n)).sum())
+    k = model.n_parameters
+    return {
+        "n": n,
+        "log-likelihood": look.value,
+        "deviance": -2 * look.value,
+        "null deviance": -2 * null,
+        "df": n - k,
+        "AIC": -2 * look.value + 2 * k,
+        "BIC": -2 * look.value + k * float(np.log(n)),
+        "McFadden R²": 1 - look.value / null,
+    }
