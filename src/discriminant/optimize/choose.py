@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 EXACT_SIZE = 1_200  # parameters up to which the exact Hessian is factored
 EXACT_WORK = 2.0e8  # multiplications of one exact Hessian that are not worth avoiding
-EXACT_WORK_IN_BLOCKS = 4.0e8
+EXACT_WORK_MANY = 1.0e9  # the same for K classes, where other methods take more looks
 FACTOR_COLUMNS = 2_500  # columns up to which a d × d matrix is held and factored
 
 
@@ -56,7 +56,7 @@ TABLE: tuple[Rule, ...] = (
     ),
     (
         "newton",
-        lambda s: s.parameters <= EXACT_SIZE and s.hessian_work <= EXACT_WORK,
+        lambda s: s.parameters <= EXACT_SIZE and s.hessian_work <= (EXACT_WORK if s.q == 1 else EXACT_WORK_MANY),
         "{p} parameters and {n} rows: an exact Hessian costs next to nothing, so Newton steps to the last digits",
     ),
     (

@@ -18,6 +18,7 @@ import numpy as np
 from discriminant.data import ArrayBlocks
 from discriminant.data.blocks import make_blocks
 from discriminant.data.rows import SparseRows
+from discriminant.errors import DataError, columns
 from discriminant.kernels.compile import can_compile
 from discriminant.optimize.logistic.looks import Along, FusedSparse, FusedTwoClass, Look, ManyClass, Rows, TwoClass
 from discriminant.protocols import Array
@@ -27,6 +28,7 @@ FUSED_BLOCK = 400_000
 MANY_BLOCK = 200_000
 SAMPLE_BLOCK = 2_048  # rows: tall enough for rank-k updates to run at full speed
 ONE_BLOCK = 200_000  # values: problems below this are one block
+LARGEST_UNIT = 2.0**500  # the squares of larger units overflow, those of smaller ones than its inverse vanish
 UNIT_ROWS = 4_096  # rows that centre and units are read from
 FAR = 4.0  # a column whose mean lies further than so many spreads from zero is measured from one of its values
 
@@ -230,6 +232,17 @@ class InnerProblem(LogisticProblem):
 
 def choose_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
     """A centre (values of the columns themselves, where means are large against spreads) and units (powers of two)."""
+    center, units = _usual_units(problem)
+    beyond = np.flatnonzero((units > LARGEST_UNIT) | (units < 1 / LARGEST_UNIT))
+    if beyond.size:
+        raise DataError(
+            f"{columns(beyond.tolist(), None).capitalize()}: the values are of the order {units[beyond[0]]:.1g}, and "
+            "their squares are beyond what the machine can hold. Measure in another unit."
+        )
+    return center, units
+
+
+def _usual_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
     n, d = problem.n_rows, problem.n_features
     if problem.sparse:
         X: Any = problem.blocks.rows.X  # type: ignore[union-attr]

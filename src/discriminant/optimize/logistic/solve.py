@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from discriminant.data import single_threaded_blas, workers
-from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.optimize.choose import Choice, Shape, choose
 from discriminant.optimize.logistic import large
 from discriminant.optimize.logistic.newton import Point, Trace, newton
@@ -21,6 +20,7 @@ from discriminant.optimize.logistic.refine import refine
 from discriminant.optimize.logistic.row_space import from_row_space, to_row_space
 from discriminant.protocols import Array
 
+PIN_FROM = 60_000  # values·outputs: below, products are too small for BLAS to spread them over threads
 COLUMNS = ("k", "J", "gradient", "step", "decrement", "passes")
 
 
@@ -54,7 +54,7 @@ def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | N
     ``start``: weights (1+d, q) in the user's units with a plain intercept (at zero).
     """
     # One pin for the whole fit: to set and release it for each look would cost as much as a look.
-    hold = problem.values >= SERIAL_VALUES and workers() > 1
+    hold = problem.values * problem.n_outputs >= PIN_FROM and workers() > 1
     with single_threaded_blas() if hold else contextlib.nullcontext():
         return _solve(problem, tol, start)
 

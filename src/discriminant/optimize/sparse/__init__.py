@@ -4,6 +4,6 @@ Proximal Newton steps on a working set of columns, coordinate descent inside, sa
 answer a duality gap that counts the free intercept right.
 """
 
-from discriminant.optimize.sparse.path import SparsePath, SparsePenalty, solve_path, solve_sparse
+from discriminant.optimize.sparse.path import SPARSE, SparsePath, SparsePenalty, solve_path, solve_sparse
 
-__all__ = ["SparsePath", "SparsePenalty", "solve_path", "solve_sparse"]
+__all__ = ["SPARSE", "SparsePath", "SparsePenalty", "solve_path", "solve_sparse"]

@@ -50,9 +50,13 @@ class Losses:
         p /= p.sum(axis=1, keepdims=True)
         return p, p - self.t
 
+    def curvature(self, p: Array) -> Array:
+        """p(1−p), (n, 1), for one output."""
+        return np.asarray(p * (1 - p))
+
     def bend(self, p: Array) -> Array:
         """s p(1−p), (n,), for one output."""
-        return np.asarray(self.s * (p * (1 - p))[:, 0])
+        return np.asarray(self.s * self.curvature(p)[:, 0])
 
     def settle(self, z: Array) -> tuple[Array, Array, Array]:
         """(shift (q,), p, v) with z changed in place by the shift that makes Σ s v zero."""
@@ -86,7 +90,7 @@ class Losses:
         slope = Y.T @ (self.s[:, None] * v)
         if self.q == 1:
             H = Y.T @ (self.bend(p)[:, None] * Y)
-            return np.asarray(v - p * (1 - p) * (Y @ np.linalg.lstsq(H, slope, rcond=1e-14)[0]))
+            return np.asarray(v - self.curvature(p) * (Y @ np.linalg.lstsq(H, slope, rcond=1e-14)[0]))
         u, q = Y.shape[1], self.q
         H = np.zeros((u, q, u, q))
         for k in range(q):

@@ -107,12 +107,12 @@ class MarginFit:
     method: str
 
 
-def solve_margin(problem: MarginProblem, tol: float, seed: int = 0) -> MarginFit:
+def solve_margin(problem: MarginProblem, tol: float, seed: int = 0, most: int = 20_000) -> MarginFit:
     """Minimise P until the gap is ≤ tol·P, by the method that suits the shape."""
     if problem.d > MOST_COLUMNS:
         if not problem.sparse and problem.n <= MOST_COLUMNS:
             return _in_row_space(problem, tol)
-        return dual_descent(problem, tol, seed)
+        return dual_descent(problem, tol, seed, most)
     return newton(problem, tol) if problem.squared else interior(problem, tol)
 
 
@@ -125,7 +125,7 @@ def _in_row_space(problem: MarginProblem, tol: float) -> MarginFit:
     return MarginFit(w, fit.objective, fit.gap, fit.steps, fit.alpha, fit.method + " in the span of the rows")
 
 
-def _solve(H: Array, g: Array) -> Array:
+def solve_scaled(H: Array, g: Array) -> Array:
     """H⁻¹ g for H ≥ 0, scaled to a unit diagonal first."""
     size = np.sqrt(np.maximum(np.diagonal(H), 0))
     size[size == 0] = 1.0
@@ -156,7 +156,7 @@ def newton(problem: MarginProblem, tol: float) -> MarginFit:
         g = problem.R * w - problem.adjoint(alpha * problem.y)
         H = problem.gram(np.where(m < 1, 2 * problem.c, 0.0))
         H[np.arange(len(w)), np.arange(len(w))] += problem.R
-        p = -_solve(H, g)
+        p = -solve_scaled(H, g)
         slope, moved = float(g @ p), problem.y * problem.scores(p)
         if not slope < 0:
             break
@@ -226,7 +226,7 @@ def _interior_step(
 
     def direction(c1: Array, c2: Array) -> tuple[Array, Array, Array, Array]:
         rho = -r2 + c1 / alpha - c2 / room
-        dw = _solve(H, -r1 + problem.adjoint(y * (rho / weight)))
+        dw = solve_scaled(H, -r1 + problem.adjoint(y * (rho / weight)))
         da = (rho - y * problem.scores(dw)) / weight
         return dw, da, (c1 - lam * da) / alpha, (c2 + mu * da) / room
 

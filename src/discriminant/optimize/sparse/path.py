@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,10 @@ ROUGH = 1e-3  # the relative gap of the steps that lead from λ_max to one wante
 LEAD = 3.0  # the ratio of their λ
 NO_L1 = 1e-3  # without an L1 part λ_max is that of this mixing, as in glmnet
 POLISH_VALUES = 2_000_000  # values·outputs up to which a fit goes on to the last digits
-WHY = "an L1 part: coordinate descent on a working set, with proximal Newton steps and safe screening"
+SPARSE = Choice(
+    "coordinate-descent",
+    "a penalty with kinks, factors or bounds: proximal Newton steps by coordinate descent on a working set of columns",
+)
 
 
 @dataclass(frozen=True)
@@ -185,15 +187,14 @@ def solve_sparse(
         if start is not None:
             _move_to(solver, np.asarray(start, dtype=np.float64))
         J, gap = solver.solve(strength, tol)
-        small = solver.source.problem.values * solver.losses.q <= POLISH_VALUES
-        if small and gap > 0:
-            J, gap = polish(solver, strength, J, gap)
+        if solver.source.problem.values * solver.losses.q <= POLISH_VALUES:
+            J, gap = solver.finish(strength)
         records.append((len(records), J, gap, strength, np.sqrt(2 * gap), solver.passes))
     table = np.array(records, dtype=np.float64)
     return LogisticFit(
         user_weights(solver),
         solver.source.problem.center,
-        Choice("coordinate-descent", WHY),
+        SPARSE,
         J,
         gap,
         float(np.sqrt(2 * gap)),
@@ -209,18 +210,6 @@ def lead(largest: float, strength: float) -> Sequence[float]:
         return ()
     count = int(np.ceil(np.log(largest / strength) / np.log(LEAD)))
     return [float(largest * (strength / largest) ** (i / count)) for i in range(1, count)]
-
-
-def polish(solver: SparseSolver, strength: float, J: float, gap: float) -> tuple[float, float]:
-    """Go on until rounding stops the gap from falling."""
-    for goal in (1e-11, 1e-14):
-        if gap <= goal * abs(J):
-            continue
-        kept: Any = (solver.A.copy(), solver.b.copy(), solver.z.copy(), J, gap)
-        J, gap = solver.solve(strength, goal)
-        if gap > kept[4] and len(kept[0]) == len(solver.A):
-            solver.A, solver.b, solver.z, J, gap = kept
-    return J, gap
 
 
 def _move_to(solver: SparseSolver, start: Array) -> None:

@@ -25,6 +25,7 @@ from discriminant.protocols import Array
 
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
 FIRST_UNITS = 100
+LEAST_AIM = 1e-36
 COMPILE_VALUES = 4_000_000  # values of X from which a compiler is loaded at once
 GATHER_SHARE = 40  # a column of row-major storage costs about as much to gather as so many columns of a full pass
 STALE = 0.05  # a step on old curvature that leaves more than this share of the gap: take the curvature anew
@@ -178,7 +179,7 @@ class SparseSolver:
         for _ in range(MOST_STEPS):
             if here.gap <= tol * abs(here.J) or len(self.units) == 0:
                 break
-            there = self._step(here, strength, tol)
+            there = self._step(here, strength)
             if there is None:
                 if self._fresh:
                     break
@@ -195,12 +196,26 @@ class SparseSolver:
                 break
         return here
 
+    def finish(self, strength: float, steps: int = 3) -> tuple[float, float]:
+        """A few exact steps on new curvature, for the last digits; hands back (J, gap)."""
+        here = self.stand(strength)
+        for _ in range(steps if len(self.units) else 0):
+            self._refresh(here)
+            before = self.A, self.b, self.z
+            there = self._step(here, strength, exact=True)
+            if there is None or there.gap > here.gap + 1e-14 * abs(here.J):
+                self.A, self.b, self.z = before
+                break
+            here = there
+        here = self.stand(strength)
+        return here.J, self._check_outside(here, strength)[0]
+
     def _refresh(self, here: Standing) -> None:
         joint = len(self.A) * self.losses.q <= MOST_JOINT or self.losses.q == 1 or not self.levels.single
         self._metric.refresh(self.columns, here.p, joint=joint)
         self._fresh = True
 
-    def _step(self, here: Standing, strength: float, tol: float) -> Standing | None:
+    def _step(self, here: Standing, strength: float, *, exact: bool = False) -> Standing | None:
         """One proximal Newton step with a line search; None where it did not get J down."""
         self.steps += 1
         metric, levels = self._metric, self.picked().times(strength)
@@ -209,7 +224,9 @@ class SparseSolver:
         metric.extend(self.columns)
         H = metric.matrix(levels)
         g = levels.spread(levels.l2) * self.A - here.R
-        A = Quadratic(H, levels, self.losses.q, self._tally).solve(self.A, g, self._aim(here, levels, H))
+        A = Quadratic(H, levels, self.losses.q, self._tally).solve(
+            self.A, g, LEAST_AIM if exact else self._aim(here, levels, H)
+        )
         D = A - self.A
         if not D.any():
             return None
@@ -218,11 +235,12 @@ class SparseSolver:
         b = metric.intercept_step(D)
         dz = self.columns.dot(D) + b
         old = self.A, self.b, self.z
+        slack = (1e-13 if exact else 1e-15) * abs(here.J)  # so near to the end J's own rounding decides nothing
         for t in 0.5 ** np.arange(8):
             self.A = A if t == 1 else old[0] + t * D
             self.b, self.z = old[1] + t * b, old[2] + t * dz
             there = self.stand(strength)
-            if here.J - 1e-4 * t * max(promised, 0.0) + 1e-15 * abs(here.J) >= there.J:
+            if here.J - 1e-4 * t * max(promised, 0.0) + slack >= there.J:
                 if not metric.joint:
                     metric.factor = metric.factor * 2 if t < 1 else max(0.25, 0.9 * metric.factor)
                 return there
@@ -240,7 +258,7 @@ class SparseSolver:
         kinked = levels.l1[levels.l1 > 0]
         if len(kinked) and here.J > 0:
             aim = min(aim, (0.03 * here.gap / here.J * float(kinked.min())) ** 2 / float(np.diagonal(H).max()))
-        return max(aim, 1e-36)
+        return max(aim, LEAST_AIM)
 
     @staticmethod
     def _kink(levels: Levels, A: Array) -> float:
