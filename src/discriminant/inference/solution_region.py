@@ -1,0 +1,139 @@
+"""The solution region: all weights that classify every sample, an intersection of half-spaces in weight space.
+
+With samples y = (1, x) turned by the sign of their class, the weights a that separate with margin b are
+
+    {a : a·y_i ≥ b for all i},        a cone where b = 0.
+
+``solution_region`` tells whether it is empty, a point deep inside (the Chebyshev centre of its part in the unit box),
+for few dimensions the extreme rays, and in the plane its polygon.  Duda and Hart 5.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import as_rows, encode_labels
+from discriminant.errors import DataError
+from discriminant.geometry.regions import box, clip
+from discriminant.inference.separability import Separability, separability
+from discriminant.protocols import Array
+
+MOST_RAY_DIMENSIONS = 8
+MOST_ROWS = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class SolutionRegion:
+    """{a : samples · a ≥ margin}, with a = (w₀, w) where there is an intercept."""
+
+    samples: Array  # (n, D) sign-normalised
+    margin: float
+    empty: bool
+    center: Array | None  # (D,), of the largest ball in the region's part with |a_j| ≤ 1 (or larger, with a margin)
+    radius: float
+    rays: Array | None  # (r, D) unit vectors; None where the region is no pointed cone or has too many dimensions
+    reason: Separability  # the verdict that proves emptiness or the opposite
+
+    def __contains__(self, a: Any) -> bool:
+        values = self.samples @ np.asarray(a, dtype=np.float64)
+        return bool((values >= self.margin).all() if self.margin > 0 else (values > 0).all())
+
+    def polygon(self, bounds: Any = ((-1, 1), (-1, 1))) -> Array:
+        """The region inside a box of the weight plane, counter-clockwise; for two weights."""
+        if self.samples.shape[1] != 2:
+            raise DataError(f"The region lies in {self.samples.shape[1]} dimensions; a polygon needs two weights.")
+        corners = box(bounds)
+        for sample in self.samples:
+            corners = clip(corners, corners @ sample - self.margin)
+        return corners
+
+
+def solution_region(X: Any, y: Any, margin: float = 0.0, *, fit_intercept: bool = True) -> SolutionRegion:
+    """The weights that separate two classes: emptiness, centre, extreme rays.
+
+    >>> region = solution_region([[1.0], [2.0], [4.0]], ["a", "a", "b"])
+    >>> region.empty, [-3.0, 1.0] in region, [1.0, 1.0] in region
+    (False, True, False)
+    """
+    classes, codes = encode_labels(y)
+    if len(classes) != 2:
+        raise DataError(f"The solution region is that of two classes; y holds {len(classes)}.")
+    if not margin >= 0:
+        raise DataError(f"The margin is {margin!r}; it must not be negative.")
+    rows = as_rows(X)
+    if rows.shape[0] > MOST_ROWS:
+        raise DataError(f"The region of {rows.shape[0]} half-spaces is too large to describe; at most {MOST_ROWS}.")
+    values = rows.design(0, rows.shape[0]).values
+    values = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+    Y = np.c_[np.ones(len(values)), values] if fit_intercept else values
+    samples = Y * np.where(codes == 1, 1.0, -1.0)[:, None]
+    verdict = separability(X, y, fit_intercept=fit_intercept, hyperplane="any")
+    if verdict.verdict != "separable":
+        return SolutionRegion(samples, margin, True, None, 0.0, None, verdict)
+    center, radius = _center(samples, margin)
+    rays = _rays(samples) if margin == 0 else None
+    return SolutionRegion(samples, margin, False, center, radius, rays, verdict)
+
+
+def _center(samples: Array, margin: float) -> tuple[Array, float]:
+    """max r with samples·a ≥ margin + r‖sample‖ and |a_j| ≤ R − r: a linear program.
+
+    R = 1 for a cone; with a margin, twice the size at which a solution first exists.
+    """
+    from scipy.optimize import linprog
+
+    n, D = samples.shape
+    size = np.linalg.norm(samples, axis=1)
+    reach = 1.0
+    for _ in range(200):
+        bounds = np.vstack([np.c_[np.eye(D), np.ones(D)], np.c_[-np.eye(D), np.ones(D)]])
+        lower = np.c_[-samples, size]
+        answer = linprog(
+            np.r_[np.zeros(D), -1.0],
+            A_ub=np.vstack([lower, bounds]),
+            b_ub=np.r_[np.full(n, -margin), np.full(2 * D, reach)],
+            bounds=[(None, None)] * D + [(0, None)],
+            method="highs",
+        )
+        if answer.status == 0 and (answer.x[D] > 0 or margin == 0):
+            return np.asarray(answer.x[:D]), float(answer.x[D])
+        reach *= 2
+    raise DataError("The region has no part that the linear program can reach: rescale the columns.")
+
+
+def _rays(samples: Array) -> Array | None:
+    """The extreme rays of the cone {a : samples·a ≥ 0}, by its cross-section with {c·a = 1}, c = Σ y_i/‖y_i‖.
+
+    c lies inside the dual cone, so that the cross-section of a pointed cone is bounded: its vertices are the rays.
+    """
+    D = samples.shape[1]
+    unit = samples / np.linalg.norm(samples, axis=1)[:, None]
+    if D == 1:
+        return np.array([[np.sign(unit[0, 0])]])
+    if D > MOST_RAY_DIMENSIONS or np.linalg.matrix_rank(unit) < D:
+        return None  # many dimensions, or a cone that holds a line
+    c = unit.sum(axis=0)
+    c /= np.linalg.norm(c)
+    basis = np.linalg.svd(c[None])[2][1:]  # (D − 1, D), orthogonal to c: a = c + basisᵗ u
+    inside, radius = _center(samples, 0.0)
+    if radius <= 0:
+        return None
+    u0 = basis @ inside / (c @ inside)
+    if D == 2:
+        slopes, offsets = (unit @ basis.T)[:, 0], unit @ c
+        with np.errstate(divide="ignore"):
+            cuts = -offsets / slopes
+        u = np.array([[cuts[slopes > 0].max()], [cuts[slopes < 0].min()]])
+    else:
+        from scipy.spatial import HalfspaceIntersection, QhullError
+
+        try:
+            u = HalfspaceIntersection(np.c_[-unit @ basis.T, -unit @ c], u0).intersections
+        except QhullError:
+            return None
+        u = np.unique(np.round(u, 12), axis=0)
+    rays = c + u @ basis
+    return np.asarray(rays / np.linalg.norm(rays, axis=1)[:, None])
