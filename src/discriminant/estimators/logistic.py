@@ -23,6 +23,7 @@ from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, read_rows, read_sample
 from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
 from discriminant.estimators.logistic_parameters import Strength, check_parameters, class_weights
+from discriminant.estimators.logistic_sparse import is_sparse_fit, sparse_fit
 from discriminant.estimators.logistic_verdict import judge
 from discriminant.estimators.textbook import is_textbook, keep_textbook, textbook_fit
 from discriminant.model import LinearDiscriminant
@@ -32,11 +33,12 @@ from discriminant.optimize.logistic import LogisticFit, LogisticProblem, solve_l
 from discriminant.optimize.logistic.certificate import certify_fit
 from discriminant.optimize.logistic.online import Belief, ignorance, learn
 from discriminant.optimize.logistic.solve import shape_of
+from discriminant.optimize.sparse import SPARSE
 from discriminant.protocols import Array, Certificate
 
 
 class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
-    """Logistic regression, two-class or softmax, with a ridge penalty or none.
+    """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
     A drop-in for scikit-learn's: the same parameters with the same meaning, except that ``tol`` bounds the proved
     relative gap of the objective and ``max_iter`` limits nothing, since it need not.
@@ -48,7 +50,7 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
     C : float
         Inverse strength of the penalty, ½‖w‖²/C on the summed losses; ``numpy.inf`` for none.
     l1_ratio : float in [0, 1]
-        0: ridge.
+        0: ridge, 1: L1 (weights of exactly zero), between: elastic net, (l1_ratio ‖w‖₁ + ½(1 − l1_ratio)‖w‖²)/C.
     dual, intercept_scaling, random_state, max_iter, verbose, n_jobs
         Accepted and without effect: the answer does not depend on them.
     tol : float
@@ -67,6 +69,14 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
     correct_priors : bool
         With class weights: move the intercepts back by the logarithms of the weights, so that the probabilities are
         those of the data and not of the weighted data (King & Zeng 2001).
+    penalty_factors : array (d,)
+        Factors on the penalty of each feature; 0: not penalised.
+    bounds : (lower, upper), numbers or arrays (d,) with lower ≤ 0 ≤ upper
+        Bounds of the weights, such as (0, inf).
+    groups : tuples of feature indices
+        With l1_ratio > 0: features that enter together, √|g| ‖w_g‖ in place of ‖w‖₁.
+    grouped : bool
+        With l1_ratio > 0 and more than two classes: a feature enters for all classes or for none.
 
     Attributes
     ----------
@@ -111,6 +121,10 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         n_jobs: Any = None,
         optimizer: Any = "auto",
         correct_priors: bool = False,
+        penalty_factors: Any = None,
+        bounds: Any = None,
+        groups: Any = None,
+        grouped: bool = False,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -128,6 +142,10 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.optimizer = optimizer
         self.correct_priors = correct_priors
+        self.penalty_factors = penalty_factors
+        self.bounds = bounds
+        self.groups = groups
+        self.grouped = grouped
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -148,7 +166,10 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
             solution, choice = textbook_fit(self, problem, len(classes), start)
             keep_textbook(self, solution, choice, classes, dtype, self._prior_shift(classes, factors))
             return self
-        fit = solve_logistic(problem, self.tol, start)
+        if is_sparse_fit(self, strength):
+            fit = sparse_fit(self, problem, strength, start)
+        else:
+            fit = solve_logistic(problem, self.tol, start)
         self._require_finite(fit, problem)
         self._remember(X, y, sample_weight)
         return self._keep(fit, problem, classes, dtype, factors)
@@ -160,6 +181,8 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         Earlier rows are remembered as a Gaussian over the weights: one call equals ``fit``, many come near to it.
         """
         strength = check_parameters(self)
+        if is_sparse_fit(self, strength):
+            raise ParameterError("partial_fit remembers rows to second order, which takes a ridge: use l1_ratio=0.")
         known = getattr(self, "_belief", None)
         if classes is None and not hasattr(self, "classes_"):
             raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
@@ -204,7 +227,7 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         if is_textbook(self.optimizer):
             called = self.optimizer if isinstance(self.optimizer, str) else type(self.optimizer).__name__
             return Choice(called, "it was asked for")
-        choice = choose(shape_of(problem))
+        choice = SPARSE if is_sparse_fit(self, strength) else choose(shape_of(problem))
         if self.solver == "auto":
             return choice
         note = f"; solver={self.solver!r} is accepted as scikit-learn's name for the same optimum"
@@ -247,8 +270,9 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         ):
             weights, center = self.discriminant_.weights, self.discriminant_.center
             if X.shape[1] == len(weights) - 1:
-                z = (X if center is None else X - center) @ weights[1:]
-                z += weights[0]
+                with np.errstate(over="ignore", invalid="ignore"):  # the long way tells it in a sentence
+                    z = (X if center is None else X - center) @ weights[1:]
+                    z += weights[0]
                 if np.isfinite(z).all():
                     return np.asarray(z)
         return self._discriminant().scores(self._checked(X))
@@ -301,10 +325,6 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
     def _problem(
         self, X: Any, y: Any, sample_weight: Any, offset: Any, strength: Strength
     ) -> tuple[LogisticProblem, Array, Any, Array | None]:
-        if strength.l1:
-            raise ParameterError(
-                "An L1 part in the penalty (l1_ratio > 0) is not available in this version; use l1_ratio=0."
-            )
         if is_table(y):
             blocks, classes, dtype, counts = read_soft(self, X, y, sample_weight)
         else:

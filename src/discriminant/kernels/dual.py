@@ -1,4 +1,4 @@
-"""Dual coordinate descent for linear support vector machines, one row at a time (Hsieh et al. 2008; Keerthi et al. 2008).
+"""Dual coordinate descent for linear support vector machines, a row at a time (Hsieh et al. 2008, Keerthi et al. 2008).
 
 Two classes, y = ±1, U the rows' costs, w = Σ α y x kept up to date:
 

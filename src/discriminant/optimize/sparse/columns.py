@@ -53,7 +53,7 @@ class Source:
     def spreads(self, s: Array, *, centred: bool) -> Array:
         """√Σ s (x − mean)² of every column; around zero where there is no intercept to absorb the mean."""
         if self.problem.sparse:
-            X = self.problem.blocks.rows.X  # type: ignore[union-attr]
+            X: Any = self.problem.blocks.rows.X  # type: ignore[union-attr]
             each = np.repeat(s, np.diff(X.indptr))
             first = np.bincount(X.indices, each * X.data, minlength=self.d)
             second = np.bincount(X.indices, each * np.square(X.data, dtype=np.float64), minlength=self.d)
@@ -66,7 +66,7 @@ class Source:
     def columns(self, features: Array) -> Any:
         """These columns, gathered: (m, n) contiguous, or CSC (n, m)."""
         if self.problem.sparse:
-            X = self.problem.blocks.rows.X  # type: ignore[union-attr]
+            X: Any = self.problem.blocks.rows.X  # type: ignore[union-attr]
             found = X[:, features].tocsc().astype(np.float64)
             found.data /= np.repeat(self.unit[features], np.diff(found.indptr))
             return found

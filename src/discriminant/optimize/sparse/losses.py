@@ -79,11 +79,11 @@ class Losses:
         if self.q == 1:
             h = float(self.bend(p).sum())
             # Far from the optimum a Newton step overshoots; the logistic's own scale limits it.
-            return np.clip(g / max(h, 1e-300), -2.0, 2.0)
+            return np.asarray(np.clip(g / max(h, 1e-300), -2.0, 2.0))
         sp = self.s[:, None] * p
         H = np.diag(sp.sum(axis=0)) - sp.T @ p
         step = np.linalg.lstsq(H, g, rcond=1e-14)[0]
-        return np.clip(step - step.mean(), -2.0, 2.0)
+        return np.asarray(np.clip(step - step.mean(), -2.0, 2.0))
 
     def project(self, p: Array, v: Array, Y: Array) -> Array:
         """v − curvature · Yδ with Yᵗ s v = 0: the slopes after a Newton step along the columns of Y."""

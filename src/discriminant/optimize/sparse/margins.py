@@ -53,7 +53,7 @@ class MarginProblem:
         return np.append(np.ones(self.d), 0.0 if self.free else 1.0)
 
     def scores(self, w: Array) -> Array:
-        return np.asarray(self.X @ w[:-1]) + self.bias * w[-1]
+        return np.asarray(self.X @ w[:-1] + self.bias * w[-1])
 
     def adjoint(self, v: Array) -> Array:
         return np.append(np.asarray(self.X.T @ v), self.bias * v.sum())

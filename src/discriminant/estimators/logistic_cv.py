@@ -1,0 +1,348 @@
+"""Logistic regression whose penalty is chosen by cross-validation.
+
+    C*, ratio* = argmax over the grid of the mean score on held-out rows; then one fit on all rows.
+
+With ``rule="one-standard-error"`` the simplest model whose mean score is within one standard error of the best one's:
+the smallest C.  Hastie, Tibshirani & Friedman 7.10.
+"""
+
+from __future__ import annotations
+
+import warnings
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+
+from discriminant.data.check import check_weights
+from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.inputs import all_or_nothing, check_choice, read_labels
+from discriminant.estimators.logistic import LogisticRegression
+from discriminant.estimators.logistic_folds import FoldFits, Folds
+from discriminant.estimators.logistic_inputs import is_table
+from discriminant.estimators.logistic_parameters import Strength, check_parameters
+from discriminant.estimators.logistic_scores import Scoring, routing_enabled
+from discriminant.protocols import Array
+
+FOLD_TOL = 1e-7  # fits whose scores are averaged need no more
+
+
+class LogisticRegressionCV(LogisticRegression):
+    """Logistic regression with C (and l1_ratio) chosen by cross-validation, as scikit-learn 1.9's class of this name.
+
+    Parameters are scikit-learn's with the same meaning (``tol``, ``solver``, ``max_iter``, ``dual``,
+    ``intercept_scaling``, ``random_state``, ``verbose`` and ``n_jobs`` as in ``LogisticRegression``), and
+
+    Parameters
+    ----------
+    Cs : int or array of floats
+        The grid, or how many values from 1e-4 to 1e4.
+    l1_ratios : None or array of floats in [0, 1]
+        None: ridge only, and the attributes without that dimension.
+    scoring : None, str or callable
+        None: accuracy.
+    refit : bool
+        Fit all rows with the choice; False: the mean of the folds' weights, each at its own best point.
+    use_legacy_attributes : bool
+        True: ``C_``, ``scores_``, ``coefs_paths_`` as scikit-learn up to 1.9 has them; False: as from 1.10 on.
+    rule : {"best", "one-standard-error"}
+        Which C a refit takes.
+
+    Attributes
+    ----------
+    C_, l1_ratio_, Cs_, l1_ratios_, scores_, coefs_paths_, n_iter_
+        As scikit-learn's.
+    gaps_ : array (n_folds, n_l1_ratios, n_cs)
+        The proved gap of every fold's fit.
+
+    Examples
+    --------
+    >>> from discriminant import LogisticRegressionCV, datasets
+    >>> iris = datasets.load("iris")
+    >>> model = LogisticRegressionCV(Cs=[0.1, 1, 10], use_legacy_attributes=False).fit(iris.X, iris.y)
+    >>> model.C_, model.scores_.shape
+    (1.0, (5, 1, 3))
+    """
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        l1_ratios: Any = None,
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: Any = "deprecated",
+        scoring: Any = None,
+        solver: str = "auto",
+        tol: float = 1e-8,
+        max_iter: int = 100,
+        class_weight: Any = None,
+        n_jobs: Any = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        random_state: Any = None,
+        use_legacy_attributes: Any = True,
+        rule: str = "best",
+    ) -> None:
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
+        self.rule = rule
+
+    # What a single fit can be asked and a search over penalties cannot.
+    correct_priors = False
+    optimizer = "auto"
+    warm_start = False
+    penalty_factors = None
+    bounds = None
+    groups = None
+    grouped = False
+
+    @property
+    def partial_fit(self) -> Any:  # type: ignore[override]
+        """Cross-validation needs all rows at once."""
+        raise AttributeError("LogisticRegressionCV has no partial_fit: cross-validation needs all rows at once.")
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:  # type: ignore[override]
+        """Choose by cross-validation on rows X (n, d) with labels y (n,), then fit; ``params`` go to cv and scorer."""
+        ratios = self._ratios()
+        Cs = self._grid()
+        routed = self._route("fit", sample_weight, params)
+        problem, classes, dtype, _ = self._problem(X, y, sample_weight, None, Strength(np.inf, 0.0))
+        labels = self._labels(y, problem.n_rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: told below, by name
+            splits = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **routed.splitter.split))
+        counts = count_classes(np.searchsorted(classes, labels), len(classes))
+        if counts.min() < len(splits):
+            few = classes[int(counts.argmin())]
+            warnings.warn(
+                f"Class {few!r} has {int(counts.min())} rows and there are {len(splits)} folds: some learn nothing of it.",
+                DiscriminantWarning,
+                stacklevel=3,
+            )
+        if not splits:
+            raise DataError("The cross-validation has no splits.")
+        base = np.ones(problem.n_rows) if problem.blocks.weight is None else np.asarray(problem.blocks.weight)
+        weights = np.zeros((len(splits), problem.n_rows))
+        for f, (train, _) in enumerate(splits):
+            weights[f, train] = base[train]
+        folds = Folds(problem, weights)
+        scoring = Scoring(
+            self._scorer(),
+            classes,
+            problem.blocks.rows,
+            X,
+            labels,
+            check_weights(sample_weight, problem.n_rows),
+            routed.scorer.score,
+        )
+        fits = [self._grid_fits(folds, Cs, ratio) for ratio in ratios]
+        scores = np.stack([scoring.grid(fit.weights, splits) for fit in fits], axis=1)  # (F, ratios, Cs)
+        self.classes_, self.Cs_ = classes, Cs
+        self.gaps_ = np.stack([fit.gaps for fit in fits], axis=1)
+        paths = np.stack([fit.weights for fit in fits], axis=1)  # (F, ratios, Cs, 1+d, q)
+        steps = np.maximum(np.stack([fit.steps for fit in fits], axis=1), 1)
+        C, ratio, average = self._choose(scores, paths, Cs, ratios)
+        self._learn(X, y, sample_weight, C, ratio, average, dtype)
+        self._attributes(scores, paths, steps, C, ratio, ratios)
+        return self
+
+    def _grid_fits(self, folds: Folds, Cs: Array, ratio: float) -> FoldFits:
+        order = np.argsort(Cs, kind="stable")
+        fits = folds.fit(Cs[order], ratio, max(self.tol, FOLD_TOL))
+        back = np.argsort(order)
+        return FoldFits(fits.weights[:, back], fits.gaps[:, back], fits.steps[:, back])
+
+    def _choose(self, scores: Array, paths: Array, Cs: Array, ratios: list[float]) -> tuple[float, float, Array | None]:
+        """(C, l1_ratio, weights to take as they are, or None for a fit on all rows)."""
+        if self.refit:
+            mean = scores.mean(axis=0)  # (ratios, Cs)
+            best = np.unravel_index(np.argmax(mean.T), mean.T.shape)
+            level, which = int(best[0]), int(best[1])
+            if self.rule == "one-standard-error" and len(scores) > 1:
+                error = scores[:, which, level].std(ddof=1) / np.sqrt(len(scores))
+                near = np.flatnonzero(mean[which] >= mean[which, level] - error)
+                level = int(near[np.argmin(Cs[near])])
+            return float(Cs[level]), float(ratios[which]), None
+        flat = scores.transpose(0, 2, 1).reshape(len(scores), -1)
+        level, which = np.unravel_index(flat.argmax(axis=1), (len(Cs), len(ratios)))
+        average = np.mean([paths[f, which[f], level[f]] for f in range(len(scores))], axis=0)
+        return float(Cs[level].mean()), float(np.mean([ratios[w] for w in which])), average
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, C: float, ratio: float, average: Any, dtype: Any) -> None:
+        model = self._one(C, ratio)
+        if average is None:
+            model.fit(X, y, sample_weight)
+            for name in ("discriminant_", "coef_", "intercept_", "certificate_", "history_", "_kept"):
+                setattr(self, name, getattr(model, name))
+            return
+        from discriminant.estimators.logistic import _link
+        from discriminant.model import LinearDiscriminant
+
+        link = _link(len(self.classes_))
+        self.discriminant_ = LinearDiscriminant(average, self.classes_, feature_names=self._names(), link=link)
+        self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
+        self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)
+        self._kept = (self.coef_.copy(), self.intercept_.copy())
+
+    def _attributes(self, scores: Array, paths: Array, steps: Array, C: float, ratio: float, ratios: Any) -> None:
+        """scikit-learn's attributes, in its old form or in its new one."""
+        K = 1 if len(self.classes_) == 2 else len(self.classes_)
+        end = [*range(1, paths.shape[3]), *([0] if self.fit_intercept else [])]  # weights first, then the intercept
+        paths = np.moveaxis(paths[:, :, :, end], -1, 3)  # (F, ratios, Cs, K, dof)
+        plain = self._asked() is None
+        self.l1_ratios_ = np.array([None]) if plain and self.penalty == "deprecated" else np.asarray(ratios)
+        if not self.use_legacy_attributes:
+            self._show_path(C, ratio, scores, paths, steps)
+            return
+        ratio_ = np.full(K, None if plain and self.refit else ratio)
+        names = self.classes_[1:] if K == 1 else self.classes_
+        old = np.moveaxis(paths, (3, 0, 2, 1), (0, 1, 2, 3))  # (K, F, Cs, ratios, dof)
+        table, counts = np.moveaxis(scores, 1, 2), np.moveaxis(steps, 1, 2)[None]
+        if plain:
+            old, table, counts = old[:, :, :, 0], table[:, :, 0], counts[..., 0]
+        by_class = {name: table.copy() for name in names}
+        self._show_path(np.full(K, C), ratio_, by_class, dict(zip(names, old, strict=True)), counts)
+
+    def _show_path(self, C: Any, ratio: Any, scores: Any, paths: Any, steps: Array) -> None:
+        self.C_, self.l1_ratio_, self.scores_, self.coefs_paths_, self.n_iter_ = C, ratio, scores, paths, steps
+
+    # Parameters and data
+
+    @staticmethod
+    def _labels(y: Any, n_rows: int) -> Array:
+        if is_table(y):
+            raise DataError("Cross-validation is over rows with labels; y has several columns.")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a column for y was warned of when the rows were read
+            return read_labels(y, n_rows)
+
+    def _one(self, C: float, ratio: float) -> LogisticRegression:
+        return LogisticRegression(
+            C=C,
+            l1_ratio=ratio,
+            dual=self.dual,
+            tol=self.tol,
+            fit_intercept=self.fit_intercept,
+            intercept_scaling=self.intercept_scaling,
+            class_weight=self.class_weight,
+            solver=self.solver,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+            verbose=self.verbose,
+        )
+
+    def _asked(self) -> Any:
+        return None if isinstance(self.l1_ratios, str) and self.l1_ratios == "warn" else self.l1_ratios
+
+    def _ratios(self) -> list[float]:
+        """The l1_ratios of the grid; each combination with the solver is checked as for a single fit."""
+        check_choice(self, "penalty", ("deprecated", "l1", "l2", "elasticnet"))
+        check_choice(self, "rule", ("best", "one-standard-error"))
+        asked = self._asked()
+        if self.penalty in ("l1", "l2"):
+            ratios = [1.0 if self.penalty == "l1" else 0.0]
+        elif asked is None:
+            if self.penalty == "elasticnet":
+                raise ParameterError(_RATIOS.format(asked))
+            ratios = [0.0]
+        else:
+            values = list(asked) if np.ndim(asked) == 1 else []
+            if not values or not all(isinstance(r, Real) and 0 <= float(r) <= 1 for r in values):
+                raise ParameterError(_RATIOS.format(asked))
+            ratios = [float(r) for r in values]
+        for ratio in ratios:
+            check_parameters(self._one(1.0, ratio))
+        return ratios
+
+    def _grid(self) -> Array:
+        if isinstance(self.Cs, Integral) and not isinstance(self.Cs, bool):
+            if self.Cs < 1:
+                raise ParameterError(f"Cs must be at least 1 or an array of positive numbers; it was {self.Cs!r}.")
+            return np.logspace(-4, 4, int(self.Cs))
+        Cs = np.asarray(self.Cs, dtype=np.float64)
+        if Cs.ndim != 1 or len(Cs) == 0 or not (Cs > 0).all():
+            raise ParameterError(f"Cs must be an int or an array of positive numbers; it was {self.Cs!r}.")
+        return Cs
+
+    # Scores and metadata
+
+    def _scorer(self) -> Any:
+        return None if self.scoring in (None, "warn") else get_scorer(self.scoring)
+
+    def _route(self, caller: str, sample_weight: Any, params: dict[str, Any]) -> Any:
+        if routing_enabled():
+            return process_routing(self, caller, sample_weight=sample_weight, **params)
+        from sklearn.utils import Bunch
+
+        if params:
+            raise ParameterError(
+                f"{sorted(params)} cannot be handed to {type(self).__name__}.{caller}: that needs metadata routing, "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        score = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=score))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, **score_params: Any) -> float:
+        """The value of ``scoring`` on X and y."""
+        routed = self._route("score", sample_weight, score_params)
+        scorer = get_scorer("accuracy") if self._scorer() is None else self._scorer()
+        return float(scorer(self, X, y, **routed.scorer.score))
+
+    def get_metadata_routing(self) -> Any:
+        """Where sample weights and groups go: to the splitter and to the scorer."""
+        scorer = get_scorer("accuracy") if self._scorer() is None else self._scorer()
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(splitter=self.cv, method_mapping=MethodMapping().add(caller="fit", callee="split"))
+            .add(
+                scorer=scorer,
+                method_mapping=MethodMapping().add(caller="score", callee="score").add(caller="fit", callee="score"),
+            )
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Mean score with its standard error against C, one line for each l1_ratio, and the choice."""
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots()[1] if ax is None else ax
+        table = next(iter(self.scores_.values())) if isinstance(self.scores_, dict) else np.moveaxis(self.scores_, 1, 2)
+        table = table[:, :, None] if table.ndim == 2 else table  # (F, Cs, ratios)
+        order = np.argsort(self.Cs_)
+        for r in range(table.shape[2]):
+            values = table[:, order, r]
+            error = values.std(axis=0, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else None
+            label = f"l1_ratio = {self.l1_ratios_[r] or 0:g}"
+            ax.errorbar(self.Cs_[order], values.mean(axis=0), error, capsize=2, label=label)
+        ax.axvline(np.ravel(self.C_)[0], linestyle=":", color="grey")
+        ax.set_xscale("log")
+        ax.set_xlabel("C")
+        ax.set_ylabel("accuracy" if self._scorer() is None else str(self.scoring))
+        ax.legend()
+        return ax
+
+
+_RATIOS = "l1_ratios must be an array-like of numbers between 0 and 1; got (l1_ratios={!r})"

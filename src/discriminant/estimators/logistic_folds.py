@@ -1,0 +1,157 @@
+"""Cross-validated logistic fits: every fold at every C and l1_ratio, with the work that folds share done once.
+
+A fold is the same rows with weight zero on the held-out ones, so X is never copied.  Ridge fits of many rows go through
+one product for all folds (``optimize.sparse.ridge_folds``); L1 and elastic-net fits walk a path of λ in each fold; what
+is left is solved fold by fold from the neighbouring answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import make_blocks, single_threaded_blas, workers
+from discriminant.data.blocks import SERIAL_VALUES
+from discriminant.data.threads import ordered_map
+from discriminant.optimize.logistic import LogisticProblem, solve_logistic
+from discriminant.optimize.sparse.losses import Losses
+from discriminant.optimize.sparse.path import SparsePenalty, make_solver, targets, user_weights
+from discriminant.optimize.sparse.ridge_folds import shareable, solve_folds
+from discriminant.protocols import Array
+
+NEVER = 37.0  # a class that a fold has not seen: its log odds lie so far below the others', probability e^-37
+
+
+@dataclass(frozen=True)
+class FoldFits:
+    """Plain weights (F, L, 1+d, q) of the folds at each C, smallest first, with gaps and steps (F, L)."""
+
+    weights: Array
+    gaps: Array
+    steps: Array
+
+
+@dataclass(frozen=True)
+class Folds:
+    """A problem, and for each fold the weights of all rows when it is learnt from: zero where they are held out."""
+
+    problem: LogisticProblem
+    weights: Array  # (F, n)
+
+    def total(self, f: int) -> float:
+        return float(self.weights[f].sum())
+
+    def present(self, f: int) -> Array:
+        """(K,) whether the fold has seen the class."""
+        t = np.asarray(self.problem.blocks.target)
+        if t.ndim == 2 or t.dtype.kind == "f":
+            return np.ones(self.problem.n_classes, dtype=bool)
+        return np.asarray(np.bincount(t, self.weights[f], minlength=self.problem.n_classes) > 0)
+
+    def fit(self, Cs: Array, l1_ratio: float, tol: float) -> FoldFits:
+        """All folds at all C, ascending."""
+        F, L = len(self.weights), len(Cs)
+        d, q = self.problem.n_features, self.problem.n_outputs
+        found = FoldFits(np.zeros((F, L, d + 1, q)), np.full((F, L), np.inf), np.zeros((F, L), dtype=np.int32))
+        whole = [f for f in range(F) if self.present(f).all()]
+        with single_threaded_blas():
+            if l1_ratio == 0 and whole and np.isfinite(Cs).all() and shareable(self.problem):
+                self._together(np.array(whole), Cs, tol, found)
+            rest = [f for f in range(F) if not np.isfinite(found.gaps[f]).all()]
+            threads = workers() if self.problem.values >= SERIAL_VALUES else 1
+            for _ in ordered_map(lambda f: self._alone(f, Cs, l1_ratio, tol, found), rest, threads):
+                continue
+        return found
+
+    def _together(self, index: Array, Cs: Array, tol: float, found: FoldFits) -> None:
+        problem = self.problem.with_units()
+        t = targets(problem)
+        offset = None if problem.offset is None else problem.offset.reshape(t.shape)
+        losses = [Losses(t, self.weights[f] / self.total(f), offset) for f in index]
+        strengths = np.array([[1.0 / (C * self.total(f)) for C in Cs] for f in index])
+        path = solve_folds(problem, losses, strengths, tol)
+        found.weights[index] = path.weights
+        if path.center is not None:
+            found.weights[index, :, 0] -= np.einsum("j,fljk->flk", path.center, path.weights[:, :, 1:])
+        found.gaps[index], found.steps[index] = path.gaps, path.looks
+
+    def _alone(self, f: int, Cs: Array, l1_ratio: float, tol: float, found: FoldFits) -> None:
+        present = self.present(f)
+        problem = self._problem(f, present)
+        if problem is None:  # one class only: nothing to tell apart
+            found.weights[f, :, 0] = _absent(np.zeros((1, 1)), present)[0]
+            found.gaps[f] = 0.0
+            return
+        alone = self._sparse if l1_ratio > 0 else self._ridge
+        for level, A, gap, steps in alone(problem, Cs, l1_ratio, tol):
+            found.weights[f, level] = A if present.all() else _absent(A, present)
+            found.gaps[f, level], found.steps[f, level] = gap, steps
+
+    def _problem(self, f: int, present: Array) -> LogisticProblem | None:
+        """The fold's own problem, over the classes that it has seen."""
+        count = int(present.sum())
+        if count < 2:
+            return None
+        blocks = self.problem.blocks
+        target = blocks.target
+        if not present.all():
+            code = np.cumsum(present) - 1
+            target = np.maximum(code[np.asarray(target)], 0)  # rows of an unseen class have weight zero here
+        offset = self.problem.offset
+        if offset is not None and offset.ndim == 2:
+            offset = offset[:, present] if count > 2 else offset[:, present][:, 1] - offset[:, present][:, 0]
+        return replace(
+            self.problem,
+            blocks=make_blocks(blocks.rows, target, self.weights[f], blocks.block_rows),
+            n_classes=count,
+            offset=offset,
+        )
+
+    @staticmethod
+    def _ridge(problem: LogisticProblem, Cs: Array, l1_ratio: float, tol: float) -> Any:
+        start: Array | None = None
+        for level, C in enumerate(Cs):
+            ridge = 0.0 if np.isinf(C) else 1.0 / (C * problem.total)
+            fit = solve_logistic(replace(problem, ridge=ridge), tol, start)
+            start = _plain(fit.weights, fit.center)
+            yield level, start, fit.gap, fit.steps
+
+    @staticmethod
+    def _sparse(problem: LogisticProblem, Cs: Array, l1_ratio: float, tol: float) -> Any:
+        solver = make_solver(problem, SparsePenalty(l1_ratio))
+        previous = solver.start()
+        for level, C in enumerate(Cs):
+            strength = 0.0 if np.isinf(C) else 1.0 / (C * problem.total)
+            before = solver.steps
+            _, gap = solver.solve(strength, tol, previous)
+            previous = strength
+            A = _plain(user_weights(solver), solver.source.problem.center)
+            yield level, A, gap, solver.steps - before
+
+
+def _plain(A: Array, center: Array | None) -> Array:
+    """Weights with the intercept at zero."""
+    if center is None:
+        return A
+    out = A.copy()
+    out[0] -= center @ A[1:]
+    return out
+
+
+def _absent(A: Array, present: Array) -> Array:
+    """Weights of all classes from those of the present ones; an unseen class gets next to no probability."""
+    K = len(present)
+    if K == 2:
+        out = np.zeros((len(A), 1))
+        out[0] = NEVER if present[1] else -NEVER
+        return out
+    out = np.zeros((len(A), K))
+    seen = np.flatnonzero(present)
+    if len(seen) == 2 and A.shape[1] == 1:
+        out[:, seen[0]], out[:, seen[1]] = -A[:, 0] / 2, A[:, 0] / 2
+    elif len(seen) > 2:
+        out[:, seen] = A
+    out[0, ~present] = out[0, seen].min() - NEVER
+    return out

@@ -1,0 +1,98 @@
+"""Scores of many logistic fits on held-out rows: one product for all of a fold's fits where the score allows it."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.metrics import make_scorer
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_method_params
+
+from discriminant.decision.posteriors import sigmoid_pair, softmax
+from discriminant.estimators.logistic import LogisticRegression
+from discriminant.protocols import Array
+
+
+def routing_enabled() -> bool:
+    """Whether scikit-learn routes metadata."""
+    return bool(sklearn.get_config().get("enable_metadata_routing", False))
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How fits are judged: ``scorer`` None is accuracy."""
+
+    scorer: Any
+    classes: Array
+    rows: Any  # a source of rows
+    X: Any
+    y: Array
+    weight: Array | None
+    params: Any
+
+    def grid(self, weights: Array, splits: Any) -> Array:
+        """Scores (F, L) of plain weights (F, L, 1+d, q)."""
+        judge = self._by_product if self.scorer is None else self._by_scorer
+        return np.stack([judge(weights[f], np.asarray(test)) for f, (_, test) in enumerate(splits)])
+
+    def _by_product(self, weights: Array, test: Array) -> Array:
+        """Accuracies (L,)."""
+        L, D, q = weights.shape
+        index = np.flatnonzero(test) if test.dtype == bool else test
+        values = self.rows.pick(index).values
+        Z = np.asarray(values @ weights[:, 1:].transpose(1, 0, 2).reshape(D - 1, L * q)).reshape(-1, L, q)
+        Z = Z + weights[:, 0]
+        codes = (Z[:, :, 0] > 0).astype(np.intp) if q == 1 else Z.argmax(axis=2)
+        right = self.classes[codes] == self.y[index][:, None]
+        return np.asarray(np.average(right, axis=0, weights=None if self.weight is None else self.weight[index]))
+
+    def _by_scorer(self, weights: Array, test: Array) -> Array:
+        X, y = _safe_indexing(self.X, test), self.y[test]
+        params = _check_method_params(X=self.X, params=self.params or {}, indices=test)
+        scorer = with_labels(self.scorer, self.classes)
+        return np.array([scorer(as_model(A, self.classes, self.X), X, y, **params) for A in weights])
+
+
+def with_labels(scorer: Any, classes: Array) -> Any:
+    """The scorer, told all class labels where its function takes them: a fold need not hold every class."""
+    function = getattr(scorer, "_score_func", None)
+    if function is None or "labels" not in (known := inspect.signature(function).parameters):
+        return scorer
+    extra = {"pos_label": classes[-1]} if len(classes) <= 2 and "pos_label" in known else {}
+    return make_scorer(
+        function,
+        greater_is_better=scorer._sign == 1,
+        response_method=scorer._response_method,
+        **{"labels": classes, **extra, **getattr(scorer, "_kwargs", {})},
+    )
+
+
+class _Fitted(LogisticRegression):
+    """A fitted model from weights alone, for scorers."""
+
+    def _scores(self, X: Any) -> Array:
+        return np.asarray(self.discriminant_.scores(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        z = self._scores(X)
+        return sigmoid_pair(z[:, 0]) if z.shape[1] == 1 else softmax(z)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        return self.discriminant_.predict_log_proba(X)
+
+
+def as_model(A: Array, classes: Array, X: Any) -> LogisticRegression:
+    """A logistic regression with these plain weights."""
+    from discriminant.estimators.logistic import _link
+    from discriminant.model import LinearDiscriminant
+
+    model = _Fitted()
+    model.classes_ = classes
+    model.discriminant_ = LinearDiscriminant(A, classes, link=_link(len(classes)))
+    model.coef_, model.intercept_ = model.discriminant_.coef, model.discriminant_.intercept
+    model.n_features_in_ = len(A) - 1
+    return model

@@ -1,0 +1,251 @@
+"""Linear support vector classification, to a proved gap.
+
+    minimise  ½ ‖w‖² + C Σ c_i ξ(y_i z_i),        ξ = max(0, 1 − m)  or its square;   or ‖w‖₁ in place of ½ ‖w‖²
+
+As in LIBLINEAR and scikit-learn the intercept is penalised like a weight (of a constant feature ``intercept_scaling``),
+unless ``penalize_intercept=False``.  Bishop 7.1; Alpaydin 13; Duda, Hart & Stork 5.11.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, check_random_state
+
+from discriminant.data import SparseRows, count_classes, require_finite, workers
+from discriminant.data.blocks import SERIAL_VALUES
+from discriminant.data.threads import ordered_map
+from discriminant.errors import DataError, DiscriminantWarning, ParameterError
+from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, read_rows, read_sample
+from discriminant.estimators.logistic_parameters import class_weights
+from discriminant.estimators.svc_fits import OneFit, lasso_fit, machine_fit, ridge_fit
+from discriminant.model import LinearDiscriminant
+from discriminant.optimize.logistic.certificate import Certificate
+from discriminant.protocols import Array
+
+
+class LinearSVC(ClassifierMixin, BaseEstimator):
+    """Linear support vector classifier; a drop-in for scikit-learn's.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}
+    loss : {"squared_hinge", "hinge"}
+    dual : "auto" or bool
+        Accepted and checked as scikit-learn does; the answer does not depend on it.
+    tol : float
+        The fit ends when the objective is proved to be within tol times itself of its minimum.
+    C : float
+    multi_class : {"ovr", "crammer_singer"}
+        One machine for each class against the rest, or one for all (Kesler's construction with a margin).
+    fit_intercept : bool
+    intercept_scaling : float
+        The constant feature whose weight, penalised as any other, is the intercept.
+    class_weight : dict, "balanced" or None
+    verbose, max_iter
+        Without effect, except that max_iter limits the passes of dual coordinate descent where it is above 1,000.
+    random_state : int, RandomState or None
+        The order of rows in dual coordinate descent.
+    penalize_intercept : bool
+        False: the intercept is free, as in the textbooks.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
+        As scikit-learn's.
+    certificate_ : Certificate
+        What is proved; for one-against-rest the worst of the K.
+    discriminant_ : LinearDiscriminant
+
+    Examples
+    --------
+    >>> from discriminant import LinearSVC, datasets
+    >>> iris = datasets.load("iris")
+    >>> model = LinearSVC().fit(iris.X, iris.y)
+    >>> round(model.score(iris.X, iris.y), 2), model.certificate_.converged
+    (0.97, True)
+    """
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: Any = "auto",
+        tol: float = 1e-6,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        penalize_intercept: bool = True,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.penalize_intercept = penalize_intercept
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows X (n, d) and labels y (n,)."""
+        self._check()
+        sample = read_sample(self, X, y, sample_weight)
+        counts = count_classes(sample.codes, len(sample.classes), sample.weight)
+        factors = class_weights(self.class_weight, sample.classes, counts)
+        cost = np.ones(len(sample.codes)) if sample.weight is None else np.asarray(sample.weight, dtype=np.float64)
+        if factors is not None:
+            cost = cost * factors[sample.codes]
+        kept = cost > 0
+        if len(np.unique(sample.codes[kept])) < 2:
+            raise DataError("Only one class has rows of positive weight; a discriminant needs two to tell apart.")
+        values = self._values(sample)
+        if not kept.all():
+            values = values[kept]
+        return self._keep(self._fits(values, sample.codes[kept], len(sample.classes), self.C * cost[kept]), sample)
+
+    def _fits(self, X: Any, codes: Array, K: int, cost: Array) -> tuple[Array, list[OneFit]]:
+        """Weights (1+d, q) and what is known of each fit."""
+        bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        free = bool(self.fit_intercept and not self.penalize_intercept)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.random_state is not None else 0
+        if self.multi_class == "crammer_singer":
+            fit = machine_fit(X, codes, K, cost, bias, self.tol, seed, self._most())
+            return (fit.weights[:, [1]] - fit.weights[:, [0]] if K == 2 else fit.weights), [fit]
+        labels = [np.where(codes == k, 1.0, -1.0) for k in ([1] if K == 2 else range(K))]
+
+        def one(y: Array) -> OneFit:
+            if self.penalty == "l1":
+                return lasso_fit(X, y, cost, bias, free, self.tol)
+            return ridge_fit(X, y, cost, self.loss == "squared_hinge", bias, free, self.tol, seed, self._most())
+
+        size = X.nnz if hasattr(X, "nnz") else X.size
+        fits = list(ordered_map(one, labels, workers() if size >= SERIAL_VALUES else 1))
+        return np.hstack([fit.weights for fit in fits]), fits
+
+    def _most(self) -> int:
+        return max(int(self.max_iter), 1_000)
+
+    def _keep(self, found: tuple[Array, list[OneFit]], sample: Sample) -> Self:
+        A, fits = found
+        self.classes_ = sample.classes
+        self.discriminant_ = LinearDiscriminant(A, sample.classes, feature_names=self._names())
+        self.coef_ = np.array(self.discriminant_.coef, dtype=sample.dtype)
+        self.intercept_ = np.array(self.discriminant_.intercept, dtype=sample.dtype)
+        self.n_iter_ = max(int(fit.steps) for fit in fits)
+        worst = max(fits, key=lambda fit: fit.gap / max(fit.objective, 1e-300))
+        met = worst.gap <= self.tol * worst.objective
+        how = f"P = {worst.objective:.10g} is proved to be within {worst.gap:.1e} of its minimum"
+        status = f"Solved: {how}." if met else f"Stopped after {self.n_iter_} passes: {how}; raise max_iter or tol."
+        self.certificate_ = Certificate(
+            status,
+            met,
+            worst.objective,
+            worst.objective - worst.gap,
+            worst.gap,
+            float("nan"),
+            float(self.n_iter_),
+            None,
+            (worst.method,),
+        )
+        if not met:
+            warnings.warn(status, DiscriminantWarning, stacklevel=4)
+        return self
+
+    # Prediction
+
+    def decision_function(self, X: Any) -> Array:
+        """Signed scores (n,) of ``classes_[1]`` for two classes; (n, K) for more."""
+        check_is_fitted(self)
+        X = read_rows(self, X, reset=False)
+        coef = self.coef_
+        A = np.vstack([np.broadcast_to(self.intercept_, coef.shape[0]), _dense(coef).T])
+        z = LinearDiscriminant(A, self.classes_, feature_names=self._names()).scores(X)
+        return z[:, 0] if z.shape[1] == 1 else z
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest score."""
+        z = self.decision_function(X)
+        return np.asarray(self.classes_[(z > 0).astype(np.intp) if z.ndim == 1 else z.argmax(axis=1)])
+
+    def sparsify(self) -> Self:
+        """``coef_`` as a sparse matrix."""
+        from scipy.sparse import csr_matrix
+
+        check_is_fitted(self)
+        self.coef_ = csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """``coef_`` as an array."""
+        check_is_fitted(self)
+        self.coef_ = _dense(self.coef_)
+        return self
+
+    # Parameters and data
+
+    def _check(self) -> None:
+        check_choice(self, "penalty", ("l1", "l2"))
+        check_choice(self, "loss", ("hinge", "squared_hinge"))
+        check_choice(self, "multi_class", ("ovr", "crammer_singer"))
+        for name in ("C", "tol", "intercept_scaling"):
+            value: Any = getattr(self, name)
+            if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
+                needed = "a float in the range (0.0, inf)"
+                raise ParameterError(f"The {name!r} parameter of LinearSVC must be {needed}. Got {value!r} instead.")
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 0:
+            raise ParameterError(
+                f"The 'max_iter' parameter of LinearSVC must be an int ≥ 0. Got {self.max_iter!r} instead."
+            )
+        if not (isinstance(self.dual, bool | np.bool_) or (isinstance(self.dual, str) and self.dual == "auto")):
+            raise ParameterError(
+                f"The 'dual' parameter of LinearSVC must be 'auto' or a bool. Got {self.dual!r} instead."
+            )
+        if self.multi_class == "crammer_singer":
+            if self.fit_intercept and not self.penalize_intercept:
+                raise ParameterError("penalize_intercept=False goes with multi_class='ovr', not with 'crammer_singer'.")
+            return
+        wrong = self.penalty == "l1" and (self.loss == "hinge" or self.dual is True)
+        if wrong or (self.penalty == "l2" and self.loss == "hinge" and self.dual is False):
+            raise ParameterError(
+                f"Unsupported set of arguments: The combination of penalty={self.penalty!r} and loss={self.loss!r} is "
+                f"not supported when dual={self.dual!r}, Parameters: penalty={self.penalty!r}, loss={self.loss!r}, "
+                f"dual={self.dual!r}"
+            )
+
+    def _values(self, sample: Sample) -> Any:
+        """X in float64: CSR as it is, dense rows contiguous (a copy only where they are not)."""
+        rows = sample.blocks.rows
+        require_finite(rows, self._names(), estimator=type(self).__name__)
+        if isinstance(rows, SparseRows):
+            return rows.X if rows.X.dtype == np.float64 else rows.X.astype(np.float64)
+        X = getattr(rows, "X", None)
+        return np.ascontiguousarray(rows.columns(np.arange(rows.shape[1])) if X is None else X, dtype=np.float64)
+
+    def _names(self) -> list[str] | None:
+        found = getattr(self, "feature_names_in_", None)
+        return None if found is None else [str(name) for name in found]
+
+
+def _dense(coef: Any) -> Array:
+    return np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef)

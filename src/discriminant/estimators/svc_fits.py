@@ -1,0 +1,76 @@
+"""From an estimator's rows to the margin solvers, and back to weights (1+d, q) with the intercept in row 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import make_blocks
+from discriminant.optimize.logistic import LogisticProblem
+from discriminant.optimize.sparse.columns import Source
+from discriminant.optimize.sparse.levels import make_levels
+from discriminant.optimize.sparse.machine import solve_machine
+from discriminant.optimize.sparse.margins import MarginProblem, solve_margin
+from discriminant.optimize.sparse.path import lead, user_weights
+from discriminant.optimize.sparse.solver import SparseSolver
+from discriminant.optimize.sparse.squared_hinge import SquaredHinge
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True)
+class OneFit:
+    """Weights (1+d, q) and what is proved of them."""
+
+    weights: Array
+    objective: float
+    gap: float
+    steps: int
+    method: str
+
+
+def ridge_fit(
+    X: Any, y: Array, cost: Array, squared: bool, bias: float, free: bool, tol: float, seed: int, most: int
+) -> OneFit:
+    """½‖w‖² + Σ cost ξ."""
+    fit = solve_margin(MarginProblem(X, y, cost, squared, 1.0 if free else bias, free), tol, seed, most)
+    A = np.concatenate([[fit.w[-1] * (1.0 if free else bias)], fit.w[:-1]])[:, None]
+    return OneFit(A, fit.objective, fit.gap, fit.steps, fit.method)
+
+
+def lasso_fit(X: Any, y: Array, cost: Array, bias: float, free: bool, tol: float) -> OneFit:
+    """‖w‖₁ + Σ cost ξ², by the sparse solver; a penalised intercept is one more column."""
+    extra = bias > 0 and not free
+    if extra:
+        if hasattr(X, "indptr"):
+            from scipy.sparse import csr_array, hstack
+
+            X = hstack([X, csr_array(np.full((X.shape[0], 1), bias))], format="csr")
+        else:
+            X = np.column_stack([X, np.full(len(X), bias)])
+    problem = LogisticProblem(make_blocks(X, (y > 0).astype(np.int32)), 2, intercept=free).with_units()
+    total = float(cost.sum())
+    unit = np.asarray(problem.unit, dtype=np.float64)
+    levels = make_levels(X.shape[1], unit)
+    solver = SparseSolver(Source(problem, unit), SquaredHinge(y[:, None], cost / total), levels, free)
+    largest = solver.start()
+    for strength in lead(largest, 1 / total):
+        solver.solve(strength, 1e-2)
+    J, gap = solver.solve(1 / total, tol)
+    A = user_weights(solver)
+    if problem.center is not None:
+        A[0] -= problem.center @ A[1:]
+    if extra:
+        A[0] = bias * A[-1]
+        A = A[:-1]
+    return OneFit(A, J * total, gap * total, solver.steps, "coordinate descent on a working set")
+
+
+def machine_fit(
+    X: Any, codes: Array, n_classes: int, cost: Array, bias: float, tol: float, seed: int, most: int
+) -> OneFit:
+    """Crammer and Singer's machine."""
+    fit = solve_machine(X, codes, n_classes, cost, bias, tol, seed, most)
+    A = np.vstack([bias * fit.W[-1], fit.W[:-1]])
+    return OneFit(A, fit.objective, fit.gap, fit.steps, "dual coordinate descent over rows")
