@@ -30,6 +30,7 @@ _HOMES = {
     "Separability": "inference.separability",
     "SigmoidRegressionClassifier": "estimators.sigmoid_regression",
     "ambiguity": "inference.ambiguity",
+    "certify": "inference.certify",
     "cover_probability": "inference.capacity",
     "load": "io",
     "logistic_path": "estimators.logistic_path",
