@@ -39,9 +39,9 @@ def vc_dimension(model_or_d: Any, *, fit_intercept: bool = True) -> int:
             raise ParameterError(f"the number of attributes is {d}; it cannot be negative.")
         return d + fit_intercept
     model = getattr(model_or_d, "discriminant_", model_or_d)
-    weights = getattr(model, "weights", None)
-    if weights is None and (weights := getattr(model, "coef_", None)) is not None:
-        return int(np.atleast_2d(weights).shape[1]) + fit_intercept
+    weights, coefficients = getattr(model, "weights", None), getattr(model, "coef_", None)
+    if weights is None and coefficients is not None:
+        return int(np.atleast_2d(coefficients).shape[1]) + fit_intercept
     if weights is None:
         raise ParameterError(
             f"vc_dimension needs a number of attributes or a fitted linear model, not {type(model_or_d).__name__}."

@@ -80,13 +80,13 @@ def _counterexample(source: Any, relations: list[Integers]) -> int | None:
 
     def kernel(block: Block) -> int:
         values = block.design.values
-        residual = np.abs(values @ table[1:] + table[0])
-        bound = unit * (abs(values) @ np.abs(table[1:]) + np.abs(table[0])) + 1e-290
-        open_rows[block.start : block.start + len(residual)] = (residual <= bound).all(axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            residual = np.abs(values @ table[1:] + table[0])
+            bound = unit * (abs(values) @ (np.abs(table[1:]) + 1e-290) + np.abs(table[0]) + 1e-290)
+            open_rows[block.start : block.start + len(residual)] = ~(residual > bound).any(axis=1)
         return 0
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        ArrayBlocks(source).reduce(kernel)
+    ArrayBlocks(source).reduce(kernel)
     if not open_rows.all():
         return int(np.argmin(open_rows))
     for start in range(0, n, _CHUNK):

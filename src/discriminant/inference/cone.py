@@ -89,8 +89,7 @@ class KeslerCone:
         missing = sorted({i for i in wanted if i not in self._integers})
         if missing:
             raw = self.source.pick(np.array(missing)).raw
-            values = raw[:, list(self.keep)]
-            values = values.toarray() if is_sparse(values) else values
+            values = dense(raw[:, list(self.keep)])
             shift = [0] * self.intercept + [-int(self.exponent[j]) for j in self.keep]
             for i, row in zip(missing, values.tolist(), strict=True):
                 self._integers[i] = integer_row([1] * self.intercept + row, shift)
@@ -120,10 +119,11 @@ class KeslerCone:
         for k in range(self.n_classes - 1):
             block = [Fraction(float(v)) for v in u[k * self.width : (k + 1) * self.width]]
             if self.intercept:
-                block[0] -= sum((v * c for v, c in zip(block[1:], self._shifts(), strict=True) if c and v), Fraction(0))
+                block[0] -= sum((v * c for v, c in zip(block[1:], self._shifts, strict=True) if c and v), Fraction(0))
             weights.extend(block)
         return over_common_denominator(weights)
 
+    @cached_property
     def _shifts(self) -> list[Fraction]:
         """c·2^−e for each kept column."""
         return [Fraction(float(self.center[j])) / Fraction(2) ** int(self.exponent[j]) for j in self.keep]
@@ -131,22 +131,24 @@ class KeslerCone:
     # -- float coordinates -------------------------------------------------------------------------------------------
     def floats(self, weights: Sequence[int]) -> tuple[Array, int]:
         """(u, t): integer weights in float coordinates are u·2^t up to rounding, the largest entry of u about one."""
-        blocks = []
-        for block in self.machine(weights)[1:]:
-            exact: list[Fraction | int] = list(block)
-            if self.intercept:
-                exact[0] = block[0] + sum((v * c for v, c in zip(block[1:], self._shifts(), strict=True) if c and v), 0)
-            blocks.append(exact)
-        top = int(max((abs(v) for block in blocks for v in block), default=0)).bit_length()
-        return np.array([float(v / Fraction(2) ** top) for block in blocks for v in block]), top
+        blocks = self.machine(weights)[1:]
+        if self.intercept and self.center.any():
+            unit = Fraction(2) ** max(0, *(c.denominator.bit_length() for c in self._shifts))
+            whole = [int(c * unit) for c in self._shifts]
+            blocks = [
+                [int(block[0] * unit) + dot(block[1:], whole), *(v * int(unit) for v in block[1:])] for block in blocks
+            ]
+        else:
+            unit = Fraction(1)
+        top = max((abs(v) for block in blocks for v in block), default=0).bit_length()
+        size = 1 << top
+        return np.array([v / size for block in blocks for v in block]), top + 1 - int(unit).bit_length()
 
     def float_features(self, rows: Sequence[int]) -> Array:
         """(1, (x − c)·2^−e) for each row: (m, r)."""
-        values = self.source.pick(np.asarray(rows)).values
-        values = values[:, list(self.keep)]
-        dense = np.asarray(values.toarray() if is_sparse(values) else values)
         scale, keep = np.ldexp(1.0, -self.exponent), list(self.keep)
-        z = dense * scale[keep] - self.center[keep] * scale[keep]
+        values = dense(self.source.pick(np.asarray(rows)).values[:, keep])
+        z = values * scale[keep] - self.center[keep] * scale[keep]
         return np.hstack([np.ones((len(z), 1)), z]) if self.intercept else z
 
     def float_rows(self, pairs: Sequence[Pair]) -> Array:
@@ -165,7 +167,8 @@ class KeslerCone:
         table = np.zeros((d, self.n_classes))
         blocks = np.asarray(u, dtype=float).reshape(self.n_classes - 1, self.width)
         table[list(self.keep), 1:] = blocks[:, self.intercept :].T
-        table *= np.ldexp(1.0, -self.exponent)[:, None]
+        if not self.extreme:
+            table *= np.ldexp(1.0, -self.exponent)[:, None]
         start = np.zeros(self.n_classes)
         if self.intercept:
             start[1:] = blocks[:, 0]
@@ -179,8 +182,9 @@ class KeslerCone:
         def two_classes(block: Block) -> int:
             z = self._scores(block, table[:, 1], start[1])
             part = slice(block.start, block.start + len(z))
-            np.multiply(z, np.where(block.target, 1.0, -1.0), out=worst[part])
-            np.subtract(1, block.target, out=rivals[part], casting="unsafe")
+            codes = np.asarray(block.target, dtype=np.intp)
+            np.multiply(z, 2.0 * codes - 1.0, out=worst[part])
+            np.subtract(1, codes, out=rivals[part])
             return 0
 
         def machine(block: Block) -> int:
@@ -199,15 +203,31 @@ class KeslerCone:
 
     def each(self, kernel: Callable[[Block], int]) -> None:
         """Call the kernel on every block: in threads where that pays for starting them."""
+
+        def quiet(block: Block) -> int:
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is left to exact arithmetic
+                return kernel(block)
+
         blocks = ArrayBlocks(self.source, self.codes)
         if self.n_rows * self.source.shape[1] < _THREADS_FROM:
             for block in blocks:
-                kernel(block)
+                quiet(block)
         else:
-            blocks.reduce(kernel)
+            blocks.reduce(quiet)
 
     def _scores(self, block: Block, table: Array, start: Any) -> Array:
-        return np.asarray(self.shifted(block) @ table + start)
+        return np.asarray(self._scaled(block) @ table + start)
+
+    @property
+    def extreme(self) -> bool:
+        """Whether weights times a column's unit could leave the range of floats, so that X is scaled instead."""
+        return bool(np.abs(self.exponent).max(initial=0) > 200)
+
+    def _scaled(self, block: Block) -> Any:
+        if not self.extreme:
+            return self.shifted(block)
+        scale, values = np.ldexp(1.0, -self.exponent), block.design.values
+        return values.multiply(scale).tocsr() if is_sparse(values) else values * scale - self.center * scale
 
     def shifted(self, block: Block) -> Any:
         values = block.design.values
@@ -243,18 +263,18 @@ class KeslerCone:
         """Hand the kernel, block by block, (w_y − w_k)·ỹ in floats, (rows, K), and a bound on its error, (rows, 1)."""
         table, start = self._tables(u)
         # One unit for rounding each weight, each shift and each product, d + 3 for the sum; doubled for the difference.
+        # What underflows is off by 5e-324 at most: far less than these units of 1e-290.
         slip, tiny = 4.0 * (self.source.shape[1] + 8) * _EPS, 1e-290
-        size, base = np.abs(table).max(axis=1), np.abs(start).max() + tiny
+        size, base = np.abs(table).max(axis=1) + tiny, np.abs(start).max() + tiny
 
         def call(block: Block) -> int:
             z, codes = self._scores(block, table, start), np.asarray(block.target, dtype=np.intp)
             gap = z[np.arange(len(codes)), codes][:, None] - z
-            bound = slip * (abs(self.shifted(block)) @ size + base)
+            bound = slip * (abs(self._scaled(block)) @ size + base)
             kernel(block, gap, bound[:, None])
             return 0
 
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.each(call)
+        self.each(call)
 
     def exact_signs(self, mask: Array, weights: Sequence[int], least: Mapping[Pair, Fraction] | None = None) -> Array:
         """The signs of the masked pairs by exact arithmetic alone, zero elsewhere: int8 (n, K)."""
@@ -284,8 +304,7 @@ class KeslerCone:
         shift = [-int(self.exponent[j]) for j in columns]
         for start in range(0, len(rows), 20_000):
             raw = self.source.pick(np.asarray(rows[start : start + 20_000])).raw[:, columns]
-            values = raw.toarray() if is_sparse(raw) else raw
-            part = dot_signs(values, coefficients, shift, first)
+            part = dot_signs(dense(raw), coefficients, shift, first)
             signs[start : start + 20_000] = part
         return signs
 
@@ -296,6 +315,11 @@ class KeslerCone:
         return Fraction(dot(features, [a - b for a, b in zip(own, rival, strict=True)])) / Fraction(2) ** exponent
 
 
+def dense(values: Any) -> Array:
+    """A table as a plain array."""
+    return np.asarray(values.toarray() if is_sparse(values) else values)
+
+
 def frame_of(source: DenseRows | SparseRows | FrameRows, rows: Array, intercept: bool = True) -> tuple[Array, Array]:
     """(center, exponent) of each column, from some rows: centred only where an offset would eat the digits."""
     values = source.pick(rows).values
@@ -303,10 +327,11 @@ def frame_of(source: DenseRows | SparseRows | FrameRows, rows: Array, intercept:
         top = np.asarray(abs(values).max(axis=0).todense()).ravel()
         return np.zeros(len(top)), _exponents(top)
     middle = values[len(values) // 2]
-    spread = np.abs(values - middle).max(axis=0)
-    shifted = (np.abs(values).max(axis=0) > _OFFSET * spread) & (spread > 0) & intercept
-    center = np.where(shifted, middle, 0.0)
-    return center, _exponents(np.where(shifted, spread, np.abs(values).max(axis=0)))
+    size = np.abs(values).max(axis=0)
+    with np.errstate(over="ignore"):
+        spread = np.abs(values - middle).max(axis=0)
+        shifted = (size > _OFFSET * spread) & (spread > 0) & intercept
+    return np.where(shifted, middle, 0.0), _exponents(np.where(shifted, spread, size))
 
 
 def _exponents(size: Array) -> Array:

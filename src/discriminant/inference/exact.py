@@ -175,9 +175,10 @@ def solve(matrix: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> tu
     B = np.array(right, dtype=object)
     n = len(A)
     prime = _prime_below(min(1 << 23, math.isqrt((1 << 53) // n)))
+    tries = 1
     while (inverse := _inverse((A % prime).astype(np.int64), prime)) is None:
-        prime = _prime_below(prime)
-        if prime < 1 << 12:
+        prime, tries = _prime_below(prime), tries + 1
+        if tries > 3 and len(independent_rows(matrix)[0]) < n:
             raise ZeroDivisionError("the matrix is singular")
     limb_bits = max(1, 52 - n.bit_length() - prime.bit_length())
     limbs = _limbs(A, limb_bits)

@@ -73,7 +73,7 @@ def _whole_numbers(values: Array, weights: Sequence[int], shift: Sequence[int], 
     if total >= _WHOLE:
         return None
     scaled = values.astype(np.float64) * np.ldexp(1.0, np.array(steps))
-    return np.sign(scaled @ np.array(whole, dtype=float) + float(constant << -low)).astype(np.int8)
+    return np.asarray(np.sign(scaled @ np.array(whole, dtype=float) + float(constant << -low)), dtype=np.int8)
 
 
 def _finest(column: Array) -> int | None:

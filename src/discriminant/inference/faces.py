@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -32,18 +33,25 @@ class Face:
     def dimension(self) -> int:
         return self.cone.dimension - len(self.pairs)
 
+    @cached_property
     def directions(self) -> Array:
         """An orthonormal basis of V in float coordinates, (D, v), up to rounding."""
         if self.basis is None:
             return np.eye(self.cone.dimension)
         return np.asarray(np.linalg.qr(np.array([self.cone.floats(vector)[0] for vector in self.basis]).T)[0])
 
+    @cached_property
+    def anywhere(self) -> Integers:
+        """Weights in V at random: a row that vanishes on them vanishes on V, but for one chance in 2^40."""
+        random = np.random.default_rng(len(self.pairs))
+        return self.combine([int(v) for v in random.integers(1, 1 << 40, size=self.dimension)])
+
     def alive(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """The pairs that do not vanish on V, exactly."""
+        """The pairs that do not vanish on V."""
         if self.basis is None:
             return list(pairs)
-        rows = self.restrict(self.cone.integer_rows(pairs))
-        return [pair for pair, row in zip(pairs, rows, strict=True) if any(row)]
+        rows = self.cone.integer_rows(pairs)
+        return [pair for pair, row in zip(pairs, rows, strict=True) if dot(row, self.anywhere)]
 
     def weights(self, u: Array) -> Integers:
         """The integer weights in V nearest to float weights u, in that they share V's free coordinates."""
@@ -83,8 +91,6 @@ class Face:
         Independent pairs among them get new multipliers, x of  A_Bᵗ x = −Σ_rest λ a  over the old and new independent
         pairs B; the old pairs' part of x may be negative and is mended by adding the old multipliers often enough.
         """
-        if self.basis is None and not self.multipliers and len(wanted) == self.dimension + 1:  # a circuit spans it all
-            return Face(self.cone, tuple(wanted)[:-1], dict(wanted), (), ())
         order = sorted(wanted, key=lambda pair: -wanted[pair])
         rows = dict(zip(order, self.cone.integer_rows(order), strict=True))
         old = self.cone.integer_rows(self.pairs)

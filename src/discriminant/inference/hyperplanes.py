@@ -42,7 +42,7 @@ def place(cone: KeslerCone, finding: Finding, choice: str) -> Placed:
     if finding.circuit is not None:
         return Placed(finding.weights, to_floats(cone, finding.weights), 0.0, 0.0)
     weights, bound = finding.weights, float("inf")
-    if choice == "widest" and cone.n_classes == 2 and cone.intercept and len(cone.keep):
+    if choice == "widest" and cone.n_classes == 2 and cone.intercept and len(cone.keep) and not cone.extreme:
         weights, bound = _widened(cone, weights)
     floats = to_floats(cone, weights)
     rounded = from_floats(cone, floats)
@@ -72,16 +72,23 @@ def _widened(cone: KeslerCone, weights: Integers) -> tuple[Integers, float]:
 
 def to_floats(cone: KeslerCone, weights: Sequence[int]) -> Array:
     """The weights over the columns of X, rounded: (1+d,) of length one for two classes, else (1+d, K)."""
-    d = cone.source.shape[1]
-    exact = [[Fraction(0)] * (d + 1) for _ in range(cone.n_classes)]
-    for k, block in enumerate(cone.machine(weights)):
-        if cone.intercept:
-            exact[k][0] = Fraction(block[0])
-        for j, v in zip(cone.keep, block[cone.intercept :], strict=True):
-            exact[k][j + 1] = Fraction(v) / Fraction(2) ** int(cone.exponent[j])
+    exact = rationals(cone, weights)
     unit = _root_above(sum((v * v for block in exact for v in block[1:]), Fraction(0))) or Fraction(1)
     table = np.array([[_float(v / unit) for v in block] for block in exact]).T
     return table[:, 1] if cone.n_classes == 2 else table
+
+
+def rationals(cone: KeslerCone, weights: Sequence[int]) -> tuple[tuple[Fraction, ...], ...]:
+    """The weights of each class over the one and the columns of X, exactly."""
+    exact = []
+    for block in cone.machine(weights):
+        row = [Fraction(0)] * (cone.source.shape[1] + 1)
+        if cone.intercept:
+            row[0] = Fraction(block[0])
+        for j, v in zip(cone.keep, block[cone.intercept :], strict=True):
+            row[j + 1] = Fraction(v) / Fraction(2) ** int(cone.exponent[j])
+        exact.append(tuple(row))
+    return tuple(exact)
 
 
 def from_floats(cone: KeslerCone, floats: Array) -> Integers:
@@ -115,8 +122,7 @@ def margin_of(cone: KeslerCone, weights: Sequence[int]) -> float:
 
     cone.each_gap(u, kernel)
     pairs = [(i, k) for low, i, k in near if low <= reach[0]]
-    own = [int(cone.codes[i]) for i, _ in pairs]
-    exact = [cone.value(pair, weights) / lengths[o, pair[1]] for o, pair in zip(own, pairs, strict=True)]
+    exact = [cone.value(pair, weights) / lengths[int(cone.codes[pair[0]]), pair[1]] for pair in pairs]
     return _below(min(exact))
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discriminant.inference.cone import KeslerCone
+from discriminant.inference.cone import KeslerCone, dense
 from discriminant.protocols import Array, Block
 
 _NEAR_ROWS = 300
@@ -118,7 +118,9 @@ def widest_gap(cone: KeslerCone, direction: Array) -> tuple[Array, float, float,
     for _ in range(_ROUNDS):
         if not low > 0:
             break
-        w, bound = hard_margin(_dense(cone, near), np.where(cone.codes[near] == 1, 1.0, -1.0), best)
+        w, bound = hard_margin(
+            dense(cone.source.pick(near).values) - cone.center, np.where(cone.codes[near] == 1, 1.0, -1.0), best
+        )
         if not np.isfinite(w).all():
             break
         high = min(high, bound)
@@ -130,11 +132,6 @@ def widest_gap(cone: KeslerCone, direction: Array) -> tuple[Array, float, float,
             break
         near = grown
     return best, low, high, middle
-
-
-def _dense(cone: KeslerCone, rows: Array) -> Array:
-    values = cone.source.pick(rows).values
-    return np.asarray(values.toarray() if hasattr(values, "toarray") else values) - cone.center
 
 
 def _extremes(cone: KeslerCone, w: Array) -> tuple[tuple[float, float], Array]:

@@ -96,7 +96,7 @@ class _Point:
         def direction(target: Array) -> tuple[Array, Array, Array]:
             load = target / s - weight * short
             dx = solve(np.append(_adjoint(rows, load), -load[:m].sum()) - missing)
-            ds = _slacks(rows, dx[:v], dx[v], bounds=0.0) + short
+            ds = _slacks(rows, dx[:v], float(dx[v]), bounds=0.0) + short
             return dx, ds, (target - y * ds) / s
 
         _, ds, dy = direction(-s * y)

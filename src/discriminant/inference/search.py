@@ -85,7 +85,7 @@ class Search:
     # -- one face ----------------------------------------------------------------------------------------------------
     def _strict(self, face: Face) -> tuple[Integers | None, dict[Pair, Fraction] | None]:
         """Weights positive on every pair that does not vanish on the face, or pairs that cannot all be."""
-        directions = face.directions()
+        directions, lowest = face.directions, float("inf")
         self.working = dict.fromkeys(face.alive(list(self.working)) or self._some_alive(face))
         while True:
             pairs = list(self.working)
@@ -100,8 +100,13 @@ class Search:
             fresh = face.alive(wrong)
             if not fresh:
                 break
-            near = np.argsort(program.slack, kind="stable")[: 3 * face.dimension + 50]
-            self.working = dict.fromkeys([*(pairs[j] for j in near), *fresh])
+            if (
+                program.margin < 0.8 * lowest
+            ):  # rows far from deciding leave, but only after progress: no round comes back
+                lowest = program.margin
+                near = np.argsort(program.slack, kind="stable")[: 3 * face.dimension + 50]
+                self.working = dict.fromkeys(pairs[j] for j in near)
+            self.working.update(dict.fromkeys(fresh))
         few = vertex(rows, np.where(program.vanishing, program.multipliers, 0.0))
         tight = [pairs[j] for j in np.flatnonzero(few)]
         circuit = face.circuit(tight) if 0 < len(tight) <= face.dimension + 1 else None
@@ -112,8 +117,7 @@ class Search:
 
     def _some_alive(self, face: Face) -> list[Pair]:
         """A pair that does not vanish on the face: there is one as long as the face is not a point."""
-        weights = face.combine([int(v) for v in self.random.integers(1, 1 << 40, size=face.dimension)])
-        signs = self.cone.signs(weights)
+        signs = self.cone.signs(face.anywhere)
         i, k = np.argwhere((signs != 0) & (signs != OWN))[0]
         return [(int(i), int(k))]
 
@@ -157,8 +161,7 @@ class Search:
             zero = signs == 0
         else:
             mask = signs == 0
-            other = face.combine([int(v) for v in self.random.integers(1, 1 << 40, size=face.dimension)])
-            zero = mask & (self.cone.exact_signs(mask, other) != 0)
+            zero = mask & (self.cone.exact_signs(mask, face.anywhere) != 0)
         return negative + [(int(i), int(k)) for i, k in np.argwhere(zero)[: 10 * _NEW_ROWS]]
 
     def _shrink(self, face: Face, circuit: dict[Pair, Fraction]) -> Face:
@@ -167,6 +170,8 @@ class Search:
             larger = self._larger(face, circuit)
             if larger is not None:
                 return larger
+        elif face.basis is None and not face.multipliers:  # it spans everything and is proved already
+            return Face(self.cone, tuple(circuit)[:-1], circuit, ())
         smaller = face.extend(circuit)
         assert smaller is not None  # a circuit is proved already
         return smaller
@@ -176,7 +181,7 @@ class Search:
         pairs = list(self.vanishing)
         if len(pairs) <= len(circuit):
             return None
-        length = np.linalg.norm(self.cone.float_rows(pairs) @ face.directions(), axis=1)
+        length = np.linalg.norm(self.cone.float_rows(pairs) @ face.directions, axis=1)
         exponents = [exponent for _, exponent in self.cone.integer_features(i for i, _ in pairs)]
         return face.extend(
             {
@@ -191,10 +196,14 @@ class Search:
         self.vanishing = {}
         pairs = list(dict.fromkeys([*hint, *self.working]))
         rows = face.restrict(self.cone.integer_rows(pairs))
-        basis = self._spanning(face, pairs, rows)
+        first = basis = self._spanning(face, pairs, rows)
         bits = 256
         while True:
-            simplex = DualSimplex(rows, basis, bits, self.random)
+            try:
+                simplex = DualSimplex(rows, basis, bits, self.random)
+            except ZeroDivisionError:  # singular to so few bits
+                basis, bits = first, 2 * bits
+                continue
             while not (stuck := simplex.run()):
                 weights = face.combine(simplex.weights())
                 wrong = self._not_positive(face, weights)

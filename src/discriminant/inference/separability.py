@@ -23,9 +23,9 @@ from discriminant.data import as_rows, encode_labels, is_frame, require_finite, 
 from discriminant.errors import DataError, columns, names
 from discriminant.inference.capacity import cover_probability
 from discriminant.inference.columns import independent_columns
-from discriminant.inference.cone import KeslerCone, Pair, frame_of
+from discriminant.inference.cone import KeslerCone, Pair, dense, frame_of
 from discriminant.inference.exact import Integers
-from discriminant.inference.hyperplanes import Placed, least, place
+from discriminant.inference.hyperplanes import Placed, least, place, rationals
 from discriminant.inference.proofs import all_positive, balanced, boundary_only, rank, relations_hold
 from discriminant.inference.search import Finding, Search
 from discriminant.protocols import Array
@@ -63,11 +63,19 @@ class Separability:
     aliased: tuple[Any, ...]  # exact linear combinations of columns before them
     boundary: Array  # row numbers that quasi-separation leaves on the boundary
     margin_bound: float  # no hyperplane has a larger margin than this
-    exact: tuple[Integers, ...] = field(repr=False)  # the hyperplane in integers, up to a positive factor
     notes: tuple[str, ...] = ()
     multipliers: Mapping[Pair, Fraction] = field(default_factory=dict, repr=False)  # (row, rival code) → λ > 0
     _cone: KeslerCone = field(default=None, repr=False)  # type: ignore[assignment]
+    _weights: Integers = field(default_factory=list, repr=False)
     _relations: Mapping[int, Integers] = field(default_factory=dict, repr=False)
+
+    @property
+    def exact(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The hyperplane in rational numbers, (1+d) for each class, the first class's zero: what ``check`` verifies.
+
+        ``hyperplane`` is the same up to rounding and a positive factor.
+        """
+        return rationals(self._cone, self._weights) if self.hyperplane is not None else ()
 
     @property
     def chance(self) -> float:
@@ -82,7 +90,7 @@ class Separability:
 
     def check(self) -> bool:
         """Verify the verdict from X and y in exact arithmetic, trusting nothing that was computed on the way."""
-        cone, weights = self._cone, [v for block in self.exact[1:] for v in block]
+        cone, weights = self._cone, self._weights
         if not relations_hold(cone, self._relations):
             return False
         if self.verdict == SEPARABLE:
@@ -149,7 +157,9 @@ def _validate(source: Any, codes: Array, classes: Array) -> None:
     if n != len(codes):
         raise DataError(f"X has {n} rows and y has {len(codes)} labels; they must belong to the same rows.")
     if len(classes) < 2:
-        raise DataError(f"y holds the class {names(classes)} alone; separability is a question about two or more.")
+        raise DataError(
+            f"y holds the class {names(classes.tolist())} alone; separability is a question about two or more."
+        )
 
 
 def _result(
@@ -178,10 +188,10 @@ def _result(
         aliased=tuple(called[j] for j in relations),
         boundary=boundary,
         margin_bound=placed.bound,
-        exact=tuple(cone.machine(placed.weights)) if finding.weights is not None else (),
         notes=_notes(verdict, placed, relations, feature_names),
         multipliers=_true(cone, finding.face.multipliers),
         _cone=cone,
+        _weights=placed.weights,
         _relations=relations,
     )
 
@@ -216,9 +226,8 @@ def _witness(cone: KeslerCone, finding: Finding, classes: Array) -> Witness | No
         side = own == own[0]
         total = sum((w for w, s in zip(weights, side, strict=True) if s), Fraction(0))
         weights = [w / total for w in weights]
-        values = cone.source.pick(rows[side]).values
-        dense = np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=float)
-        point = np.array([float(w) for w, s in zip(weights, side, strict=True) if s]) @ dense
+        values = dense(cone.source.pick(rows[side]).values)
+        point = np.array([float(w) for w, s in zip(weights, side, strict=True) if s]) @ values
     else:
         total = sum(weights, Fraction(0))
         weights = [w / total for w in weights]
