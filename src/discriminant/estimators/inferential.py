@@ -115,7 +115,12 @@ class Inferential:
                 raise DataError("The rows of the fit are not there any more: call summary(X, y) with them.")
             X, y, sample_weight = found
         sample = read_sample(self, X, y, sample_weight, estimator.classes_)
-        return likelihood(sample.blocks, len(estimator.classes_))
+        plain = likelihood(sample.blocks, len(estimator.classes_))
+        if estimator.penalty != "jeffreys":
+            return plain
+        from discriminant.inference.firth import JeffreysLikelihood
+
+        return JeffreysLikelihood(plain.blocks, plain.n_classes, plain.center, plain.scale)
 
     def _raw_weights(self) -> Array:
         model = self.discriminant_  # type: ignore[attr-defined]
@@ -123,6 +128,8 @@ class Inferential:
 
     def _ridge(self) -> float:
         estimator: Any = self
+        if estimator.penalty == "jeffreys":
+            return 0.0
         if getattr(estimator, "l1_ratio", 0) not in (0, 0.0, None):
             raise ParameterError("After a penalty on absolute values standard errors are not defined; use l1_ratio=0.")
         return 0.0 if np.isinf(estimator.C) else 1.0 / float(estimator.C)

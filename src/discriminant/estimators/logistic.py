@@ -21,6 +21,7 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, read_rows, read_sample
+from discriminant.estimators.logistic_firth import fit_firth
 from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
 from discriminant.estimators.logistic_parameters import Strength, check_parameters, class_weights
 from discriminant.estimators.logistic_sparse import is_sparse_fit, sparse_fit
@@ -46,7 +47,8 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     penalty : deprecated
-        As in scikit-learn 1.9: use ``C`` and ``l1_ratio``.
+        As in scikit-learn 1.9: use ``C`` and ``l1_ratio``.  But "jeffreys": Firth's bias reduction by Jeffreys' prior,
+        finite on separated data; C and l1_ratio then take no part.
     C : float
         Inverse strength of the penalty, ½‖w‖²/C on the summed losses; ``numpy.inf`` for none.
     l1_ratio : float in [0, 1]
@@ -159,6 +161,8 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         ``sample_weight``: how often each row counts.  ``offset``: known parts of the scores, (n,) or (n, K), with
         weight one; they are not added again in prediction.
         """
+        if self.penalty == "jeffreys":
+            return fit_firth(self, X, y, sample_weight)  # type: ignore[no-any-return]
         strength = check_parameters(self)
         start = self._start()
         problem, classes, dtype, factors = self._problem(X, y, sample_weight, offset, strength)

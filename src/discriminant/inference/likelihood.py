@@ -11,7 +11,7 @@ gives the matrix M with raw = M θ.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -117,6 +117,8 @@ class Kernel:
 class Likelihood:
     """ℓ(θ) of rows with class codes."""
 
+    settled: ClassVar[float] = 1e-13  # after a step with this decrement the next of Newton's gains nothing
+
     blocks: Any
     n_classes: int
     center: Array
@@ -166,7 +168,7 @@ class Likelihood:
             step = np.zeros(theta.size)
             step[free] = solve_scaled(H, g)
             decrement = float(step[free] @ g)
-            if decrement <= 1e-20 * max(abs(value), 1.0):
+            if decrement <= 1e-26 * max(abs(value), 1.0):
                 break
             length = 1.0
             while True:
@@ -177,7 +179,7 @@ class Likelihood:
                     break
                 length /= 2
             theta, look, value = trial, after, gained
-            if decrement <= 1e-13 * max(abs(value), 1.0):
+            if decrement <= self.settled * max(abs(value), 1.0):
                 break
         return theta, look
 

@@ -183,10 +183,10 @@ def summarise(
         "covariance": request.covariance if not ridge else "Laplace posterior",
         "intervals": request.intervals if not ridge else "posterior",
     }
+    statistics = _statistics(model, theta, look)
     return Summary(
-        terms, outcomes, raw, error, z, p, low, high, raw_covariance, _statistics(model, look), request.level, kinds,
-        tuple(notes),
-    )  # fmt: skip
+        terms, outcomes, raw, error, z, p, low, high, raw_covariance, statistics, request.level, kinds, tuple(notes)
+    )
 
 
 def _penalty(model: Likelihood, ridge: float) -> Array:
@@ -234,7 +234,7 @@ def _covariance(model: Likelihood, theta: Array, look: Look, bread: Array, reque
     return np.asarray(factor * bread @ look.meat @ bread)
 
 
-def _statistics(model: Likelihood, look: Look) -> dict[str, float]:
+def _statistics(model: Likelihood, theta: Array, look: Look) -> dict[str, float]:
     from discriminant.data import count_classes
 
     counts = count_classes(model.blocks.target, model.n_classes, model.blocks.weight)
@@ -242,13 +242,14 @@ def _statistics(model: Likelihood, look: Look) -> dict[str, float]:
     shares = counts[counts > 0]
     null = float((shares * np.log(shares / n)).sum())
     k = model.n_parameters
+    value = model.plain_value(theta) if hasattr(model, "plain_value") else look.value
     return {
         "n": n,
-        "log-likelihood": look.value,
-        "deviance": -2 * look.value,
+        "log-likelihood": value,
+        "deviance": -2 * value,
         "null deviance": -2 * null,
         "df": n - k,
-        "AIC": -2 * look.value + 2 * k,
-        "BIC": -2 * look.value + k * float(np.log(n)),
-        "McFadden R²": 1 - look.value / null,
+        "AIC": -2 * value + 2 * k,
+        "BIC": -2 * value + k * float(np.log(n)),
+        "McFadden R²": 1 - value / null,
     }
