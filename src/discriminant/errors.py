@@ -36,6 +36,10 @@ class DiscriminantWarning(UserWarning):
     """Root of the warnings that this package emits."""
 
 
+class ScaleWarning(DiscriminantWarning):
+    """Columns lie so far from zero, or vary by so much or little, that steps in their units lose them."""
+
+
 class CollinearityWarning(DiscriminantWarning):
     """Some columns carry nothing that the others do not; the message names them."""
 

@@ -317,7 +317,7 @@ def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
     if isinstance(X, DenseRows | SparseRows | FrameRows | MappedRows | OriginRows):
         return X  # type: ignore[return-value]  # the last two answer the same questions
     if is_sparse(X):
-        return SparseRows(X if X.format == "csr" else X.tocsr())
+        return SparseRows(_summed(X if X.format == "csr" else X.tocsr()))
     if is_frame(X):
         return _frame_rows(X)
     array = np.asarray(X)
@@ -326,6 +326,15 @@ def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
             f"X has {array.ndim} dimension(s) and must have two: one row per sample, one column per feature."
         )
     return DenseRows(array)
+
+
+def _summed(X: Any) -> Any:
+    """X where each entry stands once; else a copy in which entries of one place are added, as SciPy means them."""
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
 
 
 def as_source(X: Any) -> DenseRows | SparseRows | FrameRows:

@@ -100,6 +100,9 @@ def ordered_map(function: Callable[[Item], Value], items: Sequence[Item], thread
 
 def _enter() -> None:
     _local.inside = True
+    np.seterr(
+        over="ignore", invalid="ignore", divide="ignore"
+    )  # this thread's own: what overflows is found in the sums
 
 
 def scratch(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:

@@ -27,9 +27,10 @@ from discriminant.estimators.inputs import all_or_nothing, read_labels, read_row
 from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.estimators.parts import link_of, prepare_optimizer
 from discriminant.estimators.targets import needed_coding
+from discriminant.estimators.units import in_units_of_X, own_units, warn_of_scales, warn_of_weights
 from discriminant.model import LinearDiscriminant, label_array
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize import ClosedForm, LinearProgram, MixedInteger
+from discriminant.optimize import ClosedForm, LinearProgram, MixedInteger, SingleSample
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
 from discriminant.penalties import WeightPenalty
@@ -45,6 +46,7 @@ class Reading:
     classes: Array
     features: FeatureMap | None
     dtype: Any
+    units: tuple[Array, Array] | None = None  # (c, s) where ``blocks`` holds (x − c) / s
 
     @property
     def counts(self) -> Array:
@@ -90,7 +92,9 @@ class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
         task = self._task(self._read(X, y, sample_weight))
-        return self._keep(task, self._solve(task))
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in J, and is told with its column
+            solution = self._solve(task)
+        return self._keep(task, solution)
 
     def _solve(self, task: Task) -> Solution:
         """argmin J."""
@@ -132,7 +136,20 @@ class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
         if not getattr(self, "fit_intercept", True):
             rows = OriginRows(rows)
-        return Reading(X, ArrayBlocks(rows, target, weight), classes, features, dtype)
+        rows, units = own_units(rows, self._freedom())
+        return Reading(X, ArrayBlocks(rows, target, weight), classes, features, dtype, units)
+
+    def _freedom(self) -> str:
+        """Which change of coordinates leaves the answer the same: "units", "origin" (a penalty), or "none".
+
+        None where the user steers the course of the optimizer: its steps and starts are in the units of X.
+        """
+        steered = [getattr(self, name, None) for name in ("trace", "callback", "warm_start")]
+        start = getattr(self, "start", None)
+        optimizer = getattr(self, "optimizer", "auto")
+        if any(steered) or not (start is None or isinstance(start, str)) or optimizer != "auto":
+            return "none"
+        return "origin" if getattr(self, "penalty", None) or getattr(self, "alpha", 0) else "units"
 
     def _task(self, reading: Reading) -> Task:
         criterion, coding, penalty, optimizer = self._choose(reading)
@@ -163,6 +180,10 @@ class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
         self.certificate_ = self._certify(task, solution)
         if self._worth_a_warning(solution):
             warnings.warn(self.certificate_.status, DiscriminantWarning, stacklevel=4)
+        if reading.units is None and not isinstance(task.optimizer, ClosedForm | LinearProgram | MixedInteger):
+            warn_of_scales(reading.blocks.rows, self._names())
+            if isinstance(task.optimizer, SingleSample):
+                warn_of_weights(reading.blocks.weight)
         return self
 
     def _worth_a_warning(self, solution: Solution) -> bool:
@@ -173,6 +194,9 @@ class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
         coding, features = objective.coding, reading.features
         if not getattr(self, "fit_intercept", True):
             A = np.vstack([np.zeros((1, A.shape[1])), A[1:]])
+        center = None
+        if reading.units is not None:
+            A, center = in_units_of_X(A, reading.units, self._names()), reading.units[0]
         if coding is not None:
             self.coding_ = coding
         self._features = features
@@ -181,6 +205,7 @@ class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
             reading.classes,
             coding=None if coding is None else needed_coding(coding),
             feature_names=self._names() if features is None else features.names(),
+            center=center,
             link=None if coding is None else link_of(objective.criterion, coding),
             basis=features if features is None or features.columns is not None else features.basis,
         )

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminant.errors import DiscriminantWarning, ParameterError
 from discriminant.estimators.gaussian import reread, warn_of_rank
-from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice
+from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_tolerance
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.gaussian.projection import (
@@ -185,6 +185,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mome
     # Learning
 
     def _check_parameters(self) -> None:
+        check_tolerance(self)
         check_choice(self, "threshold", THRESHOLDS)
         check_choice(self, "direction", ("fisher", "mean-difference"))
 

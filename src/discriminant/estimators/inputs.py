@@ -40,13 +40,18 @@ class Sample:
 
 
 def all_or_nothing(fit: Method) -> Method:
-    """A fit that fails leaves the estimator as it was: never half of a new model on top of an old one."""
+    """A fit that fails leaves the estimator as it was: never half of a new model on top of an old one.
+
+    NumPy's floating-point warnings are held back: what overflows is found in the result and told in a sentence that
+    names the column, which they cannot do.
+    """
 
     @functools.wraps(fit)
     def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
-            return fit(self, *args, **kwargs)
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                return fit(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
@@ -68,6 +73,7 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         known = vars(estimator)
         if known.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in known:
             return X
+    require_unmasked(X, "X")
     if is_frame(X):
         require_unique_names(X)
         validate_data(estimator, X=X, reset=reset, skip_check_array=True)
@@ -77,6 +83,15 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         return X
     accept = ("csr", "csc") if estimator.__sklearn_tags__().input_tags.sparse else False
     return validate_data(estimator, X=X, reset=reset, accept_sparse=accept, dtype="numeric", ensure_all_finite=False)
+
+
+def require_unmasked(values: Any, name: str) -> None:
+    """Refuse masked entries, which NumPy's conversions would bring to light as if they were data."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise DataError(
+            f"{name} has {int(np.ma.getmaskarray(values).sum())} masked entries, which are missing values. Drop those "
+            "rows, or fill them first."
+        )
 
 
 def read_sample(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Sample:
@@ -99,6 +114,7 @@ def read_sample(estimator: Any, X: Any, y: Any, sample_weight: Any = None, class
 
 def read_labels(y: Any, n_rows: int) -> Array:
     """y as a one-dimensional array with a label for every row."""
+    require_unmasked(y, "y")
     if isinstance(y, list | tuple):
         # NumPy turns [1, "a"] into strings without a word; as objects the mixture stays visible.
         kinds = {isinstance(label, str | bytes) for label in y}
@@ -128,6 +144,17 @@ def check_choice(estimator: Any, name: str, options: Sequence[Any]) -> None:
         raise ParameterError(
             f"The {name!r} parameter of {type(estimator).__name__} must be one of {names(list(options), most=9)}. "
             f"Got {value!r} instead."
+        )
+
+
+def check_tolerance(estimator: Any) -> None:
+    """Refuse a ``tol`` that is neither None nor a number ≥ 0."""
+    tol = estimator.tol
+    if tol is not None and (
+        isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not 0 <= tol < np.inf
+    ):
+        raise ParameterError(
+            f"The 'tol' parameter of {type(estimator).__name__} must be None or a number ≥ 0. Got {tol!r} instead."
         )
 
 

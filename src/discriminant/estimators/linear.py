@@ -17,7 +17,14 @@ from discriminant.data import map_rows, require_finite
 from discriminant.errors import ParameterError
 from discriminant.estimators.covariances import SHRINKAGES, pooled_whitening, require_whole_moments
 from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores, whitening_residual
-from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_fraction, require_fitted
+from discriminant.estimators.inputs import (
+    Sample,
+    all_or_nothing,
+    check_choice,
+    check_fraction,
+    check_tolerance,
+    require_fitted,
+)
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.gaussian.weights import fisher_directions, linear_weights
@@ -184,6 +191,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         return plain and is_wide(sample.blocks.n_rows, sample.blocks.n_features)
 
     def _check_parameters(self) -> None:
+        check_tolerance(self)
         check_choice(self, "solver", ("auto", "svd", "lsqr", "eigen"))
         check_choice(self, "covariance", ("maximum-likelihood", "unbiased", "robust"))
         check_choice(self, "form", ("full", "diagonal", "spherical"))

@@ -17,7 +17,7 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.class_covariances import class_whitening
 from discriminant.estimators.covariances import SHRINKAGES, require_whole_moments
 from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores, whitening_residual
-from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_fraction
+from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_fraction, check_tolerance
 from discriminant.gaussian.leave_one_out import QuadraticDeletion
 from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.gaussian.weights import quadratic_scores
@@ -163,6 +163,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         return bool(self.shrinkage or self.reg_param or self.pooling)
 
     def _check_parameters(self) -> None:
+        check_tolerance(self)
         check_choice(self, "solver", ("auto", "svd", "eigen"))
         check_choice(self, "covariance", ("maximum-likelihood", "unbiased", "robust"))
         check_choice(self, "form", ("full", "diagonal", "spherical"))

@@ -68,6 +68,9 @@ class SequentialClassifier(DiscriminativeClassifier):
     def _kept_weights(self) -> str:
         return "last"
 
+    def _freedom(self) -> str:
+        return "none"  # steps are in the units of X
+
     @available_if(_takes_parts)
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -117,7 +117,9 @@ class AffineMap:
             step = max(1, min(rows, FEATURE_BLOCK // len(self.weights)))
             parts = [design.values[start : start + step] for start in range(0, max(rows, 1), step)]
             z = np.concatenate([self._scores(_design(self.basis.transform(part))) for part in parts])
-        if not np.isfinite(z.sum()) and not np.isfinite(z).all():
+        with np.errstate(invalid="ignore", over="ignore"):
+            total = z.sum()
+        if not np.isfinite(total) and not np.isfinite(z).all():
             raise _NotFinite
         return z
 

@@ -1,0 +1,83 @@
+"""Coordinates in which a fit can be computed, and a sentence where the method must work in those of the user."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from discriminant.data.columns import Ranges, column_ranges, in_own_units, is_plain
+from discriminant.errors import DataError, ScaleWarning, columns
+from discriminant.protocols import Array
+
+TOO_FAR = 1e4  # middles further from zero, in half-widths, than steps in the units of X can bear
+TOO_WIDE = 1e5  # and the same of widths against one
+
+
+def own_units(rows: Any, freedom: str) -> tuple[Any, tuple[Array, Array] | None]:
+    """The rows as (x − c) / s, with (c, s), where that changes nothing but the arithmetic and is needed; else as is."""
+    if freedom == "none" or not is_plain(rows):
+        return rows, None
+    ranges = column_ranges(rows)
+    if not ranges.finite or not (len(ranges.far()) or len(ranges.odd_units())):
+        return rows, None
+    if freedom == "origin" and not len(ranges.far()):
+        return rows, None
+    moved, center, size = in_own_units(rows, ranges, scale=freedom == "units")
+    return moved, (center, size)
+
+
+def in_units_of_X(A: Array, units: tuple[Array, Array], feature_names: Sequence[str] | None) -> Array:
+    """Weights for x − c from weights for (x − c) / s."""
+    with np.errstate(over="ignore"):
+        weights = np.vstack([A[:1], A[1:] / units[1][:, None]])
+    lost = np.flatnonzero(~np.isfinite(weights[1:]).all(axis=1))
+    if len(lost):
+        what = columns(lost.tolist(), feature_names)
+        raise DataError(
+            f"{what.capitalize()}: the values differ by {units[1][lost[0]]:.3g} at most, so that the weight would be "
+            "larger than any number the machine has. Measure in another unit."
+        )
+    return weights
+
+
+def warn_of_weights(weight: Array | None) -> None:
+    """Say where row weights are factors on steps and would make them vanish or explode."""
+    if weight is None or 1 / TOO_WIDE <= float(weight.max()) <= TOO_WIDE:
+        return
+    warnings.warn(
+        f"The largest sample_weight is {float(weight.max()):.3g}. In this method a weight is a factor on the step, so "
+        "that such weights end the learning too early or let it jump. Divide them by their mean.",
+        ScaleWarning,
+        stacklevel=5,
+    )
+
+
+def warn_of_scales(rows: Any, feature_names: Sequence[str] | None) -> None:
+    """Say which columns lie too far from zero, or vary by too much or too little, for steps in their own units."""
+    if not is_plain(rows):
+        return
+    ranges = column_ranges(rows)
+    far, odd = ranges.far(TOO_FAR), ranges.odd_units(TOO_WIDE)
+    if not ranges.finite or not (len(far) or len(odd)):
+        return
+    what, why = _worst(ranges, far, odd, feature_names)
+    warnings.warn(
+        f"{what.capitalize()} {why}. This method steps in the units of X, where such a column drowns the others or is "
+        "drowned, so that the answer may be far from the best. Standardise the columns first "
+        "(sklearn.preprocessing.StandardScaler).",
+        ScaleWarning,
+        stacklevel=5,
+    )
+
+
+def _worst(ranges: Ranges, far: Array, odd: Array, feature_names: Sequence[str] | None) -> tuple[str, str]:
+    if len(far):
+        j = int(far[0])
+        return columns(far.tolist(), feature_names), (
+            f"(middle {ranges.center[j]:.3g}, half-width {ranges.spread[j]:.3g}): far from zero for the width"
+        )
+    j = int(odd[0])
+    return columns(odd.tolist(), feature_names), f"(half-width {ranges.spread[j]:.3g}): of another order than one"
