@@ -15,7 +15,7 @@ from discriminant.criteria import Kesler, Pointwise, make_criterion
 from discriminant.errors import MismatchError
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
 from discriminant.estimators.general import starting_weights
-from discriminant.estimators.verdicts import sentence, verdicts
+from discriminant.estimators.verdicts import sentence, verdicts, worst_outputs
 from discriminant.objective import PointwiseObjective
 from discriminant.penalties import WeightPenalty, make_penalty
 from discriminant.protocols import Array, Certificate, Oracle, Solution
@@ -89,6 +89,9 @@ class LinearMachine(DiscriminativeClassifier):
         coding = make_coding("machine", len(reading.classes))
         return criterion, coding, make_penalty(self.penalty), self.optimizer
 
+    def _freedom(self) -> str:
+        return "none"  # steps are in the units of X
+
     def _starting_weights(self, objective: PointwiseObjective) -> Array:
         return starting_weights(self.start, objective, self.random_state)
 
@@ -96,10 +99,12 @@ class LinearMachine(DiscriminativeClassifier):
         certificate = super()._certify(task, solution)
         if solution.converged or Oracle.MARGIN not in task.objective.oracles:
             return certificate
-        answers = verdicts(task.reading, task.objective)
+        outputs = worst_outputs(task.objective, solution.weights)
+        answers = verdicts(task.reading, task.objective, outputs)
+        told = certificate.status.split(" Whether the")[0]  # the optimizer's advice to ask is followed here
         return dataclasses.replace(
             certificate,
-            status=f"{certificate.status} {sentence(task.reading, task.objective, answers)}",
+            status=f"{told} {sentence(task.reading, task.objective, answers, outputs)}",
             separability=None if answers is None else answers[0].verdict,
         )
 

@@ -19,6 +19,7 @@ from discriminant.criteria import Kesler, Logistic, Pointwise, Softmax, ZeroOne
 from discriminant.data import OriginRows, require_finite
 from discriminant.errors import ParameterError, names
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
+from discriminant.estimators.linear_programming import in_canonical_order
 from discriminant.estimators.parts import choose_optimizer
 from discriminant.inference.least_errors import LeastErrors, least_errors
 from discriminant.objective import PointwiseObjective
@@ -90,6 +91,12 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
 
+    def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Reading:
+        """The different rows in canonical order, so that the search is the same for a row of weight 2 and two rows."""
+        reading = super()._read(X, y, sample_weight, classes)
+        self._rows = reading.blocks
+        return in_canonical_order(reading)
+
     def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
         K, optimizer = len(reading.classes), self.optimizer
         if isinstance(optimizer, str):
@@ -102,6 +109,9 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
         if K == 2:
             return ZeroOne(), make_coding("two-class", 2), None, optimizer
         return Kesler(ZeroOne(), "worst"), make_coding("machine", K), None, optimizer
+
+    def _freedom(self) -> str:
+        return "units" if isinstance(self.optimizer, str) else "none"
 
     def _solve(self, task: Task) -> Solution:
         require_finite(task.reading.blocks.rows, estimator=type(self).__name__)
@@ -167,7 +177,7 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
             f"Proved: {J * total:g} of {total:g} is the least weight of rows that any linear discriminant gets wrong."
             if proved
             else f"{J * total:g} of {total:g} are wrong, the fewest that the search met; every linear discriminant "
-            f"gets at least {found.bound:g} wrong ({found.witnesses} witnesses prove it). More rounds may close the gap."
+            f"gets at least {found.bound:g} wrong ({found.witnesses} witnesses prove it). More rounds may close it."
         )
         notes = (*searched.notes, searched.status)
         return BoundedSolution(
@@ -178,7 +188,9 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
     def _keep(self, task: Task, solution: Solution) -> Any:
         super()._keep(task, solution)
         self.lower_bound_ = float(getattr(solution, "bound", 0.0)) * float(task.objective.totals[0])
-        self.n_errors_ = int(task.objective.sides(solution.weights)[0].sum())
+        given = replace(task.objective, blocks=self._rows)
+        self.n_errors_ = int(given.sides(solution.weights)[0].sum())
+        del self._rows
         proved = bool(self.certificate_.gap <= 1e-9 * max(self.certificate_.objective, 1e-300))
         self.certificate_ = replace(self.certificate_, converged=proved)
         return self

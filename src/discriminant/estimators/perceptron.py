@@ -30,7 +30,7 @@ from discriminant.estimators.inputs import check_choice
 from discriminant.estimators.linear_machine import with_margin
 from discriminant.estimators.parts import fit_together
 from discriminant.estimators.sequential import SequentialClassifier, check_number
-from discriminant.estimators.verdicts import sentence, verdicts
+from discriminant.estimators.verdicts import sentence, verdicts, worst_outputs
 from discriminant.inference.mistake_bound import mistake_bounds
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import GradientDescent, Power, SingleSample, check_conditions, make_schedule
@@ -284,10 +284,11 @@ class Perceptron(SequentialClassifier):
                 told = ", ".join(f"{found.bound:.4g}" for found in self.mistake_bounds_[:8])
                 text += f" The theorem's bound (R/γ)² on corrections is {told}."
             return dataclasses.replace(certificate, status=text, converged=True, separability="separable")
-        text = certificate.status.split(" Whether they can be separated at all")[0]
-        answers = verdicts(task.reading, task.objective)
+        text = certificate.status.split(" Whether the")[0]  # the optimizer's advice to ask is followed here
+        outputs = worst_outputs(task.objective, solution.weights)
+        answers = verdicts(task.reading, task.objective, outputs)
         worst = None if answers is None else next((a.verdict for a in answers if not a), "separable")
-        more = sentence(task.reading, task.objective, answers)
+        more = sentence(task.reading, task.objective, answers, outputs)
         if not text.startswith("Not converged"):
             text = f"{text} The samples are not separated."
         return dataclasses.replace(certificate, status=f"{text} {more}", converged=False, separability=worst)

@@ -146,7 +146,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
             return super()._read(X, y, sample_weight, classes)
         given = read_rows(self, X, reset=True)
         targets = np.asarray(y)
-        if type_of_target(targets) != "multilabel-indicator":
+        if type_of_target(targets) != "multilabel-indicator" or not np.isin(targets, (0, 1)).all():
             raise DataError(
                 f"y has {targets.shape[1]} columns, which are read as labels that hold (1) or not (0); it holds other "
                 "values. Give one column of class labels, or an indicator matrix."

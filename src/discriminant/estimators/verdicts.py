@@ -18,6 +18,16 @@ from discriminant.objective import PointwiseObjective
 from discriminant.protocols import Array
 
 MOST_VALUES = 20_000_000  # above this the question may cost more than the fit; the status says how to ask it
+MOST_OUTPUTS = 3
+
+
+def worst_outputs(objective: PointwiseObjective, A: Array) -> list[int]:
+    """The outputs with the most rows on the wrong side, a few at most: what is true of them is told, not of all."""
+    if objective.criterion.coupled:
+        return [0]
+    wrong = objective.sides(A)[0]
+    order = np.argsort(-wrong, kind="stable")[:MOST_OUTPUTS]
+    return sorted(int(j) for j in order if wrong[j])
 
 
 def verdicts(reading: Reading, objective: PointwiseObjective, outputs: Any = None) -> list[Separability] | None:
@@ -51,18 +61,21 @@ def _part(source: Any, labels: Array, part: Array | None) -> tuple[Any, Array]:
     return source.pick(keep).raw, labels[keep]
 
 
-def sentence(reading: Reading, objective: PointwiseObjective, answers: list[Separability] | None) -> str:
-    """What follows from the verdicts for rows that were not separated."""
+def sentence(
+    reading: Reading, objective: PointwiseObjective, answers: list[Separability] | None, outputs: list[int]
+) -> str:
+    """What follows from the verdicts on ``outputs`` for rows that were not separated."""
     if answers is None:
         return "Whether they can be separated at all, discriminant.separability(X, y) tells."
+    one = objective.n_outputs == 1 or objective.criterion.coupled
+    asked = [] if one else [_output(reading, objective, j) for j in outputs]
     if all(answers):
-        return "They can be separated (discriminant.separability proves it): more passes would get there."
-    if len(answers) == 1:
+        what = "They" if one else f"The outputs with the most errors ({names_of(asked)})"
+        return f"{what} can be separated (discriminant.separability proves it): more passes would get there."
+    if one:
         return f"They cannot be separated by any hyperplane: they are {answers[0].verdict}."
-    assert objective.coding is not None
-    hopeless = [j for j, answer in enumerate(answers) if answer.verdict != SEPARABLE]
-    told = [_output(reading, objective, j) for j in hopeless]
-    return f"No hyperplane separates {names_of(told)}."
+    hopeless = [text for text, answer in zip(asked, answers, strict=True) if answer.verdict != SEPARABLE]
+    return f"They cannot be separated: no hyperplane separates {names_of(hopeless)}."
 
 
 def _output(reading: Reading, objective: PointwiseObjective, j: int) -> str:

@@ -163,7 +163,7 @@ def _sweep_output(samples: Samples, s: State, order: Array, j: int) -> None:
         part &= samples.weight[rows] > 0
     rows = rows[part]
     t = samples.targets[samples.codes[rows], j]
-    skips = s.kind <= QUADRATIC and not s.shrink and not len(s.losses) and not samples.sparse
+    skips = s.kind <= QUADRATIC and not s.shrink and not samples.sparse  # right samples cost nothing to any sum
     place, ahead = 0, 4
     while place < len(rows) and not s.tally[DONE, j]:
         if skips:

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from discriminant.data import SparseRows
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.kernels.sweeps import sweep
 from discriminant.objective import PointwiseObjective
@@ -30,6 +31,7 @@ from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Oracle, Solution
 
 WORTH_COMPILING = 300_000  # samples: below, loading the compiler costs more than it saves
+WORTH_COMPILING_SLOW = 15_000  # the same for sweeps that NumPy can only do row by row
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,9 @@ class SingleSample:
     def _epoch(self, run: Run) -> float:
         """One pass; the mean loss met on the way, or NaN where nobody asked."""
         work = run.samples() + run.rows_per_epoch
-        fast = self.engine == "compiled" or (self.engine == "auto" and work > WORTH_COMPILING)
+        row_by_row = run.state.coupled or not run.by_margin or isinstance(run.objective.blocks.rows, SparseRows)
+        worth = WORTH_COMPILING_SLOW if row_by_row else WORTH_COMPILING
+        fast = self.engine == "compiled" or (self.engine == "auto" and work > worth)
         for samples, order, start in run.parts():
             run.prepare(len(samples.codes))
             with np.errstate(over="ignore", invalid="ignore"):  # overflow is noticed in the weights

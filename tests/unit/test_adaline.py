@@ -1,0 +1,117 @@
+"""``Adaline``: least mean squares, its steps, parts and distance from least squares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from discriminant import Adaline, LeastSquaresClassifier
+from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError
+from discriminant.optimize import Constant, Inverse
+
+X, Y = load_iris(return_X_y=True)
+Z = (X - X.mean(axis=0)) / X.std(axis=0)
+quiet = pytest.mark.filterwarnings("ignore::discriminant.errors.DiscriminantWarning")
+IN_ORDER = "a sample of weight 2 takes one step twice as long, which is not two steps"
+
+
+@quiet
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [Adaline(), Adaline(mode="batch")],
+    expected_failed_checks=lambda model: (
+        {
+            "check_sample_weight_equivalence_on_dense_data": IN_ORDER,
+            "check_sample_weight_equivalence_on_sparse_data": IN_ORDER,
+        }
+        if model.mode == "single-sample"
+        else {}
+    ),
+)
+def test_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("mode", ["single-sample", "batch"])
+def test_it_comes_near_least_squares_and_says_how_near(mode):
+    model = Adaline(mode=mode, max_iter=4000).fit(Z, Y)
+    best = LeastSquaresClassifier(coding="one-vs-rest").fit(Z, Y)
+    assert model.certificate_.converged
+    assert model.certificate_.gap < 2e-3
+    assert np.abs(model.coef_ - best.coef_).max() < 0.1
+    J = np.square(model.outputs(Z) - np.where(np.eye(3)[Y] > 0, 1, -1)).mean(axis=0).sum() / 2
+    assert model.certificate_.objective == pytest.approx(J, rel=1e-10)
+
+
+def test_a_run_that_is_still_far_says_so():
+    with pytest.warns(DiscriminantWarning, match="standardise"):
+        model = Adaline(max_iter=3).fit(X, Y)
+    assert not model.certificate_.converged
+    assert model.certificate_.bound < model.certificate_.objective
+
+
+@quiet
+def test_parts_are_one_pass():
+    parts = Adaline(shuffle=False, eta0=Inverse(0.05))
+    for start in range(0, 150, 30):
+        parts.partial_fit(Z[start : start + 30], Y[start : start + 30], classes=[0, 1, 2])
+    whole = Adaline(shuffle=False, eta0=Inverse(0.05), max_iter=1).fit(Z, Y)
+    assert np.abs(parts.coef_ - whole.coef_).max() < 1e-13
+    assert parts.corrections_.tolist() == [150, 150, 150]
+
+
+@quiet
+def test_sparse_rows_and_margins():
+    dense = Adaline(shuffle=False, max_iter=5).fit(Z, Y)
+    assert np.abs(Adaline(shuffle=False, max_iter=5).fit(csr_array(Z), Y).coef_ - dense.coef_).max() < 1e-12
+    wide = Adaline(shuffle=False, max_iter=5, margin=7.0).fit(Z, Y)
+    assert np.abs(wide.coef_ / 7 - dense.coef_).max() < 1e-12
+    assert np.array_equal(wide.predict(Z), dense.predict(Z))
+
+
+@quiet
+def test_the_average_settles_before_the_weights_do():
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(400, 3))
+    t = (A[:, 0] + rng.normal(size=400) > 0).astype(int)
+    settings = {"eta0": Constant(0.05), "max_iter": 10, "tol": 0}
+    last = Adaline(**settings).fit(A, t).certificate_.gap
+    average = Adaline(average=True, **settings).fit(A, t).certificate_.gap
+    assert average < last / 3
+
+
+@quiet
+def test_held_out_rows_and_theta_end_the_run():
+    early = Adaline(early_stopping=True, max_iter=500).fit(Z, Y)
+    assert "Stopped early" in early.certificate_.status
+    theta = Adaline(threshold=1e-3, shuffle=False, eta0=Inverse(0.3)).fit(Z[50:], Y[50:])
+    assert "θ" in theta.certificate_.status
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"eta0": -1.0}, "eta0"),
+        ({"eta0": "fast"}, "eta0"),
+        ({"margin": 0.0}, "margin"),
+        ({"mode": "online"}, "mode"),
+        ({"tol": -1}, "tol"),
+        ({"coding": "machine"}, "couples them"),
+    ],
+)
+def test_values_that_mean_nothing_are_refused(options, words):
+    with pytest.raises((ParameterError, MismatchError), match=words):
+        Adaline(**options).fit(Z, Y)
+
+
+def test_steps_that_do_not_settle_are_told():
+    with pytest.warns(DiscriminantWarning, match="keeps hovering"):
+        Adaline(eta0=Constant(0.01), max_iter=2000).fit(Z, Y)
+
+
+def test_steps_too_long_are_told():
+    with pytest.raises(DataError, match="shorter step"):
+        Adaline(eta0=50.0, max_iter=400).fit(Z, Y)
