@@ -27,7 +27,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_verdict_is_that_of_the_stored_program(shared_data, name):
-    """Complete separation or overlap, as the reference says; in its own metric no margin is wider than its program's."""
+    """Complete separation or overlap, as the reference says; in its metric no margin is wider than its program's."""
     reference = json.loads((shared_data / "reference" / "separation_lp.json").read_text())[name]
     folder, columns, target, positive, among = CASES[name]
     with open(shared_data / folder / "data.csv", newline="") as file:
