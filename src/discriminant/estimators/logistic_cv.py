@@ -9,7 +9,6 @@ the smallest C.  Hastie, Tibshirani & Friedman 7.10.
 from __future__ import annotations
 
 import warnings
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -18,8 +17,9 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from discriminant.data import count_classes
 from discriminant.data.check import check_weights
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError, DiscriminantWarning, ParameterError
 from discriminant.estimators.inputs import all_or_nothing, check_choice, read_labels
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.estimators.logistic_folds import FoldFits, Folds
@@ -138,7 +138,7 @@ class LogisticRegressionCV(LogisticRegression):
         if counts.min() < len(splits):
             few = classes[int(counts.argmin())]
             warnings.warn(
-                f"Class {few!r} has {int(counts.min())} rows and there are {len(splits)} folds: some learn nothing of it.",
+                f"Class {few!r} has {int(counts.min())} rows for {len(splits)} folds: some learn nothing of it.",
                 DiscriminantWarning,
                 stacklevel=3,
             )
