@@ -175,16 +175,19 @@ class SparseSolver:
     def solve_set(self, strength: float, tol: float) -> Standing:
         """Minimise J over the working set."""
         here = self.stand(strength)
-        stuck = 0
+        stuck = failed = 0
         for _ in range(MOST_STEPS):
             if here.gap <= tol * abs(here.J) or len(self.units) == 0:
                 break
             there = self._step(here, strength)
+            patience = 1 if self._metric.joint else 15  # a bound on the curvature needs many steps, each a good one
             if there is None:
-                if self._fresh:
+                failed += 1
+                if self._fresh and failed >= patience:
                     break
                 self._refresh(here)
                 continue
+            failed = 0
             slow = there.gap > (0.5 if self._fresh else STALE) * here.gap
             if not self._fresh and slow:
                 self._refresh(there)
@@ -192,7 +195,7 @@ class SparseSolver:
                 self._fresh = False
             stuck = stuck + 1 if there.J >= here.J * (1 - 1e-15) and there.gap > 0.7 * here.gap else 0
             here = there
-            if stuck >= 4:
+            if stuck >= 4 * patience:
                 break
         return here
 
@@ -242,7 +245,9 @@ class SparseSolver:
             there = self.stand(strength)
             if here.J - 1e-4 * t * max(promised, 0.0) + slack >= there.J:
                 if not metric.joint:
-                    metric.factor = metric.factor * 2 if t < 1 else max(0.25, 0.9 * metric.factor)
+                    # The bound holds where J falls by as much as the model promised; it may then be lowered.
+                    kept = here.J - there.J >= 0.9 * promised
+                    metric.factor = max(0.25, 0.9 * metric.factor) if kept else 1.5 * metric.factor
                 return there
             if not self._fresh and t == 0.5:
                 break

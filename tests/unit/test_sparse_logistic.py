@@ -1,0 +1,336 @@
+"""Sparse logistic regression: optimality by its own conditions, every storage and option, and gaps that are true."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.sparse import csc_matrix, csr_array
+
+from discriminant import LogisticRegression, logistic_path
+from discriminant.data import make_blocks
+from discriminant.errors import DataError, ParameterError
+from discriminant.kernels import coordinate
+from discriminant.optimize.logistic import LogisticProblem
+from discriminant.optimize.sparse import SparsePenalty, columns, metric
+from discriminant.optimize.sparse.path import make_solver
+
+
+def data(n=200, d=30, K=2, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    truth = np.zeros((d, K))
+    truth[:4] = rng.standard_normal((4, K)) * 2
+    return X, (X @ truth + noise * rng.gumbel(size=(n, K))).argmax(axis=1)
+
+
+def posteriors(X, path_or_model, index=None):
+    coef = path_or_model.coefs[index] if index is not None else path_or_model.coef_
+    intercept = path_or_model.intercepts[index] if index is not None else path_or_model.intercept_
+    z = X @ coef.T + intercept
+    if z.shape[1] == 1:
+        return 1 / (1 + np.exp(-z))
+    e = np.exp(z - z.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def targets(y, K):
+    return (y[:, None] == 1).astype(float) if K == 2 else np.eye(K)[y]
+
+
+def assert_optimal(X, y, K, coef, p, strength, mix, *, whole=False, factors=1.0, atol=2e-7):
+    """The conditions of a minimum: R = Xᵗ(t − p)/n equals λ f (α sign a + (1−α) a), or is held below λ f α at zero."""
+    R = (
+        X.T @ (targets(y, K) - p) / len(X)
+        - strength * (1 - mix) * np.broadcast_to(factors, X.shape[1])[:, None] * coef.T
+    )
+    level = strength * mix * np.broadcast_to(factors, X.shape[1])
+    np.testing.assert_allclose((targets(y, K) - p).sum(axis=0) / len(X), 0, atol=1e-10)
+    for j, a in enumerate(coef.T):
+        if whole:
+            size = np.linalg.norm(a)
+            if size > 0:
+                np.testing.assert_allclose(R[j], level[j] * a / size, atol=atol)
+            else:
+                assert np.linalg.norm(R[j]) <= level[j] + atol
+            continue
+        zero = a == 0
+        np.testing.assert_allclose(R[j][~zero], level[j] * np.sign(a[~zero]), atol=atol)
+        assert (np.abs(R[j][zero]) <= level[j] + atol).all()
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("mix", [1.0, 0.5])
+def test_every_point_of_a_path_satisfies_the_conditions_of_a_minimum(K, mix):
+    X, y = data(K=K)
+    path = logistic_path(X, y, n_lambdas=15, ratio=0.02, l1_ratio=mix, tol=1e-13)
+    assert path.certified.all()
+    assert path.n_nonzero[0] == 0  # at λ_max nothing has entered
+    assert path.n_nonzero[1] > 0  # and just below something has
+    assert (np.diff(path.objectives) < 0).all()
+    for i, strength in enumerate(path.lambdas):
+        assert_optimal(X, y, K, path.coefs[i], posteriors(X, path, i), strength, mix)
+
+
+def test_grouped_softmax_takes_a_feature_for_all_classes_or_for_none():
+    X, y = data(K=4, n=300)
+    path = logistic_path(X, y, n_lambdas=8, ratio=0.05, grouped=True, tol=1e-12)
+    assert path.certified.all()
+    live = (path.coefs[4] != 0).sum(axis=0)
+    assert set(live) == {0, 4}
+    for i in (2, 7):
+        assert_optimal(X, y, 4, path.coefs[i], posteriors(X, path, i), path.lambdas[i], 1.0, whole=True)
+
+
+def test_groups_of_features_enter_together():
+    X, y = data(d=12)
+    groups = ((0, 5, 7), (1, 2), (3, 4, 6, 8))
+    model = LogisticRegression(C=0.05, l1_ratio=1, groups=groups).fit(X, y)
+    assert model.certificate_.converged
+    a, strength = model.coef_[0], 1 / (0.05 * len(y))
+    R = X.T @ ((y == 1) - posteriors(X, model)[:, 0]) / len(y)
+    for group in [*groups, (9,), (10,), (11,)]:
+        part, level = a[list(group)], strength * len(group) ** 0.5
+        assert (part == 0).all() or (part != 0).all()
+        if part.any():
+            np.testing.assert_allclose(R[list(group)], level * part / np.linalg.norm(part), atol=1e-8)
+        else:
+            assert np.linalg.norm(R[list(group)]) <= level + 1e-8
+
+
+def test_bounds_agree_with_a_general_solver():
+    X, y = data(d=8)
+    strength = 0.01
+
+    def J(b):
+        z = b[0] + X @ b[1:]
+        return np.mean(np.logaddexp(0, z) - y * z) + strength * b[1:].sum()  # a ≥ 0, so |a| = a
+
+    best = minimize(J, np.zeros(9), method="L-BFGS-B", bounds=[(None, None)] + [(0, None)] * 8, tol=1e-15)
+    model = LogisticRegression(C=1 / (strength * len(y)), l1_ratio=1, bounds=(0, np.inf)).fit(X, y)
+    assert (model.coef_ >= 0).all()
+    assert model.certificate_.objective <= best.fun + 1e-12
+    np.testing.assert_allclose(model.coef_[0], best.x[1:], atol=1e-4)
+    narrow = LogisticRegression(C=1e3, bounds=(-0.1, np.full(8, 0.2))).fit(X, y)
+    assert narrow.coef_.max() == pytest.approx(0.2)
+    assert narrow.coef_.min() == pytest.approx(-0.1)
+    assert narrow.certificate_.converged
+
+
+def test_penalty_factors_are_a_rescaling_of_columns():
+    X, y = data()
+    factors = np.linspace(0.5, 3, X.shape[1])
+    model = LogisticRegression(C=0.1, l1_ratio=1, penalty_factors=factors).fit(X, y)
+    scaled = LogisticRegression(C=0.1, l1_ratio=1).fit(X / factors, y)
+    np.testing.assert_allclose(model.coef_, scaled.coef_ / factors, atol=1e-9)
+    assert_optimal(X, y, 2, model.coef_, posteriors(X, model), 1 / (0.1 * len(y)), 1.0, factors=factors)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_a_factor_of_zero_leaves_a_feature_free_and_the_gap_still_closes(K):
+    X, y = data(K=K, n=300)
+    factors = np.ones(X.shape[1])
+    factors[[3, 20]] = 0
+    model = LogisticRegression(C=0.02, l1_ratio=1, penalty_factors=factors).fit(X, y)
+    assert model.certificate_.converged
+    assert (model.coef_[:, [3, 20]] != 0).all()
+    if K == 2:
+        assert_optimal(X, y, 2, model.coef_, posteriors(X, model), 1 / (0.02 * len(y)), 1.0, factors=factors)
+
+
+def test_offsets_are_known_parts_of_the_scores():
+    X, y = data()
+    known = 0.7 * X[:, 0] - 0.3
+    model = LogisticRegression(C=0.1, l1_ratio=1).fit(X, y, offset=known)
+    p = 1 / (1 + np.exp(-(X @ model.coef_[0] + model.intercept_[0] + known)))
+    assert_optimal(X, y, 2, model.coef_, p[:, None], 1 / (0.1 * len(y)), 1.0)
+    assert model.certificate_.converged
+
+
+def test_without_an_intercept():
+    X, y = data()
+    model = LogisticRegression(C=0.1, l1_ratio=1, fit_intercept=False).fit(X + 0.5, y)
+    R = (X + 0.5).T @ ((y == 1) - posteriors(X + 0.5, model)[:, 0]) / len(y)
+    assert model.intercept_[0] == 0
+    assert np.abs(R).max() <= 1 / (0.1 * len(y)) + 1e-9
+    assert model.certificate_.converged
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("tol", [0.3, 1e-2, 1e-4])
+def test_the_gap_is_never_below_the_truth(K, tol):
+    X, y = data(K=K, seed=3)
+    exact = logistic_path(X, y, n_lambdas=6, ratio=0.05, tol=1e-12)
+    rough = logistic_path(X, y, lambdas=exact.lambdas, tol=tol)
+    assert (rough.objectives - exact.objectives <= rough.gaps + 1e-14).all()
+    assert (rough.gaps <= tol * rough.objectives).all()
+
+
+def test_every_storage_gives_one_answer():
+    X, y = data(K=3)
+    X[np.abs(X) < 0.8] = 0
+    expected = logistic_path(X, y, n_lambdas=6, ratio=0.05)
+    from pandas import DataFrame
+
+    for other in (np.asfortranarray(X), csr_array(X), csc_matrix(X), DataFrame(X).add_prefix("x")):
+        found = logistic_path(other, y, lambdas=expected.lambdas)
+        np.testing.assert_allclose(found.coefs, expected.coefs, atol=1e-6)
+        assert found.certified.all()
+    single = LogisticRegression(C=0.1, l1_ratio=1).fit(X.astype(np.float32), y)
+    assert single.coef_.dtype == np.float32
+    np.testing.assert_allclose(single.coef_, LogisticRegression(C=0.1, l1_ratio=1).fit(X, y).coef_, atol=1e-5)
+
+
+def test_columns_left_in_place_and_columns_gathered_give_one_answer(monkeypatch):
+    X, y = data(n=3000, d=10)
+    gathered = logistic_path(X, y, n_lambdas=10, ratio=0.01)
+    monkeypatch.setattr(columns.Source, "narrow", True)
+    in_place = logistic_path(X, y, lambdas=gathered.lambdas)
+    np.testing.assert_allclose(in_place.coefs, gathered.coefs, atol=1e-6)
+    assert in_place.certified.all()
+
+
+def test_screening_leaves_out_only_what_is_zero():
+    X, y = data(n=100, d=800, seed=1)
+    problem = LogisticProblem(make_blocks(X, y), 2)
+    solver = make_solver(problem, SparsePenalty())
+    largest = solver.start()
+    for share in (0.7, 0.4, 0.2):
+        solver.solve(share * largest, 1e-9)
+        everything = make_solver(problem, SparsePenalty())
+        everything.start()
+        everything.enter(np.arange(800))
+        everything.solve(share * largest, 1e-9)
+        np.testing.assert_allclose(solver.weights(), everything.weights(), atol=1e-5)
+    assert len(solver.units) < 400
+
+
+def test_large_softmax_uses_one_matrix_for_all_classes(monkeypatch):
+    X, y = data(n=300, d=20, K=5)  # with an even number of classes the weights of a minimum are not unique
+    expected = logistic_path(X, y, n_lambdas=5, ratio=0.1)
+    monkeypatch.setattr("discriminant.optimize.sparse.solver.MOST_JOINT", 8)
+    assert metric.MOST_JOINT > 8
+    for grouped in (False, True):
+        exact = expected if not grouped else None
+        found = logistic_path(X, y, lambdas=expected.lambdas, grouped=grouped, tol=1e-7)
+        assert found.certified.all()
+        if exact is not None:
+            np.testing.assert_allclose(found.coefs, exact.coefs, atol=1e-2)
+            np.testing.assert_allclose(found.objectives, exact.objectives, rtol=2e-7)
+
+
+def test_units_and_offsets_of_columns_cost_no_digits():
+    X, y = data()
+    expected = LogisticRegression(C=0.1, l1_ratio=1).fit(X, y)
+    moved = LogisticRegression(C=0.1, l1_ratio=1).fit(X + 1e6, y)
+    np.testing.assert_allclose(moved.coef_, expected.coef_, atol=1e-8)
+    unit = 10.0 ** np.linspace(-6, 6, X.shape[1])
+    scaled = LogisticRegression(C=0.1, l1_ratio=1, penalty_factors=unit).fit(X * unit, y)
+    np.testing.assert_allclose(scaled.coef_ * unit, expected.coef_, atol=1e-8)
+
+
+def test_collinear_columns_share_and_do_not_stall():
+    X, y = data(d=10)
+    X = np.hstack([X, X[:, :3], X[:, :3] + 1e-7 * X[:, 3:6]])
+    for mix in (1.0, 0.5):
+        model = LogisticRegression(C=1.0, l1_ratio=mix).fit(X, y)
+        assert model.certificate_.converged
+        assert_optimal(X, y, 2, model.coef_, posteriors(X, model), 1 / len(y), mix)
+
+
+def test_soft_labels_and_weights():
+    X, y = data(n=60, d=6)
+    p = np.column_stack([np.where(y == 1, 0.25, 0.75), np.where(y == 1, 0.75, 0.25)])
+    soft = LogisticRegression(C=1.0, l1_ratio=1).fit(X, p)
+    doubled = LogisticRegression(C=1.0, l1_ratio=1).fit(
+        np.vstack([X, X]), np.repeat([0, 1], len(X)), sample_weight=p.T.ravel()
+    )
+    np.testing.assert_allclose(soft.coef_, doubled.coef_, atol=1e-8)
+
+
+def test_the_relaxed_path_is_the_unpenalised_fit_of_each_support():
+    X, y = data(n=400, d=8, noise=3.0)
+    path = logistic_path(X, y, n_lambdas=5, ratio=0.2, relax=True)
+    support = path.coefs[2][0] != 0
+    plain = LogisticRegression(C=np.inf).fit(X[:, support], y)
+    np.testing.assert_allclose(path.relaxed.coefs[2][0][support], plain.coef_[0], rtol=1e-8)
+    assert (path.relaxed.coefs[2][0][~support] == 0).all()
+    half = path.blend(0.5)
+    np.testing.assert_allclose(half.coefs, (path.coefs + path.relaxed.coefs) / 2)
+    with pytest.raises(ParameterError, match="relax=True"):
+        logistic_path(X, y, n_lambdas=2).blend(0.5)
+
+
+def test_warm_start_and_plan():
+    X, y = data()
+    model = LogisticRegression(C=0.1, l1_ratio=1, warm_start=True).fit(X, y)
+    first = model.coef_.copy()
+    np.testing.assert_allclose(model.fit(X, y).coef_, first, atol=1e-10)
+    assert model.plan(X, y).method == "coordinate-descent"
+    with pytest.raises(ParameterError, match="ridge"):
+        LogisticRegression(l1_ratio=1).partial_fit(X, y, classes=[0, 1])
+
+
+def test_a_point_of_a_path_is_a_discriminant_and_draws():
+    X, y = data(K=3)
+    path = logistic_path(X, np.array(["a", "b", "c"])[y], n_lambdas=4, ratio=0.1)
+    assert set(path.discriminant(3).predict(X)) <= {"a", "b", "c"}
+    np.testing.assert_allclose(path.Cs * path.lambdas * len(y), 1)
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    assert path.plot(output=1).get_ylabel() == "weight for b"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bounds": (0.1, 1)}, "lower ≤ 0 ≤ upper"),
+        ({"bounds": 3}, "pair"),
+        ({"penalty_factors": [1.0]}, "one for each feature"),
+        ({"groups": ((0, 1), (1, 2))}, "disjoint"),
+        ({"groups": ((0, 1),), "bounds": (0, np.inf)}, "not with groups"),
+        ({"lambdas": [-1.0]}, "> 0"),
+        ({"l1_ratio": 2.0}, "l1_ratio"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options, message):
+    X, y = data(n=30, d=4)
+    with pytest.raises(ParameterError, match=message):
+        logistic_path(X, y, **options)
+
+
+def test_missing_values_are_named():
+    X, y = data(n=30, d=4)
+    X[3, 2] = np.nan
+    with pytest.raises(DataError, match="2"):
+        LogisticRegression(l1_ratio=1).fit(X, y)
+    with pytest.raises(DataError):
+        logistic_path(X, y)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_compiled_sweeps_are_the_plain_ones(whole):
+    rng = np.random.default_rng(0)
+    m, q = 12, 3
+    F = rng.standard_normal((30, m))
+    H, l1 = F.T @ F, np.full((m, q), 2.0)
+    low, high = np.full(m, -0.5), np.full(m, np.inf)
+    found = []
+    for sweep in (coordinate.sweep_rows, coordinate.plain_sweep_rows):
+        a, g = np.zeros((m, q)), np.random.default_rng(1).standard_normal((m, q)) * 10
+        for support in (False, True, False, False, False, False) * 20:
+            sweep(H, a, g, l1, low, high, whole, support)
+        found.append(a)
+    np.testing.assert_allclose(found[0], found[1], atol=1e-10)
+    starts = np.array([0, 3, 4, 9, 12])
+    largest = np.array([np.linalg.eigvalsh(H[i:j, i:j])[-1] for i, j in itertools.pairwise(starts)])
+    found = []
+    for sweep in (coordinate.sweep_atoms, coordinate.plain_sweep_atoms):
+        a, g = np.zeros(m), np.random.default_rng(1).standard_normal(m) * 10
+        for support in (False, True, False) * 300:
+            sweep(H, a, g, starts, np.full(4, 3.0), largest, support)
+        found.append(a)
+    np.testing.assert_allclose(found[0], found[1], atol=1e-9)
