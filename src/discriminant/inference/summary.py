@@ -146,7 +146,7 @@ def summarise(
     request.check(model.blocks.n_rows)
     theta = model.from_raw(A)
     look = model.look(theta, meat=request.covariance in ("HC0", "HC1"))
-    penalty = _penalty(model, ridge)
+    penalty = ridge_curvature(model, ridge)
     notes = list(_check_optimum(look, theta, penalty))
     assert look.information is not None
     bread = invert_scaled(look.information + penalty)
@@ -189,7 +189,7 @@ def summarise(
     )
 
 
-def _penalty(model: Likelihood, ridge: float) -> Array:
+def ridge_curvature(model: Likelihood, ridge: float) -> Array:
     """½ ridge ‖w‖² in the scaled coordinates; over softmax weights of K classes it is that of the contrasts."""
     D, m = len(model.center) + 1, model.n_classes - 1
     if not ridge:
