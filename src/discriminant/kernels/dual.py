@@ -9,7 +9,7 @@ K classes (Crammer & Singer), Σ_k α_ik = 0, α_ik ≤ c_i [k = y_i]:
     minimise  ½ Σ_k ‖w_k‖² + Σ_ik [k ≠ y_i] α_ik,            w_k = Σ_i α_ik x_i
 
 Rows are CSR (dense rows are CSR with every index); ``bias`` is the constant feature that stands for the intercept, the
-last entry of w, or zero for none.
+last entry of w, or zero for none, and ``shift`` a part of the intercept that is not penalised.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ shuffle = compiled(_shuffle)
 
 
 def _dense_epoch(
-    X: Any, y: Any, alpha: Any, U: Any, D: Any, Q: Any, w: Any, bias: float, order: Any, seed: int
+    X: Any, y: Any, alpha: Any, U: Any, D: Any, Q: Any, w: Any, bias: float, shift: float, order: Any, seed: int
 ) -> float:
     """One pass over dense rows in a new order; returns the largest violation of the optimality conditions."""
     shuffle(order, seed)
@@ -43,7 +43,7 @@ def _dense_epoch(
     worst = 0.0
     for index in range(order.size):
         i = order[index]
-        z = bias * w[d]
+        z = shift + bias * w[d]
         for j in range(d):
             z += w[j] * X[i, j]
         g = y[i] * z - 1.0 + D[i] * alpha[i]
@@ -75,6 +75,7 @@ def _sparse_epoch(
     Q: Any,
     w: Any,
     bias: float,
+    shift: float,
     order: Any,
     seed: int,
 ) -> float:
@@ -85,7 +86,7 @@ def _sparse_epoch(
     for index in range(order.size):
         i = order[index]
         first, last = indptr[i], indptr[i + 1]
-        z = bias * w[d]
+        z = shift + bias * w[d]
         for k in range(first, last):
             z += w[indices[k]] * data[k]
         g = y[i] * z - 1.0 + D[i] * alpha[i]

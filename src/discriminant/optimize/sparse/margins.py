@@ -252,29 +252,35 @@ def _longest(alpha: Array, da: Array, room: Array, lam: Array, dl: Array, mu: Ar
 
 
 def dual_descent(problem: MarginProblem, tol: float, seed: int = 0, most: int = 20_000) -> MarginFit:
-    """One row at a time; for columns too many for a matrix of them."""
+    """One row at a time; for columns too many for a matrix of them.
+
+    A free intercept is found by proximal steps: what is penalised is only its change since the last look at the gap.
+    """
     from discriminant.kernels.dual import dense_epoch, sparse_epoch
 
     X, c = problem.X, problem.c
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if problem.sparse else np.einsum("ij,ij->i", X, X)
     U = np.full(problem.n, np.inf) if problem.squared else c
     D = 1 / (2 * c) if problem.squared else np.zeros(problem.n)
-    bias = problem.bias
-    if problem.free and bias:  # nearly free: the penalty of so large a constant is next to nothing
-        bias = 1e3 * max(1.0, float(np.sqrt(squares.max())))
+    free = problem.free and problem.bias > 0
+    bias = float(np.sqrt(squares.mean())) or 1.0 if free else problem.bias
+    rows = (X.data, X.indices, X.indptr) if problem.sparse else (X,)
+    epoch_of = sparse_epoch if problem.sparse else dense_epoch
     Q = squares + bias**2 + D
     alpha, w, order = np.zeros(problem.n), np.zeros(problem.d + 1), np.arange(problem.n)
-    fit: MarginFit | None = None
+    shift, best = 0.0, None
     for epoch in range(most):
-        if problem.sparse:
-            sparse_epoch(X.data, X.indices, X.indptr, problem.y, alpha, U, D, Q, w, bias, order, seed + epoch)
-        else:
-            dense_epoch(X, problem.y, alpha, U, D, Q, w, bias, order, seed + epoch)
-        if epoch % CHECK_EVERY == CHECK_EVERY - 1:
-            v = w.copy()
-            v[-1] *= bias / problem.bias if problem.bias else 1.0
-            fit = _proved(problem, v, problem.primal(v), alpha.copy(), epoch + 1, "dual coordinate descent")
-            if fit.gap <= tol * fit.objective:
-                break
-    assert fit is not None
-    return fit
+        epoch_of(*rows, problem.y, alpha, U, D, Q, w, bias, shift, order, seed + epoch)
+        if epoch % CHECK_EVERY != CHECK_EVERY - 1:
+            continue
+        v = w.copy()
+        if free:
+            shift += bias * w[-1]
+            v[-1] = shift / problem.bias
+        fit = _proved(problem, v, problem.primal(v), alpha.copy(), epoch + 1, "dual coordinate descent")
+        if best is None or fit.gap < best.gap:
+            best = fit
+        if fit.gap <= tol * fit.objective:
+            break
+    assert best is not None  # the loop has run
+    return best

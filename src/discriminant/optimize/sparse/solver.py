@@ -238,7 +238,8 @@ class SparseSolver:
         b = metric.intercept_step(D)
         dz = self.columns.dot(D) + b
         old = self.A, self.b, self.z
-        slack = (1e-13 if exact else 1e-15) * abs(here.J)  # so near to the end J's own rounding decides nothing
+        # So near to the end the rounding of J decides nothing.
+        slack = 1e-13 * abs(here.J) + 1e-14 if exact else 1e-15 * abs(here.J)
         for t in 0.5 ** np.arange(8):
             self.A = A if t == 1 else old[0] + t * D
             self.b, self.z = old[1] + t * b, old[2] + t * dz
@@ -246,7 +247,7 @@ class SparseSolver:
             if here.J - 1e-4 * t * max(promised, 0.0) + slack >= there.J:
                 if not metric.joint:
                     # The bound holds where J falls by as much as the model promised; it may then be lowered.
-                    kept = here.J - there.J >= 0.9 * promised
+                    kept = 0.9 * promised <= here.J - there.J
                     metric.factor = max(0.25, 0.9 * metric.factor) if kept else 1.5 * metric.factor
                 return there
             if not self._fresh and t == 0.5:

@@ -1,0 +1,198 @@
+"""Cross-validated logistic regression: scikit-learn's choices and attributes, shared work, one standard error."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn import linear_model
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from discriminant import LogisticRegression, LogisticRegressionCV
+from discriminant.errors import DataError, ParameterError
+from discriminant.estimators import logistic_folds
+from discriminant.kernels import coordinate_folds
+
+
+def data(name):
+    X, y = (load_iris if name == "iris" else load_breast_cancer)(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+def many_rows(n=8000, d=6, K=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * 3 + 100
+    z = (X - 100) @ rng.standard_normal((d, K)) / 4 + rng.gumbel(size=(n, K))
+    return X, z.argmax(axis=1)
+
+
+def theirs(**options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return linear_model.LogisticRegressionCV(Cs=5, tol=1e-10, max_iter=20_000, **options)
+
+
+def stacked(value):
+    return np.stack(list(value.values())) if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize("name", ["iris", "breast_cancer"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"scoring": "neg_log_loss"},
+        {"refit": False},
+        {"use_legacy_attributes": False, "l1_ratios": (0.0,)},
+        {"fit_intercept": False, "cv": 3},
+        {"class_weight": "balanced"},
+    ],
+    ids=str,
+)
+def test_it_is_scikit_learns(name, options):
+    X, y = data(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = theirs(**options).fit(X, y)
+    found = LogisticRegressionCV(Cs=5, **options).fit(X, y)
+    np.testing.assert_allclose(found.C_, expected.C_)
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-4 * np.abs(expected.coef_).max())
+    np.testing.assert_allclose(stacked(found.scores_), stacked(expected.scores_), atol=2e-3)
+    size = np.abs(stacked(expected.coefs_paths_)).max()
+    np.testing.assert_allclose(stacked(found.coefs_paths_), stacked(expected.coefs_paths_), atol=1e-3 * size)
+    assert found.n_iter_.shape == expected.n_iter_.shape
+    np.testing.assert_array_equal(found.l1_ratio_, expected.l1_ratio_)
+    assert type(found.scores_) is type(expected.scores_)
+    assert found.Cs_.tolist() == expected.Cs_.tolist()
+    assert (found.gaps_ < 1e-7).all()
+
+
+def test_l1_ratios_form_a_grid():
+    X, y = data("iris")
+    found = LogisticRegressionCV(Cs=[0.1, 1.0], l1_ratios=(0.0, 0.5, 1.0), cv=3).fit(X, y)
+    assert found.scores_[0].shape == (3, 2, 3)
+    assert found.coefs_paths_[0].shape == (3, 2, 3, 5)
+    train = np.arange(0, 150, 2)
+    split = LogisticRegressionCV(Cs=[1.0], l1_ratios=(0.5,), cv=[(train, train)], use_legacy_attributes=False)
+    single = LogisticRegression(C=1.0, l1_ratio=0.5).fit(X[train], y[train])
+    paths = split.fit(X, y).coefs_paths_[0, 0, 0]
+    assert paths.shape == (3, 5)
+    np.testing.assert_allclose(paths[:, :4], single.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_folds_solved_together_are_folds_solved_alone(K, intercept, monkeypatch):
+    X, y = many_rows(K=K)
+    options = {"Cs": np.logspace(-3, 3, 4), "cv": 4, "fit_intercept": intercept, "use_legacy_attributes": False}
+    together = LogisticRegressionCV(**options).fit(X, y)
+    monkeypatch.setattr(logistic_folds, "shareable", lambda problem: False)
+    alone = LogisticRegressionCV(**options).fit(X, y)
+    np.testing.assert_allclose(together.coefs_paths_, alone.coefs_paths_, atol=2e-3 * np.abs(alone.coefs_paths_).max())
+    np.testing.assert_allclose(together.scores_, alone.scores_, atol=2e-3)
+    assert (together.gaps_ <= 1e-7).all()
+    assert together.n_iter_.max() < 25  # it was not left to be solved alone
+
+
+def test_the_fused_slopes_are_the_plain_ones():
+    rng = np.random.default_rng(0)
+    z, t, s = rng.standard_normal(500) * 30, rng.random(500), rng.choice([0.0, 1.0, 2.0], 500)
+    found = []
+    for slopes in (coordinate_folds.fold_slopes, coordinate_folds.plain_fold_slopes):
+        v, h = np.empty(500), np.empty(500)
+        found.append((slopes(z, t, s, v, h), v, h))
+    for ours, plain in zip(*found, strict=True):
+        np.testing.assert_allclose(ours, plain, rtol=1e-12, atol=1e-15)
+
+
+def test_sample_weights_count_as_repetitions():
+    X, y = data("iris")
+    cv = [(np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    twice = np.repeat(np.arange(150), 1 + (np.arange(150) % 3 == 0))
+    weight = 1.0 + (np.arange(150) % 3 == 0)
+    where = [np.flatnonzero(np.isin(twice, part)) for part in cv[0]]
+    weighted = LogisticRegressionCV(Cs=[0.1, 10], cv=cv).fit(X, y, sample_weight=weight)
+    repeated = LogisticRegressionCV(Cs=[0.1, 10], cv=[tuple(where)]).fit(X[twice], y[twice])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-7)
+    np.testing.assert_allclose(stacked(weighted.scores_), stacked(repeated.scores_))
+
+
+def test_the_one_standard_error_rule_takes_the_simplest_good_model():
+    X, y = data("breast_cancer")
+    options = {"Cs": np.logspace(-1.5, 0.5, 17), "l1_ratios": (1.0,), "scoring": "neg_log_loss", "cv": 5}
+    best = LogisticRegressionCV(**options, use_legacy_attributes=False).fit(X, y)
+    simple = LogisticRegressionCV(**options, use_legacy_attributes=False, rule="one-standard-error").fit(X, y)
+    mean, error = best.scores_[:, 0].mean(axis=0), best.scores_[:, 0].std(axis=0, ddof=1) / 5**0.5
+    top = mean.argmax()
+    expected = best.Cs_[np.flatnonzero(mean >= mean[top] - error[top]).min()]
+    assert simple.C_ == expected < best.C_
+    assert (simple.coef_ != 0).sum() < (best.coef_ != 0).sum()
+
+
+def test_a_class_that_a_fold_has_not_seen_gets_no_probability():
+    X, y = data("iris")
+    order = np.argsort(y, kind="stable")
+    model = LogisticRegressionCV(Cs=[0.1, 1], cv=KFold(3)).fit(X[order], y[order])
+    assert np.isfinite(stacked(model.coefs_paths_)).all()
+    np.testing.assert_array_equal(stacked(model.scores_)[0], 0)  # each fold is tested on the class it never saw
+    two = LogisticRegressionCV(Cs=[0.1], cv=[(np.arange(50), np.arange(50, 100))]).fit(X[order][:100], y[order][:100])
+    assert two.scores_[1][0, 0] == 0
+
+
+def test_other_splitters_storage_and_labels():
+    X, y = data("iris")
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    dense = LogisticRegressionCV(Cs=3, cv=ShuffleSplit(3, random_state=0)).fit(X, names)
+    sparse = LogisticRegressionCV(Cs=3, cv=ShuffleSplit(3, random_state=0)).fit(csr_array(X), names)
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, atol=1e-6)
+    assert list(dense.scores_) == list(names[[0, 50, 100]])
+    assert dense.score(X, names) > 0.9
+    judged = LogisticRegressionCV(Cs=3, scoring="neg_log_loss").fit(X, names)
+    assert judged.score(X, names) < 0
+    with pytest.raises(ParameterError, match="metadata routing"):
+        LogisticRegressionCV(cv=GroupKFold(3)).fit(X, names, groups=np.arange(150) % 5)
+
+
+def test_it_draws():
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    X, y = data("iris")
+    for legacy in (True, False):
+        model = LogisticRegressionCV(Cs=3, l1_ratios=(0.0, 1.0), use_legacy_attributes=legacy).fit(X, y)
+        assert len(model.plot().containers) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"Cs": 0}, "Cs"),
+        ({"Cs": [1.0, -1.0]}, "positive"),
+        ({"l1_ratios": (2.0,)}, "between 0 and 1"),
+        ({"l1_ratios": ()}, "between 0 and 1"),
+        ({"l1_ratios": (1.0,), "solver": "lbfgs"}, "supports only 'l2'"),
+        ({"rule": "median"}, "rule"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options, message):
+    X, y = data("iris")
+    with pytest.raises(ParameterError, match=message):
+        LogisticRegressionCV(**options).fit(X, y)
+
+
+def test_probabilities_for_labels_are_refused():
+    X, y = data("iris")
+    with pytest.raises(DataError, match="columns"):
+        LogisticRegressionCV().fit(X, np.eye(3)[y])
+
+
+@pytest.mark.parametrize("options", [{}, {"l1_ratios": (0.5,), "use_legacy_attributes": False}], ids=str)
+def test_scikit_learns_checks(options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(LogisticRegressionCV(Cs=3, cv=3, **options))
