@@ -55,9 +55,14 @@ def pack(document: str, arrays: dict[str, Array]) -> bytes:
     body = b"".join(parts)
     metadata = {"format": FORMAT, "version": str(VERSION), "document": document}
     metadata["checksum"] = _checksum(metadata, table, body)
-    header = json.dumps({"__metadata__": metadata, **table}, separators=(",", ":")).encode()
-    header += b" " * (-len(header) % 8)
+    header = _header({"__metadata__": metadata, **table})
     return len(header).to_bytes(8, "little") + header + body
+
+
+def _header(content: dict[str, Any]) -> bytes:
+    """The one way to write a header: JSON without blanks, filled up to a multiple of eight bytes."""
+    header = json.dumps(content, separators=(",", ":")).encode()
+    return header + b" " * (-len(header) % 8)
 
 
 def unpack(path: Path) -> tuple[str, dict[str, Array]]:
@@ -69,14 +74,16 @@ def unpack(path: Path) -> tuple[str, dict[str, Array]]:
             length = int.from_bytes(start, "little")
             if len(start) < 8 or length > min(LARGEST_HEADER, size - 8):
                 raise ModelFileError(f"{path} is not a model of discriminant, or it is cut short.")
-            header = _parse(path, file.read(length))
+            raw = file.read(length)
+            header = _parse(path, raw)
             metadata = _metadata(path, header)
             table = {name: entry for name, entry in header.items() if name != "__metadata__"}
             _check_table(path, table, size - 8 - length)
             body = file.read(size - 8 - length)
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
-    if metadata.get("checksum") != _checksum(metadata, table, body):
+    # The header is compared byte by byte: a change that JSON would read over is a change.
+    if raw != _header(header) or metadata.get("checksum") != _checksum(metadata, table, body):
         raise ModelFileError(f"{path} is damaged: its checksum does not agree with its content.")
     arrays = {}
     for name, entry in table.items():
