@@ -11,7 +11,7 @@ decision is a sentence in ``notes``, at the fit and at each later table.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ class ColumnRule:
     why: str = ""  # of what is left out
     fill: float = 0.0  # numbers: the mean, in place of what is missing
     indicate: bool = False  # numbers: a second column says what was missing
+    scale: float = 1.0  # numbers: (value − fill) / scale where scale is not 1
     levels: tuple[str, ...] = ()  # categories: those with a meaning of their own, the reference first
     pooled: tuple[str, ...] = ()  # categories: rarer levels that share one column
     missing: bool = False  # categories: missing is a level
@@ -75,9 +76,23 @@ class Preprocess:
 
     @classmethod
     def fit(
-        cls, table: Table, target: str = "", *, drop: Sequence[str] = (), categorical: Sequence[str] = ()
+        cls,
+        table: Table,
+        target: str = "",
+        *,
+        drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
+        standardize: bool = False,
     ) -> Preprocess:
         """Decide what each column of the table is for.
+
+        Parameters
+        ----------
+        table : Table
+        target : the label's column, which is no feature
+        drop : columns to leave out
+        categorical : columns to take as categories though they hold numbers
+        standardize : bring numbers to mean 0 and deviation 1, for methods whose answer depends on units
 
         Examples
         --------
@@ -103,7 +118,8 @@ class Preprocess:
                 continue
             if column.name in categorical and column.kind == "number":
                 column = text_column(column.name, column.texts())
-            rules.append(_rule_of(column, notes, gaps, asked=column.name in categorical))
+            rule = _rule_of(column, notes, gaps, asked=column.name in categorical)
+            rules.append(_standardized(rule, column) if standardize and rule.role == NUMBER else rule)
         if not any(rule.features for rule in rules):
             raise DataError(f"{table.source} has no column to learn from: {_reasons(rules)}.")
         return cls(tuple(rules), target, tuple(notes))
@@ -165,6 +181,14 @@ def _number_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnR
     return ColumnRule(column.name, NUMBER, fill=fill, indicate=indicate)
 
 
+def _standardized(rule: ColumnRule, column: Column) -> ColumnRule:
+    values = column.values[~np.isnan(column.values)]
+    reach = float(np.abs(values - rule.fill).max(initial=0.0))
+    deviation = reach * float(np.sqrt((((values - rule.fill) / reach) ** 2).mean())) if reach > 0 else 0.0
+    # A scale of exactly 1 stands for "as it is", so it is moved by the last bit.
+    return replace(rule, scale=float(np.nextafter(1.0, 2.0)) if deviation == 1.0 else deviation or 1.0)
+
+
 def _mean(values: Array) -> float:
     """The mean, halved first where the sum overflows."""
     with np.errstate(over="ignore"):
@@ -206,6 +230,9 @@ def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[str
     if gone.any():
         part[gone, 0] = rule.fill
         notes.append(f"{rule.name!r}: {int(gone.sum())} missing values, filled with the mean {rule.fill:.4g}.")
+    if rule.scale != 1.0:
+        part[:, 0] -= rule.fill
+        part[:, 0] /= rule.scale
 
 
 def _odd_value(column: Column) -> str:

@@ -67,7 +67,10 @@ class Column:
             return [
                 "" if v != v else str(bool(v)) if self.whole == "bool" else str(int(v)) for v in self.values.tolist()
             ]
-        return ["" if v != v else repr(v) for v in self.values.tolist()]
+        # A file does not say whether 7 was written as 7.0: whole numbers are written without a point.
+        return [
+            "" if v != v else str(int(v)) if v == int(v) and abs(v) < 1e15 else repr(v) for v in self.values.tolist()
+        ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,6 @@ name               rows  features  classes  source and licence
 ((342, 4), 'bill_length_mm', ('Adelie', 'Chinstrap', 'Gentoo'))
 """
 
-from discriminant.datasets.bundled import Dataset, available, load
+from discriminant.datasets.bundled import Dataset, available, load, target
 
-__all__ = ["Dataset", "available", "load"]
+__all__ = ["Dataset", "available", "load", "target"]

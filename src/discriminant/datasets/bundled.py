@@ -75,6 +75,15 @@ def available() -> tuple[str, ...]:
     return tuple(sorted(_SOURCES))
 
 
+def target(name: str) -> str:
+    """The name of the label's column in a bundled set's file.
+
+    >>> target("iris")
+    'species'
+    """
+    return _SOURCES[name].target
+
+
 def load(name: str, *, as_frame: bool = False) -> Dataset:
     """A bundled data set by name.
 

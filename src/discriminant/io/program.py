@@ -96,8 +96,11 @@ class Program:
 def program(model: Any) -> Program:
     """The program of a fitted model, or a sentence that says why it has none."""
     kind = type(model).__name__
+    if isinstance(model, Program):
+        return model
     if isinstance(model, TableModel):
-        return replace(program(model.model), features=tuple(model.feature_names))
+        found = replace(program(model.model), features=tuple(model.feature_names))
+        return found if model.costs is None else replace(found, costs=model.costs, actions=found.classes)
     if isinstance(model, LinearDiscriminant):
         return _linear(model, "This discriminant")
     if kind == "MinimumRiskClassifier" and hasattr(model, "estimator_"):

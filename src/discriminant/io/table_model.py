@@ -29,6 +29,8 @@ class TableModel:
     target : the name of the label's column
     method : what the command line calls the method
     facts : plain values that are worth remembering of the fit: rows, errors, certificate …
+    costs : (K, K) array, optional
+        costs[decided, true]; decisions then have the least expected cost instead of the largest probability.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class TableModel:
     target: str = ""
     method: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
+    costs: Array | None = None
 
     @property
     def classes_(self) -> Array:
@@ -72,9 +75,16 @@ class TableModel:
         """(X, notes): the model's inputs for the rows of a table or data frame, and what had to be filled."""
         return self.preprocess.matrix(read_frame(table))
 
+    def decide(self, X: Any) -> Array:
+        """The class of each row of a matrix that ``matrix`` made: of least expected cost where there are costs."""
+        if self.costs is None:
+            return np.asarray(self.model.predict(X))
+        risks = np.asarray(self.model.predict_proba(X)) @ self.costs.T
+        return np.asarray(self.classes_[risks.argmin(axis=1)])
+
     def predict(self, table: Any) -> Array:
         """The class of each row."""
-        return np.asarray(self.model.predict(self.matrix(table)[0]))
+        return self.decide(self.matrix(table)[0])
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class, (n, K)."""

@@ -1,0 +1,168 @@
+"""The commands and their options, with the standard library's parser: it is always there and starts at once."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import functools
+import sys
+from collections.abc import Iterable
+from typing import NoReturn
+
+import discriminant
+
+DATA = (
+    "a CSV or TSV file (also gzipped), Parquet, Arrow or libsvm; - for the standard input; "
+    "or iris, penguins, breast_cancer"
+)
+METHODS = (
+    "auto", "lda", "lda-shrunk", "qda", "qda-pooled", "logistic", "fisher", "least-squares", "perceptron", "adaline",
+    "svm", "sigmoid", "machine", "linear-program", "minimum-error",
+)  # fmt: skip
+EXAMPLES = """
+first steps:
+  discriminant fit penguins                           which method tells the penguins apart, and how well
+  discriminant fit data.csv --target label --out model.disc --report report.html
+  discriminant predict model.disc new.csv --proba > answers.csv
+  discriminant evaluate model.disc test.csv --fail-under accuracy=0.9
+  discriminant separable data.csv --target label      can a hyperplane tell the classes apart? with proof
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence, and which knows what was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {_friendly(message)} See {self.prog} --help.", file=sys.stderr)
+        sys.exit(2)
+
+
+def _friendly(message: str) -> str:
+    """The parser's complaint as a sentence, with the nearest choice where there is one."""
+    if "invalid choice" in message:
+        given = message.partition("invalid choice: ")[2].partition(" (")[0].strip("'\"")
+        listed = message.partition("choose from ")[2].rstrip(")").replace("'", "").split(", ")
+        what = "command" if "command" in message.partition(":")[0] else message.partition(":")[0].split("/")[0]
+        near = difflib.get_close_matches(given, listed, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose among {', '.join(listed)}."
+        return f"{given!r} is no {what.removeprefix('argument ').strip()}; {hint}"
+    return message[:1].upper() + message[1:] + "."
+
+
+@functools.cache
+def parser() -> Parser:
+    """The whole command line."""
+    top = Parser(
+        prog="discriminant", description="Linear classifiers from the shell: fit, explain, prove, predict.",
+        epilog=EXAMPLES, formatter_class=_formatter,
+    )  # fmt: skip
+    top.add_argument("--version", action="version", version=f"discriminant {discriminant.__version__}")
+    commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
+    _fit(commands)
+    _predict(commands)
+    _evaluate(commands)
+    one = _command(commands, "summary", "what a model file holds: method, columns, weights, errors")
+    one.add_argument("model", metavar="MODEL")
+    one.add_argument("--all", action="store_true", help="every weight, not the largest only")
+    _shared(one)
+    one = _command(commands, "separable", "can a hyperplane tell the classes apart? the verdict, with its proof")
+    _data(one)
+    _shared(one)
+    _export(commands)
+    one = _command(commands, "completion", "a script that completes commands and options in your shell")
+    one.add_argument("shell", choices=("bash", "zsh", "fish"))
+    return top
+
+
+def _command(commands: argparse._SubParsersAction[Parser], name: str, text: str) -> Parser:
+    return commands.add_parser(
+        name, help=text, description=text[:1].upper() + text[1:] + ".", formatter_class=_formatter
+    )
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=30, width=108)
+
+
+def _shared(one: Parser) -> None:
+    one.add_argument("--json", action="store_true", help="the result as JSON on the standard output")
+    one.add_argument("--quiet", "-q", action="store_true", help="no notes on the standard error")
+
+
+def _data(one: Parser) -> None:
+    one.add_argument("data", metavar="DATA", help=DATA)
+    one.add_argument("--target", "-t", metavar="COL", help="the column that holds the label")
+    one.add_argument("--drop", metavar="COLS", default="", help="columns to leave out, separated by commas")
+    one.add_argument("--categorical", metavar="COLS", default="", help="columns of numbers that are categories")
+    one.add_argument("--no-header", action="store_true", help="the first line of a CSV file is data")
+    one.add_argument("--as-classes", action="store_true", help="take the target's values as classes, however many")
+
+
+def _fit(commands: argparse._SubParsersAction[Parser]) -> None:
+    one = _command(commands, "fit", "learn a classifier from a table, and say how good it is")
+    _data(one)
+    one.add_argument("--model", "-m", choices=METHODS, default="auto", metavar="NAME",
+                     help=f"one of {', '.join(METHODS)} (default: auto, which compares and chooses)")  # fmt: skip
+    one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters",
+                     help="a parameter of the method, such as C=0.1; may be repeated")  # fmt: skip
+    one.add_argument("--models", metavar="NAMES", default="", help="what auto compares, separated by commas")
+    one.add_argument("--cv", type=int, default=None, metavar="FOLDS", help="folds of the cross-validation; 0: none")
+    one.add_argument("--seed", type=int, default=0, help="of the shuffle before the folds are cut (default 0)")
+    one.add_argument("--out", "-o", metavar="FILE", help="where to write the model")
+    one.add_argument(
+        "--report", metavar="FILE.html", help="where to write the report, one page that needs nothing else"
+    )
+    one.add_argument("--script", metavar="FILE.py", help="where to write the Python that does the same")
+    _costs(one)
+    _shared(one)
+
+
+def _costs(one: Parser) -> None:
+    one.add_argument("--cost", action="append", default=[], metavar="IS:DECIDED=COST", dest="costs",
+                     help="the cost of deciding one class where another is (1 if not given); repeatable")  # fmt: skip
+
+
+def _predict(commands: argparse._SubParsersAction[Parser]) -> None:
+    one = _command(commands, "predict", "classes (and probabilities) for the rows of a table")
+    one.add_argument("model", metavar="MODEL")
+    one.add_argument("data", metavar="DATA", nargs="?", default="-", help=f"{DATA} (default: -)")
+    one.add_argument("--out", "-o", metavar="FILE", default="-", help="CSV, also .gz, or .parquet (default: -)")
+    one.add_argument("--proba", "-p", action="store_true", help="a column with the probability of each class")
+    one.add_argument("--keep", metavar="COLS", default="", help="columns of DATA to write too; all: every one")
+    _costs(one)
+    _shared(one)
+
+
+def _evaluate(commands: argparse._SubParsersAction[Parser]) -> None:
+    one = _command(commands, "evaluate", "how good a model is on a table with labels")
+    one.add_argument("model", metavar="MODEL")
+    one.add_argument("data", metavar="DATA", help=DATA)
+    one.add_argument("--target", "-t", metavar="COL", help="the label's column, where it is not called as at the fit")
+    one.add_argument("--fail-under", action="append", default=[], metavar="NAME=VALUE",
+                     help="exit with status 1 below this, such as accuracy=0.9; may be repeated")  # fmt: skip
+    one.add_argument("--report", metavar="FILE.html", help="where to write the report")
+    _costs(one)
+    _shared(one)
+
+
+def _export(commands: argparse._SubParsersAction[Parser]) -> None:
+    one = _command(commands, "export", "a model as SQL, C, ONNX or JSON, tried in the real engine first")
+    one.add_argument("model", metavar="MODEL")
+    one.add_argument("--to", required=True, choices=("sql", "c", "onnx", "json"), help="the form")
+    one.add_argument("--out", "-o", metavar="FILE", default="-", help="where to (default: -)")
+    one.add_argument("--dialect", default="duckdb", choices=("duckdb", "sqlite", "postgresql", "bigquery", "tsql"))
+    one.add_argument("--table", default="data", help="the table that the SQL reads (default: data)")
+    _shared(one)
+
+
+def options() -> dict[str, list[str]]:
+    """The options of each command, for completion."""
+    found: dict[str, list[str]] = {}
+    for action in parser()._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            found = {name: sorted(_strings(one)) for name, one in action.choices.items()}
+    return found
+
+
+def _strings(one: argparse.ArgumentParser) -> Iterable[str]:
+    return (text for action in one._actions for text in action.option_strings if text.startswith("--"))

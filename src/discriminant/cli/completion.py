@@ -1,0 +1,40 @@
+"""``discriminant completion SHELL``: a script for the shell, made from the options themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from discriminant.cli.arguments import METHODS, options
+
+
+def run(given: Any) -> int:
+    """Print the script."""
+    print({"bash": _bash, "zsh": _zsh, "fish": _fish}[given.shell]())
+    return 0
+
+
+def _bash() -> str:
+    cases = "\n".join(f'    {name}) words="{" ".join(found)}" ;;' for name, found in options().items())
+    return f"""_discriminant() {{
+  local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" words=""
+  if [ "$COMP_CWORD" -eq 1 ]; then words="{" ".join(options())}"
+  elif [ "$before" = "--model" ] || [ "$before" = "-m" ]; then words="{" ".join(METHODS)}"
+  else case "${{COMP_WORDS[1]}}" in
+{cases}
+  esac; fi
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  [[ "$word" == -* ]] || COMPREPLY+=($(compgen -f -- "$word"))
+}}
+complete -o filenames -F _discriminant discriminant"""
+
+
+def _zsh() -> str:
+    return f"autoload -U +X bashcompinit && bashcompinit\n{_bash()}"
+
+
+def _fish() -> str:
+    lines = [f"complete -c discriminant -n __fish_use_subcommand -a '{' '.join(options())}'"]
+    for name, found in options().items():
+        for option in found:
+            lines.append(f"complete -c discriminant -n '__fish_seen_subcommand_from {name}' -l {option[2:]}")
+    return "\n".join(lines)

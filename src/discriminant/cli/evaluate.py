@@ -1,0 +1,89 @@
+"""``discriminant evaluate``: a model held against a table with labels; exit status 1 below a required quality."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from discriminant.cli import DONE, NOT_REACHED
+from discriminant.cli.costs import read_costs
+from discriminant.cli.modelfile import open_model
+from discriminant.cli.say import Voice, counted, percent, table
+from discriminant.errors import ParameterError, names
+from discriminant.report.measures import Measured, measure
+
+GATES = ("accuracy", "balanced_accuracy", "auc")
+COSTLY = ("error", "log_loss", "brier", "mean_cost")
+
+
+def run(given: Any) -> int:
+    """The command."""
+    voice = Voice(given.json, given.quiet)
+    gates = [_gate(text) for text in given.fail_under]
+    model = open_model(given.model)
+    costs = read_costs(given.costs, model.classes_)
+    model = model if costs is None else replace(model, costs=costs)
+    if given.target:
+        model = replace(model, target=given.target, preprocess=replace(model.preprocess, target=given.target))
+    data = model.read(given.data)
+    labels, rows = model.labels_of(data)
+    if len(rows) < data.n_rows:
+        voice.note(f"{counted(data.n_rows - len(rows), 'row')} without a label left out.")
+        data = data.take(rows)
+    X, notes = model.matrix(data)
+    for note in notes:
+        voice.note(note)
+    chances = np.asarray(model.model.predict_proba(X)) if hasattr(model.model, "predict_proba") else None
+    result = measure(model.classes_, labels, model.decide(X), chances, model.costs)
+    found = result.summary()
+    missed = [text for name, least, text in gates if not _value(found, name) >= least]
+    if given.report:
+        from discriminant.cli.tell import write_evaluation
+
+        write_evaluation(given, model, data, X, labels, result, voice.notes)
+    voice.document({**found, "classes": model.classes_.tolist(), "model": model.method, "missed": missed})
+    _show(voice, result, found)
+    for text in missed:
+        voice.show(f"  not reached: {text}")
+    return NOT_REACHED if missed else DONE
+
+
+def _gate(text: str) -> tuple[str, float, str]:
+    name, equals, value = text.partition("=")
+    if name not in GATES or not equals:
+        hint = f" ({name} is better when small)" if name in COSTLY else ""
+        raise ParameterError(f"--fail-under needs NAME=VALUE with NAME {names(list(GATES))}{hint}; got {text!r}.")
+    try:
+        return name, float(value), text
+    except ValueError:
+        raise ParameterError(f"--fail-under {text!r}: {value!r} is no number.") from None
+
+
+def _value(found: dict[str, Any], name: str) -> float:
+    if name not in found:
+        raise ParameterError(f"The model gives no probabilities, so that there is no {name}.")
+    return float(found[name])
+
+
+def _show(voice: Voice, result: Measured, found: dict[str, Any]) -> None:
+    low, high = found["error_interval"]
+    voice.show(f"  {counted(result.n, 'row')}, {counted(result.errors, 'error')}: {percent(found['error'])} "
+               f"(95 % interval {percent(low)} to {percent(high)})")  # fmt: skip
+    if "log_loss" in found:
+        voice.show(f"  log loss {found['log_loss']:.4f} · Brier score {found['brier']:.4f} · AUC {found['auc']:.4f}")
+    if "mean_cost" in found:
+        voice.show(f"  mean cost {found['mean_cost']:.4g}")
+    labels = [str(label) for label in result.classes.tolist()]
+    voice.show()
+    counts = found["confusion"]
+    if len(labels) <= 12:
+        rows = [[name, *(f"{count:,}" for count in counts[k]), percent(found["recall"][name])]
+                for k, name in enumerate(labels)]  # fmt: skip
+        rows.append(["precision", *(percent(found["precision"][name]) for name in labels), ""])
+        voice.show(table(["is ↓  decided →", *labels, "recall"], rows))
+    else:
+        rows = [[name, f"{sum(counts[k]):,}", percent(found["recall"][name]), percent(found["precision"][name])]
+                for k, name in enumerate(labels)]  # fmt: skip
+        voice.show(table(["class", "rows", "recall", "precision"], rows))

@@ -1,0 +1,270 @@
+"""``discriminant fit``: learn from a table, compare methods, say how good the result is, and write it down."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discriminant.cli.compare import MOST_ROWS, Comparison, compare
+from discriminant.cli.costs import read_costs
+from discriminant.cli.methods import AUTOMATIC, Method, fit_method, method_named
+from discriminant.cli.say import Voice, bold, counted, percent, table
+from discriminant.cli.script import script
+from discriminant.cli.training import Training, read_training
+from discriminant.data.roles import CATEGORY, NUMBER, OUT
+from discriminant.errors import DataError, ParameterError
+from discriminant.io.container import write_whole
+from discriminant.io.model_file import save
+from discriminant.io.table_model import TableModel
+from discriminant.report.measures import wilson
+
+FOLDS = 5
+QUICK_VALUES = 2_000_000  # up to this many values a named method is cross-validated unasked
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """All that a fit found."""
+
+    training: Training
+    method: Method
+    model: TableModel
+    X: Any
+    comparison: Comparison | None
+    training_errors: int
+
+
+def run(given: Any) -> int:
+    """The command."""
+    voice = Voice(given.json, given.quiet)
+    _check_outputs(given)
+    training = read_training(given, voice)
+    fitted = learn(given, training, voice)
+    written = _write(given, fitted, voice)
+    _show(given, fitted, voice, written)
+    return 0
+
+
+def learn(given: Any, training: Training, voice: Voice) -> Fitted:
+    """Compare where that is asked for, then fit the choice to all rows."""
+    methods = _methods(given)
+    comparison = _compare(given, training, methods, voice)
+    method = methods[0] if comparison is None or len(methods) == 1 else comparison.chosen.method
+    voice.progress(f"fitting {method.name} to {counted(training.n, 'row')}")
+    rules = training.rules(standardize=method.standardize)
+    for note in rules.notes:
+        voice.note(note)
+    X = rules.matrix(training.table)[0]
+    inner, notes = fit_method(method, X, training.labels, rules.feature_names)
+    for note in notes:
+        voice.note(note)
+    voice.done()
+    model = TableModel(rules, inner, training.target, method.name)
+    costs = read_costs(given.costs, model.classes_)
+    if costs is not None and not hasattr(inner, "predict_proba"):
+        raise ParameterError(f"Costs need probabilities, and {method.name} has none; use --model lda or logistic.")
+    model = TableModel(rules, inner, training.target, method.name, {}, costs)
+    decided = model.decide(X)
+    wrong = int((decided != training.labels).sum())
+    model.facts.update(_facts(training, method, inner, comparison, wrong))
+    if costs is not None:
+        position = [np.searchsorted(model.classes_, labels) for labels in (decided, training.labels)]
+        model.facts["training_cost"] = float(costs[position[0], position[1]].mean())
+    return Fitted(training, method, model, X, comparison, wrong)
+
+
+def _methods(given: Any) -> list[Method]:
+    if given.model != "auto":
+        return [method_named(given.model, given.parameters)]
+    if given.parameters:
+        raise ParameterError("--set needs a method to set parameters of; name one with --model.")
+    listed = [name.strip() for name in given.models.split(",") if name.strip()] or list(AUTOMATIC)
+    return [method_named(name) for name in listed]
+
+
+def _compare(given: Any, training: Training, methods: list[Method], voice: Voice) -> Comparison | None:
+    folds = FOLDS if given.cv is None else given.cv
+    if folds < 0 or folds == 1:
+        raise ParameterError(f"--cv is {folds}; it needs two folds at least, or 0 for no cross-validation.")
+    if len(methods) > 1 and not folds:
+        raise ParameterError("Without cross-validation (--cv 0) there is nothing to choose by; name one --model.")
+    width = len(training.table.columns) if training.table.sparse is None else 100
+    small = training.n * width <= QUICK_VALUES
+    if not folds or (len(methods) == 1 and given.cv is None and not small and not given.report):
+        return None
+    if len(methods) == 1 and given.cv is None and np.unique(training.labels, return_counts=True)[1].min() < 2:
+        voice.note("A class has one row only, so that there is no cross-validation.")
+        return None
+    if training.n > MOST_ROWS:
+        voice.note(f"The cross-validation uses {MOST_ROWS:,} of {training.n:,} rows; the model is fitted to all.")
+    comparison = compare(training, methods, folds=folds, seed=given.seed, voice=voice)
+    if len(methods) == 1 and comparison.trials[0].refusal:
+        raise DataError(comparison.trials[0].refusal)
+    return comparison
+
+
+def _facts(training: Training, method: Method, inner: Any, comparison: Comparison | None, wrong: int) -> dict[str, Any]:
+    classes, counts = np.unique(training.labels, return_counts=True)
+    found: dict[str, Any] = {
+        "source": training.table.source, "rows": training.n, "title": method.title, "python": method.python(),
+        "classes": {str(label): int(count) for label, count in zip(classes.tolist(), counts.tolist(), strict=True)},
+        "training_error": wrong / training.n, "certificate": certificate_of(inner),
+    }  # fmt: skip
+    trial = None if comparison is None else next(t for t in comparison.trials if t.method.name == method.name)
+    if comparison is not None and trial is not None:
+        found["cross_validation"] = {
+            "error": trial.error, "standard_error": trial.standard_error, "folds": comparison.folds,
+            "rows": len(comparison.rows), "log_loss": trial.log_loss,
+        }  # fmt: skip
+    return found
+
+
+def certificate_of(inner: Any) -> str:
+    """What the fit proves about itself, in a sentence or two."""
+    found = getattr(inner, "certificate_", None)
+    if found is not None:
+        return str(found)
+    return "Closed form: the weights are a function of the class means and of the covariance within the classes."
+
+
+def _check_outputs(given: Any) -> None:
+    """Say before the work that an output cannot be written."""
+    for path in (given.out, given.report, given.script):
+        folder = Path(path).parent if path else Path()
+        if not folder.is_dir():
+            raise DataError(f"{path} cannot be written: there is no folder {str(folder)!r}.")
+        if not os.access(folder, os.W_OK):
+            raise DataError(f"{path} cannot be written: the folder {str(folder)!r} does not allow it.")
+        if path and Path(path).is_dir():
+            raise DataError(f"{path} cannot be written: it is a folder.")
+
+
+def _write(given: Any, fitted: Fitted, voice: Voice) -> list[str]:
+    """Everything is made first and written last, each file whole; what fails leaves nothing new behind."""
+    path = given.script or (f"{given.out}.py" if given.out and given.model == "auto" else "")
+    contents: dict[str, bytes] = {}
+    if path:
+        contents[path] = script(given.data, fitted.training, fitted.method, given.out).encode()
+    if given.report:
+        from discriminant.cli.tell import fit_report
+
+        voice.progress("writing the report")
+        contents[given.report] = fit_report(given, fitted, voice.notes).encode()
+    made: list[Path] = []
+    outputs = [given.out] * bool(given.out) + list(contents)
+    try:
+        for name in outputs:
+            target = Path(name)
+            if not target.exists():
+                made.append(target)
+            if name == given.out:
+                save(fitted.model, target, X=fitted.X)
+            else:
+                write_whole(target, contents[name])
+    except BaseException:
+        for target in made:
+            target.unlink(missing_ok=True)
+        raise
+    voice.done()
+    return outputs
+
+
+def _show(given: Any, fitted: Fitted, voice: Voice, written: list[str]) -> None:
+    model, training = fitted.model, fitted.training
+    voice.document({**model.facts, "model": fitted.method.name, "target": training.target,
+                    "columns": roles(model), "compared": compared(fitted.comparison), "written": written})  # fmt: skip
+    voice.show(overview(fitted))
+    comparison = fitted.comparison
+    if comparison is not None and len(comparison.trials) > 1:
+        voice.show()
+        voice.show(_leaderboard(comparison))
+        voice.show(f"\n  {bold(comparison.chosen.method.name)} chosen: {comparison.why()}")
+    elif comparison is not None:
+        trial = comparison.trials[0]
+        error = f"{percent(trial.error)} ± {percent(trial.standard_error)} ({comparison.folds} folds)"
+        voice.show(f"  cross-validated error {error}, always the commonest class {percent(comparison.baseline)}")
+    low, high = wilson(fitted.training_errors, training.n)
+    share = f"{fitted.training_errors:,} of {training.n:,}; 95 % interval {percent(low)} to {percent(high)}"
+    voice.show(f"  training error {percent(fitted.training_errors / training.n)} ({share})")
+    if "training_cost" in model.facts:
+        voice.show(f"  mean cost of a decision {model.facts['training_cost']:.4g} (training rows)")
+    if given.model == "auto":
+        voice.show("\n  the same in Python:\n")
+        voice.show(script(given.data, training, fitted.method, given.out))
+    if written:
+        voice.show(f"  written: {', '.join(written)}")
+    elif given.model == "auto":
+        voice.show("  nothing was written; add --out FILE for the model, --report FILE.html for the report.")
+
+
+def overview(fitted: Fitted) -> str:
+    """The table and the method in two lines."""
+    training, model = fitted.training, fitted.model
+    if training.table.sparse is not None:
+        columns = counted(model.preprocess.sparse_width, "sparse feature")
+    else:
+        kinds = roles(model)
+        parts = [counted(len(kinds[kind]), word) for kind, word in ((NUMBER, "number"), (CATEGORY, "category"))
+                 if kinds[kind]]  # fmt: skip
+        parts += [f"{len(kinds[OUT])} left out"] * bool(kinds[OUT])
+        columns = ", ".join(parts)
+    shown = sorted(model.facts["classes"].items(), key=lambda item: -item[1])
+    classes = " · ".join(f"{label} {count:,}" for label, count in shown[:8]) + (" · …" if len(shown) > 8 else "")
+    rows = f"{training.table.source}: {counted(training.n, 'row')}"
+    line = f"  {rows}; {columns}; {counted(len(shown), 'class')} ({classes})"
+    return f"{line}\n  {bold(fitted.method.name)}: {fitted.method.title}"
+
+
+def roles(model: TableModel) -> dict[str, list[str]]:
+    """The columns by what they are for."""
+    found: dict[str, list[str]] = {NUMBER: [], CATEGORY: [], OUT: []}
+    for rule in model.preprocess.rules:
+        found[rule.role].append(rule.name)
+    return found
+
+
+def compared(comparison: Comparison | None) -> list[dict[str, Any]]:
+    """The trials as plain values."""
+    if comparison is None:
+        return []
+    return [
+        {"model": t.method.name, "error": t.error, "standard_error": t.standard_error, "log_loss": t.log_loss,
+         "seconds": t.seconds, "refusal": t.refusal, "chosen": t is comparison.chosen}
+        for t in comparison.trials
+    ]  # fmt: skip
+
+
+def _leaderboard(comparison: Comparison) -> str:
+    rows = []
+    for t in comparison.trials:
+        if t.refusal:
+            rows.append([t.method.name, t.method.title, "–", "–", "–", t.refusal[:60]])
+            continue
+        loss = "–" if t.log_loss != t.log_loss else f"{t.log_loss:.3f}"
+        spread = f"± {percent(t.standard_error)}"
+        rows.append([t.method.name, t.method.title, percent(t.error), spread, loss, _bar(t, comparison)])
+    rows.append(["(none)", "always the commonest class", percent(comparison.baseline), "", "", ""])
+    head = ["model", "what it is", "error", "", "log loss", f"error bars of {comparison.folds} folds"]
+    return table(head, rows, mark=comparison.trials.index(comparison.chosen))
+
+
+def _bar(trial: Any, comparison: Comparison) -> str:
+    """An error bar on a common scale: ├──●──┤."""
+    cells = 24
+    spreads = [float(np.nan_to_num(t.standard_error)) for t in comparison.usable]
+    low = min(t.error - s for t, s in zip(comparison.usable, spreads, strict=True))
+    high = max(t.error + s for t, s in zip(comparison.usable, spreads, strict=True))
+
+    def at(value: float) -> int:
+        return round((value - low) / max(high - low, 1e-9) * (cells - 1))
+
+    error, spread = trial.error, float(np.nan_to_num(trial.standard_error))
+    line = [" "] * cells
+    for j in range(at(error - spread), at(error + spread) + 1):
+        line[j] = "─"
+    line[at(error - spread)], line[at(error + spread)], line[at(error)] = "├", "┤", "●"
+    return "".join(line)

@@ -1,0 +1,118 @@
+"""The methods that the command line knows by name, and how one is fitted to a matrix."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import discriminant
+from discriminant.errors import ParameterError, names
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True)
+class Method:
+    """A name, the estimator it stands for, and what to know of it."""
+
+    name: str
+    estimator: str
+    title: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    standardize: bool = False  # whether the answer depends on units, so that columns are brought to one
+    freedom: int = 1  # the order of simplicity, for the rule of one standard error
+
+    def python(self) -> str:
+        """The expression that makes the estimator."""
+        arguments = ", ".join(f"{key}={_literal(value)}" for key, value in self.parameters.items())
+        return f"discriminant.{self.estimator}({arguments})"
+
+
+def _literal(value: Any) -> str:
+    return (
+        f"float({str(value)!r})" if isinstance(value, float) and value in (float("inf"), float("-inf")) else repr(value)
+    )
+
+
+METHODS = {
+    method.name: method
+    for method in [
+        Method("lda", "LinearDiscriminantAnalysis", "Gaussian classes, one covariance", freedom=2),
+        Method("lda-shrunk", "LinearDiscriminantAnalysis", "Gaussian classes, one covariance, shrunken",
+               {"shrinkage": "auto"}, freedom=1),
+        Method("qda", "QuadraticDiscriminantAnalysis", "Gaussian classes, a covariance each", freedom=5),
+        Method("qda-pooled", "QuadraticDiscriminantAnalysis", "Gaussian classes, covariances half pooled",
+               {"pooling": 0.5}, freedom=4),
+        Method("logistic", "LogisticRegression", "logistic regression, ridge C=1", standardize=True, freedom=3),
+        Method("fisher", "FisherDiscriminant", "Fisher's axes and nearest means", freedom=2),
+        Method("least-squares", "LeastSquaresClassifier", "least squares on class targets", freedom=2),
+        Method("perceptron", "Perceptron", "perceptron", standardize=True, freedom=3),
+        Method("adaline", "Adaline", "adaline, the Widrow–Hoff rule", standardize=True, freedom=2),
+        Method("svm", "LinearSVC", "support vector machine, linear", standardize=True, freedom=3),
+        Method("sigmoid", "SigmoidRegressionClassifier", "squared error of sigmoids", standardize=True, freedom=3),
+        Method("machine", "LinearMachine", "linear machine by Kesler's construction", standardize=True, freedom=3),
+        Method("linear-program", "LinearProgrammingClassifier", "linear programming", standardize=True, freedom=3),
+        Method("minimum-error", "MinimumErrorClassifier", "least number of errors", standardize=True, freedom=3),
+    ]
+}  # fmt: skip
+AUTOMATIC = ("lda-shrunk", "lda", "logistic", "qda-pooled", "qda")
+
+
+def method_named(name: str, settings: Sequence[str] = ()) -> Method:
+    """The method of that name with parameters set as NAME=VALUE."""
+    if name not in METHODS:
+        from discriminant.data.tables import suggestion
+
+        raise ParameterError(f"{name!r} is no method. {suggestion(name, list(METHODS), 'Choose among')}")
+    method = METHODS[name]
+    if not settings:
+        return method
+    given = dict(_setting(text) for text in settings)
+    known = getattr(discriminant, method.estimator)().get_params(deep=False)
+    wrong = [key for key in given if key not in known]
+    if wrong:
+        raise ParameterError(f"{method.estimator} has no parameter {names(wrong)}; it has {names(sorted(known), 30)}.")
+    return Method(
+        method.name, method.estimator, method.title, method.parameters | given, method.standardize, method.freedom
+    )
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ParameterError(f"--set needs NAME=VALUE, such as C=0.1; {text!r} has no name or no value.")
+    if value in ("inf", "-inf"):
+        return key.strip(), float(value)
+    try:
+        return key.strip(), ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return key.strip(), value
+
+
+def fit_method(method: Method, X: Any, labels: Array, feature_names: Sequence[str]) -> tuple[Any, list[str]]:
+    """(fitted model, notes): through the core where it can, by the estimator otherwise; warnings become notes."""
+    from discriminant.gaussian.wide import is_wide
+
+    if method.name == "lda" and not method.parameters and not is_wide(*X.shape) and not hasattr(X, "tocsr"):
+        from discriminant.cli.core import fit_linear
+
+        return fit_linear(X, labels, feature_names)
+    model = getattr(discriminant, method.estimator)(**method.parameters)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model.fit(X, labels)
+    return model, [_named(str(warning.message), feature_names) for warning in heard]
+
+
+def _named(text: str, feature_names: Sequence[str]) -> str:
+    """A warning in which columns have numbers, with names where it speaks of one column or a few."""
+    import re
+
+    def name(match: re.Match[str]) -> str:
+        numbers = re.findall(r"\d+", match.group(2))
+        shown = names([feature_names[int(j)] for j in numbers if int(j) < len(feature_names)])
+        return f"{match.group(1)} {shown}"
+
+    return re.sub(r"\b([Cc]olumns?) (\d+(?:(?:, | and )\d+)*)(?!\d| more)", name, text)

@@ -1,0 +1,111 @@
+"""``discriminant predict``: classes and probabilities for the rows of a table, to a file or down a pipe."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discriminant.cli.costs import read_costs
+from discriminant.cli.modelfile import open_model
+from discriminant.cli.say import Voice, counted, plain
+from discriminant.data.files import read_table
+from discriminant.data.tables import Column, Table, text_column
+from discriminant.errors import DataError, ParameterError
+from discriminant.io.container import write_whole
+from discriminant.io.table_model import TableModel
+
+CHUNK = 50_000
+
+
+def run(given: Any) -> int:
+    """The command."""
+    voice = Voice(given.json, given.quiet)
+    model = open_model(given.model)
+    costs = read_costs(given.costs, model.classes_)
+    model = model if costs is None else replace(model, costs=costs)
+    wanted = [name.strip() for name in given.keep.split(",")]  # as text: an id keeps its zeros
+    table = read_table(given.data, text_columns=[*model.preprocess.text_columns, *wanted])
+    kept = _kept(given.keep, table)
+    X, notes = model.matrix(table)
+    for note in notes:
+        voice.note(note)
+    answers = [*kept, *_answers(model, X, given.proba, {column.name for column in kept})]
+    if given.json:
+        names = [column.name for column in answers]
+        rows = zip(*(_plain_values(column) for column in answers), strict=True)
+        voice.document({"predictions": [dict(zip(names, row, strict=True)) for row in rows]})
+        return 0
+    _write(given.out, answers)
+    if given.out != "-":
+        voice.note(f"{counted(table.n_rows, 'prediction')} written to {given.out}.")
+    return 0
+
+
+def _kept(keep: str, table: Table) -> list[Column]:
+    if keep == "all":
+        return list(table.columns)
+    return [table.column(name.strip()) for name in keep.split(",") if name.strip()]
+
+
+def _answers(model: TableModel, X: Any, proba: bool, taken: set[str]) -> list[Column]:
+    def free(name: str) -> str:
+        while name in taken:
+            name += "_"
+        return name
+
+    answers = [text_column(free("prediction"), map(str, model.decide(X).tolist()))]
+    if proba:
+        if not hasattr(model.model, "predict_proba"):
+            raise ParameterError(f"{model.method} gives no probabilities; fit one that does, such as lda or logistic.")
+        chances = np.asarray(model.model.predict_proba(X))
+        labels = map(str, model.classes_.tolist())
+        answers += [Column(free(f"P({label})"), "number", chances[:, k]) for k, label in enumerate(labels)]
+    return answers
+
+
+def _plain_values(column: Column) -> list[Any]:
+    return list(plain(column.values)) if column.kind == "number" else column.texts()
+
+
+def _write(out: str, columns: list[Column]) -> None:
+    if out.endswith((".parquet", ".pq")):
+        write_whole(Path(out), _parquet(columns))
+    elif out == "-":
+        for part in _csv(columns):
+            sys.stdout.write(part)
+    else:
+        data = "".join(_csv(columns)).encode()
+        write_whole(Path(out), gzip.compress(data, 6, mtime=0) if out.endswith(".gz") else data)
+
+
+def _csv(columns: list[Column]) -> Iterator[str]:
+    """The table as text, a stretch of rows at a time."""
+    n = len(columns[0])
+    for start in range(-1, n, CHUNK):
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        if start < 0:
+            writer.writerow([column.name for column in columns])
+        rows = np.arange(max(start, 0), min(start + CHUNK, n))
+        writer.writerows(zip(*(column.take(rows).texts() for column in columns), strict=True))
+        yield buffer.getvalue()
+
+
+def _parquet(columns: list[Column]) -> bytes:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise DataError("Parquet needs pyarrow: pip install pyarrow, or write CSV.") from error
+    table = pa.table({column.name: _plain_values(column) for column in columns})
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink)
+    return bytes(sink.getvalue())

@@ -1,0 +1,136 @@
+"""What the commands print: tables and sentences for people, JSON for machines, notes and progress beside them."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+_OURS = re.compile(r"(\x1b\[[01]m|\n)")
+
+
+@dataclass
+class Voice:
+    """Where words go: results to the standard output, notes to the standard error."""
+
+    json: bool = False
+    quiet: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """A remark, once; not under --quiet, and into the document under --json."""
+        clean = printable(text)
+        if clean in self.notes:
+            return
+        self.notes.append(clean)
+        if not self.quiet and not self.json:
+            self._clear()
+            print(f"note: {clean}", file=sys.stderr)
+
+    def progress(self, text: str) -> None:
+        """What is being done, on one line that is written over; only for people who watch."""
+        if self._watched():
+            print(f"\r\x1b[K{printable(text)[:110]}", end="", file=sys.stderr, flush=True)
+
+    def done(self) -> None:
+        """Wipe the progress line."""
+        self._clear()
+
+    def _clear(self) -> None:
+        if self._watched():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _watched(self) -> bool:
+        return not self.json and not self.quiet and sys.stderr.isatty()
+
+    def show(self, text: str = "") -> None:
+        """A line of the result, for people."""
+        if not self.json:
+            self._clear()
+            # Our own bold marks and line ends pass; nothing else that steers a terminal does.
+            print("".join(part if _OURS.fullmatch(part) else printable(part) for part in _OURS.split(text)))
+
+    def document(self, content: dict[str, Any]) -> None:
+        """The result, for machines."""
+        if self.json:
+            print(json.dumps(plain({**content, "notes": self.notes}), indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def printable(text: str) -> str:
+    """Without control characters: what stands in a file must not steer the terminal."""
+    return "".join(
+        " " if ch in "\n\t\r" else "?" if unicodedata.category(ch) in ("Cc", "Cf", "Cs") else ch for ch in text
+    )
+
+
+def plain(value: Any) -> Any:
+    """NumPy's values as JSON's; what is not finite becomes null."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def bold(text: str) -> str:
+    """Bold on a terminal that shows it."""
+    wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return f"\x1b[1m{text}\x1b[0m" if wanted else text
+
+
+def width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(0 if unicodedata.combining(ch) else 2 if unicodedata.east_asian_width(ch) in "WF" else 1 for ch in text)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], mark: int = -1) -> str:
+    """A plain table; columns of numbers stand to the right; the row ``mark`` is pointed at.
+
+    >>> print(table(["name", "error"], [["lda", "0.02"], ["logistic", "0.1"]], mark=0))
+      name      error
+      ───────────────
+    ▸ lda        0.02
+      logistic    0.1
+    """
+    cells = [[printable(cell) for cell in row] for row in [head, *rows]]
+    wide = [max(width(row[j]) for row in cells) for j in range(len(head))]
+    right = [all(row[j][:1] in "0123456789+-−–.<" for row in cells[1:] if row[j]) for j in range(len(head))]
+
+    def line(row: Sequence[str]) -> str:
+        parts = []
+        for j, cell in enumerate(row):
+            space = " " * (wide[j] - width(cell))
+            parts.append(space + cell if right[j] else cell + space)
+        return "  ".join(parts).rstrip()
+
+    rule = "─" * (sum(wide) + 2 * (len(head) - 1))
+    lines = [f"  {line(cells[0])}", f"  {rule}"]
+    for i, row in enumerate(cells[1:]):
+        text = ("▸ " if i == mark else "  ") + line(row)
+        lines.append(bold(text) if i == mark else text)
+    return "\n".join(lines)
+
+
+def percent(value: float) -> str:
+    """A share in per cent, with as many digits as matter."""
+    return "–" if value != value else f"{100 * value:.1f} %" if value >= 0.001 or value == 0 else f"{100 * value:.2g} %"
+
+
+def counted(count: int, what: str) -> str:
+    """ "1 row", "1,234 rows"."""
+    plural = what[:-1] + "ies" if what.endswith("y") else what + ("es" if what.endswith("s") else "s")
+    return f"{count:,} {what if count == 1 else plural}"

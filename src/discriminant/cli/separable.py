@@ -1,0 +1,75 @@
+"""``discriminant separable``: can a hyperplane tell the classes apart?  The verdict and what proves it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discriminant.cli.say import Voice, bold, table
+from discriminant.cli.training import read_training
+from discriminant.inference.separability import separability
+
+
+def run(given: Any) -> int:
+    """The command."""
+    voice = Voice(given.json, given.quiet)
+    training = read_training(given, voice)
+    rules = training.rules()
+    for note in rules.notes:
+        voice.note(note)
+    X = rules.matrix(training.table)[0]
+    voice.progress("looking for a hyperplane, or for a proof that there is none")
+    result = separability(X, training.labels)
+    proved = result.check()
+    voice.done()
+    names = rules.feature_names
+    voice.document(_document(result, proved, names))
+    voice.show(f"  {bold(result.verdict)}: {verdict_sentence(result)}")
+    if result.columns:
+        involved = ", ".join(names[j] if isinstance(j, int | np.integer) else str(j) for j in result.columns[:12])
+        voice.show(f"  without a finite maximum likelihood estimate: {involved}")
+    if result.witness is not None:
+        voice.show("\n  why no hyperplane separates: these rows, so weighted, balance each other exactly")
+        voice.show(_witness(result, training.labels))
+    elif result.hyperplane is not None and np.ndim(result.hyperplane) == 1:
+        rows = [["(intercept)", f"{result.hyperplane[0]:+.6g}"]]
+        rows += [[name, f"{weight:+.6g}"] for name, weight in zip(names, result.hyperplane[1:], strict=True)]
+        voice.show(f"\n  a hyperplane with {result.classes[1]!s} on its positive side")
+        voice.show(table(["column", "weight"], rows[:31]))
+    for note in result.notes:
+        voice.note(note)
+    voice.show(f"\n  checked against every row in exact arithmetic: {'it holds' if proved else 'IT DOES NOT HOLD'}")
+    return 0 if proved else 70
+
+
+def verdict_sentence(result: Any) -> str:
+    """The verdict in words, without numbers of columns."""
+    if result.verdict == "separable":
+        text = f"every row is on its own side, at least {result.margin:.4g} from the boundary."
+        if result.chance > 0.05:
+            text += f" As many random labels would be separable with probability {result.chance:.2g}."
+        return text
+    if result.verdict == "quasi-separable":
+        return f"some weights put no row on the wrong side, but leave {len(result.boundary):,} rows on the boundary."
+    return "whatever the weights, some row is on the wrong side."
+
+
+def _witness(result: Any, labels: Any) -> str:
+    rows = [
+        [str(int(row) + 1), str(labels[row]), str(rival), f"{float(weight):.4g}"]
+        for row, rival, weight in zip(result.witness.rows, result.witness.rivals, result.witness.weights, strict=True)
+    ]
+    shown = table(["row", "class", "held against", "weight"], rows[:12])
+    return shown + (f"\n  … and {len(rows) - 12} more rows" if len(rows) > 12 else "")
+
+
+def _document(result: Any, proved: bool, names: list[str]) -> dict[str, Any]:
+    witness = result.witness
+    return {
+        "verdict": result.verdict, "checked": proved, "margin": result.margin, "features": names,
+        "hyperplane": result.hyperplane, "classes": result.classes,
+        "columns": [names[j] if isinstance(j, int | np.integer) else str(j) for j in result.columns],
+        "witness": None if witness is None else
+        {"rows": witness.rows, "weights": [str(weight) for weight in witness.weights], "rivals": witness.rivals},
+    }  # fmt: skip

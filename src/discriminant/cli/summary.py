@@ -1,0 +1,93 @@
+"""``discriminant summary``: what a model file holds, for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discriminant.cli.fit import roles
+from discriminant.cli.modelfile import open_model
+from discriminant.cli.say import Voice, bold, counted, percent, table
+from discriminant.data.roles import CATEGORY, NUMBER
+from discriminant.io.model_file import about
+from discriminant.io.table_model import TableModel
+
+MOST = 15
+
+
+def run(given: Any) -> int:
+    """The command."""
+    voice = Voice(given.json, given.quiet)
+    model = open_model(given.model)
+    origin = about(given.model)
+    names, weights, outputs = weights_of(model)
+    document = {"model": model.method, "target": model.target, "columns": roles(model), "written": origin["written"]}
+    voice.document({**model.facts, **document, "features": names, "outputs": outputs, "weights": weights})
+    facts = model.facts
+    title = f": {facts['title']}" if "title" in facts else ""
+    voice.show(f"  {bold(model.method)}{title}, for {model.target!r}; written {origin['written']}")
+    if "classes" in facts:
+        counts = " · ".join(f"{label} {count:,}" for label, count in list(facts["classes"].items())[:12])
+        voice.show(f"  fitted to {facts['source']}, {counted(facts['rows'], 'row')}: {counts}")
+    _errors(voice, facts)
+    kinds = roles(model)
+    for kind, word in ((NUMBER, "numbers"), (CATEGORY, "categories")):
+        if kinds[kind]:
+            voice.show(f"  {word}: {', '.join(kinds[kind][:20])}{' …' if len(kinds[kind]) > 20 else ''}")
+    for rule in model.preprocess.rules:
+        if rule.why:
+            voice.show(f"  left out: {rule.name} ({rule.why})")
+    if weights is not None:
+        voice.show()
+        voice.show(weight_table(model, names, weights, outputs, everything=given.all))
+    if facts.get("certificate"):
+        voice.show("\n  " + facts["certificate"].replace("\n", "\n  "))
+    return 0
+
+
+def _errors(voice: Voice, facts: dict[str, Any]) -> None:
+    parts = []
+    if "cross_validation" in facts:
+        cv = facts["cross_validation"]
+        parts.append(f"cross-validated error {percent(cv['error'])} ± {percent(cv['standard_error'])}")
+    if "training_error" in facts:
+        parts.append(f"training error {percent(facts['training_error'])}")
+    if parts:
+        voice.show("  " + ", ".join(parts))
+
+
+def weights_of(model: TableModel) -> tuple[list[str], Any, list[str]]:
+    """(names, (1 + d, q) weights with the intercept at zero in row 0, names of the outputs), or None for weights."""
+    linear = model.discriminant_
+    if linear is None or linear.basis is not None or linear.n_features != len(model.feature_names):
+        return model.feature_names, None, []
+    labels = [str(label) for label in linear.classes.tolist()]
+    weights = np.vstack([np.atleast_1d(linear.intercept), linear.coef.T])
+    if weights.shape[1] == 1 and len(labels) == 2:
+        return model.feature_names, weights, [labels[1]]
+    outputs = labels if weights.shape[1] == len(labels) else [f"output {j + 1}" for j in range(weights.shape[1])]
+    return model.feature_names, weights, outputs
+
+
+def weight_table(model: TableModel, names: list[str], weights: Any, outputs: list[str], *, everything: bool) -> str:
+    """The weights, the largest first where not all are shown."""
+    order = np.arange(len(names))
+    # What a column moves the score by: weights of columns in large units are small.
+    reach = np.abs(weights[1:]).max(axis=1) * _spread(model)
+    if not everything and len(names) > MOST:
+        order = np.argsort(-reach, kind="stable")[:MOST]
+    rows = [[names[j], *(f"{weight:+.4g}" for weight in weights[1 + j])] for j in order]
+    rows.append(["(intercept)", *(f"{weight:+.4g}" for weight in weights[0])])
+    scaled = any(rule.scale != 1.0 for rule in model.preprocess.rules)
+    unit = "weight per standard deviation" if scaled else "weight"
+    head = [f"{unit}, for →", *outputs]
+    text = table(head, rows)
+    rest = len(names) - len(order)
+    return text + (f"\n  … and {counted(rest, 'feature')} more; --all shows them." if rest else "")
+
+
+def _spread(model: TableModel) -> Any:
+    """The standard deviation of each feature at the fit, where it is remembered; one elsewhere."""
+    found = model.facts.get("deviations")
+    return np.ones(len(model.feature_names)) if found is None else np.asarray(found)

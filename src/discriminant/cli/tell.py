@@ -1,0 +1,82 @@
+"""The report of a command: what it found, as a story for ``discriminant.report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discriminant.cli.methods import fit_method
+from discriminant.cli.script import script
+from discriminant.io.container import write_whole
+from discriminant.report.measures import Measured, measure
+from discriminant.report.page import render, separable
+from discriminant.report.story import Story, Tried
+
+QUICK = (
+    "lda",
+    "lda-shrunk",
+    "fisher",
+    "least-squares",
+)  # closed forms, fitted again a hundred times for their intervals
+
+
+def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
+    """The page of a fit: measured by the folds where there were any, else on the training rows."""
+    training, model, comparison = fitted.training, fitted.model, fitted.comparison
+    trial = None if comparison is None else next(t for t in comparison.trials if t.method.name == fitted.method.name)
+    X, labels, table, inner = fitted.X, training.labels, training.table, model.model
+    if comparison is not None and trial is not None:
+        if len(comparison.rows) < training.n:
+            X, labels, table = X[comparison.rows], labels[comparison.rows], table.take(comparison.rows)
+        predicted = trial.predicted
+        if model.costs is not None and trial.chances is not None:
+            predicted = model.classes_[(trial.chances @ model.costs.T).argmin(axis=1)]
+        measured = measure(model.classes_, labels, predicted, trial.chances, model.costs)
+        how = f"{comparison.folds}-fold cross-validation"
+    else:
+        chances = np.asarray(inner.predict_proba(X)) if hasattr(inner, "predict_proba") else None
+        measured, how = measure(model.classes_, labels, model.decide(X), chances, model.costs), "the training rows"
+    story = Story(
+        f"{training.target} from {training.table.source}", f"{fitted.method.name}: {fitted.method.title}", inner, X,
+        labels, model.classes_, model.feature_names, measured, how, fitted.method.name, table, model.preprocess,
+        _tried(comparison), "" if comparison is None else comparison.why(), notes, model.facts["certificate"],
+        model.costs, script(given.data, training, fitted.method, given.out),
+        {"separability": separable(X, labels), "decide": model.decide, "refit": _refit(fitted)},
+    )  # fmt: skip
+    return render(story)
+
+
+def _tried(comparison: Any) -> list[Tried]:
+    if comparison is None:
+        return []
+    return [
+        Tried(t.method.name, t.method.title, t.error, t.standard_error, t.log_loss, t.refusal, t is comparison.chosen)
+        for t in comparison.trials
+    ]
+
+
+def _refit(fitted: Any) -> Any:
+    if fitted.method.name not in QUICK:
+        return None
+
+    def refit(X: Any, labels: Any) -> Any:
+        found, _ = fit_method(fitted.method, X, labels, fitted.model.feature_names)
+        return getattr(found, "discriminant_", found)
+
+    return refit
+
+
+def write_evaluation(
+    given: Any, model: Any, data: Any, X: Any, labels: Any, measured: Measured, notes: list[str]
+) -> None:
+    """The page of an evaluation."""
+    story = Story(
+        f"{model.target} in {data.source}", f"{model.method}, fitted to {model.facts.get('source', 'another table')}",
+        model.model, X, np.asarray(labels, dtype=model.classes_.dtype), model.classes_, model.feature_names, measured,
+        f"the rows of {data.source}", model.method, data, model.preprocess, notes=notes,
+        certificate=model.facts.get("certificate", ""), costs=model.costs,
+        extra={"separability": separable(X, labels), "decide": model.decide},
+    )  # fmt: skip
+    write_whole(Path(given.report), render(story).encode())

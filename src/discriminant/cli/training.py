@@ -1,0 +1,104 @@
+"""The table to learn from: its label checked, its columns decided, in sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant import datasets
+from discriminant.cli.say import Voice, counted
+from discriminant.data.files import read_table
+from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
+from discriminant.data.preprocess import Preprocess
+from discriminant.data.tables import Table, level_numbers
+from discriminant.errors import DataError, ParameterError, names
+from discriminant.protocols import Array
+
+MOST_WHOLE, MOST_OTHER = 100, 20  # distinct numbers from which on a target looks like a measurement
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Rows with labels."""
+
+    table: Table  # only the rows that have a label
+    labels: Array
+    target: str
+    drop: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        return len(self.labels)
+
+    def rules(self, table: Table | None = None, *, standardize: bool = False) -> Preprocess:
+        """What each column is for, decided on all rows or on some."""
+        return Preprocess.fit(
+            self.table if table is None else table,
+            self.target,
+            drop=self.drop,
+            categorical=self.categorical,
+            standardize=standardize and self.table.sparse is None,
+        )
+
+
+def read_training(given: Any, voice: Voice) -> Training:
+    """The training table of a command, with notes on what is odd about it."""
+    voice.progress(f"reading {given.data}")
+    categorical, drop = _listed(given.categorical), _listed(given.drop)
+    target = _target(given)
+    keep_text = [*categorical, *[target] * bool(target)]
+    table = read_table(given.data, text_columns=keep_text, header=False if given.no_header else None)
+    for note in table.notes:
+        voice.note(note)
+    if not target and table.sparse is not None:
+        target = LIBSVM_TARGET
+    if not target:
+        raise ParameterError(
+            f"Say which column holds the label: --target COL. The columns are {names(table.names, 15)}."
+        )
+    labels, rows = table.labels(target)
+    if len(rows) < table.n_rows:
+        voice.note(f"{counted(table.n_rows - len(rows), 'row')} without a label in {target!r} left out.")
+        table = table.take(rows)
+    if not given.as_classes:
+        question_target(target, labels)
+    if len(np.unique(labels)) < 2:
+        raise DataError(
+            f"The label {target!r} is {names(np.unique(labels).tolist())} in every row; two classes are needed."
+        )
+    return Training(table, labels, target, drop, categorical)
+
+
+def _target(given: Any) -> str:
+    if given.target:
+        return str(given.target)
+    return datasets.target(given.data) if given.data in datasets.available() else ""
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def question_target(target: str, labels: Array) -> None:
+    """Ask back where the label looks like a measurement or like a name of the row."""
+    distinct = np.unique(labels)
+    n, count = len(labels), len(distinct)
+    numbers = distinct.astype(np.float64) if distinct.dtype.kind in "fiu" else level_numbers(distinct.tolist())
+    anyway = "If they are classes all the same, add --as-classes."
+    if numbers is not None and np.isfinite(numbers).all():
+        whole = bool((numbers == np.rint(numbers)).all())
+        many = count > MOST_WHOLE or (count > MOST_OTHER and (count > n / 5 or not whole))
+        if many:
+            raise DataError(
+                f"The target {target!r} holds {count:,} different numbers from {numbers.min():g} to {numbers.max():g} "
+                f"in {n:,} rows: is it a measurement? A classifier tells classes apart; make classes of it, for "
+                f"example by a threshold, or name another column with --target. {anyway}"
+            )
+    elif n >= 20 and count > n / 2:
+        raise DataError(
+            f"The target {target!r} has {count:,} different values in {n:,} rows: is it a name or text? "
+            f"A class needs several rows; name another column with --target. {anyway}"
+        )

@@ -1,0 +1,84 @@
+"""How sure the weights of a linear discriminant are: standard errors in units of one deviation of each column.
+
+Logistic regression: the inverse of the penalised information H = Σ_i Y_i Y_iᵗ ⊗ (diag p_i − p_i p_iᵗ) + penalty, at the
+fitted weights.  Every other method that is quick: the spread of the weights over samples drawn from the rows with
+replacement.  K classes: weights are differences from the mean over classes, which are determined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from discriminant.protocols import Array
+
+SAMPLES = 100
+Z_95 = 1.959963984540054
+MOST_VALUES = 400_000  # rows × features, beyond which no samples are drawn
+MOST_WEIGHTS = 600
+
+
+def class_weights(linear: Any, deviations: Array) -> Array:
+    """(d, q) weights per deviation: one column for two classes, else one a class, centred over the classes."""
+    weights = np.asarray(linear.class_weights)[1:]
+    if weights.shape[1] == 2:
+        weights = weights[:, 1:] - weights[:, :1]
+    else:
+        weights = weights - weights.mean(axis=1, keepdims=True)
+    return np.asarray(weights * deviations[:, None])
+
+
+def information_errors(linear: Any, X: Array, C: float, deviations: Array) -> Array | None:
+    """Standard errors of logistic weights, (d, q); None where there are too many of them."""
+    n, d = X.shape
+    K = len(linear.classes)
+    if (d + 1) * max(K - 1, 1) > MOST_WEIGHTS:
+        return None
+    Y = np.column_stack([np.ones(n), X - X.mean(axis=0)])
+    p = np.asarray(linear.predict_proba(X))
+    ridge = np.r_[0.0, np.full(d, 0.0 if not np.isfinite(C) else 1.0 / C)]
+    if K == 2:
+        H = (Y * (p[:, 0] * p[:, 1])[:, None]).T @ Y + np.diag(ridge)
+        errors = np.sqrt(np.maximum(np.diagonal(np.linalg.pinv(H)), 0.0))[1:, None]
+        return np.asarray(errors * deviations[:, None])
+    H = np.zeros((K * (d + 1), K * (d + 1)))
+    for a in range(K):
+        for b in range(a, K):
+            w = p[:, a] * ((a == b) - p[:, b])
+            block = (Y * w[:, None]).T @ Y + (np.diag(ridge) if a == b else 0.0)
+            H[a * (d + 1) : (a + 1) * (d + 1), b * (d + 1) : (b + 1) * (d + 1)] = block
+            H[b * (d + 1) : (b + 1) * (d + 1), a * (d + 1) : (a + 1) * (d + 1)] = block.T
+    # Adding one vector to all classes changes nothing: the centred weights are what the data speak of.
+    centre = np.kron(np.eye(K) - 1.0 / K, np.eye(d + 1))
+    V = centre @ np.linalg.pinv(H) @ centre
+    errors = np.sqrt(np.maximum(np.diagonal(V), 0.0)).reshape(K, d + 1)[:, 1:].T
+    return np.asarray(errors * deviations[:, None])
+
+
+def resampled_errors(
+    refit: Callable[[Array, Array], Any], X: Array, labels: Array, deviations: Array, seed: int = 0
+) -> Array | None:
+    """The standard deviation of the weights over refits to rows drawn with replacement, within the classes."""
+    if X.size > MOST_VALUES:
+        return None
+    rng = np.random.default_rng(seed)
+    groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    found = []
+    for _ in range(SAMPLES):
+        rows = np.concatenate([rng.choice(group, len(group)) for group in groups])
+        found.append(class_weights(refit(X[rows], labels[rows]), deviations))
+    return np.asarray(np.std(found, axis=0, ddof=1))
+
+
+def weight_errors(story: Any, linear: Any, X: Array, deviations: Array) -> tuple[Array | None, str]:
+    """(standard errors or None, how they were found)."""
+    if story.method == "logistic" or type(story.model).__name__ == "LogisticRegression":
+        C = float(getattr(story.model, "C", 1.0))
+        errors = information_errors(linear, X, C, deviations)
+        return errors, "from the curvature of the penalised likelihood at the fit"
+    refit = story.extra.get("refit")
+    if refit is None:
+        return None, ""
+    return resampled_errors(refit, X, story.labels, deviations), f"from {SAMPLES} refits to rows drawn with replacement"

@@ -1,0 +1,167 @@
+"""How good decisions and probabilities are: error with its interval, confusion, log loss, Brier score, ROC, PR,
+calibration.
+
+    log loss    −(1/n) Σ ln p(own class)             Brier   (1/n) Σ_i Σ_k (p_ik − t_ik)²
+    AUC         P(score of a positive > score of a negative) + ½ P(equal)
+    Wilson      {p : |p̂ − p| ≤ z √(p(1−p)/n)}, which stays inside [0, 1] and is right for small n and for no errors
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.protocols import Array
+
+Z = 1.959963984540054  # the 97.5 % point of the normal distribution
+
+
+def wilson(hits: float, n: int) -> tuple[float, float]:
+    """The 95 % interval of a share of which ``hits`` of ``n`` were seen.
+
+    >>> [round(end, 3) for end in wilson(0, 10)]
+    [0.0, 0.278]
+    """
+    if n == 0:
+        return 0.0, 1.0
+    share = hits / n
+    middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z / (1 + Z * Z / n) * float(np.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def confusion(own: Array, decided: Array, n_classes: int) -> Array:
+    """(K, K) counts: the true class in rows, the decided one in columns."""
+    flat = np.asarray(own, dtype=np.int64) * n_classes + np.asarray(decided, dtype=np.int64)
+    return np.bincount(flat, minlength=n_classes * n_classes).reshape(n_classes, n_classes)
+
+
+def log_loss(chances: Array, own: Array) -> float:
+    """−(1/n) Σ ln p(own class); probabilities of zero count as 1e-15."""
+    return float(-np.log(np.maximum(chances[np.arange(len(own)), own], 1e-15)).mean())
+
+
+def brier(chances: Array, own: Array) -> float:
+    """(1/n) Σ_i Σ_k (p_ik − t_ik)²: 0 perfect, 2 perfectly wrong."""
+    target = np.zeros_like(chances)
+    target[np.arange(len(own)), own] = 1.0
+    return float(((chances - target) ** 2).sum(axis=1).mean())
+
+
+def roc(score: Array, positive: Array) -> tuple[Array, Array]:
+    """(false positive rate, true positive rate) at every threshold, from (0, 0) to (1, 1)."""
+    order = np.argsort(-score, kind="stable")
+    hit = positive[order].astype(np.float64)
+    last = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)  # ties are taken together
+    up, across = np.cumsum(hit)[last], np.cumsum(1 - hit)[last]
+    return np.append(0.0, across / max(across[-1], 1.0)), np.append(0.0, up / max(up[-1], 1.0))
+
+
+def auc(score: Array, positive: Array) -> float:
+    """The area under the ROC curve; NaN where there is one class only.
+
+    >>> auc(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
+    0.75
+    """
+    if positive.all() or not positive.any():
+        return float("nan")
+    across, up = roc(score, positive)
+    return float(((across[1:] - across[:-1]) * (up[1:] + up[:-1]) / 2).sum())
+
+
+def precision_recall(score: Array, positive: Array) -> tuple[Array, Array]:
+    """(recall, precision) at every threshold, most certain first."""
+    order = np.argsort(-score, kind="stable")
+    hit = positive[order].astype(np.float64)
+    last = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)
+    up = np.cumsum(hit)[last]
+    return up / max(up[-1], 1.0), up / (last + 1)
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """Rows whose probability was about ``predicted``, and how often the class then was what it was said to be."""
+
+    predicted: float
+    observed: float
+    low: float
+    high: float
+    count: int
+
+
+def calibration(chance: Array, happened: Array, most: int = 10) -> list[CalibrationBin]:
+    """Bins with equally many rows, from the least to the largest probability; equal probabilities stay together."""
+    order = np.argsort(chance, kind="stable")
+    p, t = chance[order], happened[order]
+    ends = np.unique(np.linspace(0, len(p), min(most, max(len(p) // 10, 1)) + 1).astype(int))
+    ends = (
+        np.unique(np.searchsorted(p, p[np.minimum(ends[1:-1], len(p) - 1)], side="left")) if len(ends) > 2 else ends[:0]
+    )
+    bins = []
+    for rows in np.split(np.arange(len(p)), ends):
+        if len(rows):
+            low, high = wilson(float(t[rows].sum()), len(rows))
+            bins.append(CalibrationBin(float(p[rows].mean()), float(t[rows].mean()), low, high, len(rows)))
+    return bins
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Decisions and, where there are any, probabilities held against the truth."""
+
+    classes: Array
+    own: Array  # (n,) codes of the true classes
+    decided: Array  # (n,) codes of the decisions
+    chances: Array | None  # (n, K)
+    costs: Array | None = None  # (K decided, K true)
+
+    @property
+    def n(self) -> int:
+        return len(self.own)
+
+    @property
+    def errors(self) -> int:
+        return int((self.own != self.decided).sum())
+
+    @property
+    def counts(self) -> Array:
+        return confusion(self.own, self.decided, len(self.classes))
+
+    def summary(self) -> dict[str, Any]:
+        """Every measure by name."""
+        n, counts = self.n, self.counts
+        low, high = wilson(self.errors, n)
+        sizes, chosen, right = counts.sum(axis=1), counts.sum(axis=0), np.diagonal(counts)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            recall, precision = right / sizes, right / chosen
+        found: dict[str, Any] = {
+            "rows": n, "errors": self.errors, "error": self.errors / n, "error_interval": [low, high],
+            "accuracy": 1 - self.errors / n, "balanced_accuracy": float(np.nanmean(recall)),
+            "recall": dict(zip(map(str, self.classes.tolist()), recall.tolist(), strict=True)),
+            "precision": dict(zip(map(str, self.classes.tolist()), precision.tolist(), strict=True)),
+            "confusion": counts.tolist(),
+        }  # fmt: skip
+        if self.chances is not None:
+            found |= {"log_loss": log_loss(self.chances, self.own), "brier": brier(self.chances, self.own)}
+            areas = [auc(self.chances[:, k], self.own == k) for k in range(len(self.classes))]
+            found["auc"] = areas[1] if len(areas) == 2 else float(np.nanmean(areas)) if areas else float("nan")
+        if self.costs is not None:
+            found["mean_cost"] = float(self.costs[self.decided, self.own].mean())
+        return found
+
+
+def measure(
+    classes: Array, labels: Array, predicted: Array, chances: Array | None, costs: Array | None = None
+) -> Measured:
+    """Labels and predictions as codes; every label must be a class that the model knows."""
+    from discriminant.errors import DataError, names
+
+    position = {label: k for k, label in enumerate(classes.tolist())}
+    unknown = sorted({str(label) for label in labels.tolist() if label not in position})
+    if unknown:
+        raise DataError(f"The class {names(unknown)} is not one the model knows: {names(classes.tolist())}.")
+    own = np.array([position[label] for label in labels.tolist()], dtype=np.int64)
+    decided = np.array([position[label] for label in predicted.tolist()], dtype=np.int64)
+    return Measured(classes, own, decided, chances, costs)

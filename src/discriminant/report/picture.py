@@ -1,0 +1,153 @@
+"""The rows in two dimensions, with the regions of the decision behind them.
+
+Two features: the plane itself.  More, and K > 2 classes: the two Fisher axes A, on which the classes have unit spread
+and lie as far apart as they can.  Behind the points stand the decisions at x(u) = m + Σ A u, the slice of the space
+that the axes span through the mean; for the linear discriminant of Gaussian classes with K = 3 these are the decisions
+on all rows exactly.  Two classes: the distribution of the score.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import encode_labels, make_blocks
+from discriminant.gaussian.moments import class_moments
+from discriminant.gaussian.weights import fisher_directions
+from discriminant.gaussian.whiten import whiten_moments
+from discriminant.geometry.regions import decision_regions
+from discriminant.protocols import Array
+from discriminant.report import svg
+from discriminant.report.story import Story
+
+MOST_POINTS = 1_500
+MOST_FEATURES = 500
+GRID = (110, 180)
+
+
+def picture(story: Story) -> tuple[str, str] | None:
+    """(drawing, caption), or None where there is nothing to draw."""
+    X = story.dense
+    if X is None or X.shape[1] > MOST_FEATURES:
+        return None
+    rows = _some(story.codes)
+    if X.shape[1] == 2:
+        return _plane(story, X, rows)
+    if len(story.classes) == 2:
+        return _scores(story, X)
+    axes = _fisher(story, X)
+    return _scores(story, X) if axes is None else _axes(story, X, rows, *axes)
+
+
+def _some(codes: Array) -> Array:
+    """At most some hundred rows, of every class."""
+    if len(codes) <= MOST_POINTS:
+        return np.arange(len(codes))
+    return np.sort(np.random.default_rng(0).choice(len(codes), MOST_POINTS, replace=False))
+
+
+def _box(points: Array) -> svg.Bounds:
+    low, high = points.min(axis=0), points.max(axis=0)
+    pad = 0.07 * np.where(high > low, high - low, 1.0)
+    return (float(low[0] - pad[0]), float(high[0] + pad[0])), (float(low[1] - pad[1]), float(high[1] + pad[1]))
+
+
+def _wrong(story: Story, X: Array) -> Array:
+    return np.asarray(_decide(story, X) != story.labels)
+
+
+def _decide(story: Story, X: Array) -> Array:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return np.asarray(story.extra["decide"](X) if "decide" in story.extra else story.model.predict(X))
+
+
+def _plane(story: Story, X: Array, rows: Array) -> tuple[str, str]:
+    plane = svg.Plane(_box(X))
+    ground = _grid(story, plane, np.zeros(2), np.eye(2))
+    if story.linear is not None and story.costs is None:
+        linear = story.linear
+        ground = svg.polygons(decision_regions(linear.class_weights, plane.bounds, linear.center), plane)
+    wrong = _wrong(story, X)
+    drawn = svg.scatter(
+        X[rows],
+        story.codes[rows],
+        story.names,
+        ground,
+        plane,
+        wrong[rows],
+        (story.feature_names[0], story.feature_names[1]),
+    )
+    return drawn, f"Each class is decided on its own ground. Rows decided otherwise are ringed: {int(wrong.sum()):,}."
+
+
+def _grid(story: Story, plane: svg.Plane, origin: Array, lift: Array) -> str:
+    """Decisions on a grid of the plane, at origin + lift u."""
+    (x0, x1), (y0, y1) = plane.bounds
+    height, width = GRID
+    u = np.linspace(x0, x1, 2 * width + 1)[1::2]
+    v = np.linspace(y1, y0, 2 * height + 1)[1::2]
+    points = np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
+    decided = np.searchsorted(story.classes, _decide(story, origin + points @ lift.T))
+    return svg.raster(np.minimum(decided, len(story.classes) - 1).reshape(height, width), plane)
+
+
+def _fisher(story: Story, X: Array) -> tuple[Array, Array, Array] | None:
+    """(axes (d, 2), mean (d,), lift Σ A (d, 2)), or None where the classes differ along one axis only."""
+    classes, codes = encode_labels(story.labels)
+    moments = class_moments(make_blocks(X, codes), len(classes))
+    whitened = whiten_moments(moments, moments.total)
+    found = fisher_directions(whitened, moments.weight / moments.total)
+    if found.matrix.shape[1] < 2:
+        return None
+    A = found.matrix[:, :2]
+    residuals = X - moments.class_means[codes]
+    return A, X.mean(axis=0), residuals.T @ (residuals @ A) / len(X)
+
+
+def _axes(story: Story, X: Array, rows: Array, A: Array, mean: Array, lift: Array) -> tuple[str, str]:
+    points = (X - mean) @ A
+    plane = svg.Plane(_box(points))
+    linear = story.linear
+    if linear is not None and story.costs is None:
+        weights = np.asarray(linear.class_weights)
+        center = np.zeros(X.shape[1]) if linear.center is None else np.asarray(linear.center)
+        flat = np.vstack([weights[0] + (mean - center) @ weights[1:], lift.T @ weights[1:]])
+        ground = svg.polygons(decision_regions(flat, plane.bounds), plane)
+    else:
+        ground = _grid(story, plane, mean, lift)
+    wrong = _wrong(story, X)
+    titles = ("first discriminant axis", "second discriminant axis")
+    drawn = svg.scatter(points[rows], story.codes[rows], story.names, ground, plane, wrong[rows], titles)
+    return drawn, (
+        f"The {X.shape[1]} features on the two axes that tell the classes apart best (Fisher). The ground shows what "
+        f"is decided on the slice through the mean. Rows decided otherwise than they are labelled are ringed: "
+        f"{int(wrong.sum()):,} of {len(X):,}."
+    )
+
+
+def _threshold(story: Story) -> float:
+    """Where the log odds make the other decision: 0, or, with costs, ln of the ratio of what the errors cost."""
+    if story.costs is None:
+        return 0.0
+    c = story.costs  # c[decided, true]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.log((c[1, 0] - c[0, 0]) / (c[0, 1] - c[1, 1])))
+
+
+def _scores(story: Story, X: Any) -> tuple[str, str] | None:
+    method = getattr(story.model, "decision_function", None)
+    if method is None or len(story.classes) != 2:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = np.asarray(method(X), dtype=np.float64)
+    if scores.ndim != 1:
+        scores = scores[:, -1]
+    drawn = svg.histogram(scores, story.codes, story.names, f"score for {story.names[1]}", _threshold(story))
+    return drawn, (
+        f"The score of every row; {story.names[1]} is decided right of the boundary. What lies on the wrong side is "
+        "an error, what lies near the boundary is uncertain."
+    )

@@ -1,0 +1,438 @@
+"""The command line as people use it: commands, pipes, exit codes, sentences instead of tracebacks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import discriminant
+from discriminant import datasets
+from discriminant.cli import main
+from discriminant.data.files import read_table
+
+HEAVY = {"sklearn", "pandas", "scipy.stats", "pyarrow", "numba", "polars", "matplotlib"}
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; (status, standard output, standard error)."""
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            status = int(end.code or 0)
+        out = capsys.readouterr()
+        return status, out.out, out.err
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def penguins_model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "penguins.disc"
+    assert main(["fit", "penguins", "--model", "lda", "--out", str(path), "--quiet"]) == 0
+    return path
+
+
+def penguin_rows():
+    table = read_table("penguins", text_columns=["species"])
+    return table.names, list(zip(*(column.texts() for column in table.columns), strict=True))
+
+
+def write_csv(path, head, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([head, *rows])
+    return path
+
+
+# Start
+
+
+def cpu_and_modules(*arguments: str) -> tuple[float, set[str]]:
+    code = (
+        "import sys, time\nfrom discriminant.cli import main\n"
+        "try: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+        "print('\\n@', time.process_time(), *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    words = done.stdout.rpartition("@")[2].split()
+    return float(words[0]), set(words[1:])
+
+
+def test_help_starts_at_once():
+    """0.15 s of CPU; the least of three, since the machine may be busy."""
+    tries = [cpu_and_modules("--help") for _ in range(3)]
+    assert min(cpu for cpu, _ in tries) < 0.15
+    assert not tries[0][1] & (HEAVY | {"numpy", "scipy"})
+
+
+def test_lda_on_iris_needs_no_scikit_learn(tmp_path):
+    """0.6 s of CPU, cross-validation and model file included."""
+    tries = [cpu_and_modules("fit", "iris", "--model", "lda", "--out", str(tmp_path / "m")) for _ in range(3)]
+    assert min(cpu for cpu, _ in tries) < 0.6
+    assert not tries[0][1] & HEAVY
+    assert not cpu_and_modules("predict", str(tmp_path / "m"), "iris")[1] & HEAVY
+
+
+# fit
+
+
+def test_core_lda_is_the_estimator(tmp_path, run):
+    run("fit", "iris", "--model", "lda", "--out", tmp_path / "m")
+    model, iris = discriminant.load(tmp_path / "m"), datasets.load("iris")
+    lda = discriminant.LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+    table = read_table("iris")
+    np.testing.assert_allclose(model.predict_proba(table), lda.predict_proba(iris.X), atol=1e-13)
+    np.testing.assert_allclose(model.model.coef, lda.coef_, rtol=1e-12)
+
+
+def test_auto_compares_chooses_and_explains(run):
+    status, out, _ = run("fit", "penguins")
+    assert status == 0
+    for word in ("lda-shrunk", "logistic", "qda", "chosen:", "the same in Python", "standard error"):
+        assert word in out
+
+
+def test_one_standard_error_rule():
+    """The simplest method whose error is within one standard error of the least error."""
+    from discriminant.cli.compare import Comparison, Trial
+    from discriminant.cli.methods import METHODS
+
+    def trial(name, errors):
+        return Trial(METHODS[name], errors)
+
+    trials = [trial("lda", [0.11, 0.13]), trial("qda", [0.10, 0.12]), trial("logistic", [0.2, 0.2])]
+    comparison = Comparison(trials, np.arange(4), np.array([0, 1]), np.array([0, 1]), 2, 0.5)
+    assert comparison.best.method.name == "qda"
+    assert comparison.chosen.method.name == "lda"  # 0.12 ≤ 0.11 + 0.01
+    trials[0].errors = [0.13, 0.13]
+    assert comparison.chosen.method.name == "qda"
+
+
+def test_folds_spread_every_class_evenly():
+    from discriminant.cli.compare import cut_folds
+
+    labels = np.repeat(["a", "b", "c"], [50, 23, 7])
+    fold = cut_folds(labels, 5, 0)
+    for label in "abc":
+        counts = np.bincount(fold[labels == label], minlength=5)
+        assert counts.max() - counts.min() <= 1
+    assert np.ptp(np.bincount(fold)) <= 1
+
+
+@pytest.mark.parametrize("model", ["lda", "logistic", "qda-pooled"])
+def test_script_does_the_same(model, tmp_path, run):
+    """The Python that is written makes a model with the same answers."""
+    data = write_csv(tmp_path / "p.csv", *penguin_rows())
+    status, _, err = run(
+        "fit", data, "-t", "species", "-m", model, "--drop", "year", "-o", tmp_path / "m", "--script", tmp_path / "s.py"
+    )
+    assert status == 0, err
+    first = discriminant.load(tmp_path / "m")
+    text = (tmp_path / "s.py").read_text()
+    assert "drop=['year']" in text
+    done = subprocess.run([sys.executable, str(tmp_path / "s.py")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    table = first.read(data)
+    np.testing.assert_allclose(
+        discriminant.load(tmp_path / "m").predict_proba(table), first.predict_proba(table), atol=1e-9
+    )
+
+
+def test_wrong_target_suggests_the_nearest(run):
+    status, _, err = run("fit", "penguins", "--target", "specis")
+    assert status == 2
+    assert "Did you mean 'species'?" in err
+    assert "Traceback" not in err
+
+
+def test_measurements_are_questioned(tmp_path, run):
+    rng = np.random.default_rng(0)
+    rows = [[f"{x:.6f}", f"{y:.6f}"] for x, y in rng.normal(size=(1000, 2))]
+    data = write_csv(tmp_path / "d.csv", ["x", "price"], rows)
+    status, _, err = run("fit", data, "--target", "price")
+    assert status == 2
+    assert "1,000 different numbers" in err
+    assert "is it a measurement?" in err
+
+
+def test_text_targets_are_questioned(tmp_path, run):
+    data = write_csv(tmp_path / "d.csv", ["x", "name"], [[i, f"n{i}"] for i in range(40)])
+    status, _, err = run("fit", data, "--target", "name")
+    assert status == 2
+    assert "40 different values" in err
+
+
+def test_target_is_needed_and_columns_are_listed(tmp_path, run):
+    data = write_csv(tmp_path / "d.csv", ["x", "y"], [[1, "a"], [2, "b"]])
+    status, _, err = run("fit", data)
+    assert status == 2
+    assert "'x' and 'y'" in err
+
+
+def test_labels_stay_apart_and_na_is_one(tmp_path, run):
+    """'01', '1' and 'NA' are three classes."""
+    rng = np.random.default_rng(1)
+    rows = [[f"{rng.normal() + 4 * k:.4f}", label] for k, label in enumerate(["01", "1", "NA"]) for _ in range(20)]
+    data = write_csv(tmp_path / "d.csv", ["x", "y"], rows)
+    status, out, _ = run("fit", data, "--target", "y", "--model", "lda", "--json")
+    assert status == 0
+    assert json.loads(out)["classes"] == {"01": 20, "1": 20, "NA": 20}
+
+
+def test_json_is_a_document(run):
+    status, out, err = run("fit", "iris", "--model", "lda", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert err == ""
+    assert found["rows"] == 150
+    assert 0 <= found["cross_validation"]["error"] < 0.1
+
+
+@pytest.mark.parametrize("model", ["fisher", "least-squares", "perceptron", "linear-program", "machine"])
+def test_methods_by_name(model, tmp_path, run):
+    status, _, err = run("fit", "iris", "-m", model, "--out", tmp_path / "m", "-q")
+    assert status == 0, err
+    status, out, _ = run("evaluate", tmp_path / "m", "iris", "--json")
+    assert json.loads(out)["accuracy"] > 0.7
+
+
+def test_parameters_are_set_or_refused(run):
+    assert run("fit", "iris", "-m", "logistic", "--set", "C=0.5", "--cv", 0, "-q")[0] == 0
+    status, _, err = run("fit", "iris", "-m", "logistic", "--set", "D=0.5")
+    assert status == 2
+    assert "no parameter 'D'" in err
+
+
+def test_outputs_are_whole_or_not_there(tmp_path, run, monkeypatch):
+    """A failing write of the second output removes the first; the old file of a failing fit survives."""
+    import discriminant.cli.fit as fit
+    from discriminant.errors import DataError
+
+    old = tmp_path / "old.disc"
+    old.write_text("old")
+
+    def refuse(path, data):
+        raise DataError(f"{path} cannot be written: no space left.")
+
+    monkeypatch.setattr(fit, "write_whole", refuse)
+    status, _, err = run("fit", "iris", "-m", "lda", "-o", tmp_path / "m", "--script", tmp_path / "s.py")
+    assert status == 2
+    assert "no space left" in err
+    assert sorted(os.listdir(tmp_path)) == ["old.disc"]
+    status, _, err = run("fit", "iris", "-m", "lda", "-o", tmp_path / "no" / "m")
+    assert status == 2
+    assert "no folder" in err
+
+
+# predict
+
+
+def test_shuffled_columns_predict_the_same_and_a_missing_one_is_named(penguins_model, tmp_path, run):
+    head, rows = penguin_rows()
+    order = [6, 4, 2, 0, 7, 5, 3, 1]
+    plain = write_csv(tmp_path / "plain.csv", head, rows)
+    shuffled = write_csv(tmp_path / "shuffled.csv", [head[j] for j in order], [[row[j] for j in order] for row in rows])
+    first, second = run("predict", penguins_model, plain, "-p"), run("predict", penguins_model, shuffled, "-p")
+    assert first[0] == 0
+    assert first[1] == second[1]
+    lacking = write_csv(tmp_path / "lacking.csv", head[1:2] + head[3:], [row[1:2] + row[3:] for row in rows])
+    status, out, err = run("predict", penguins_model, lacking)
+    assert status == 2
+    assert out == ""
+    assert "lacks the column 'bill_length_mm'" in err
+
+
+def test_predict_through_pipes(penguins_model, tmp_path):
+    head, rows = penguin_rows()
+    buffer = io.StringIO()
+    csv.writer(buffer).writerows([head, *rows])
+    command = [sys.executable, "-m", "discriminant.cli", "predict", str(penguins_model), "-", "--keep", "island", "-q"]
+    done = subprocess.run(command, input=buffer.getvalue(), capture_output=True, text=True, check=True)
+    found = list(csv.reader(io.StringIO(done.stdout)))
+    assert found[0] == ["island", "prediction"]
+    assert len(found) == 345
+    truth = [row[0] for row in rows]
+    assert sum(row[1] == label for row, label in zip(found[1:], truth, strict=True)) >= 341
+
+
+def test_unseen_levels_are_said_and_handled(penguins_model, tmp_path, run):
+    head, rows = penguin_rows()
+    data = write_csv(tmp_path / "new.csv", head, [("", "Atlantis", *rows[0][2:])])
+    status, out, err = run("predict", penguins_model, data, "-p")
+    assert status == 0
+    assert "'Atlantis' not seen at the fit" in err
+    assert out.splitlines()[1].startswith("Adelie")
+
+
+def test_words_in_a_column_of_numbers_are_refused(penguins_model, tmp_path, run):
+    head, rows = penguin_rows()
+    data = write_csv(tmp_path / "new.csv", head, [rows[0], (*rows[1][:2], "long", *rows[1][3:])])
+    status, _, err = run("predict", penguins_model, data)
+    assert status == 2
+    assert "'bill_length_mm'" in err
+    assert "row 2 of the data holds 'long'" in err
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
+def test_predict_to_files(penguins_model, tmp_path, run, suffix):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    out = tmp_path / f"answers.{suffix}"
+    assert run("predict", penguins_model, "penguins", "-o", out, "-p", "-q")[0] == 0
+    table = read_table(out)
+    assert table.names == ["prediction", "P(Adelie)", "P(Chinstrap)", "P(Gentoo)"]
+    assert table.n_rows == 344
+
+
+def test_costs_move_decisions(tmp_path, run):
+    model = tmp_path / "m"
+    status, _, err = run("fit", "breast_cancer", "-m", "lda", "-o", model, "--cost", "malignant:benign=50", "--json")
+    assert status == 0, err
+    _, plain, _ = run("evaluate", model, "breast_cancer", "--json", "--cost", "malignant:benign=1")
+    _, costly, _ = run("evaluate", model, "breast_cancer", "--json")
+    first, second = json.loads(plain)["recall"]["malignant"], json.loads(costly)["recall"]["malignant"]
+    assert second > first
+    assert "mean_cost" in json.loads(costly)
+    assert run("evaluate", model, "breast_cancer", "--cost", "bad:benign=3")[0] == 2
+
+
+# evaluate, summary, separable, export
+
+
+def test_gates_decide_the_exit_status(penguins_model, run):
+    assert run("evaluate", penguins_model, "penguins", "--fail-under", "accuracy=0.9")[0] == 0
+    status, out, _ = run("evaluate", penguins_model, "penguins", "--fail-under", "accuracy=0.9999")
+    assert status == 1
+    assert "not reached: accuracy=0.9999" in out
+    assert run("evaluate", penguins_model, "penguins", "--fail-under", "beauty=1")[0] == 2
+
+
+def test_evaluate_agrees_with_scikit_learn(penguins_model, run):
+    from sklearn import metrics
+
+    _, out, _ = run("evaluate", penguins_model, "penguins", "--json")
+    found = json.loads(out)
+    model = discriminant.load(penguins_model)
+    table = read_table("penguins", text_columns=["species"])
+    y, p = table.labels("species")[0], model.predict_proba(table)
+    assert found["confusion"] == metrics.confusion_matrix(y, model.predict(table)).tolist()
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, p), rel=1e-12)
+    assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, p, multi_class="ovr"), rel=1e-12)
+
+
+def test_summary_shows_weights_and_columns(penguins_model, run):
+    status, out, _ = run("summary", penguins_model)
+    assert status == 0
+    for word in ("bill_length_mm", "island=Dream", "(intercept)", "Gentoo", "cross-validated error"):
+        assert word in out
+    found = json.loads(run("summary", penguins_model, "--json")[1])
+    assert np.shape(found["weights"]) == (10, 3)
+
+
+@pytest.mark.parametrize(("data", "verdict"), [("breast_cancer", "separable"), ("iris", "quasi-separable")])
+def test_separable(data, verdict, run):
+    status, out, _ = run("separable", data)
+    assert status == 0
+    assert out.strip().startswith(verdict + ":")
+    assert "it holds" in out
+
+
+def test_sql_reads_the_raw_table(penguins_model, tmp_path, run):
+    duckdb = pytest.importorskip("duckdb", reason="the query is run in DuckDB")
+    data = write_csv(tmp_path / "p.csv", *penguin_rows())
+    status, query, _ = run("export", penguins_model, "--to", "sql")
+    assert status == 0
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE data AS SELECT * FROM read_csv('{data}', nullstr='')")
+        connection.execute("INSERT INTO data (island, bill_length_mm) VALUES ('Atlantis', 40), (NULL, NULL)")
+        rows = connection.sql(query).fetchall()
+    model = discriminant.load(penguins_model)
+    table = read_table("penguins", text_columns=["species", "island", "sex"])
+    expected = model.predict_proba(table)
+    found = np.array([row[-4:-1] for row in rows], dtype=float)
+    np.testing.assert_allclose(found[:344], expected, atol=1e-12)
+    columns = {"bill_depth_mm": [np.nan], "flipper_length_mm": [np.nan], "body_mass_g": [np.nan], "year": [np.nan]}
+    extra = model.predict_proba({"island": ["Atlantis"], "bill_length_mm": [40.0], "sex": [""], **columns})
+    np.testing.assert_allclose(found[344], extra[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["c", "json"])
+def test_exports_to_the_standard_output(penguins_model, run, form):
+    status, out, _ = run("export", penguins_model, "--to", form)
+    assert status == 0
+    assert "island=Dream" in out
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["ft"], "did you mean 'fit'?"),
+        (["fit", "iris", "--model", "ldaa"], "did you mean 'lda'?"),
+        (["fit", "nofile.csv", "-t", "y"], "no file 'nofile.csv'"),
+        (["fit", "iris", "--drop", "petal"], "no column 'petal'"),
+        (["fit", "iris", "--cv", "1", "-m", "lda"], "two folds at least"),
+        (["predict", "nomodel", "iris"], "no model file"),
+        (["export", "nomodel", "--to", "excel"], "is no"),
+    ],
+)
+def test_errors_are_one_sentence(run, arguments, sentence):
+    status, out, err = run(*arguments)
+    assert status == 2
+    assert out == ""
+    assert sentence in err
+    assert "Traceback" not in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_a_foreign_file_is_no_model(tmp_path, run):
+    path = tmp_path / "m"
+    path.write_bytes(b"PK\x03\x04 something else")
+    status, _, err = run("predict", path, "iris")
+    assert status == 2
+    assert "not a model" in err
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path, run):
+    rows = [[x, "a\x1b[31m" if x < 5 else "b"] for x in range(10)]
+    data = write_csv(tmp_path / "d.csv", ["x", "y"], rows)
+    status, out, _ = run("fit", data, "-t", "y", "-m", "lda", "--categorical", "x", "--cv", "0")
+    assert status == 0
+    assert "\x1b" not in out
+    status, _, err = run("fit", data, "-t", "z\x1b[31m")
+    assert status == 2
+    assert "\x1b" not in err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell, run):
+    status, out, _ = run("completion", shell)
+    assert status == 0
+    assert "separable" in out
+    if shell == "bash":
+        subprocess.run(["bash", "-n"], input=out, text=True, check=True)
+
+
+def test_libsvm_from_fit_to_predict(tmp_path, run):
+    rng = np.random.default_rng(0)
+    lines = []
+    for i in range(60):
+        label = 1 if i % 2 else -1
+        lines.append(f"{label:+d} 1:{rng.normal() + 2 * label:.3f} {'' if i % 3 else '3:1.5'}")
+    data = tmp_path / "d.svm"
+    data.write_text("\n".join(lines))
+    status, _, err = run("fit", data, "-m", "lda", "-o", tmp_path / "m", "-q")
+    assert status == 0, err
+    status, out, _ = run("evaluate", tmp_path / "m", data, "--json")
+    assert json.loads(out)["accuracy"] > 0.9
