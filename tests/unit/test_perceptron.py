@@ -250,6 +250,21 @@ def test_an_l1_penalty_empties_columns():
 
 
 @quiet
+def test_many_rows_are_not_read_again_to_count_what_is_plainly_wrong(monkeypatch):
+    monkeypatch.setattr("discriminant.estimators.sequential.LOOK_BACK", 10)
+    rng = np.random.default_rng(0)
+    noise, labels = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
+    model = Perceptron(tol=None, max_iter=2).fit(noise, labels)
+    assert np.isnan(model.certificate_.objective)
+    assert not model.certificate_.converged
+    assert "discriminant.separability(X, y)" in model.certificate_.status
+    assert Perceptron(tol=None).fit(*APART).separated_
+    noise[7, 1] = np.nan
+    with pytest.raises(DataError, match="column 1 in row 7"):
+        Perceptron(tol=None, max_iter=2).fit(noise, labels)
+
+
+@quiet
 def test_weights_become_sparse_and_dense_again():
     model = Perceptron().fit(*APART)
     before = model.coef_.copy()

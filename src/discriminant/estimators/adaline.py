@@ -164,6 +164,7 @@ class Adaline(SequentialClassifier):
             random_state=generator(self.random_state),
             trace=self.trace,
             callback=self.callback,
+            evaluate=self._looks_back(objective),
         )
         return single, Choice("single-sample", f"each sample corrects the weights at once, with {steps!r}")
 

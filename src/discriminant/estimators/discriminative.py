@@ -171,7 +171,7 @@ class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
     def _keep(self, task: Task, solution: Solution) -> Self:
         """Set what a fitted classifier has."""
         reading, objective = task.reading, task.objective
-        if not np.isfinite(solution.weights).all() or not np.isfinite(solution.objective):
+        if self._went_wrong(solution):
             require_finite(as_rows(reading.X), self._names(), estimator=type(self).__name__)
             raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
         self._set_weights(reading, objective, solution.weights)
@@ -185,6 +185,9 @@ class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
             if isinstance(task.optimizer, SingleSample):
                 warn_of_weights(reading.blocks.weight)
         return self
+
+    def _went_wrong(self, solution: Solution) -> bool:
+        return not (np.isfinite(solution.weights).all() and np.isfinite(solution.objective))
 
     def _worth_a_warning(self, solution: Solution) -> bool:
         return not solution.converged

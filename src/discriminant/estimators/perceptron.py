@@ -33,7 +33,14 @@ from discriminant.estimators.sequential import SequentialClassifier, check_numbe
 from discriminant.estimators.verdicts import sentence, verdicts, worst_outputs
 from discriminant.inference.mistake_bound import mistake_bounds
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize import GradientDescent, Power, SingleSample, check_conditions, make_schedule
+from discriminant.optimize import (
+    GradientDescent,
+    Power,
+    SequentialSolution,
+    SingleSample,
+    check_conditions,
+    make_schedule,
+)
 from discriminant.optimize.choose import Choice
 from discriminant.penalties import Ridge, WeightPenalty, soft_threshold
 from discriminant.protocols import Array, Certificate, Oracle, Solution
@@ -210,6 +217,7 @@ class Perceptron(SequentialClassifier):
             random_state=generator(self.random_state),
             trace=self.trace,
             callback=self.callback,
+            evaluate=objective.penalty is not None and self._looks_back(objective),
         )
         return single, Choice("single-sample", "each sample corrects the weights at once")
 
@@ -254,8 +262,7 @@ class Perceptron(SequentialClassifier):
     # What can be said afterwards
 
     def _keep(self, task: Task, solution: Solution) -> Any:
-        by_margin = Oracle.MARGIN in task.objective.oracles
-        self.separated_ = by_margin and not task.objective.sides(solution.weights)[0].any()
+        solution = self._look_back(task, solution)
         self._arrived = self.separated_ and (solution.objective == 0 or (solution.converged and self.mode == "batch"))
         self.mistake_bounds_ = self._bounds(task, solution) if self._arrived else None
         super()._keep(task, solution)
@@ -264,6 +271,26 @@ class Perceptron(SequentialClassifier):
         if "_each" in self.__dict__:
             self.corrections_ = np.array(self.__dict__.pop("_each"), dtype=np.int64)
         return self
+
+    def _look_back(self, task: Task, solution: Solution) -> Solution:
+        """J and whether the samples are separated, from as few passes over the rows as can tell."""
+        objective, self.separated_ = task.objective, False
+        if Oracle.MARGIN not in objective.oracles:
+            return solution
+        by_samples = isinstance(solution, SequentialSolution)
+        made, met = (solution.corrections, max(solution.samples, 1)) if by_samples else (0, 1)  # type: ignore[attr-defined]
+        if (
+            made and solution.converged and "separated" in solution.status
+        ):  # every sample went by without a correction: J = 0, seen on the way
+            self.separated_ = True
+            return dataclasses.replace(solution, objective=0.0)
+        if made > 0.05 * met and not self._looks_back(objective):
+            return solution
+        J = objective.value(solution.weights)
+        if np.isnan(J):  # looked at, and no number: not the same as not looked at
+            return dataclasses.replace(solution, objective=np.inf)
+        self.separated_ = not objective.sides(solution.weights)[0].any()
+        return dataclasses.replace(solution, objective=J)
 
     def _bounds(self, task: Task, solution: Solution) -> Any:
         base: Any = getattr(task.objective.criterion, "base", task.objective.criterion)
@@ -285,8 +312,8 @@ class Perceptron(SequentialClassifier):
                 text += f" The theorem's bound (R/γ)² on corrections is {told}."
             return dataclasses.replace(certificate, status=text, converged=True, separability="separable")
         text = certificate.status.split(" Whether the")[0]  # the optimizer's advice to ask is followed here
-        outputs = worst_outputs(task.objective, solution.weights)
-        answers = verdicts(task.reading, task.objective, outputs)
+        outputs = worst_outputs(task.objective, solution.weights) if np.isfinite(solution.objective) else []
+        answers = verdicts(task.reading, task.objective, outputs) if outputs else None
         worst = None if answers is None else next((a.verdict for a in answers if not a), "separable")
         more = sentence(task.reading, task.objective, answers, outputs)
         if not text.startswith("Not converged"):

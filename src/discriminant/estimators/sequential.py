@@ -24,9 +24,12 @@ from discriminant.estimators.features import fit_features
 from discriminant.estimators.inputs import all_or_nothing, read_sample
 from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize import Power, make_schedule
+from discriminant.optimize import Power, SequentialSolution, make_schedule
 from discriminant.optimize.choose import Choice
+from discriminant.optimize.iterative import NOT_A_NUMBER
 from discriminant.protocols import Array, Solution
+
+LOOK_BACK = 2_000_000  # values of X up to which J and the errors are always counted after the run
 
 
 class SequentialClassifier(DiscriminativeClassifier):
@@ -51,7 +54,7 @@ class SequentialClassifier(DiscriminativeClassifier):
         self._fresh_counts(task)
         with np.errstate(over="ignore", invalid="ignore"):  # told below, with the column
             solution = self._run(task, start)
-        if not (np.isfinite(solution.objective) and np.isfinite(solution.weights).all()):
+        if self._went_wrong(solution):
             self._require_finite(task.reading, np.full(1, np.nan))
         if held is not None and held.stopped:
             solution = dataclasses.replace(solution, status=held.sentence(), converged=True)
@@ -67,6 +70,16 @@ class SequentialClassifier(DiscriminativeClassifier):
 
     def _kept_weights(self) -> str:
         return "last"
+
+    def _looks_back(self, objective: PointwiseObjective) -> bool:
+        """Whether J is worked out after the run: a pass that costs more than an epoch, where the rows are many."""
+        return int(objective.blocks.n_rows) * objective.n_parameters <= LOOK_BACK
+
+    def _went_wrong(self, solution: Solution) -> bool:
+        if not np.isfinite(solution.weights).all() or np.isinf(solution.objective):
+            return True
+        broke_off = solution.status.startswith(("Diverged", NOT_A_NUMBER[:20]))
+        return bool(np.isnan(solution.objective)) and (broke_off or not isinstance(solution, SequentialSolution))
 
     def _freedom(self) -> str:
         return "none"  # steps are in the units of X

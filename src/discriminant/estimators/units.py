@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data import as_rows
 from discriminant.data.columns import Ranges, column_ranges, in_own_units, is_plain
 from discriminant.errors import DataError, ScaleWarning, columns
 from discriminant.protocols import Array
 
 TOO_FAR = 1e4  # middles further from zero, in half-widths, than steps in the units of X can bear
 TOO_WIDE = 1e5  # and the same of widths against one
+SOME_ROWS = 5_000  # that a warning looks at
 
 
 def own_units(rows: Any, freedom: str) -> tuple[Any, tuple[Array, Array] | None]:
@@ -59,6 +61,9 @@ def warn_of_scales(rows: Any, feature_names: Sequence[str] | None) -> None:
     """Say which columns lie too far from zero, or vary by too much or too little, for steps in their own units."""
     if not is_plain(rows):
         return
+    n = rows.shape[0]
+    if n > SOME_ROWS:  # enough to see orders of magnitude
+        rows = as_rows(rows.pick(np.linspace(0, n - 1, SOME_ROWS).astype(np.intp)).values)
     ranges = column_ranges(rows)
     far, odd = ranges.far(TOO_FAR), ranges.odd_units(TOO_WIDE)
     if not ranges.finite or not (len(far) or len(odd)):

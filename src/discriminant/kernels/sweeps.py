@@ -188,7 +188,7 @@ def _sweep_output(samples: Samples, s: State, order: Array, j: int) -> None:
 def _clean_rows(X: Array, rows: Array, t: Array, s: State, j: int) -> int:
     """How many of these rows, from the first on, lie beyond their margin."""
     shortfall = s.margin - t * (X[rows] @ s.A[j, 1 : 1 + X.shape[1]] + s.A[j, 0])
-    wrong = shortfall >= 0 if s.kind == 0 else shortfall > 0
+    wrong = ~(shortfall < 0) if s.kind == 0 else ~(shortfall <= 0)  # so that a NaN is not taken for right
     return int(np.argmax(wrong)) if wrong.any() else len(rows)
 
 
