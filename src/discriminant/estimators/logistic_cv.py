@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from discriminant.data import count_classes
 from discriminant.data.check import check_weights
@@ -109,6 +109,7 @@ class LogisticRegressionCV(LogisticRegression):
         self.use_legacy_attributes = use_legacy_attributes
         self.rule = rule
 
+    __metadata_request__score = {"sample_weight": UNUSED}  # noqa: RUF012 - it goes to the scorer, if it asks for it
     # What a single fit can be asked and a search over penalties cannot.
     correct_priors = False
     optimizer = "auto"
@@ -262,6 +263,12 @@ class LogisticRegressionCV(LogisticRegression):
         check_choice(self, "penalty", ("deprecated", "l1", "l2", "elasticnet"))
         check_choice(self, "rule", ("best", "one-standard-error"))
         asked = self._asked()
+        if self.penalty != "deprecated":
+            warnings.warn(
+                "'penalty' was deprecated in version 1.8 and will be removed in 1.10; use l1_ratios and Cs instead.",
+                FutureWarning,
+                stacklevel=4,
+            )
         if self.penalty in ("l1", "l2"):
             ratios = [1.0 if self.penalty == "l1" else 0.0]
         elif asked is None:
@@ -294,7 +301,10 @@ class LogisticRegressionCV(LogisticRegression):
 
     def _route(self, caller: str, sample_weight: Any, params: dict[str, Any]) -> Any:
         if routing_enabled():
-            return process_routing(self, caller, sample_weight=sample_weight, **params)
+            given = (
+                params if sample_weight is None and caller == "score" else {"sample_weight": sample_weight, **params}
+            )
+            return process_routing(self, caller, **given)
         from sklearn.utils import Bunch
 
         if params:

@@ -264,8 +264,8 @@ def dual_descent(problem: MarginProblem, tol: float, seed: int = 0, most: int = 
     D = 1 / (2 * c) if problem.squared else np.zeros(problem.n)
     free = problem.free and problem.bias > 0
     bias = float(np.sqrt(squares.mean())) or 1.0 if free else problem.bias
-    rows = (X.data, X.indices, X.indptr) if problem.sparse else (X,)
-    epoch_of = sparse_epoch if problem.sparse else dense_epoch
+    rows: Any = (X.data, X.indices, X.indptr) if problem.sparse else (X,)
+    epoch_of: Any = sparse_epoch if problem.sparse else dense_epoch
     Q = squares + bias**2 + D
     alpha, w, order = np.zeros(problem.n), np.zeros(problem.d + 1), np.arange(problem.n)
     shift, best = 0.0, None
