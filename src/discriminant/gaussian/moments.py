@@ -5,10 +5,10 @@ Each class is shifted by its own approximate mean s_k (from a small sample) befo
     S_k = Σ w (x − s_k)(x − s_k)ᵗ − W_k δ_k δ_kᵗ,      δ_k = Σ w (x − s_k) / W_k = m_k − s_k.
 
 A subtraction of two floats is exact up to the rounding of its own, small, result; so offsets of 1e8 standard
-deviations cost no digits.  Where every mean lies within two deviations of zero the shift is not worth its time: the
-formula with s_k = 0 then loses less than a digit.  Means are kept relative to an origin for the same reason:
-m_k = origin + unit · means_k.  Two moments merge by Chan's formula, S = S_a + S_b + (W_a W_b / W) δδᵗ, δ = m_a − m_b,
-in a form that is symmetric in a and b to the last bit.
+deviations cost no digits.  Where every mean lies within five deviations of zero the shift is not worth its time: the
+formula with s_k = 0 then loses about a digit, which ``inflation`` tells to those who need it.  Means are kept relative
+to an origin for the same reason: m_k = origin + unit · means_k.  Two moments merge by Chan's formula,
+S = S_a + S_b + (W_a W_b / W) δδᵗ, δ = m_a − m_b, in a form that is symmetric in a and b to the last bit.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.blocks import ArrayBlocks
+from discriminant.data.rows import DenseRows
 from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums
 from discriminant.protocols import Array, Block
 
 SAMPLE_ROWS = 512
 EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in about a tenth of a second
+NEAR_ZERO = 5.0  # deviations within which the means must lie for the shift to be left out
 SMALLEST_SQUARE = 1e-200  # below it squares may have lost digits to underflow: the column is measured in another unit
 
 
@@ -38,6 +41,7 @@ class ClassMoments:
     scatter: Array
     diagonal: bool = False
     precision: float = float(np.finfo(np.float64).eps)  # of the numbers in X: 1e-7 for float32 data
+    inflation: float = 1.0  # 1 + (m/s)² at most, over columns that were not shifted: what cancellation cost
 
     @property
     def n_classes(self) -> int:
@@ -101,9 +105,11 @@ class ClassMoments:
             rise = gap * gap if self.by_class else (gap * gap).sum(axis=0)
         else:
             rise = gap[:, :, None] * gap[:, None, :] if self.by_class else gap.T @ gap
-        precision = max(a.precision, b.precision)
+        precision, inflation = max(a.precision, b.precision), max(a.inflation, b.inflation)
         scatter = (a.scatter + b.scatter) + rise
-        return ClassMoments(weight, a.count + b.count, origin, unit, means, scatter, self.diagonal, precision)
+        return ClassMoments(
+            weight, a.count + b.count, origin, unit, means, scatter, self.diagonal, precision, inflation
+        )
 
     def _seen_from(self, origin: Array, unit: Array) -> ClassMoments:
         ratio = self.unit / unit
@@ -118,7 +124,9 @@ def class_moments(blocks: Any, n_classes: int, *, by_class: bool = False, diagon
     Where squares overflow or underflow (columns beyond 1e±100), a second pass measures those columns in powers of two.
     A result that is not finite means that X holds NaN or infinity: the caller finds the column and says so.
     """
-    shift, origin, precision = _shifts(blocks, n_classes)
+    if by_class and not diagonal:
+        blocks = _taller(blocks, n_classes)
+    shift, origin, precision, inflation = _shifts(blocks, n_classes)
     kernel = MomentKernel(shift, by_class=by_class, diagonal=diagonal)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sums = blocks.reduce(kernel)
@@ -127,12 +135,20 @@ def class_moments(blocks: Any, n_classes: int, *, by_class: bool = False, diagon
         if suspect.any():
             reach = blocks.reduce(ReachKernel(shift, np.flatnonzero(suspect))).value
             if not np.isfinite(reach).all():
-                return _finish(sums, kernel, origin, unit, precision)
+                return _finish(sums, kernel, origin, unit, precision, inflation)
             unit[suspect] = _power_of_two(reach)
             if (unit != 1.0).any():
                 kernel = replace(kernel, unit=unit)
                 sums = blocks.reduce(kernel)
-        return _finish(sums, kernel, origin, unit, precision)
+        return _finish(sums, kernel, origin, unit, precision, inflation)
+
+
+def _taller(blocks: Any, n_classes: int) -> Any:
+    """Blocks in which each class has some hundred rows, so that its rank-k update is worth a call."""
+    if not isinstance(blocks, ArrayBlocks) or not isinstance(blocks.rows, DenseRows):
+        return blocks
+    wanted = min(800 * n_classes, 400_000 // max(blocks.n_features, 1), blocks.n_rows // 64)
+    return replace(blocks, block_rows=max(wanted, blocks.rows.block_rows))
 
 
 def mapped_moments(blocks: Any, moments: ClassMoments, matrix: Array, only: int | None = None) -> tuple[Array, Array]:
@@ -197,7 +213,9 @@ def _power_of_two(reach: Array) -> Array:
     return np.where((reach > 0) & (np.abs(exponent) > 200), np.ldexp(1.0, np.clip(exponent, -1000, 1000)), 1.0)
 
 
-def _finish(sums: MomentSums, kernel: MomentKernel, origin: Array, unit: Array, precision: float) -> ClassMoments:
+def _finish(
+    sums: MomentSums, kernel: MomentKernel, origin: Array, unit: Array, precision: float, inflation: float
+) -> ClassMoments:
     safe = np.where(sums.weight > 0, sums.weight, 1.0)
     delta = sums.sums / safe[:, None]
     rest = delta * np.sqrt(sums.weight)[:, None]
@@ -210,11 +228,11 @@ def _finish(sums: MomentSums, kernel: MomentKernel, origin: Array, unit: Array, 
         scatter = np.maximum(scatter, 0.0)
     means = (kernel.shift - origin) / unit + delta
     means[sums.weight == 0] = 0.0
-    return ClassMoments(sums.weight, sums.count, origin, unit, means, scatter, kernel.diagonal, precision)
+    return ClassMoments(sums.weight, sums.count, origin, unit, means, scatter, kernel.diagonal, precision, inflation)
 
 
-def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float]:
-    """(s_k, origin, precision of X) from a sample of rows that holds every class."""
+def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float, float]:
+    """(s_k, origin, precision of X, inflation) from a sample of rows that holds every class."""
     block = blocks.sample(SAMPLE_ROWS, n_classes)
     values = block.design.values
     sparse = hasattr(values, "toarray")
@@ -225,19 +243,24 @@ def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float]:
     shift = np.tile(origin, (n_classes, 1))
     for k in np.unique(block.target):
         shift[k] = _typical(values[block.target == k])
-    if not sparse and _near_zero(values, shift[block.target]):
+    inflation = 1.0 if sparse else _inflation(values, shift[block.target])
+    if not sparse and inflation <= 1.0 + NEAR_ZERO**2:
         shift[:], origin[:] = 0.0, 0.0
+    else:
+        inflation = 1.0
     if sparse and values.shape[1] > DENSE_COLUMNS:
         # Columns that are mostly zero need no shift, and without one they stay sparse.
         empty = (values != 0).mean(axis=0) <= 0.5
         shift[:, empty] = origin[empty] = 0.0
-    return shift, origin, max(precision, float(np.finfo(np.float64).eps))
+    return shift, origin, max(precision, float(np.finfo(np.float64).eps)), inflation
 
 
-def _near_zero(values: Array, shift: Array) -> bool:
-    with np.errstate(over="ignore", invalid="ignore"):
-        deviation = np.sqrt(((values - shift) ** 2).mean(axis=0))
-        return bool((np.abs(shift) <= 2.0 * deviation).all())
+def _inflation(values: Array, shift: Array) -> float:
+    """1 + (m/s)² at most, over the columns: how much larger the squares are before the mean is taken off."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        variance = ((values - shift) ** 2).mean(axis=0)
+        ratio = np.where(shift.any(axis=0), (shift**2).max(axis=0) / variance, 0.0).max(initial=0.0)
+    return float(1.0 + ratio) if np.isfinite(ratio) else float("inf")
 
 
 def _typical(values: Array) -> Array:

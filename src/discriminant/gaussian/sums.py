@@ -76,7 +76,7 @@ class MomentKernel:
                 return sparse_sums(self, block, codes, weight, count)
             raw = raw.toarray()
         if self.by_class and not self.diagonal:
-            sums, gram = self._each_class(raw, codes, block.weight)
+            sums, gram = self._each_class(raw, np.asarray(block.target), block.weight)
         else:
             sums, gram = self._together(raw, codes, block.weight)
         return MomentSums(weight, count, sums, gram)
@@ -126,26 +126,38 @@ class MomentKernel:
         return sums, np.einsum("ij,ij->j", rows, rows)
 
     def _each_class(self, raw: Array, codes: Array, weight: Array | None) -> tuple[Array, Array]:
+        """Rows are brought into the order of their classes once, in reused memory; each class is then a slice."""
         K, d = len(self.shift), self.width
         sums, gram = np.zeros((K, d)), np.zeros((K, d, d))
         order = np.argsort(codes, kind="stable")
-        edges = np.searchsorted(codes[order], np.arange(K + 1))
+        edges = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=K))])
+        rows = scratch("sorted", raw.shape)
+        if raw.dtype == np.float64:
+            np.take(raw, order, axis=0, out=rows, mode="clip")
+        else:
+            rows[:] = raw.take(order, axis=0)
+        root = None if weight is None else np.sqrt(weight)[order]
         for k in np.flatnonzero(np.diff(edges)):
-            mine = order[edges[k] : edges[k + 1]]
-            rows = scratch("residuals", (len(mine), raw.shape[1]))
-            np.subtract(raw[mine], self.shift[k], out=rows)
-            if self.unit is not None:
-                rows /= self.unit
+            mine = slice(edges[k], edges[k + 1])
+            part = rows[mine]
             if self.matrix is not None:
+                original = part.copy() if self.extended else part
+                part -= self.shift[k]
+                if self.unit is not None:
+                    part /= self.unit
                 one = MomentKernel(self.shift[k : k + 1], unit=self.unit, matrix=self.matrix[k], extended=self.extended)
-                rows = one._mapped(raw[mine], rows, np.zeros(len(mine), dtype=np.intp))
-            if weight is not None:
-                root = np.sqrt(weight[mine])
-                rows *= root[:, None]
-                sums[k] = root @ rows
+                part = one._mapped(original, part, np.zeros(len(part), dtype=np.intp))
             else:
-                sums[k] = rows.sum(axis=0)
-            gram[k] = rows.T @ rows
+                if self.shift[k].any():
+                    part -= self.shift[k]
+                if self.unit is not None:
+                    part /= self.unit
+            if root is not None:
+                part = np.multiply(part, root[mine, None], out=part)
+                sums[k] = root[mine] @ part
+            else:
+                sums[k] = np.ones(len(part)) @ part
+            gram[k] = part.T @ part
         return sums, gram
 
 

@@ -70,7 +70,7 @@ def whiten_moments(
     √ε cannot be told from rounding and are dropped.
     """
     columns = _Columns(moments, moments.pooled().scatter / divisor)
-    W, T = _first(columns.correlation)
+    W, T = _first(columns.correlation, WELL_CONDITIONED / moments.inflation)
     if T is None or again is None:
         return columns.finish(*columns.split(W, T, None), 1, tol)
     nulls, passes, condition = [], 1, np.inf
@@ -93,13 +93,13 @@ def whiten_diagonal(variances: Array, moments: ClassMoments) -> Whitened:
     return columns.finish(*columns.split(np.eye(len(columns.scale)), None, None), 1, None)
 
 
-def _first(R: Array) -> tuple[Array, Array | None]:
+def _first(R: Array, limit: float = WELL_CONDITIONED) -> tuple[Array, Array | None]:
     """(W, Wᵗ R W, or None for I): by Cholesky where R is well-conditioned, by eigenvectors where it is not."""
     if not len(R):
         return np.zeros((0, 0)), None
     with contextlib.suppress(np.linalg.LinAlgError):
         inverse = np.linalg.inv(np.linalg.cholesky(R))
-        if np.linalg.norm(R) * np.linalg.norm(inverse) ** 2 < WELL_CONDITIONED * len(R):
+        if np.linalg.norm(R) * np.linalg.norm(inverse) ** 2 < limit * len(R):
             return inverse.T, None
     values, vectors = np.linalg.eigh(R)
     floored = np.maximum(values, 8 * EPS * len(R) * values[-1])
