@@ -108,6 +108,11 @@ class KeslerCone:
             row[(rival - 1) * self.width : rival * self.width] = [-v for v in features]
         return row
 
+    def true_multipliers(self, multipliers: Mapping[Pair, Fraction]) -> dict[Pair, Fraction]:
+        """Multipliers of the rows a_{ik}, from those of their integer multiples."""
+        features = self.integer_features(i for i, _ in multipliers)
+        return {p: v * Fraction(2) ** e for (p, v), (_, e) in zip(multipliers.items(), features, strict=True)}
+
     def machine(self, weights: Sequence[int]) -> list[Integers]:
         """The integer weights of each class, the reference class's zeros included."""
         blocks = [list(weights[k * self.width : (k + 1) * self.width]) for k in range(self.n_classes - 1)]

@@ -21,6 +21,9 @@ from discriminant.inference.margin import widest_gap
 from discriminant.inference.search import Finding
 from discriminant.protocols import Array, Block
 
+_MOST_COLUMNS = 600  # beyond, the widest gap costs more than the verdict
+_MOST_EXACT = 60  # closest rows whose distance is worked out in rational numbers
+
 
 @dataclass(frozen=True)
 class Placed:
@@ -42,7 +45,8 @@ def place(cone: KeslerCone, finding: Finding, choice: str) -> Placed:
     if finding.circuit is not None:
         return Placed(finding.weights, to_floats(cone, finding.weights), 0.0, 0.0)
     weights, bound = finding.weights, float("inf")
-    if choice == "widest" and cone.n_classes == 2 and cone.intercept and len(cone.keep) and not cone.extreme:
+    few = 0 < len(cone.keep) <= _MOST_COLUMNS
+    if choice == "widest" and cone.n_classes == 2 and cone.intercept and few and not cone.extreme:
         weights, bound = _widened(cone, weights)
     floats = to_floats(cone, weights)
     rounded = from_floats(cone, floats)
@@ -122,6 +126,8 @@ def margin_of(cone: KeslerCone, weights: Sequence[int]) -> float:
 
     cone.each_gap(u, kernel)
     pairs = [(i, k) for low, i, k in near if low <= reach[0]]
+    if len(pairs) > _MOST_EXACT:  # as many rows tie: what floats prove is a hair less
+        return min(low for low, *_ in near) * (1.0 - 1e-14)
     exact = [cone.value(pair, weights) / lengths[int(cone.codes[pair[0]]), pair[1]] for pair in pairs]
     return _below(min(exact))
 

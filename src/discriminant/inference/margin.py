@@ -35,6 +35,10 @@ def hard_margin(values: Array, signs: Array, direction: Array) -> tuple[Array, f
     >>> float(w[0].round(6)), round(high, 6)
     (1.0, 1.0)
     """
+    if values.shape[1] > len(values):  # the answer lies in the span of the rows
+        span, coordinates = np.linalg.qr(values.T)
+        w, high = hard_margin(coordinates.T, signs, span.T @ direction)
+        return span @ w, high
     along = values @ direction
     top, bottom = along[signs > 0].min(), along[signs < 0].max()
     unit = (top - bottom) / 2.0  # in this unit the direction's margin is one

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -46,16 +47,32 @@ def all_positive(cone: KeslerCone, weights: Sequence[int], least: Mapping[Pair, 
     return not least or bool((cone.signs(weights, least) >= 0).all())
 
 
-def boundary_only(cone: KeslerCone, weights: Sequence[int], boundary: Array, spanning: Sequence[Pair]) -> bool:
-    """Whether no row is wrong, some are right, and the rest are the boundary, all of it in the span of ``spanning``."""
+def boundary_only(
+    cone: KeslerCone,
+    weights: Sequence[int],
+    boundary: Array,
+    spanning: Sequence[Pair],
+    columns: tuple[int, ...],
+    relations: Mapping[int, Integers],
+) -> bool:
+    """Whether no row is wrong, some are right, and the rest are the boundary, all of it in the span of ``spanning``.
+
+    On the boundary the other columns are told by ``columns`` through ``relations``, which is checked too.
+    """
     signs = cone.signs(weights)
     zero = signs == 0
     if (signs < 0).any() or not ((signs > 0) & (signs != OWN)).any():
         return False
     if not np.array_equal(np.flatnonzero(zero.any(axis=1)), boundary):
         return False
-    basis, _ = nullspace(cone.integer_rows(spanning))
-    return all(not cone.exact_signs(zero, vector).any() for vector in basis)
+    inner = replace(cone.take(boundary), keep=columns, _integers={})
+    if not relations_hold(inner, relations) or {*columns, *relations} != {*cone.keep}:
+        return False
+    place = {int(i): k for k, i in enumerate(boundary)}
+    if any(i not in place for i, _ in spanning):
+        return False
+    basis, _ = nullspace(inner.integer_rows([(place[i], k) for i, k in spanning]))
+    return all(not inner.exact_signs(zero[boundary], vector).any() for vector in basis)
 
 
 def relations_hold(cone: KeslerCone, relations: Mapping[int, Integers]) -> bool:

@@ -34,11 +34,14 @@ _PREVIEW_ROWS = 20_000
 
 @dataclass(frozen=True)
 class Finding:
-    """What the search ends with: weights positive off the face and zero on it, or none where the face is a point."""
+    """What the search ends with.  Multipliers are those of the rows a_{ik} themselves."""
 
-    weights: Integers | None
-    face: Face
-    circuit: dict[Pair, Fraction] | None  # the first rows found that cannot all be on the right side
+    weights: Integers | None  # positive on all rows but those that vanish on the whole cone; None where all do
+    circuit: dict[Pair, Fraction] | None  # the first few rows found that cannot all be on the right side
+    multipliers: dict[Pair, Fraction]  # λ > 0, Σ λ a = 0, on rows that span those that vanish
+    infinite: tuple[int, ...]  # columns on which some weights in the cone are not zero
+    spanned: tuple[int, ...]  # columns that the vanishing rows are told by, the others being relations of them there
+    relations: dict[int, Integers]
 
 
 class Search:
@@ -61,11 +64,20 @@ class Search:
         while face.dimension:
             weights, circuit = self._strict(face)
             if weights is not None:
-                return Finding(weights, face, first)
+                return self._finding(weights, face, first)
             assert circuit is not None
             first = first or circuit
             face = self._shrink(face, circuit)
-        return Finding(None, face, first)
+        return self._finding(None, face, first)
+
+    def _finding(self, weights: Integers | None, face: Face, circuit: dict[Pair, Fraction] | None) -> Finding:
+        cone = self.cone
+        infinite: tuple[int, ...] = ()
+        if weights is not None:
+            hit = None if face.basis is None else {j % cone.width for v in face.basis for j, x in enumerate(v) if x}
+            infinite = tuple(j for i, j in enumerate(cone.keep) if hit is None or i + cone.intercept in hit)
+        few = None if circuit is None else cone.true_multipliers(circuit)
+        return Finding(weights, few, cone.true_multipliers(face.multipliers), infinite, cone.keep, {})
 
     def _sample(self) -> list[Pair]:
         """Some rows of each class against each rival, evenly spread."""
@@ -100,9 +112,7 @@ class Search:
             fresh = face.alive(wrong)
             if not fresh:
                 break
-            if (
-                program.margin < 0.8 * lowest
-            ):  # rows far from deciding leave, but only after progress: no round comes back
+            if program.margin < 0.8 * lowest:  # far rows leave, but only after progress: no round comes back
                 lowest = program.margin
                 near = np.argsort(program.slack, kind="stable")[: 3 * face.dimension + 50]
                 self.working = dict.fromkeys(pairs[j] for j in near)

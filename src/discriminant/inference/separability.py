@@ -13,7 +13,7 @@ on a tolerance.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +26,7 @@ from discriminant.inference.columns import independent_columns
 from discriminant.inference.cone import KeslerCone, Pair, dense, frame_of
 from discriminant.inference.exact import Integers
 from discriminant.inference.hyperplanes import Placed, least, place, rationals
+from discriminant.inference.peeling import MANY_COLUMNS, find
 from discriminant.inference.proofs import all_positive, balanced, boundary_only, rank, relations_hold
 from discriminant.inference.search import Finding, Search
 from discriminant.protocols import Array
@@ -68,6 +69,7 @@ class Separability:
     _cone: KeslerCone = field(default=None, repr=False)  # type: ignore[assignment]
     _weights: Integers = field(default_factory=list, repr=False)
     _relations: Mapping[int, Integers] = field(default_factory=dict, repr=False)
+    _spanned: tuple[tuple[int, ...], Mapping[int, Integers]] = field(default=((), {}), repr=False)
 
     @property
     def exact(self) -> tuple[tuple[Fraction, ...], ...]:
@@ -99,7 +101,7 @@ class Separability:
             return False
         if self.verdict == OVERLAPPING:
             return rank(cone, list(self.multipliers)) == cone.dimension
-        return boundary_only(cone, weights, self.boundary, list(self.multipliers))
+        return boundary_only(cone, weights, self.boundary, list(self.multipliers), *self._spanned)
 
     def _witness_balanced(self) -> bool:
         assert self.witness is not None
@@ -118,7 +120,8 @@ def separability(
     X : array, sparse matrix or frame of shape (n, d)
     y : labels, n of them, two classes or more
     fit_intercept : whether hyperplanes may miss the origin
-    hyperplane : ``"widest"`` looks for the largest margin (two classes); ``"any"`` takes the first that separates
+    hyperplane : ``"widest"`` looks for the largest margin (two classes, an intercept, up to 600 columns); ``"any"``
+        takes the first hyperplane found that separates
     random_state : seed of the search; the verdict does not depend on it
 
     Returns
@@ -144,11 +147,19 @@ def separability(
     feature_names = tuple(map(str, X.columns)) if is_frame(X) else None
     require_finite(X, feature_names, estimator="separability")
     with single_threaded_blas():  # many small products: BLAS threads would only wait for one another
-        keep, relations = independent_columns(source, fit_intercept)
         sample = np.unique(np.linspace(0, source.shape[0] - 1, min(source.shape[0], 2_000)).astype(np.intp))
         center, exponent = frame_of(source, sample, fit_intercept)
-        cone = KeslerCone(source, codes, len(classes), keep, fit_intercept, center, exponent)
-        finding = Search(cone, random_state).run()
+        every = tuple(range(source.shape[1]))
+        cone = KeslerCone(source, codes, len(classes), every, fit_intercept, center, exponent)
+        relations: Mapping[int, Integers] = {}
+        if len(classes) == 2 and len(every) > MANY_COLUMNS:
+            finding = find(cone, random_state)
+            if finding.weights is None:
+                cone, relations = replace(cone, keep=finding.spanned, _integers={}), finding.relations
+        else:
+            keep, relations = independent_columns(source, fit_intercept)
+            cone = replace(cone, keep=keep)
+            finding = Search(cone, random_state).run()
         return _result(cone, finding, classes, relations, feature_names, hyperplane)
 
 
@@ -173,7 +184,6 @@ def _result(
     d = cone.source.shape[1]
     called: Sequence[Any] = feature_names if feature_names is not None else range(d)
     placed = place(cone, finding, choice)
-    infinite = _involved(cone, finding)
     boundary = np.zeros(0, dtype=np.intp)
     if finding.weights is not None and finding.circuit is not None:
         boundary = np.flatnonzero((cone.signs(placed.weights) == 0).any(axis=1))
@@ -184,39 +194,23 @@ def _result(
         margin=placed.margin,
         witness=_witness(cone, finding, classes),
         classes=classes,
-        columns=tuple(called[j] for j in infinite),
+        columns=tuple(called[j] for j in finding.infinite),
         aliased=tuple(called[j] for j in relations),
         boundary=boundary,
         margin_bound=placed.bound,
         notes=_notes(verdict, placed, relations, feature_names),
-        multipliers=_true(cone, finding.face.multipliers),
+        multipliers=finding.multipliers,
         _cone=cone,
         _weights=placed.weights,
         _relations=relations,
+        _spanned=(finding.spanned, finding.relations),
     )
-
-
-def _involved(cone: KeslerCone, finding: Finding) -> list[int]:
-    """Columns on which some weights in the cone are not zero: those without a finite estimate."""
-    if finding.weights is None:
-        return []
-    if finding.face.basis is None:
-        return list(cone.keep)
-    hit = {j % cone.width for vector in finding.face.basis for j, v in enumerate(vector) if v}
-    return [column for place, column in enumerate(cone.keep) if place + cone.intercept in hit]
-
-
-def _true(cone: KeslerCone, multipliers: Mapping[Pair, Fraction]) -> dict[Pair, Fraction]:
-    """Multipliers of the rows themselves, from those of their integer multiples."""
-    pairs = list(multipliers)
-    features = cone.integer_features(i for i, _ in pairs)
-    return {p: multipliers[p] * Fraction(2) ** e for p, (_, e) in zip(pairs, features, strict=True)}
 
 
 def _witness(cone: KeslerCone, finding: Finding, classes: Array) -> Witness | None:
     if finding.circuit is None:
         return None
-    pairs, weights = list(finding.circuit), list(_true(cone, finding.circuit).values())
+    pairs, weights = list(finding.circuit), list(finding.circuit.values())
     rows = np.array([i for i, _ in pairs], dtype=np.intp)
     rivals = np.array([k for _, k in pairs], dtype=np.intp)
     own = cone.codes[rows]
