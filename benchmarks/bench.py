@@ -101,7 +101,7 @@ class Bench:
         """
         if self.rows is None:
             raise RuntimeError("no task is loaded: call load first")
-        few = self.rows.head(min(len(self.rows.X) // 2 + 1, 20 * self.rows.n_classes * self.rows.X.shape[1]))
+        few = self.rows.head(min(self.rows.X.shape[0] // 2 + 1, 20 * self.rows.n_classes * self.rows.X.shape[1]))
         self.build(method, few).call()
         prepared = self.build(method)
         gc.collect()

@@ -110,6 +110,8 @@ class Outcome:
         if self.read is not None and ours.median / self.read.median > aim.reads_of_X:
             reads = ours.median / self.read.median
             found.append(f"{self.task.name}: {reads:.2f} reads of X, promised {aim.reads_of_X:g}")
+        if ours.median > aim.seconds:
+            found.append(f"{self.task.name}: {1e3 * ours.median:.3g} ms, promised {1e3 * aim.seconds:g} ms")
         return found
 
 

@@ -108,6 +108,8 @@ def gap_lines(outcome: Outcome) -> str:
     for name in found[0] if objectives else {}:
         cells = [f"{duration(held[1])}" if (held := level[name]) is not None else "–" for level in found]
         text += f"| {name} | " + " | ".join(cells) + " |\n"
+    for name in dict.fromkeys(row.label.split(" @ ")[0] for row in outcome.rows if row.failure):
+        text += "" if objectives and name in found[0] else f"| {name} |" + " – |" * len(outcome.task.gaps) + "\n"
     return text
 
 

@@ -5,70 +5,13 @@ A new task is one entry of ``TASKS``; a new problem is also one key in the adapt
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from benchmarks.task import Aim, Task
+from benchmarks.tasks_logistic import LOGISTIC
+from benchmarks.tasks_steps import STEPS
 
-from benchmarks.contract import Data
-from benchmarks.data import gaussian_classes, iris
+__all__ = ["TASKS", "Aim", "Task"]
 
-
-@dataclass(frozen=True)
-class Aim:
-    """A promise: how many times the fastest peer's speed, or within how many reads of X."""
-
-    times_the_peer: float = 0.0
-    reads_of_X: float = float("inf")
-
-    def sentence(self) -> str:
-        """The promise in words."""
-        words = [f"at least {self.times_the_peer:g}× the fastest peer"] if self.times_the_peer else []
-        if self.reads_of_X < float("inf"):
-            words.append(f"within {self.reads_of_X:g} reads of X")
-        return " and ".join(words) or "no promise"
-
-
-@dataclass(frozen=True)
-class Task:
-    """One problem at one size."""
-
-    name: str
-    title: str
-    problem: str  # the key in the adapters' METHODS
-    n: int
-    d: int
-    n_classes: int
-    aim: Aim
-    small: tuple[int, int]  # (n, d) of the quick form
-    tolerance: float = 1e-8  # answers further apart than this are not the same problem solved
-    gaps: tuple[float, ...] = ()  # with gaps: time until the objective is within each of the best one found
-    judge: tuple[str, str] = ("scikit-learn", "svd")  # whose answer the others are compared with
-    seed: int = 20261115
-
-    def quick(self) -> Task:
-        """The small form of the task, under the same name."""
-        return replace(self, n=self.small[0], d=self.small[1])
-
-    def data(self) -> Data:
-        """The rows; the same in every process."""
-        if self.problem == "lda-cold-start":
-            return iris()
-        return gaussian_classes(
-            self.n, self.d, self.n_classes, seed=self.seed, own_spreads=self.problem.startswith("qda")
-        )
-
-    @property
-    def bytes_of_X(self) -> int:
-        return 8 * self.n * self.d
-
-    def multiplications(self) -> float:
-        """Multiply-adds of one triangle of XᵗX: the arithmetic that the closed forms cannot do without."""
-        return self.n * self.d * (self.d + 1) / 2
-
-    def size(self) -> str:
-        """n, d and K as people write them."""
-        return f"n = {self.n:,}, d = {self.d}, K = {self.n_classes}".replace(",000,000", "·10⁶")
-
-
-_ALL = (
+_ALL: tuple[Task, ...] = (
     Task("lda-1e6x50", "LDA fit", "lda-fit", 1_000_000, 50, 3, Aim(10.0), (100_000, 50)),
     Task("lda-2e5x500", "LDA fit, wide", "lda-fit", 200_000, 500, 5, Aim(2.5), (20_000, 250)),
     Task("qda-5e5x50", "QDA fit", "qda-fit", 500_000, 50, 10, Aim(4.0), (50_000, 50)),
@@ -105,5 +48,7 @@ _ALL = (
         (150, 4),
         judge=("scikit-learn", "import and fit"),
     ),
+    *LOGISTIC,
+    *STEPS,
 )
 TASKS = {task.name: task for task in _ALL}

@@ -19,6 +19,8 @@ from typing import Any, BinaryIO
 from benchmarks.adapters import load
 from benchmarks.bench import Bench
 from benchmarks.contract import FAILURES
+from benchmarks.data_logistic import MAIN_PYTHON
+from benchmarks.environments import interpreter
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,8 +37,9 @@ class Worker:
         cores = sorted(os.sched_getaffinity(0))[: self.threads]
         environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(self.threads))
         environment["PYTHONPATH"] = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH")) if p)
+        environment.setdefault(MAIN_PYTHON, sys.executable)
         return subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.worker", self.file, ",".join(map(str, cores))],
+            [interpreter(load(self.file)), "-m", "benchmarks.worker", self.file, ",".join(map(str, cores))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

@@ -11,7 +11,21 @@ from typing import cast
 
 from benchmarks.contract import Adapter
 
-FILES = ("discriminant_", "sklearn_", "intelex", "numpy_", "limits")
+FILES = (
+    *(
+        "discriminant_",
+        "sklearn_",
+        "intelex",
+        "liblinear_",
+        "glum_",
+        "skglm_",
+        "celer_",
+        "adelie_",
+        "snapml_",
+        "glmnet_",
+    ),
+    *("statsmodels_", "abess_", "vowpal_", "numpy_", "limits"),
+)
 
 
 def load(file: str) -> Adapter:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.adapters.discriminant_logistic import METHODS as LOGISTIC
+from benchmarks.adapters.discriminant_steps import METHODS as STEPS
 from benchmarks.cold import fresh_process
 from benchmarks.contract import OURS, Data, Prepared
 
@@ -46,5 +48,7 @@ METHODS = {
     "lda-cold-start": {
         "import and fit": fresh_process("from discriminant import LinearDiscriminantAnalysis as Model"),
     },
+    **LOGISTIC,
+    **STEPS,
 }
 REFUSALS: dict[str, str] = {}

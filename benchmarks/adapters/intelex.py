@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.adapters.sklearn_logistic import default, iterative, one_row
 from benchmarks.contract import PEER, Data, Prepared
+from benchmarks.effort import methods
 
 NAME, ROLE, PACKAGE = "scikit-learn-intelex", PEER, "scikit-learn-intelex"
 
@@ -25,11 +27,26 @@ def _regression(name: str, **options: Any) -> Any:
     return build
 
 
+def _logistic() -> Any:
+    from sklearnex.linear_model import LogisticRegression
+
+    return LogisticRegression
+
+
+_RIDGE = methods(NAME, iterative(_logistic, "lbfgs"), iterative(_logistic, "newton-cg"))
 METHODS = {
     "least-squares-fit": {
         "LinearRegression": _regression("LinearRegression"),
         "Ridge": _regression("Ridge", alpha=1e-12),
     },
+    "logistic-l2": _RIDGE,
+    "softmax-l2": _RIDGE,
+    "logistic-sparse": _RIDGE,
+    "logistic-default": {"default": default(_logistic)},
+    "logistic-one-row": {"predict_proba": one_row(_logistic)},
 }
 _NO_LDA = "has no discriminant analysis of its own: patched scikit-learn runs scikit-learn's"
 REFUSALS = {"lda-fit": _NO_LDA, "qda-fit": _NO_LDA, "lda-predict": _NO_LDA, "lda-cold-start": _NO_LDA}
+_NO_L1 = "runs scikit-learn's own code for L1 penalties"
+REFUSALS |= {"logistic-l1-path": _NO_L1, "logistic-l1-path-sparse": _NO_L1}
+REFUSALS["logistic-cv"] = "runs scikit-learn's own cross-validation"

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from benchmarks.adapters.refusals import LOGISTIC
 from benchmarks.cold import READ, python
 from benchmarks.contract import LIMIT, Data, Prepared
 
@@ -19,7 +20,7 @@ def _read(data: Data) -> Prepared:
     """x·x over slices of X on every allowed core, one BLAS thread each: as fast as memory delivers."""
     from threadpoolctl import ThreadpoolController
 
-    flat = data.X.reshape(-1)
+    flat = data.X.reshape(-1) if isinstance(data.X, np.ndarray) else data.X.data  # of sparse rows the values alone
     blas = ThreadpoolController().select(user_api="blas")  # made once: looking for the libraries takes milliseconds
     cores = len(os.sched_getaffinity(0))
     bounds = np.linspace(0, flat.size, cores + 1).astype(int)
@@ -61,6 +62,7 @@ METHODS = {
     "qda-fit": _FIT,
     "least-squares-fit": _FIT,
     "lda-predict": {"one read of X": _read},
+    **{problem: {"one read of X": _read} for problem in LOGISTIC},
     "lda-cold-start": {"start Python, import NumPy": _numpy_start},
 }
 REFUSALS: dict[str, str] = {}

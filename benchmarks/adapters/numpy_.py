@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.adapters.refusals import LOGISTIC
 from benchmarks.contract import BY_HAND, Array, Data, Prepared
 
 NAME, ROLE, PACKAGE = "NumPy by hand", BY_HAND, "numpy"
@@ -83,3 +84,4 @@ METHODS = {
     "lda-predict": {"X @ W, argmax": _lda_predict},
 }
 REFUSALS = {"lda-cold-start": "is not run: the reference line is its import alone"}
+REFUSALS |= dict.fromkeys(LOGISTIC, "is not run: nothing that fits a few lines competes")

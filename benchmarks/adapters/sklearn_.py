@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.adapters.sklearn_logistic import METHODS as LOGISTIC
+from benchmarks.adapters.sklearn_steps import METHODS as STEPS
 from benchmarks.cold import fresh_process
 from benchmarks.contract import PEER, Data, Prepared
 
@@ -67,5 +69,7 @@ METHODS = {
             "from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as Model"
         ),
     },
+    **LOGISTIC,
+    **STEPS,
 }
 REFUSALS: dict[str, str] = {}
