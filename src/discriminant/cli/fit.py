@@ -11,6 +11,7 @@ import numpy as np
 
 from discriminant.cli.compare import MOST_ROWS, Comparison, compare
 from discriminant.cli.costs import read_costs
+from discriminant.cli.doubts import doubts
 from discriminant.cli.methods import AUTOMATIC, Method, fit_method, method_named
 from discriminant.cli.say import Voice, bold, counted, percent, table
 from discriminant.cli.script import script
@@ -62,6 +63,8 @@ def learn(given: Any, training: Training, voice: Voice) -> Fitted:
     inner, notes = fit_method(method, X, training.labels, rules.feature_names)
     for note in notes:
         voice.note(note)
+    for note in doubts(X, training.labels, rules.feature_names, training.counts):
+        voice.note(note)
     voice.done()
     model = TableModel(rules, inner, training.target, method.name)
     costs = read_costs(given.costs, model.classes_)
@@ -96,7 +99,7 @@ def _compare(given: Any, training: Training, methods: list[Method], voice: Voice
     small = training.n * width <= QUICK_VALUES
     if not folds or (len(methods) == 1 and given.cv is None and not small and not given.report):
         return None
-    if len(methods) == 1 and given.cv is None and np.unique(training.labels, return_counts=True)[1].min() < 2:
+    if len(methods) == 1 and given.cv is None and min(training.counts.values()) < 2:
         voice.note("A class has one row only, so that there is no cross-validation.")
         return None
     if training.n > MOST_ROWS:
@@ -108,10 +111,9 @@ def _compare(given: Any, training: Training, methods: list[Method], voice: Voice
 
 
 def _facts(training: Training, method: Method, inner: Any, comparison: Comparison | None, wrong: int) -> dict[str, Any]:
-    classes, counts = np.unique(training.labels, return_counts=True)
     found: dict[str, Any] = {
         "source": training.table.source, "rows": training.n, "title": method.title, "python": method.python(),
-        "classes": {str(label): int(count) for label, count in zip(classes.tolist(), counts.tolist(), strict=True)},
+        "classes": {str(label): count for label, count in training.counts.items()},
         "training_error": wrong / training.n, "certificate": certificate_of(inner),
     }  # fmt: skip
     trial = None if comparison is None else next(t for t in comparison.trials if t.method.name == method.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from discriminant import datasets
 from discriminant.cli.say import Voice, counted
 from discriminant.data.files import read_table
+from discriminant.data.labels import encode_labels
 from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
 from discriminant.data.preprocess import Preprocess
 from discriminant.data.tables import Table, level_numbers
@@ -32,6 +34,13 @@ class Training:
     @property
     def n(self) -> int:
         return len(self.labels)
+
+    @cached_property
+    def counts(self) -> dict[Any, int]:
+        """How many rows each class has."""
+        classes, codes = encode_labels(self.labels)
+        sizes = np.bincount(codes, minlength=len(classes))
+        return dict(zip(classes.tolist(), sizes.tolist(), strict=True))
 
     def rules(self, table: Table | None = None, *, standardize: bool = False) -> Preprocess:
         """What each column is for, decided on all rows or on some."""
@@ -63,13 +72,12 @@ def read_training(given: Any, voice: Voice) -> Training:
     if len(rows) < table.n_rows:
         voice.note(f"{counted(table.n_rows - len(rows), 'row')} without a label in {target!r} left out.")
         table = table.take(rows)
+    training = Training(table, labels, target, drop, categorical)
     if not given.as_classes:
-        question_target(target, labels)
-    if len(np.unique(labels)) < 2:
-        raise DataError(
-            f"The label {target!r} is {names(np.unique(labels).tolist())} in every row; two classes are needed."
-        )
-    return Training(table, labels, target, drop, categorical)
+        question_target(training)
+    if len(training.counts) < 2:
+        raise DataError(f"The label {target!r} is {names(list(training.counts))} in every row; two classes are needed.")
+    return training
 
 
 def _target(given: Any) -> str:
@@ -82,11 +90,12 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def question_target(target: str, labels: Array) -> None:
+def question_target(training: Training) -> None:
     """Ask back where the label looks like a measurement or like a name of the row."""
-    distinct = np.unique(labels)
-    n, count = len(labels), len(distinct)
-    numbers = distinct.astype(np.float64) if distinct.dtype.kind in "fiu" else level_numbers(distinct.tolist())
+    target, n, distinct = training.target, training.n, list(training.counts)
+    count = len(distinct)
+    typed = not isinstance(distinct[0], str)
+    numbers = np.array(distinct, dtype=np.float64) if typed else level_numbers(distinct)
     anyway = "If they are classes all the same, add --as-classes."
     if numbers is not None and np.isfinite(numbers).all():
         whole = bool((numbers == np.rint(numbers)).all())

@@ -16,6 +16,7 @@ import numpy as np
 
 from discriminant.data.csv_text import Layout, typed_column
 from discriminant.data.tables import MISSING_WORDS, Column, Table, coded_column, level_numbers, refuse_infinity
+from discriminant.protocols import Array
 
 MOST_TRIES = 6
 _FAILED = re.compile(r"In CSV column #(\d+)")
@@ -47,7 +48,7 @@ def read_arrow_csv(data: Any, source: str, layout: Layout, *, text_columns: Sequ
             found = arrow.read_csv(
                 pa.BufferReader(buffer),
                 read_options=arrow.ReadOptions(
-                    column_names=list(layout.header), skip_rows=int(layout.named), block_size=8 << 20
+                    column_names=list(layout.header), skip_rows=int(layout.named), block_size=2 << 20
                 ),
                 parse_options=arrow.ParseOptions(delimiter=layout.separator, newlines_in_values=quoted),
                 convert_options=convert,
@@ -86,11 +87,28 @@ def _numeric(layout: Layout, j: int) -> bool:
 def _column(found: Any, name: str, layout: Layout, text_columns: Sequence[str]) -> Column:
     values = found.column(name)
     if values.type == "double":
-        numbers = values.to_numpy(zero_copy_only=False)
+        numbers = float_values(values)
         endless = np.flatnonzero(np.isinf(numbers))
         if len(endless):
             refuse_infinity(name, int(endless[0]), "a number beyond the largest")
         return Column(name, "number", numbers)
     whole = values.unify_dictionaries().combine_chunks()
-    column = coded_column(name, whole.indices.to_numpy(zero_copy_only=False), whole.dictionary.to_pylist())
+    codes = np.frombuffer(whole.indices.buffers()[1], dtype=np.int32, count=len(whole), offset=4 * whole.offset)
+    column = coded_column(name, codes, whole.dictionary.to_pylist())
     return typed_column(column, layout.decimal, as_text=name in text_columns)
+
+
+def float_values(values: Any) -> Array:
+    """A chunked array of doubles as NumPy's, NaN where it is null.  Its own ``to_numpy`` would load pandas."""
+    result = np.empty(len(values))
+    start = 0
+    for chunk in values.chunks:
+        n, skipped = len(chunk), chunk.offset
+        valid, data = chunk.buffers()
+        part = result[start : start + n]
+        part[:] = np.frombuffer(data, dtype=np.float64, count=n, offset=8 * skipped)
+        if chunk.null_count:
+            bits = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little")[skipped : skipped + n]
+            part[bits == 0] = np.nan
+        start += n
+    return result

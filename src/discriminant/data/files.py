@@ -120,7 +120,7 @@ def _refuse_foreign(data: bytes, name: str) -> None:
     for start, what in known.items():
         if data.startswith(start):
             raise DataError(f"{name} is {what}.")
-    if not data.strip():
+    if not data[:4096].strip() and not data.strip():
         raise DataError(f"{name} is empty.")
 
 

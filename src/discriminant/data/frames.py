@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.csv_arrow import float_values
 from discriminant.data.tables import Column, Table, coded_column, refuse_infinity, text_column
 from discriminant.errors import DataError
 
@@ -46,7 +47,7 @@ def _arrow_column(name: str, values: Any) -> Column:
     kind = values.type
     types = pa.types
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        numbers = float_values(values.cast(pa.float64(), safe=False))
         whole = "bool" if types.is_boolean(kind) else "int" if types.is_integer(kind) else ""
         return _finite(Column(name, "number", numbers, whole=whole))
     if (
@@ -59,9 +60,9 @@ def _arrow_column(name: str, values: Any) -> Column:
     if types.is_dictionary(kind) or types.is_string(kind) or types.is_large_string(kind) or "string" in str(kind):
         coded = values if types.is_dictionary(kind) else values.cast(pa.string()).dictionary_encode()
         whole_array = coded.unify_dictionaries().combine_chunks()
-        codes = whole_array.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        codes = np.asarray(whole_array.indices.cast(pa.float64()).fill_null(-1.0)).astype(np.int32)
         return coded_column(name, codes, ["" if t is None else t for t in whole_array.dictionary.to_pylist()])
-    missing = values.is_null().to_numpy()
+    missing = np.concatenate([np.asarray(chunk.is_null()) for chunk in values.chunks])
     blank = np.where(missing, -1, 0).astype(np.int32)
     return Column(name, "date" if types.is_temporal(kind) else "other", blank, (str(kind),))
 

@@ -224,7 +224,7 @@ def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[str
     if numbers is None:
         raise DataError(f"Column {rule.name!r} of {source} must hold numbers{_odd_value(column)}.")
     part[:, 0] = numbers.values
-    gone = np.isnan(part[:, 0])
+    gone = np.isnan(numbers.values)
     if rule.indicate:
         part[:, 1] = gone
     if gone.any():
@@ -261,8 +261,9 @@ def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[s
         elif place[level] >= 0:
             rows[code, place[level]] = 1.0
     rows[-1] = np.eye(width)[-1] if rule.missing else rule.shares
+    index = np.where(column.values < 0, len(column.levels), column.values)
     for j in range(width):
-        part[:, j] = rows[:, j][column.values]
+        np.take(rows[:, j], index, out=part[:, j], mode="clip")
     counts = column.counts()
     new = [column.levels[code] for code in unseen if counts[code]]
     if new:

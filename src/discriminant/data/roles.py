@@ -17,6 +17,7 @@ LEAST_ROWS = 20  # below this, values that are all different prove nothing
 _ID_NAME = re.compile(r"(?:^|[\W_])(?:id|idx|index|uuid|guid|row ?names?|row_?number)$|^unnamed|^column_1$", re.I)
 _CAMEL_ID = re.compile(r"[a-z](?:Id|ID)$")
 _DATE_NAME = re.compile(r"date|timestamp|datetime|_at$", re.I)
+_PARTS = {"train", "training", "test", "testing", "valid", "validation", "val", "dev", "holdout"}
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?: .*)?"
     r"|\d{1,2}[- ](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[- ,]+\d{2,4}",
@@ -74,6 +75,8 @@ def _role_of_text(column: Column, present: int) -> tuple[str, str]:
         return OUT, "it holds dates"
     if used == 1 and present == len(column):
         return OUT, "it never changes"
+    if {level.strip().casefold() for level in levels[:20]} <= _PARTS and len(levels) < 20:
+        return OUT, "it says which rows are for training and which for testing; all of them are used"
     if used > 50:
         _refuse_nearly_numbers(column, some)
     if present >= LEAST_ROWS and (used >= 0.9 * present or (used > present / 2 and used > 100)):

@@ -164,8 +164,10 @@ def _one_row(story: Story, X: np.ndarray) -> str:
     said = f"Row {row + 1}, labelled {own}, is the least certain: {a} or {b}?"
     if chances is not None and len(chances) == len(X) and np.isfinite(chances[row]).all():
         said += f" The probabilities are {chances[row, first]:.2f} and {chances[row, second]:.2f}."
-    drawn = svg.bars([f"{story.feature_names[j]} = {story.raw(row, j):.4g}" for j in order], parts[order].tolist())
-    caption = f"Right: speaks for {a}; left: for {b}; against the mean of all rows."
+    mean = float(scores.mean(axis=0)[first] - scores.mean(axis=0)[second])
+    named = ["(an average row)", *(f"{story.feature_names[j]} = {story.raw(row, j):.6g}" for j in order)]
+    drawn = svg.bars(named, [mean, *parts[order].tolist()])
+    caption = f"Right: speaks for {a}; left: for {b}. The bars of all features add up to the difference of the scores."
     return f"<h3>One row</h3><p>{escape(said)}</p>{drawn}<figcaption>{escape(caption)}</figcaption>"
 
 

@@ -59,7 +59,7 @@ class Plane:
     bounds: Bounds
     width: float = 900.0
     height: float = 540.0
-    left: float = 58.0
+    left: float = 70.0
     bottom: float = 48.0
     top: float = 8.0
 
@@ -89,7 +89,9 @@ class Plane:
 
     def line(self, x: Array, y: Array, stroke: str, *, wide: float = 2.2, dash: str = "") -> str:
         """A curve through points; at most some hundred of them are kept."""
-        keep = np.unique(np.linspace(0, len(x) - 1, min(len(x), 400)).astype(int))
+        # Evenly, and closer at the start, where curves over thresholds turn fastest.
+        last = len(x) - 1
+        keep = np.unique(np.r_[np.linspace(0, last, min(len(x), 400)), np.geomspace(1, last + 1, 200) - 1].astype(int))
         points = " ".join("{:.1f},{:.1f}".format(*self(float(x[i]), float(y[i]))) for i in keep)
         broken = f' stroke-dasharray="{dash}"' if dash else ""
         return f'<polyline points="{points}" fill="none" stroke="{stroke}" stroke-width="{wide}"{broken}/>'
@@ -99,7 +101,7 @@ def marker(kind: int, x: float, y: float, size: float = 4.4, title: str = "") ->
     """Circle, triangle, square, diamond: classes can be told apart without colour."""
     paint = f'fill="{colour(kind)}" fill-opacity=".78" stroke="#fff" stroke-width=".8"'
     inner = f"<title>{escape(title)}</title>" if title else ""
-    shape = kind % 4
+    shape = kind % 5  # eight colours, five shapes: forty classes before a pair comes again
     if shape == 0:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}" {paint}>{inner}</circle>'
     s = size * (1.25 if shape == 1 else 0.88 if shape == 2 else 1.3)
@@ -107,6 +109,7 @@ def marker(kind: int, x: float, y: float, size: float = 4.4, title: str = "") ->
         1: f"M{x:.1f} {y - s:.1f}l{s:.1f} {1.75 * s:.1f}h{-2 * s:.1f}z",
         2: f"M{x - s:.1f} {y - s:.1f}h{2 * s:.1f}v{2 * s:.1f}h{-2 * s:.1f}z",
         3: f"M{x:.1f} {y - s:.1f}l{s:.1f} {s:.1f}l{-s:.1f} {s:.1f}l{-s:.1f} {-s:.1f}z",
+        4: f"M{x:.1f} {y + s:.1f}l{s:.1f} {-1.5 * s:.1f}h{-2 * s:.1f}z",
     }[shape]
     return f'<path d="{path}" {paint}>{inner}</path>'
 

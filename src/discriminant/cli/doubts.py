@@ -1,0 +1,48 @@
+"""What a careful colleague would ask about a table before believing a good result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from discriminant.protocols import Array
+from discriminant.report.measures import auc
+
+MOST_ROWS = 5_000
+TELLING = 0.995  # the area under the ROC curve of one column alone that is too good to be taken for granted
+LOPSIDED = 0.9
+
+
+def doubts(X: Any, labels: Array, feature_names: Sequence[str], counts: Mapping[Any, int]) -> list[str]:
+    """Sentences on columns that give the label away, on lopsided classes and on few rows."""
+    n, d = X.shape
+    notes = []
+    common, most = max(counts.items(), key=lambda item: item[1])
+    if most > LOPSIDED * n:
+        notes.append(
+            f"{100 * most / n:.1f} % of the rows are {common}: a small error says little. Look at how many of the "
+            "others are found, and give the errors their costs with --cost."
+        )
+    if n < 5 * d:
+        notes.append(
+            f"There are {n} rows for {d} features: weights are uncertain; lda-shrunk or logistic bear that best."
+        )
+    if len(counts) == 2 and not hasattr(X, "tocsr"):
+        notes += _telling(X, labels, feature_names, list(counts))
+    return notes
+
+
+def _telling(X: Array, labels: Array, feature_names: Sequence[str], classes: list[Any]) -> list[str]:
+    rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int))
+    positive = labels[rows] == classes[1]
+    if positive.all() or not positive.any() or min(positive.sum(), (~positive).sum()) < 10:
+        return []
+    areas = [auc(X[rows, j], positive) for j in range(X.shape[1])]
+    return [
+        f"{feature_names[j]!r} alone tells the classes apart almost perfectly: is it known before the label is? "
+        "If not, leave it out with --drop."
+        for j, area in enumerate(areas)
+        if max(area, 1 - area) > TELLING
+    ]

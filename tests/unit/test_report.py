@@ -1,0 +1,222 @@
+"""The report: one page that needs nothing else, in which everything from outside is escaped; its numbers are right."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn import metrics
+from sklearn.calibration import calibration_curve
+
+import discriminant
+from discriminant import datasets
+from discriminant.cli import main
+from discriminant.report import make_report
+from discriminant.report.intervals import class_weights, information_errors
+from discriminant.report.measures import auc, brier, calibration, log_loss, precision_recall, roc, wilson
+from discriminant.report.svg import ticks
+
+EVIL = "<script>alert('x')</script>\"&"
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Checker(HTMLParser):
+    """Tags balance, nothing is loaded, nothing runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.add(tag)
+        for name, value in attributes:
+            assert not name.startswith("on"), name
+            assert name not in ("src", "srcset"), (tag, value)
+            assert name != "href" or value.startswith("#"), value
+            assert "url(" not in (value or "")
+        if tag not in VOID and not self.get_starttag_text().endswith("/>"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID and self.open and self.open[-1] == tag:
+            self.open.pop()
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def checked(html: str) -> Checker:
+    checker = Checker()
+    checker.feed(html)
+    assert checker.open == []
+    assert not checker.seen & {"script", "iframe", "object", "embed", "link", "form"}
+    assert not re.search(r"https?://", html)
+    return checker
+
+
+@pytest.fixture(scope="module")
+def sample():
+    rng = np.random.default_rng(0)
+    own = rng.integers(0, 2, 400)
+    score = np.round(rng.normal(size=400) + own, 1)  # with ties
+    return score, own.astype(bool)
+
+
+def test_measures_agree_with_scikit_learn(sample):
+    score, own = sample
+    p = 1 / (1 + np.exp(-score))
+    both = np.column_stack([1 - p, p])
+    assert auc(score, own) == pytest.approx(metrics.roc_auc_score(own, score), rel=1e-12)
+    assert log_loss(both, own.astype(int)) == pytest.approx(metrics.log_loss(own, p), rel=1e-12)
+    assert brier(both, own.astype(int)) == pytest.approx(2 * metrics.brier_score_loss(own, p), rel=1e-12)
+    across, up, _ = metrics.roc_curve(own, score, drop_intermediate=False)
+    np.testing.assert_allclose(roc(score, own), (across, up), atol=1e-12)
+    precision, recall, _ = metrics.precision_recall_curve(own, score)
+    mine = precision_recall(score, own)
+    np.testing.assert_allclose(mine[0], recall[-2::-1], atol=1e-12)
+    np.testing.assert_allclose(mine[1], precision[-2::-1], atol=1e-12)
+
+
+def test_calibration_bins_hold_all_rows_once(sample):
+    score, own = sample
+    p = 1 / (1 + np.exp(-score))
+    bins = calibration(p, own, 5)
+    assert sum(one.count for one in bins) == len(p)
+    assert sum(one.count * one.observed for one in bins) == pytest.approx(own.sum())
+    assert all(a.predicted < b.predicted for a, b in pairwise(bins))
+    seen, said = calibration_curve(own, p, n_bins=5, strategy="quantile")
+    np.testing.assert_allclose([one.predicted for one in bins], said, atol=0.05)  # ties fall to one side or the other
+    np.testing.assert_allclose([one.observed for one in bins], seen, atol=0.12)
+    assert len(calibration(np.full(50, 0.5), np.arange(50) % 2 == 0)) == 1
+
+
+def test_wilson_is_the_inverted_score_test():
+    """At both ends |p̂ − p| = z √(p(1−p)/n)."""
+    for hits, n in [(3, 50), (49, 50), (20, 100)]:
+        for end in wilson(hits, n):
+            assert abs(hits / n - end) == pytest.approx(1.959963984540054 * np.sqrt(end * (1 - end) / n), rel=1e-9)
+
+
+def test_information_errors_are_those_of_the_textbook():
+    """Without a penalty: the inverse Fisher information, by finite differences of the log-likelihood."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 2)) * [1, 5] + [3, -2]
+    y = (rng.random(300) < 1 / (1 + np.exp(-(X @ [1.0, 0.2] - 2)))).astype(int)
+    model = discriminant.LogisticRegression(C=np.inf).fit(X, y)
+    deviations = X.std(axis=0)
+    errors = information_errors(model.discriminant_, X, np.inf, deviations)
+    Y = np.column_stack([np.ones(300), X])
+    theta = np.r_[model.intercept_, model.coef_[0]]
+
+    def likelihood(t):
+        z = Y @ t
+        return float((y * z - np.logaddexp(0, z)).sum())
+
+    h, H = 1e-4, np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            a, b = np.eye(3)[i] * h, np.eye(3)[j] * h
+            H[i, j] = (
+                likelihood(theta + a + b)
+                - likelihood(theta + a - b)
+                - likelihood(theta - a + b)
+                + likelihood(theta - a - b)
+            ) / (4 * h * h)
+    expected = np.sqrt(np.diagonal(np.linalg.inv(-H)))[1:] * deviations
+    np.testing.assert_allclose(errors[:, 0], expected, rtol=1e-3)  # finite differences
+    np.testing.assert_allclose(class_weights(model.discriminant_, deviations)[:, 0], model.coef_[0] * deviations)
+
+
+def test_softmax_errors_are_the_spread_over_samples():
+    """Centred weights of three classes: what the information says is what drawing rows again shows."""
+    rng = np.random.default_rng(2)
+    X = np.vstack([rng.normal(size=(200, 2)) + 2 * np.array([np.cos(a), np.sin(a)]) for a in (0, 2.1, 4.2)])
+    y = np.repeat([0, 1, 2], 200)
+    model = discriminant.LogisticRegression(C=1.0).fit(X, y)
+    errors = information_errors(model.discriminant_, X, 1.0, np.ones(2))
+    spread = []
+    for seed in range(30):
+        rows = np.random.default_rng(seed).integers(0, 600, 600)
+        fitted = discriminant.LogisticRegression(C=1.0).fit(X[rows], y[rows])
+        spread.append(class_weights(fitted.discriminant_, np.ones(2)))
+    np.testing.assert_allclose(errors, np.std(spread, axis=0), rtol=0.5)  # thirty samples say no more
+
+
+@pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "Perceptron"])
+@pytest.mark.parametrize("data", ["iris", "breast_cancer"])
+def test_report_of_any_classifier(name, data):
+    found = datasets.load(data)
+    model = getattr(discriminant, name)().fit(found.X, found.y)
+    report = make_report(model, found.X, found.y, feature_names=found.feature_names)
+    checker = checked(report.html)
+    assert found.feature_names[0] in "".join(checker.text) or name != "LinearDiscriminantAnalysis"
+    assert f"{len(found.y):,}" in checker.text
+    assert "srcdoc=" in report._repr_html_()
+
+
+def test_report_takes_frames(tmp_path):
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    iris = datasets.load("iris")
+    X = pd.DataFrame(iris.X, columns=iris.feature_names)
+    model = discriminant.LinearDiscriminantAnalysis().fit(X, iris.y)
+    path = make_report(model, X, iris.y, title="Flowers").save(tmp_path / "r.html")
+    assert "petal_length" in path.read_text()
+
+
+def test_user_text_is_escaped(tmp_path):
+    """Names of columns, classes, levels and files may hold anything."""
+    import csv
+
+    rng = np.random.default_rng(0)
+    path = tmp_path / "a<b>&.csv"
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["x" + EVIL, "c" + EVIL, "z", "y" + EVIL])
+        for i in range(90):
+            k = i % 3
+            level = ["u", "v" + EVIL][int(rng.random() < 0.4)]
+            writer.writerow([rng.normal() + k, level, rng.normal() - 2 * k, f"class{k}{EVIL}"])
+    report = tmp_path / "r.html"
+    assert main(["fit", str(path), "-t", "y" + EVIL, "--report", str(report), "-q"]) == 0
+    html = report.read_text()
+    checker = checked(html)
+    assert "<script" not in html
+    assert any(EVIL in text for text in checker.text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["penguins"], ["What was tried", "Decisions", "Calibration", "ROC", "Separability", "Certificate", "Weights"]),
+        (["iris", "-m", "qda", "--drop", "sepal_length,sepal_width"], ["petal_width", "Decisions"]),
+        (["breast_cancer", "-m", "logistic", "--cost", "malignant:benign=9"], ["Costs", "mean cost", "intervals"]),
+        (["iris", "-m", "perceptron", "--cv", "0"], ["the training rows"]),
+    ],
+)
+def test_reports_of_the_command(arguments, words, tmp_path, capsys):
+    report = tmp_path / "r.html"
+    assert main(["fit", *arguments, "--report", str(report), "-q"]) == 0
+    text = " ".join(checked(report.read_text()).text)
+    for word in words:
+        assert word in text, word
+    assert report.stat().st_size < 400_000
+
+
+def test_report_of_an_evaluation(tmp_path, capsys):
+    model, report = str(tmp_path / "m"), tmp_path / "r.html"
+    assert main(["fit", "penguins", "-m", "lda", "-o", model, "-q"]) == 0
+    assert main(["evaluate", model, "penguins", "--report", str(report), "-q"]) == 0
+    assert "the rows of penguins" in " ".join(checked(report.read_text()).text)
+
+
+def test_ticks_are_round_and_inside():
+    for low, high in [(0.0, 1.0), (-3.2, 17.0), (1e-9, 3e-9), (1e8, 1.0001e8), (5.0, 5.0)]:
+        found = ticks(low, high)
+        assert 1 <= len(found) <= 12
+        assert (found >= low - 1e-9 * abs(low)).all()
+        assert (found <= high + 1e-9 * abs(high)).all()
