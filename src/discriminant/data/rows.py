@@ -18,7 +18,7 @@ import numpy as np
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
-DENSE_BLOCK_VALUES = 100_000  # 0.8 MB of float64: a block and its work space stay in the second-level cache
+DENSE_BLOCK_VALUES = 200_000  # 1.6 MB of float64: a block stays in the cache, and a call is worth its time
 LEAST_BLOCK_ROWS = 1_024  # below this the rank-k update is bound by writing its d × d result
 MOST_BLOCK_VALUES = 4_000_000
 

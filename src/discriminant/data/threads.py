@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ Value = TypeVar("Value")
 _lock = threading.Lock()
 _holders = 0
 _limiter: Any = None
+_known: tuple[int, Any] | None = None
 _local = threading.local()
 
 
@@ -53,21 +55,28 @@ def workers() -> int:
         return 1
     if _holders:  # BLAS is pinned by a sibling of ours: its limit says nothing about the user's wish
         return cores
-    from threadpoolctl import threadpool_info
-
-    limits = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    limits = [library.num_threads for library in _pools().lib_controllers if library.user_api == "blas"]
     return max(1, min(cores, max(limits, default=cores)))
+
+
+def _pools() -> Any:
+    """The thread pools of the loaded libraries; looked for again (2 ms) only when more modules have been loaded."""
+    global _known
+    loaded = len(sys.modules)
+    if _known is None or _known[0] != loaded:
+        from threadpoolctl import ThreadpoolController
+
+        _known = (loaded, ThreadpoolController())
+    return _known[1]
 
 
 @contextlib.contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Hold BLAS to one thread.  Counted: of several fits at once, the last to leave restores the old limit."""
     global _holders, _limiter
-    from threadpoolctl import threadpool_limits
-
     with _lock:
         if _holders == 0:
-            _limiter = threadpool_limits(1, user_api="blas")
+            _limiter = _pools().limit(limits=1, user_api="blas")
         _holders += 1
     try:
         yield

@@ -66,8 +66,9 @@ class MomentKernel:
         codes = np.asarray(block.target, dtype=np.intp)
         K = len(self.shift)
         weight = np.bincount(codes, block.weight, minlength=K).astype(np.float64)
-        live = codes if block.weight is None else codes[block.weight > 0]
-        count = np.bincount(live, minlength=K).astype(np.float64)
+        count = weight.copy()
+        if block.weight is not None:
+            count = np.bincount(codes[block.weight > 0], minlength=K).astype(np.float64)
         raw = block.design.raw
         if hasattr(raw, "toarray"):
             if not self._worth_dense(raw):
@@ -137,6 +138,7 @@ class MomentKernel:
         else:
             rows[:] = raw.take(order, axis=0)
         root = None if weight is None else np.sqrt(weight)[order]
+        ones = np.ones(len(rows))
         for k in np.flatnonzero(np.diff(edges)):
             mine = slice(edges[k], edges[k + 1])
             part = rows[mine]
@@ -156,18 +158,20 @@ class MomentKernel:
                 part = np.multiply(part, root[mine, None], out=part)
                 sums[k] = root[mine] @ part
             else:
-                sums[k] = np.ones(len(part)) @ part
-            gram[k] = part.T @ part
+                np.matmul(ones[mine], part, out=sums[k])
+            np.matmul(part.T, part, out=gram[k])
         return sums, gram
 
 
 def class_sums(rows: Array, codes: Array, n_classes: int, root: Array | None) -> Array:
     """Σ over the rows of each class of (root ·) rows, shape (K, d)."""
     if n_classes <= MOST_ONE_HOT:
-        one_hot = scratch("one-hot", (len(codes), n_classes))
-        one_hot.fill(0.0)
-        one_hot[np.arange(len(codes)), codes] = 1.0 if root is None else root
-        return np.asarray(one_hot.T @ rows)
+        member = scratch("member", (n_classes, len(codes)))
+        for k in range(n_classes):
+            np.equal(codes, k, out=member[k], casting="unsafe")
+        if root is not None:
+            member *= root
+        return np.asarray(member @ rows)
     order = np.argsort(codes, kind="stable")
     present, first = np.unique(codes[order], return_index=True)
     scaled = rows[order] if root is None else rows[order] * root[order][:, None]
