@@ -139,7 +139,7 @@ case("a class with one row", "rows", Given(X[[0, 3, 6, 9, 12, 1]], Y[[0, 3, 6, 9
 case("every row in every class", "rows", Given(np.repeat(X[:12], 3, 0), np.tile([0, 1, 2], 12)), "answer")
 case("every row the same", "rows", Given(np.repeat(X[:1], N, 0), Y), "answer")
 case("one class", "rows", Given(X, 0 * Y), "refused", says="one class|1 class|greater than one")
-case("a class ratio of 1 to 1e6", "rows", Given(X, Y > 1, np.where(Y > 1, 1e-6, 1.0)), "answer")
+case("a class ratio of 1 to 1e6", "weights", Given(X, Y > 1, np.where(Y > 1, 1e-6, 1.0)), "answer")
 case("separated classes", "rows", Given(X + 50 * Y[:, None], Y), "answer")
 
 # Weights

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 from contracts.hostile import PENALISED, STEPPING, Case, Given
 from discriminant import optimize
@@ -97,9 +98,11 @@ def ask(make: Callable[..., Any], given: Given, parameters: dict[str, Any]) -> A
 
 
 def applies(case: Case, make: Callable[..., Any]) -> bool:
-    """Whether the estimator has the parameters that the case sets."""
-    known = make().get_params(deep=False)
-    return all(name in known for name in case.parameters)
+    """Whether the estimator has the parameters that the case sets, and takes weights where there are some."""
+    model = make()
+    if case.group == "weights" and not has_fit_parameter(model, "sample_weight"):
+        return False
+    return all(name in model.get_params(deep=False) for name in case.parameters)
 
 
 def judge(name: str, make: Callable[..., Any], case: Case, *, own: bool = True, tolerance: float = 0.0) -> Outcome:

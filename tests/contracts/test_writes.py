@@ -18,7 +18,6 @@ import os, sys, signal
 import discriminant
 model = discriminant.load(sys.argv[1])
 stage = sys.argv[2]
-original = getattr(os, stage)
 setattr(os, stage, lambda *args, **more: os.kill(os.getpid(), signal.SIGKILL))
 discriminant.save(model, sys.argv[1], notes={"second": "yes"})
 """
@@ -31,7 +30,7 @@ def saved(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals that cannot be caught are POSIX's")
-@pytest.mark.parametrize("stage", ["fdopen", "fsync", "chmod", "replace"])
+@pytest.mark.parametrize("stage", ["fsync", "replace"])
 def test_killed_at_any_stage(saved, stage):
     path, model = saved
     before = path.read_bytes()

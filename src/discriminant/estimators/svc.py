@@ -20,6 +20,7 @@ from discriminant.data import SparseRows, count_classes, require_finite, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.threads import ordered_map
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
+from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, read_rows, read_sample
 from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.estimators.svc_fits import OneFit, lasso_fit, machine_fit, ridge_fit
@@ -28,7 +29,7 @@ from discriminant.optimize.logistic.certificate import Certificate
 from discriminant.protocols import Array
 
 
-class LinearSVC(ClassifierMixin, BaseEstimator):
+class LinearSVC(Compiled, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier; a drop-in for scikit-learn's.
 
     Parameters

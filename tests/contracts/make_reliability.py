@@ -1,0 +1,233 @@
+"""Write docs/reliability.md: ``python tests/contracts/make_reliability.py``.
+
+Every hostile case against every estimator of ours and, beside them, scikit-learn's, each in a process of its own; then
+the mutated files, and the time that one row takes.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import multiprocessing
+import os
+import platform
+import subprocess
+import sys
+import timeit
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # threads do not survive the parting of processes
+    os.environ.setdefault(_variable, "1")
+
+import numpy as np  # noqa: E402 - its BLAS must see the lines above
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from contracts.hostile import CASES, Case, X, Y  # noqa: E402 - the path is set first
+from contracts.judge import Outcome, applies, judge, ours  # noqa: E402
+
+SIGNS = {"right": "✓", "told": "!", "refused": "–", "silently wrong": "✗", "internal error": "E"}
+SIGNS |= {"foreign warning": "W", "hang": "H", "crash": "C"}
+BAD = ("silently wrong", "internal error", "foreign warning", "hang", "crash")
+HANGS = 30  # seconds
+ISOLATED = multiprocessing.get_context("fork")
+
+
+def theirs() -> dict[str, Callable[..., Any]]:
+    """scikit-learn's classes of the same methods."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+    from sklearn.linear_model import LogisticRegression, Perceptron
+    from sklearn.svm import LinearSVC
+
+    kinds = (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, LogisticRegression, Perceptron, LinearSVC)
+    return {kind.__name__: kind for kind in kinds}
+
+
+def _work(pipe: Any, name: str, own: bool, case: Case) -> None:
+    make = (ours() if own else theirs())[name]
+    # Theirs are stopped by coarser tolerances, which is no fault: 5 % of probability or of the labels.
+    outcome = judge(name, make, case, own=own, tolerance=0.0 if own else 0.05)
+    pipe.send((outcome.kind, outcome.detail))
+
+
+def isolated(name: str, own: bool, case: Case) -> Outcome:
+    """The outcome of a case in a process of its own, which may crash or hang."""
+    here, there = ISOLATED.Pipe(duplex=False)
+    child = ISOLATED.Process(target=_work, args=(there, name, own, case), daemon=True)
+    child.start()
+    there.close()
+    try:
+        outcome = Outcome(*here.recv()) if here.poll(HANGS) else Outcome("hang", f"more than {HANGS} s")
+    except EOFError:
+        outcome = Outcome("crash", "the process ended")
+    child.kill()
+    child.join()
+    return outcome
+
+
+def run(names: dict[str, Callable[..., Any]], own: bool) -> dict[str, dict[str, Outcome]]:
+    found: dict[str, dict[str, Outcome]] = {}
+    for name, make in names.items():
+        with warnings.catch_warnings():  # what is loaded once is loaded before the processes part
+            warnings.simplefilter("ignore")
+            make().fit(X, Y)
+        found[name] = {_key(case): isolated(name, own, case) for case in CASES if applies(case, make)}
+        print(name, dict(collections.Counter(o.kind for o in found[name].values())), file=sys.stderr, flush=True)
+    return found
+
+
+def _key(case: Case) -> str:
+    return f"{case.group}: {case.name}"
+
+
+def summary(found: dict[str, dict[str, Outcome]]) -> list[str]:
+    lines = ["| estimator | cases | right | told | refused | " + " | ".join(BAD) + " |", "|---" * (5 + len(BAD)) + "|"]
+    total: collections.Counter[str] = collections.Counter()
+    for name, outcomes in found.items():
+        counts = collections.Counter(outcome.kind for outcome in outcomes.values())
+        total += counts
+        lines.append(_row(name, counts))
+    return [*lines, _row("**all**", total)]
+
+
+def _row(name: str, counts: collections.Counter[str]) -> str:
+    numbers = [sum(counts.values()), *(counts[kind] for kind in ("right", "told", "refused", *BAD))]
+    return f"| {name} | " + " | ".join(str(number) for number in numbers) + " |"
+
+
+def table(mine: dict[str, dict[str, Outcome]], other: dict[str, dict[str, Outcome]]) -> list[str]:
+    heads = [*(_short(name) for name in mine), *(f"sk {_short(name)}" for name in other)]
+    lines = ["| case | " + " | ".join(heads) + " |", "|---" * (1 + len(heads)) + "|"]
+    for case in CASES:
+        cells = [outcomes.get(_key(case)) for outcomes in (*mine.values(), *other.values())]
+        signs = [SIGNS[cell.kind] if cell is not None else " " for cell in cells]
+        lines.append(f"| {_key(case)} | ".replace("_", "\\_") + " | ".join(signs) + " |")
+    return lines
+
+
+def _short(name: str) -> str:
+    known = {"LinearDiscriminantAnalysis": "LDA", "QuadraticDiscriminantAnalysis": "QDA"}
+    return known.get(name, name.replace("Classifier", "").replace("Regression", "Reg").replace("Discriminant", "Discr"))
+
+
+def faults(found: dict[str, dict[str, Outcome]]) -> list[str]:
+    lines = []
+    for name, outcomes in found.items():
+        for key, outcome in outcomes.items():
+            if not outcome.good:
+                detail = outcome.detail.replace("|", "/").replace("\n", " ")
+                lines.append(f"| {name} | {key} | {outcome.kind} | {detail[:110]} |")
+    return ["| estimator | case | outcome | |", "|---|---|---|---|", *lines] if lines else ["None."]
+
+
+def latency() -> list[str]:
+    """Microseconds for the probabilities of one row, all in one run: the best of several rounds."""
+    import discriminant
+
+    iris = discriminant.datasets.load("iris")
+    row = iris.X[:1].copy()
+    pairs = {
+        "LDA": "LinearDiscriminantAnalysis",
+        "QDA": "QuadraticDiscriminantAnalysis",
+        "logistic": "LogisticRegression",
+    }
+    lines = ["| | `scorer` | `predict_proba` | ONNX | scikit-learn | ratio |", "|---|---|---|---|---|---|"]
+    for title, name in pairs.items():
+        model = getattr(discriminant, name)().fit(iris.X, iris.y)
+        more = {"max_iter": 1000} if title == "logistic" else {}
+        peer = theirs()[name](**more).fit(iris.X, iris.y)
+        score, one = model.scorer(), row[0]
+        engine = _onnx(model, row)
+        calls = [
+            lambda s=score, x=one: s(x),
+            lambda m=model: m.predict_proba(row),
+            engine,
+            lambda p=peer: p.predict_proba(row),
+        ]
+        best = [None if call is None else _microseconds(call) for call in calls]
+        cells = ["–" if number is None else f"{number:.1f}" for number in best]
+        lines.append(f"| {title} | " + " | ".join(cells) + f" | {best[3] / best[1]:.1f}× |")  # type: ignore[operator]
+    return lines
+
+
+def _microseconds(call: Callable[[], Any]) -> float:
+    call()
+    return min(timeit.repeat(call, number=200, repeat=25)) / 200 * 1e6
+
+
+def _onnx(model: Any, row: Any) -> Callable[[], Any] | None:
+    try:
+        import onnxruntime
+    except ImportError:
+        return None
+    import discriminant
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(discriminant.to_onnx(model), options, providers=["CPUExecutionProvider"])
+    given = {session.get_inputs()[0].name: np.asarray(row)}
+    return lambda: session.run(None, given)
+
+
+def fuzzed() -> list[str]:
+    run = subprocess.run([sys.executable, str(ROOT / "tests/fuzz/run.py"), "--count", "10000"], capture_output=True,
+                         text=True, check=True)  # fmt: skip
+    lines = ["| files | refused | read | anything else | seconds | memory grown by |", "|---|---|---|---|---|---|"]
+    for kind, told in json.loads(run.stdout).items():
+        outcomes = dict(told["outcomes"])
+        refused, read = outcomes.pop("refused", 0), outcomes.pop("read", 0)
+        rest = sum(outcomes.values())
+        lines.append(f"| {kind} | {refused} | {read} | {rest} | {told['seconds']} | {told['grown_MB']} MB |")
+    return lines
+
+
+def page() -> str:
+    import sklearn
+
+    from discriminant import __version__
+
+    _strings = [case.given() for case in CASES if case.name == "labels: pandas strings"]  # loads pyarrow, slowly
+    mine, other = run(ours(), True), run(theirs(), False)
+    wrong = sum(not o.good for outcomes in mine.values() for o in outcomes.values())
+    runs = sum(len(outcomes) for outcomes in mine.values())
+    versions = f"scikit-learn {sklearn.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"
+    counted = f"{len(CASES)} hostile cases against {len(mine)} estimators are {runs} runs, of which {wrong} broke that."
+    parts = [
+        "# Reliability",
+        MADE.format(version=__version__, versions=versions),
+        PROMISE.format(counted=counted),
+        "## This package", "\n".join(summary(mine)),
+        "### What broke the promise", "\n".join(faults(mine)),
+        "## The same cases given to scikit-learn's classes", LENIENT, "\n".join(summary(other)),
+        "### What happened there", "\n".join(faults(other)),
+        "## Mutated files", MUTATED, "\n".join(fuzzed()),
+        "## One row", ONE_ROW, "\n".join(latency()),
+        "## Every case", LEGEND, "\n".join(table(mine, other)),
+    ]  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+MADE = "Made by `python tests/contracts/make_reliability.py`; do not edit. discriminant {version}, {versions}."
+PROMISE = """Either the right answer or a sentence: never a hang, a crash, a warning from a dependency or a silent wrong
+number. {counted} The table of cases, with what is expected of each, is `tests/contracts/hostile.py`. *Right*: the
+answer is that of a harmless equivalent that is fitted beside it (the columns in other units, the same rows in another
+storage), or, where none is known, finite probabilities that sum to one and labels that exist. *Told*: an answer with a
+warning of the package that says what is doubtful. *Refused*: a sentence that names the column, class or parameter."""
+LENIENT = """Judged more leniently: any sentence will do, their own warnings count as told, and probabilities or labels
+may be off by 5 %. Weights are given to those that take them."""
+MUTATED = """`python tests/fuzz/run.py --count 10000`: files with changed bits, bytes, lengths, numbers and parts.
+*Signed again*: the checksum was made right after the change, as a forger would; what is then still read is a model that
+gives its own probe's answers (with a changed note, say). Tables and command lines may be read or refused, and nothing
+else."""
+ONE_ROW = (
+    "Microseconds for the probabilities of one row of iris, all in one run on a shared machine; the best of 25 rounds."
+)
+LEGEND = """✓ right, ! told, – refused with a sentence, ✗ silently wrong, E internal error, W a warning from a
+dependency, H hang, C crash; blank: the estimator has no such parameter or takes no weights."""
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "reliability.md").write_text(page())
