@@ -55,7 +55,7 @@ class MomentKernel:
     by_class: bool = False
     diagonal: bool = False
     unit: Array | None = None  # (d,) powers of two
-    matrix: Array | None = None  # W (d, r), or (K, d, r): one for each class
+    matrix: Array | None = None  # W (d, r); not by class
     extended: bool = False  # take the product with W in the machine's widest float
 
     @property
@@ -129,36 +129,28 @@ class MomentKernel:
     def _each_class(self, raw: Array, codes: Array, weight: Array | None) -> tuple[Array, Array]:
         """Rows are brought into the order of their classes once, in reused memory; each class is then a slice."""
         K, d = len(self.shift), self.width
-        sums, gram = np.zeros((K, d)), np.zeros((K, d, d))
+        sums, gram = np.zeros((K, d)), np.empty((K, d, d))
         order = np.argsort(codes, kind="stable")
-        edges = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=K))])
+        counts = np.bincount(codes, minlength=K)
+        edges = np.concatenate([[0], np.cumsum(counts)]).tolist()
+        gram[counts == 0] = 0.0
+        shifted = self.shift.any(axis=1).tolist()
         rows = scratch("sorted", raw.shape)
         if raw.dtype == np.float64:
             np.take(raw, order, axis=0, out=rows, mode="clip")
         else:
             rows[:] = raw.take(order, axis=0)
-        root = None if weight is None else np.sqrt(weight)[order]
-        ones = np.ones(len(rows))
-        for k in np.flatnonzero(np.diff(edges)):
+        root = np.ones(len(rows)) if weight is None else np.sqrt(weight)[order]
+        for k in np.flatnonzero(counts).tolist():
             mine = slice(edges[k], edges[k + 1])
             part = rows[mine]
-            if self.matrix is not None:
-                original = part.copy() if self.extended else part
+            if shifted[k]:
                 part -= self.shift[k]
-                if self.unit is not None:
-                    part /= self.unit
-                one = MomentKernel(self.shift[k : k + 1], unit=self.unit, matrix=self.matrix[k], extended=self.extended)
-                part = one._mapped(original, part, np.zeros(len(part), dtype=np.intp))
-            else:
-                if self.shift[k].any():
-                    part -= self.shift[k]
-                if self.unit is not None:
-                    part /= self.unit
-            if root is not None:
-                part = np.multiply(part, root[mine, None], out=part)
-                sums[k] = root[mine] @ part
-            else:
-                np.matmul(ones[mine], part, out=sums[k])
+            if self.unit is not None:
+                part /= self.unit
+            if weight is not None:
+                part *= root[mine, None]
+            np.matmul(root[mine], part, out=sums[k])
             np.matmul(part.T, part, out=gram[k])
         return sums, gram
 
