@@ -113,15 +113,10 @@ class _Point:
 def _solver(matrix: Array) -> Callable[[Array], Array] | None:
     """x ↦ matrix⁻¹ x for a positive definite matrix; None where rounding has made it something else."""
     try:
-        if len(matrix) < 150:
-            inverse = np.linalg.inv(matrix)
-            return lambda right: np.asarray(inverse @ right)
-        from scipy.linalg import cho_factor, cho_solve  # worth its import only where the inverse is not cheap
-
-        factor = cho_factor(matrix, overwrite_a=True, check_finite=False)
-        return lambda right: np.asarray(cho_solve(factor, right, check_finite=False))
+        inverse = np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
         return None
+    return lambda right: np.asarray(inverse @ right)
 
 
 def _start(rows: Array) -> _Point:

@@ -64,14 +64,24 @@ class Search:
         while face.dimension:
             weights, circuit = self._strict(face)
             if weights is not None:
-                return self._finding(weights, face, first)
+                return self.finding(weights, face, first)
             assert circuit is not None
             first = first or circuit
             face = self._shrink(face, circuit)
-        return self._finding(None, face, first)
+        return self.finding(None, face, first)
 
-    def _finding(self, weights: Integers | None, face: Face, circuit: dict[Pair, Fraction] | None) -> Finding:
-        cone = self.cone
+    def strictly_or_why(self) -> tuple[Integers | None, dict[tuple[int, int], float]]:
+        """Weights that separate, or how much of the program's multipliers each pair of classes carries."""
+        mass: dict[tuple[int, int], float] = {}
+        weights, reason = (None, None) if len(self.empty) else self._strict(Face(self.cone), guess=mass)
+        del reason
+        return weights, mass
+
+    def finding(
+        self, weights: Integers | None, face: Face | None = None, circuit: dict[Pair, Fraction] | None = None
+    ) -> Finding:
+        """What is known at the end, in terms of the rows and columns themselves."""
+        cone, face = self.cone, face or Face(self.cone)
         infinite: tuple[int, ...] = ()
         if weights is not None:
             hit = None if face.basis is None else {j % cone.width for v in face.basis for j, x in enumerate(v) if x}
@@ -95,8 +105,13 @@ class Search:
         return pairs
 
     # -- one face ----------------------------------------------------------------------------------------------------
-    def _strict(self, face: Face) -> tuple[Integers | None, dict[Pair, Fraction] | None]:
-        """Weights positive on every pair that does not vanish on the face, or pairs that cannot all be."""
+    def _strict(
+        self, face: Face, guess: dict[tuple[int, int], float] | None = None
+    ) -> tuple[Integers | None, dict[Pair, Fraction] | None]:
+        """Weights positive on every pair that does not vanish on the face, or pairs that cannot all be.
+
+        With ``guess`` the second is not proved: the weight of each pair of classes in the reason is noted there.
+        """
         directions, lowest = face.directions, float("inf")
         self.working = dict.fromkeys(face.alive(list(self.working)) or self._some_alive(face))
         while True:
@@ -117,6 +132,11 @@ class Search:
                 near = np.argsort(program.slack, kind="stable")[: 3 * face.dimension + 50]
                 self.working = dict.fromkeys(pairs[j] for j in near)
             self.working.update(dict.fromkeys(fresh))
+        if guess is not None:
+            for (i, k), value in zip(pairs, program.multipliers.tolist(), strict=True):
+                classes = (min(int(self.cone.codes[i]), k), max(int(self.cone.codes[i]), k))
+                guess[classes] = guess.get(classes, 0.0) + value
+            return None, None
         few = vertex(rows, np.where(program.vanishing, program.multipliers, 0.0))
         tight = [pairs[j] for j in np.flatnonzero(few)]
         circuit = face.circuit(tight) if 0 < len(tight) <= face.dimension + 1 else None

@@ -26,9 +26,10 @@ from discriminant.inference.columns import independent_columns
 from discriminant.inference.cone import KeslerCone, Pair, dense, frame_of
 from discriminant.inference.exact import Integers
 from discriminant.inference.hyperplanes import Placed, least, place, rationals
+from discriminant.inference.merging import find_machine
 from discriminant.inference.peeling import MANY_COLUMNS, find
 from discriminant.inference.proofs import all_positive, balanced, boundary_only, rank, relations_hold
-from discriminant.inference.search import Finding, Search
+from discriminant.inference.search import Finding
 from discriminant.protocols import Array
 
 SEPARABLE, QUASI, OVERLAPPING = "separable", "quasi-separable", "overlapping"
@@ -159,7 +160,7 @@ def separability(
         else:
             keep, relations = independent_columns(source, fit_intercept)
             cone = replace(cone, keep=keep)
-            finding = Search(cone, random_state).run()
+            finding = find_machine(cone, random_state)
         return _result(cone, finding, classes, relations, feature_names, hyperplane)
 
 
