@@ -18,7 +18,7 @@ from discriminant.data.rows import DenseRows, FrameRows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
 
-MOST_CHUNKS = 64
+MOST_CHUNKS = 32
 SERIAL_VALUES = 400_000  # below this many values a pool costs more than it gains
 
 

@@ -134,7 +134,7 @@ class MomentKernel:
         counts = np.bincount(codes, minlength=K)
         edges = np.concatenate([[0], np.cumsum(counts)]).tolist()
         gram[counts == 0] = 0.0
-        shifted = self.shift.any(axis=1).tolist()
+        shifted = bool(self.shift.any())
         rows = scratch("sorted", raw.shape)
         if raw.dtype == np.float64:
             np.take(raw, order, axis=0, out=rows, mode="clip")
@@ -144,7 +144,7 @@ class MomentKernel:
         for k in np.flatnonzero(counts).tolist():
             mine = slice(edges[k], edges[k + 1])
             part = rows[mine]
-            if shifted[k]:
+            if shifted:
                 part -= self.shift[k]
             if self.unit is not None:
                 part /= self.unit
