@@ -436,3 +436,40 @@ def test_libsvm_from_fit_to_predict(tmp_path, run):
     assert status == 0, err
     status, out, _ = run("evaluate", tmp_path / "m", data, "--json")
     assert json.loads(out)["accuracy"] > 0.9
+
+
+def test_tables_without_labels_are_refused(tmp_path, run, penguins_model):
+    data = write_csv(tmp_path / "d.csv", ["x", "y"], [[1, ""], [2, ""]])
+    status, _, err = run("fit", data, "-t", "y")
+    assert status == 2
+    assert "No row has a label in 'y'" in err
+    head, rows = penguin_rows()
+    data = write_csv(tmp_path / "p.csv", head, [("", *row[1:]) for row in rows])
+    status, _, err = run("evaluate", penguins_model, data)
+    assert status == 2
+    assert "nothing to measure" in err
+    status, _, err = run("evaluate", penguins_model, write_csv(tmp_path / "q.csv", head, [("Emperor", *rows[0][1:])]))
+    assert status == 2
+    assert "'Emperor' is not one the model knows" in err
+
+
+def test_many_classes_and_few_rows(tmp_path, run):
+    rng = np.random.default_rng(0)
+    rows = [[*rng.normal(size=3).round(4), f"k{i % 60}"] for i in range(240)]
+    data = write_csv(tmp_path / "d.csv", ["a", "b", "c", "y"], rows)
+    status, _, err = run("fit", data, "-t", "y", "-m", "lda", "--report", tmp_path / "r.html", "-q")
+    assert status == 0, err
+    data = write_csv(tmp_path / "e.csv", ["a", "b", "y"], [[1, 2, "u"], [2, 1, "v"], [3, 3, "u"]])
+    status, _, err = run("fit", data, "-t", "y")
+    assert status == 2
+    assert "'v' has one row only" in err
+    assert run("fit", data, "-t", "y", "-m", "lda", "-q")[0] == 0
+
+
+def test_a_table_of_categories_alone(tmp_path, run):
+    rng = np.random.default_rng(0)
+    rows = [[rng.choice(list("abc")), rng.choice(list("xy")), "u" if i % 2 else "v"] for i in range(80)]
+    data = write_csv(tmp_path / "d.csv", ["p", "q", "y"], rows)
+    status, out, err = run("fit", data, "-t", "y", "--report", tmp_path / "r.html")
+    assert status == 0, err
+    assert "2 categories" in out

@@ -257,3 +257,45 @@ def test_readers_agree_on_random_tables(monkeypatch):
             except DataError as error:
                 answers.append([("error", str(error), [])])
         assert answers[0] == answers[1], data
+
+
+def test_mutated_tables_are_read_or_refused(monkeypatch):
+    """Whatever is done to a table's bytes, the answer is a table or a sentence, and the same from both readers."""
+    pytest.importorskip("pyarrow", reason="the fast reader needs pyarrow")
+    import random
+    from importlib import resources
+
+    plain = resources.files("discriminant.datasets").joinpath("penguins.csv").read_bytes()[:3000]
+    scraps = [
+        b",",
+        b";",
+        b"\n",
+        b'"',
+        b"NA",
+        b"1e400",
+        b"\x00",
+        b"\xff",
+        b"inf",
+        b"\r",
+        b"1e-320",
+        b"\xef\xbb\xbf",
+        b":",
+    ]
+    rnd = random.Random(0)
+    for _ in range(150):
+        data = bytearray(plain)
+        for _ in range(rnd.randint(1, 5)):
+            at = rnd.randrange(len(data))
+            if rnd.random() < 0.6:
+                data[at : at + rnd.randint(0, 2)] = rnd.choice(scraps)
+            else:
+                del data[at : at + rnd.randint(1, 40)]
+        answers = []
+        for limit in (1 << 40, 0):
+            monkeypatch.setattr(files, "FAST_BYTES", limit)
+            try:
+                table = read_csv(bytes(data), "t", text_columns=["species"])
+                answers.append([(c.name, c.kind, c.texts()) for c in table.columns])
+            except DataError as error:
+                answers.append(type(error).__name__ + " " + str(error)[:20])
+        assert answers[0] == answers[1], bytes(data)

@@ -69,6 +69,8 @@ def read_training(given: Any, voice: Voice) -> Training:
             f"Say which column holds the label: --target COL. The columns are {names(table.names, 15)}."
         )
     labels, rows = table.labels(target)
+    if not len(rows):
+        raise DataError(f"No row has a label in {target!r}.")
     if len(rows) < table.n_rows:
         voice.note(f"{counted(table.n_rows - len(rows), 'row')} without a label in {target!r} left out.")
         table = table.take(rows)

@@ -38,7 +38,7 @@ def read_libsvm(data: bytes, source: str) -> Table:
     found = np.array(labels)
     if not np.isfinite(found).all():
         raise DataError(f"{source} has a label that is no number in row {int(np.argmin(np.isfinite(found))) + 1}.")
-    whole = "int" if (found == np.rint(found)).all() else ""
+    whole = "int" if (found == np.rint(found)).all() and np.abs(found).max(initial=0.0) < 2.0**53 else ""
     return Table((Column(TARGET, "number", found, whole=whole),), source, (), matrix)
 
 

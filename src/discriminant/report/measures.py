@@ -107,6 +107,11 @@ def calibration(chance: Array, happened: Array, most: int = 10) -> list[Calibrat
     return bins
 
 
+def _mean_of_known(values: Array) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
 @dataclass(frozen=True)
 class Measured:
     """Decisions and, where there are any, probabilities held against the truth."""
@@ -138,7 +143,7 @@ class Measured:
             recall, precision = right / sizes, right / chosen
         found: dict[str, Any] = {
             "rows": n, "errors": self.errors, "error": self.errors / n, "error_interval": [low, high],
-            "accuracy": 1 - self.errors / n, "balanced_accuracy": float(np.nanmean(recall)),
+            "accuracy": 1 - self.errors / n, "balanced_accuracy": _mean_of_known(recall),
             "recall": dict(zip(map(str, self.classes.tolist()), recall.tolist(), strict=True)),
             "precision": dict(zip(map(str, self.classes.tolist()), precision.tolist(), strict=True)),
             "confusion": counts.tolist(),
@@ -146,7 +151,7 @@ class Measured:
         if self.chances is not None:
             found |= {"log_loss": log_loss(self.chances, self.own), "brier": brier(self.chances, self.own)}
             areas = [auc(self.chances[:, k], self.own == k) for k in range(len(self.classes))]
-            found["auc"] = areas[1] if len(areas) == 2 else float(np.nanmean(areas)) if areas else float("nan")
+            found["auc"] = areas[1] if len(areas) == 2 else _mean_of_known(np.array(areas))
         if self.costs is not None:
             found["mean_cost"] = float(self.costs[self.decided, self.own].mean())
         return found
@@ -158,6 +163,8 @@ def measure(
     """Labels and predictions as codes; every label must be a class that the model knows."""
     from discriminant.errors import DataError, names
 
+    if not len(labels):
+        raise DataError("No row has a label, so that there is nothing to measure against.")
     position = {label: k for k, label in enumerate(classes.tolist())}
     unknown = sorted({str(label) for label in labels.tolist() if label not in position})
     if unknown:
