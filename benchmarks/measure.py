@@ -252,6 +252,8 @@ def peaks(task: Task, rows: list[Row], options: Options) -> None:
     for row in rows:
         if row.failure or row.role == LIMIT or rounds_for(row, rows, options) == 1 < options.repeat:
             continue
+        if task.gaps and not row.verdict.same:  # an effort for a wider gap: its memory is that of the narrow one
+            continue
         with Worker(row.file, options.threads) as fresh:
             fresh.call("load", task)
             row.peak = fresh.call("peak", row.method)
