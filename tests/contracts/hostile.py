@@ -158,6 +158,8 @@ case("no weight at all", "weights", Given(X, Y, np.zeros(N)), "refused", says="z
 case("a class without weight", "weights", Given(X, Y, 1.0 * (Y > 0)), "answer")
 case("too few weights", "weights", Given(X, Y, np.ones(N - 1)), "refused", says="sample_weight")
 case("a table of weights", "weights", Given(X, Y, np.ones((N, 2))), "refused", says="1D|1-d|dimension")
+case("complex weights", "weights", Given(X, Y, np.ones(N) + 0j), "refused", says="complex")
+case("weights from 1e-200 to 1e200", "weights", Given(X, Y, 10.0 ** np.linspace(-200, 200, N)), "answer")
 case("weights that are words", "weights", Given(X, Y, np.full(N, "much")), "refused", says="number|convert|weight")
 
 # Labels
@@ -205,6 +207,9 @@ for name, made, says in (
     ("missing", lambda: None, "y"),
     ("too few", lambda: Y[:-1], "inconsistent"),
     ("masked", lambda: np.ma.masked_equal(Y, 2), "mask"),
+    ("infinity", lambda: np.where(Y == 2, INF, Y), "infinity"),
+    ("intervals", lambda: pd.cut(X[:, 0], 3), "label"),
+    ("a word", lambda: "species", "y|1d|shape"),
 ):
     case(f"labels: {name}", "labels", lambda made=made: Given(X, made()), "refused", says=says)
 
@@ -295,6 +300,13 @@ case("numbers as objects", "storage", Given(X.astype(object), Y))
 case("lists", "storage", Given(X.tolist(), Y))
 case("complex numbers", "storage", Given(X + 0j, Y), "refused", says="omplex")
 case("numbers as words", "storage", Given(X.astype(str), Y), "refused", says="numeric|number")
+case("dates", "storage", lambda: Given(np.full((N, 3), np.datetime64("2020")), Y), "refused", says="date|numeric")
+case("largest numbers there are", "units", Given(np.where(X > 0, 1.7e308, -1.7e308), Y), "answer")
+case("one number of 1e300", "units", Given(put(1e300), Y), "answer")
+case("rows to predict of 1e308", "units", Given(X, Y, None, np.full((2, 3), 1.7e308)), "answer")
+case("no rows to predict", "rows", Given(X, Y, None, X[:0]), "refused", says="0 sample")
+case("one dimension to predict", "storage", Given(X, Y, None, X[0]), "refused", says="2D")
+case("masked rows to predict", "storage", Given(X, Y, None, np.ma.masked_greater(X, 1)), "refused", says="mask")
 case("words", "storage", Given(np.full((N, 3), "word"), Y), "refused", says="numeric|number|convert")
 case("one dimension", "storage", Given(X[:, 0], Y), "refused", says="2D|two")
 case("three dimensions", "storage", Given(X[:, :, None], Y), "refused", says="dim 3|dimension")

@@ -53,6 +53,10 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
     weight = np.asarray(sample_weight)
     if weight.ndim == 0 and weight.dtype.kind in "fiub":
         weight = np.full(n_rows, float(weight))
+    if weight.dtype.kind not in "fiubO":
+        raise DataError(
+            f"sample_weight holds {weight.dtype} values; weights are numbers that say how often a row counts."
+        )
     if weight.ndim != 1:
         raise DataError(f"Sample weights must be 1D array or scalar; sample_weight has {weight.ndim} dimensions.")
     if weight.shape[0] != n_rows:

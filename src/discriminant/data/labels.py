@@ -124,7 +124,11 @@ def _by_dictionary(labels: Array) -> tuple[Array, Array]:
         )
     if not text:
         try:
-            return encode_labels(np.array(labels.tolist()))
+            plain = np.array(labels.tolist())
+            if plain.dtype == object:
+                listed = " and ".join(sorted(kind.__name__ for kind in kinds)[:3])
+                raise DataError(f"values of the type {listed}; use numbers or text")
+            return encode_labels(plain)
         except (TypeError, ValueError, DataError) as error:
             raise DataError(f"Unknown label type: y holds objects that are not class labels ({error}).") from error
     if bytes in text and len(text) > 1:

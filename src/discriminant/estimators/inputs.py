@@ -82,6 +82,11 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
                 raise DataError(f"The data frame has 0 {what}s; at least one is needed.")
         return X
     accept = ("csr", "csc") if estimator.__sklearn_tags__().input_tags.sparse else False
+    kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if kind in "mM":
+        raise DataError(
+            f"X holds {X.dtype} values: dates and durations are no numbers. Take a difference in days, say."
+        )
     return validate_data(estimator, X=X, reset=reset, accept_sparse=accept, dtype="numeric", ensure_all_finite=False)
 
 

@@ -13,7 +13,7 @@ from discriminant.data.columns import Ranges, column_ranges, in_own_units, is_pl
 from discriminant.errors import DataError, ScaleWarning, columns
 from discriminant.protocols import Array
 
-TOO_FAR = 1e4  # middles further from zero, in half-widths, than steps in the units of X can bear
+TOO_FAR = 1e3  # middles further from zero, in half-widths, than steps in the units of X can bear
 TOO_WIDE = 1e5  # and the same of widths against one
 SOME_ROWS = 5_000  # that a warning looks at
 
