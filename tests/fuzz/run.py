@@ -95,9 +95,7 @@ def commands(count: int, seconds: float, seed: int = 0) -> collections.Counter[s
     """Words in any order as arguments of the command."""
     from discriminant.cli import main
 
-    known = (
-        "fit predict evaluate summary separable export --help --target species iris - --method lda logistic"
-    )
+    known = "fit predict evaluate summary separable export --help --target species iris - --method lda logistic"
     words = [*known.split(), "--output", "--costs", "--priors", "", "=", "--", "-1", "1e400"]
     words += [token.decode("utf-8", "replace") for token in TOKENS]
 

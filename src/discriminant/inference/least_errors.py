@@ -60,7 +60,8 @@ def least_errors(
     source = as_rows(X)
     heavy = np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=np.float64)
     alive = np.flatnonzero(heavy > 0)
-    begun, witnesses = time.monotonic(), []
+    begun = time.monotonic()
+    witnesses: list[Any] = []
     half, end = begun + seconds / 2, begun + seconds
     bound, hit, k = 0.0, np.empty(0, np.intp), 0
     for k in range(1, rounds + 1):
