@@ -16,6 +16,7 @@ from discriminant.data import make_blocks, single_threaded_blas, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.threads import ordered_map
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
+from discriminant.optimize.sparse.inner import warm
 from discriminant.optimize.sparse.losses import Losses
 from discriminant.optimize.sparse.path import SparsePenalty, make_solver, targets, user_weights
 from discriminant.optimize.sparse.ridge_folds import shareable, solve_folds
@@ -61,6 +62,8 @@ class Folds:
                 self._together(np.array(whole), Cs, tol, found)
             rest = [f for f in range(F) if not np.isfinite(found.gaps[f]).all()]
             threads = workers() if self.problem.values >= SERIAL_VALUES else 1
+            if threads > 1 and rest and l1_ratio > 0:
+                warm()
             for _ in ordered_map(lambda f: self._alone(f, Cs, l1_ratio, tol, found), rest, threads):
                 continue
         return found

@@ -26,6 +26,7 @@ from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.estimators.svc_fits import OneFit, lasso_fit, machine_fit, ridge_fit
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.logistic.certificate import Certificate
+from discriminant.optimize.sparse.inner import COMPILE_FROM, warm
 from discriminant.protocols import Array
 
 
@@ -141,7 +142,10 @@ class LinearSVC(Compiled, ClassifierMixin, BaseEstimator):
             return ridge_fit(X, y, cost, self.loss == "squared_hinge", bias, free, self.tol, seed, self._most())
 
         size = X.nnz if hasattr(X, "nnz") else X.size
-        fits = list(ordered_map(one, labels, workers() if size >= SERIAL_VALUES else 1))
+        threads = workers() if size >= SERIAL_VALUES and len(labels) > 1 else 1
+        if threads > 1 and X.shape[1] >= COMPILE_FROM:
+            warm()
+        fits = list(ordered_map(one, labels, threads))
         return np.hstack([fit.weights for fit in fits]), fits
 
     def _most(self) -> int:

@@ -149,3 +149,10 @@ def plain_sweep_atoms(H: Any, a: Any, g: Any, starts: Any, l1: Any, L: Any, supp
 
 sweep_rows = compiled(_sweep_rows, fastmath={"reassoc", "contract", "nsz"})
 sweep_atoms = compiled(_sweep_atoms, fastmath={"reassoc", "contract", "nsz"})
+
+
+def warm() -> None:
+    """Load Numba and the sweeps now, in one thread: several must not do so at once."""
+    one, zero = np.ones((1, 1)), np.zeros(1)
+    sweep_rows(one, one.copy(), one.copy(), one, zero, zero, False, False)
+    sweep_atoms(one, zero.copy(), zero.copy(), np.array([0, 1]), zero, zero, False)

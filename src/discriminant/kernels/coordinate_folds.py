@@ -92,3 +92,8 @@ def plain_fold_slopes(z: Any, t: Any, s: Any, v: Any, h: Any) -> float:
 
 
 fold_slopes = compiled(_fold_slopes, fastmath={"reassoc", "contract", "nsz"})
+
+
+def warm() -> None:
+    """Load Numba and the kernel now, in one thread: several must not do so at once."""
+    fold_slopes(np.zeros(1), np.zeros(1), np.ones(1), np.empty(1), np.empty(1))

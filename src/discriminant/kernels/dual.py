@@ -185,3 +185,8 @@ def _machine_epoch(
 dense_epoch = compiled(_dense_epoch, fastmath={"reassoc", "contract", "nsz"})
 sparse_epoch = compiled(_sparse_epoch)
 machine_epoch = compiled(_machine_epoch)
+
+
+def warm() -> None:
+    """Load Numba now, in one thread: several must not do so at once."""
+    shuffle(np.arange(2), 1)

@@ -47,6 +47,14 @@ def _kernels(fast: bool) -> tuple[Any, Any]:
     return sweep_rows, sweep_atoms
 
 
+def warm() -> None:
+    """Load the compiled sweeps in this thread, before others use them."""
+    if can_compile():
+        from discriminant.kernels.coordinate import warm as load
+
+        load()
+
+
 @dataclass(frozen=True)
 class Quadratic:
     """H, with the l₂ level on its diagonal, over coordinates (features × outputs, outputs innermost)."""

@@ -162,6 +162,10 @@ def solve_folds(problem: LogisticProblem, losses: list[Losses], strengths: Array
     offset = losses[0].offset
     Z = np.zeros((F * q, problem.n_rows)) if offset is None else np.tile(offset.T, (F, 1))
     fast = can_compile() and F * L * problem.n_rows >= COMPILE_ROWS
+    if fast:
+        from discriminant.kernels.coordinate_folds import warm
+
+        warm()
     enough = SAMPLE_ROWS_PER_PARAMETER * D * q
     sample = sampled(problem, enough) if 2 * enough < problem.n_rows else None
     state = FoldState(problem, losses, np.zeros((F, D, q)), Z, fast, sample)
