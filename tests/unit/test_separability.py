@@ -400,3 +400,127 @@ def test_search_is_deterministic_for_a_seed():
     assert first.multipliers == second.multipliers
     assert isinstance(first._cone.width, int)
     assert Search(first._cone).run().weights is None
+
+
+# -- many columns, many classes, files ---------------------------------------------------------------------------------
+
+
+def test_rare_words_are_peeled_off():
+    """Columns that occur in one class only settle their rows; what is left decides, and the layers keep their order."""
+    random = np.random.default_rng(14)
+    n, d = 120, 700
+    X = np.zeros((n, d))
+    y = np.repeat([0, 1], n // 2)
+    X[np.arange(n - 20), np.arange(n - 20)] = 1.0 + random.integers(0, 3, size=n - 20)  # a word of its own for most
+    X[:, 600:603] = random.integers(0, 2, size=(n, 3))
+    for form in (X, sparse.csr_array(X)):
+        result = separability(form, y)
+        assert result.check()
+        assert result.verdict in ("separable", "quasi-separable")
+    crossed = X.copy()
+    crossed[-20:] = 0.0
+    crossed[-20:, 600] = random.integers(0, 2, size=20)
+    y[-20:] = random.integers(0, 2, size=20)
+    y[-4:], crossed[-4:, 600] = [0, 1, 0, 1], [0, 0, 1, 1]
+    dense, light = separability(crossed, y), separability(sparse.csr_array(crossed), y)
+    assert dense.verdict == light.verdict == "quasi-separable"
+    assert dense.check()
+    assert light.check()
+    assert set(range(n - 20, n)) <= set(dense.boundary.tolist())
+    assert 600 not in dense.columns
+    assert 0 in dense.columns
+    narrow = separability(crossed[:, :500], y)  # fewer columns: the other road
+    assert narrow.check()
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_many_columns_agree_with_few(fit_intercept):
+    """Padding X with 700 zero columns takes the road for many columns; the verdict stays."""
+    random = np.random.default_rng(15)
+    for seed in range(12):
+        X = random.integers(-1, 2, size=(14, 2)).astype(float)
+        y = random.integers(0, 2, size=14)
+        y[:2] = [0, 1]
+        wide = np.column_stack([X, np.zeros((14, 700))])
+        few = separability(X, y, fit_intercept=fit_intercept, random_state=seed)
+        many = separability(wide, y, fit_intercept=fit_intercept, random_state=seed)
+        assert few.verdict == many.verdict
+        assert few.check()
+        assert many.check()
+
+
+@pytest.mark.parametrize("spread", [0.2, 0.8, 1.5, 4.0])
+def test_merging_classes_gives_the_verdict_of_the_whole_machine(monkeypatch, spread):
+    """With mergers and without them, the same verdict, each proved; groups that stay apart make it quasi-separable."""
+    import discriminant.inference.merging as merging
+
+    random = np.random.default_rng(16)
+    centres = np.array([[0.0, 0.0], [1.0, 0.0], [30.0, 0.0], [31.0, 0.0], [0.0, 40.0]])
+    y = np.repeat(np.arange(5), 30)
+    X = centres[y] + spread * random.uniform(-1, 1, size=(150, 2))
+    whole = separability(X, y)
+    monkeypatch.setattr(merging, "_MERGE_FROM", 0)
+    merged = separability(X, y)
+    assert merged.verdict == whole.verdict
+    assert merged.check()
+    assert whole.check()
+    assert merged.boundary.tolist() == whole.boundary.tolist()
+    assert merged.columns == whole.columns
+
+
+def test_newton_steps_find_a_machine_for_digits():
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    result = separability(X, y)
+    assert result.verdict == "separable"
+    assert result.hyperplane.shape == (65, 10)
+    assert result.check()
+    g = result.hyperplane[0] + X @ result.hyperplane[1:]
+    assert (g.argmax(axis=1) == y).all()
+    assert len(result.aliased) == 3  # three pixels are always blank
+
+
+def test_removals_separate_the_rest():
+    """Without the named rows the data are separable, and no set is smaller than the bound."""
+    random = np.random.default_rng(17)
+    X = random.normal(size=(60, 2))
+    y = X[:, 0] + X[:, 1] > 0
+    y[[3, 17]] ^= True
+    result = separability(X, y)
+    assert result.verdict == "overlapping"
+    removals = result.removals()
+    rest = np.setdiff1d(np.arange(60), removals.rows)
+    assert separability(X[rest], y[rest]).verdict == "separable"
+    assert 1 <= removals.least <= len(removals) <= 2
+    assert len(separability(X, X[:, 0] > 0).removals()) == 0
+
+
+def test_a_verdict_in_a_file_leaves_the_data_behind():
+    import pickle
+
+    random = np.random.default_rng(18)
+    X = random.normal(size=(2000, 5))
+    for y in (X[:, 0] > 0, random.random(2000) > 0.5):
+        result = separability(X, y)
+        stored = pickle.dumps(result)
+        assert len(stored) < 40_000 < X.nbytes
+        again = pickle.loads(stored)
+        assert again.verdict == result.verdict
+        assert str(again) == str(result)
+        with pytest.raises(DataError, match="does not hold its data"):
+            again.check()
+        assert again.check(X, y)
+        if again:
+            assert again.exact == result.exact
+            assert not again.check(X[::-1], y)
+        with pytest.raises(DataError, match="not the data"):
+            again.check(X[:5], y[:5])
+
+
+def test_chance_is_covers_probability():
+    random = np.random.default_rng(19)
+    X = random.normal(size=(8, 3))
+    result = separability(X, [0, 1, 0, 1, 1, 0, 0, 1])
+    assert result.chance == 0.5
+    assert "probability 0.5" in str(result) or result.verdict != "separable"

@@ -76,17 +76,17 @@ def _widened(cone: KeslerCone, weights: Integers) -> tuple[Integers, float]:
 
 def to_floats(cone: KeslerCone, weights: Sequence[int]) -> Array:
     """The weights over the columns of X, rounded: (1+d,) of length one for two classes, else (1+d, K)."""
-    exact = rationals(cone, weights)
+    exact = rationals(cone, weights, cone.source.shape[1])
     unit = _root_above(sum((v * v for block in exact for v in block[1:]), Fraction(0))) or Fraction(1)
     table = np.array([[_float(v / unit) for v in block] for block in exact]).T
     return table[:, 1] if cone.n_classes == 2 else table
 
 
-def rationals(cone: KeslerCone, weights: Sequence[int]) -> tuple[tuple[Fraction, ...], ...]:
+def rationals(cone: KeslerCone, weights: Sequence[int], d: int) -> tuple[tuple[Fraction, ...], ...]:
     """The weights of each class over the one and the columns of X, exactly."""
     exact = []
     for block in cone.machine(weights):
-        row = [Fraction(0)] * (cone.source.shape[1] + 1)
+        row = [Fraction(0)] * (d + 1)
         if cone.intercept:
             row[0] = Fraction(block[0])
         for j, v in zip(cone.keep, block[cone.intercept :], strict=True):

@@ -7,13 +7,12 @@ until no column has such a threshold (words that occur in one class only, rare c
 
     nothing: separable.   a part that is separable: separable.   a part that is not: quasi-separable, if any row went.
 
-Before exact arithmetic is spent on the rest, a few Newton steps on the squared hinge (conjugate gradients, so that no
-d × d matrix is formed) look for weights that separate it.
+Before exact arithmetic is spent on the rest, a few Newton steps look for weights that separate it (``hinge``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -25,11 +24,11 @@ from discriminant.data.rows import is_sparse
 from discriminant.inference.columns import independent_columns
 from discriminant.inference.cone import KeslerCone, Pair, dense, frame_of
 from discriminant.inference.exact import Integers, over_common_denominator
+from discriminant.inference.hinge import separating
 from discriminant.inference.search import Finding, Search
 from discriminant.protocols import Array
 
 MANY_COLUMNS = 600
-_OUTER, _INNER = 25, 60
 
 Raw = dict[int, Fraction]  # weights over the columns of X; −1 is the intercept
 
@@ -55,7 +54,7 @@ def find(cone: KeslerCone, seed: int) -> Finding:
     if not len(rows):
         return Finding(_stack(cone, layers, {}), None, {}, tuple(cone.keep), (), {})
     rest = _rest(cone, rows)
-    u = separate(rest.cone)
+    u = separating(rest.cone)
     if u is not None:
         weights = _stack(cone, layers, _raw(rest, rest.cone.exact(u)))
         return Finding(weights, None, {}, tuple(cone.keep), (), {})
@@ -206,77 +205,3 @@ def _values(cone: KeslerCone, raw: Raw, rows: Array) -> Array:
         if j >= 0:
             w[j] = float(value)
     return np.asarray(cone.source.pick(rows).values @ w).ravel() + float(raw.get(-1, 0))
-
-
-# -- a look for weights that separate ----------------------------------------------------------------------------------
-
-
-def separate(cone: KeslerCone) -> Array | None:
-    """Float weights that separate two classes, found by Newton steps on ½Σ max(0, 1 − s z)² + ½δ‖u‖², or None.
-
-    None says nothing: there may be weights that these steps do not find.
-    """
-    values, signs = cone.source.design(0, cone.n_rows).values, 2.0 * (cone.codes == 1) - 1.0
-    scale = np.ldexp(1.0, -cone.exponent)
-    offset = cone.center * scale
-
-    def scores(u: Array) -> Array:
-        w = u[cone.intercept :]
-        return np.asarray(np.asarray(values @ (w * scale)).ravel() - offset @ w + (u[0] if cone.intercept else 0.0))
-
-    def adjoint(g: Array) -> Array:
-        w = np.asarray(values.T @ g).ravel() * scale - offset * g.sum()
-        return np.asarray(np.append(g.sum(), w) if cone.intercept else w)
-
-    u, z = np.zeros(cone.width), np.zeros(cone.n_rows)
-    delta = 1e-6 * cone.n_rows
-    for _ in range(_OUTER):
-        short = np.maximum(1.0 - signs * z, 0.0)
-        gradient = delta * u - adjoint(signs * short)
-        active = (short > 0).astype(float)
-        step, product = _conjugate(_curvature(scores, adjoint, active, delta), -gradient)
-        # The objective along the step is piecewise quadratic: halve until it falls enough.
-        size, value = 1.0, 0.5 * short @ short + 0.5 * delta * u @ u
-        while size > 1e-6:
-            ahead = np.maximum(1.0 - signs * (z + size * product), 0.0)
-            trial = u + size * step
-            if 0.5 * ahead @ ahead + 0.5 * delta * trial @ trial <= value + 1e-4 * size * (gradient @ step):
-                break
-            size /= 2.0
-        u, z = u + size * step, z + size * product
-        if (signs * z > 0).all():
-            return u if (cone.signs(cone.exact(u)) > 0).all() else None
-        delta = max(delta / 10.0, 1e-12 * cone.n_rows)
-    return None
-
-
-Map = Callable[[Array], Array]
-
-
-def _curvature(scores: Map, adjoint: Map, active: Array, delta: float) -> Callable[[Array], tuple[Array, Array]]:
-    """p ↦ (its scores, (δ + Σ over active rows ỹỹᵗ) p)."""
-
-    def product(p: Array) -> tuple[Array, Array]:
-        z = scores(p)
-        return z, delta * p + adjoint(active * z)
-
-    return product
-
-
-def _conjugate(product: Callable[[Array], tuple[Array, Array]], right: Array) -> tuple[Array, Array]:
-    """(x, scores of x) with product(x) ≈ right, by conjugate gradients; product gives (scores, H p)."""
-    x, r = np.zeros_like(right), right.copy()
-    p, squared, reached = r.copy(), float(r @ r), None
-    goal = 1e-6 * squared
-    for _ in range(_INNER):
-        scores, q = product(p)
-        length = squared / max(float(p @ q), 1e-300)
-        x += length * p
-        reached = length * scores if reached is None else reached + length * scores
-        r -= length * q
-        following = float(r @ r)
-        if following <= goal:
-            break
-        p, squared = r + (following / squared) * p, following
-    assert reached is not None
-    return x, reached

@@ -25,6 +25,7 @@ from discriminant.inference.capacity import cover_probability
 from discriminant.inference.columns import independent_columns
 from discriminant.inference.cone import KeslerCone, Pair, dense, frame_of
 from discriminant.inference.exact import Integers
+from discriminant.inference.hinge import few_errors
 from discriminant.inference.hyperplanes import Placed, least, place, rationals
 from discriminant.inference.merging import find_machine
 from discriminant.inference.peeling import MANY_COLUMNS, find
@@ -65,6 +66,7 @@ class Separability:
     aliased: tuple[Any, ...]  # exact linear combinations of columns before them
     boundary: Array  # row numbers that quasi-separation leaves on the boundary
     margin_bound: float  # no hyperplane has a larger margin than this
+    shape: tuple[int, int]  # of X
     notes: tuple[str, ...] = ()
     multipliers: Mapping[Pair, Fraction] = field(default_factory=dict, repr=False)  # (row, rival code) → λ > 0
     _cone: KeslerCone = field(default=None, repr=False)  # type: ignore[assignment]
@@ -78,12 +80,12 @@ class Separability:
 
         ``hyperplane`` is the same up to rounding and a positive factor.
         """
-        return rationals(self._cone, self._weights) if self.hyperplane is not None else ()
+        return rationals(self._cone, self._weights, self.shape[1]) if self.hyperplane is not None else ()
 
     @property
     def chance(self) -> float:
         """The probability that as many rows, labelled by coin flips, would be separable (Cover 1965)."""
-        return cover_probability(self._cone.n_rows, self._cone.width - 1) if self._cone.intercept else float("nan")
+        return cover_probability(self.shape[0], self._cone.width - 1) if self._cone.intercept else float("nan")
 
     def __bool__(self) -> bool:
         return self.verdict == SEPARABLE
@@ -91,24 +93,80 @@ class Separability:
     def __str__(self) -> str:
         return sentence(self)
 
-    def check(self) -> bool:
-        """Verify the verdict from X and y in exact arithmetic, trusting nothing that was computed on the way."""
-        cone, weights = self._cone, self._weights
+    def check(self, X: Any = None, y: Any = None) -> bool:
+        """Verify the verdict from X and y in exact arithmetic, trusting nothing that was computed on the way.
+
+        The data of the question are at hand unless the verdict comes from a file; then they must be given again.
+        """
+        cone, weights = self._data(X, y), self._weights
         if not relations_hold(cone, self._relations):
             return False
         if self.verdict == SEPARABLE:
             return all_positive(cone, weights, least(cone, weights, self.margin))
-        if not balanced(cone, self.multipliers) or self.witness is None or not self._witness_balanced():
+        if not balanced(cone, self.multipliers) or self.witness is None or not self._witness_balanced(cone):
             return False
         if self.verdict == OVERLAPPING:
             return rank(cone, list(self.multipliers)) == cone.dimension
         return boundary_only(cone, weights, self.boundary, list(self.multipliers), *self._spanned)
 
-    def _witness_balanced(self) -> bool:
+    def removals(self, seconds: float = 10.0) -> Removals:
+        """A small set of rows without which the classes are separable, and how many rows that takes at least.
+
+        The rows are those that a few Newton steps on the squared hinge err on, or fewer; the bound comes from rows
+        that cannot be separated, whatever the weights: from each such set one row must go.
+        """
+        from discriminant.inference.least_errors import least_errors
+
+        cone = self._data(None, None)
+        if self.verdict == SEPARABLE:
+            return Removals(np.zeros(0, dtype=np.intp), 0)
+        with single_threaded_blas():
+            rows = few_errors(cone)
+        found = least_errors(
+            cone.source, cone.codes, fit_intercept=cone.intercept, seconds=seconds, enough=float(len(rows))
+        )
+        return Removals(np.sort(found.rows) if found.proved else rows, int(np.ceil(found.bound - 1e-9)))
+
+    def _data(self, X: Any, y: Any) -> KeslerCone:
+        if X is None and self._cone.source is not None:
+            return self._cone
+        if X is None or y is None:
+            raise DataError("This verdict does not hold its data any more: call check(X, y) with them.")
+        source, labels = as_rows(X), np.asarray(y)
+        codes = np.searchsorted(self.classes, labels)
+        known = codes < len(self.classes)
+        if source.shape != self.shape or not known.all() or not (self.classes[codes] == labels).all():
+            raise DataError(
+                f"These are not the data of the verdict: it is about X of shape {self.shape}, other labels."
+            )
+        return replace(self._cone, source=source, codes=codes, _integers={})
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A verdict in a file is a few numbers; the data stay where they are.
+        empty = replace(self._cone, source=None, codes=np.zeros(0, dtype=np.int8), _integers={})  # type: ignore[arg-type]
+        return {**self.__dict__, "_cone": empty}
+
+    def _witness_balanced(self, cone: KeslerCone) -> bool:
         assert self.witness is not None
         codes = np.searchsorted(self.classes, self.witness.rivals)
         pairs = zip(self.witness.rows.tolist(), codes.tolist(), strict=True)
-        return balanced(self._cone, dict(zip(pairs, self.witness.weights, strict=True)))
+        return balanced(cone, dict(zip(pairs, self.witness.weights, strict=True)))
+
+
+@dataclass(frozen=True)
+class Removals:
+    """Rows whose removal makes classes separable, and the least number of rows that any such set holds."""
+
+    rows: Array
+    least: int
+
+    @property
+    def proved(self) -> bool:
+        """Whether no smaller set exists."""
+        return len(self.rows) == self.least
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
 
 def separability(
@@ -199,6 +257,7 @@ def _result(
         aliased=tuple(called[j] for j in relations),
         boundary=boundary,
         margin_bound=placed.bound,
+        shape=cone.source.shape,
         notes=_notes(verdict, placed, relations, feature_names),
         multipliers=finding.multipliers,
         _cone=cone,
@@ -243,7 +302,7 @@ def _notes(
 
 def sentence(result: Separability) -> str:
     """The verdict in words."""
-    n, d = result._cone.source.shape
+    n, d = result.shape
     kinds = "two classes" if len(result.classes) == 2 else f"{len(result.classes)} classes"
     head = f"{n} rows, {d} columns, {kinds}: {result.verdict}."
     if result.verdict == SEPARABLE:

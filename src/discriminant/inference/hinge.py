@@ -1,0 +1,145 @@
+"""Weights that err on few rows, or on none, by Newton steps on the squared hinge: a quick guess, nothing proved.
+
+    J(W) = ½ Σ_i Σ_{k ≠ y_i} max(0, 1 − (w_y − w_k)·ỹ_i)² + ½ δ ‖W‖²
+
+over Kesler's rows, which for two classes is the squared hinge of the textbooks.  Conjugate gradients solve for the
+steps, so that no matrix larger than the data is formed; δ falls from step to step, towards the widest gap where there
+is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from discriminant.inference.cone import KeslerCone
+from discriminant.protocols import Array
+
+_OUTER, _INNER = 25, 60
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """ỹ in float coordinates as a linear map, with the columns that are kept."""
+
+    cone: KeslerCone
+
+    def scores(self, W: Array) -> Array:
+        """Ỹ W, (n, K), for W (r, K)."""
+        cone, keep = self.cone, list(self.cone.keep)
+        table = np.zeros((cone.source.shape[1], W.shape[1]))
+        table[keep] = W[cone.intercept :] * np.ldexp(1.0, -cone.exponent[keep])[:, None]
+        values = cone.source.design(0, cone.n_rows).values
+        start = W[0] if cone.intercept else 0.0
+        return np.asarray(values @ table) - cone.center @ table + start
+
+    def adjoint(self, G: Array) -> Array:
+        """Ỹᵗ G, (r, K)."""
+        cone, keep = self.cone, list(self.cone.keep)
+        values = cone.source.design(0, cone.n_rows).values
+        total = G.sum(axis=0)
+        table = np.asarray(values.T @ G) - np.outer(cone.center, total)
+        table = table[keep] * np.ldexp(1.0, -cone.exponent[keep])[:, None]
+        return np.vstack([total, table]) if cone.intercept else table
+
+
+def separating(cone: KeslerCone) -> Array | None:
+    """Float weights of the cone whose exact form separates every row, or None, which says nothing."""
+    least, patience = cone.n_rows, 2
+    for W, z in _steps(cone):
+        wrong = int((_gaps(z, cone.codes) <= 0).any(axis=1).sum())
+        if not wrong:
+            u = flat(W)
+            return u if (cone.signs(cone.exact(u)) > 0).all() else None
+        patience = 2 if wrong < 0.7 * least else patience - 1
+        least = min(least, wrong)
+        if not patience:  # the errors do not fall any more
+            return None
+    return None
+
+
+def few_errors(cone: KeslerCone) -> Array:
+    """The rows that the best of these weights do not put strictly on their side, by exact signs."""
+    best, least = np.arange(cone.n_rows), cone.n_rows + 1
+    for W, z in _steps(cone):
+        wrong = int((_gaps(z, cone.codes) <= 0).any(axis=1).sum())
+        if wrong < least:
+            signs = cone.signs(cone.exact(flat(W)))
+            best, least = np.flatnonzero((signs <= 0).any(axis=1)), wrong
+    return best
+
+
+def flat(W: Array) -> Array:
+    """(r, K) weights as those of the cone: the classes after the first, less the first."""
+    return np.asarray((W[:, 1:] - W[:, :1]).T.ravel())
+
+
+def _gaps(z: Array, codes: Array) -> Array:
+    """z_y − z_k, infinite at k = y."""
+    place = np.arange(len(z))
+    gap = z[place, codes][:, None] - z
+    gap[place, codes] = np.inf
+    return np.asarray(gap)
+
+
+def _steps(cone: KeslerCone) -> Iterator[tuple[Array, Array]]:
+    """Weights and their scores after each Newton step."""
+    rows, codes = _Rows(cone), np.asarray(cone.codes, dtype=np.intp)
+    W, z = np.zeros((cone.width, cone.n_classes)), np.zeros((cone.n_rows, cone.n_classes))
+    delta = 1e-6 * cone.n_rows
+    for _ in range(_OUTER):
+        short = np.maximum(1.0 - _gaps(z, codes), 0.0)
+        gradient = delta * W - rows.adjoint(_to_scores(short, codes))
+        if not gradient.any():
+            break
+        step, moved = _conjugate(_curvature(rows, short > 0, codes, delta), -gradient)
+        size, slope = 1.0, float(np.sum(gradient * step))
+        value = 0.5 * float(np.sum(short * short) + delta * np.sum(W * W))
+        while size > 1e-6:  # piecewise quadratic along the step: halve until it falls enough
+            ahead, trial = np.maximum(1.0 - _gaps(z + size * moved, codes), 0.0), W + size * step
+            if 0.5 * float(np.sum(ahead * ahead) + delta * np.sum(trial * trial)) <= value + 1e-4 * size * slope:
+                break
+            size /= 2.0
+        W, z = W + size * step, z + size * moved
+        yield W, z
+        if not np.any(_gaps(z, codes) <= 0) or size <= 1e-6:
+            break
+        delta = max(delta / 10.0, 1e-12 * cone.n_rows)
+
+
+def _to_scores(G: Array, codes: Array) -> Array:
+    """Σ_k G_k (e_y − e_k): the adjoint of the gaps."""
+    result = -G
+    result[np.arange(len(G)), codes] = G.sum(axis=1)
+    return np.asarray(result)
+
+
+def _curvature(rows: _Rows, active: Array, codes: Array, delta: float) -> Callable[[Array], tuple[Array, Array]]:
+    """P ↦ (its scores, the Hessian times P)."""
+
+    def product(P: Array) -> tuple[Array, Array]:
+        z = rows.scores(P)
+        return z, delta * P + rows.adjoint(_to_scores(np.where(active, _gaps(z, codes), 0.0), codes))
+
+    return product
+
+
+def _conjugate(product: Callable[[Array], tuple[Array, Array]], right: Array) -> tuple[Array, Array]:
+    """(X, scores of X) with product(X) ≈ right, by conjugate gradients."""
+    X, r = np.zeros_like(right), right.copy()
+    p, squared = r.copy(), float(np.sum(r * r))
+    scores, q = product(p)
+    reached, goal = np.zeros_like(scores), 1e-6 * squared
+    for _ in range(_INNER):
+        length = squared / max(float(np.sum(p * q)), 1e-300)
+        X += length * p
+        reached += length * scores
+        r -= length * q
+        following = float(np.sum(r * r))
+        if following <= goal:
+            break
+        p, squared = r + (following / squared) * p, following
+        scores, q = product(p)
+    return X, reached
