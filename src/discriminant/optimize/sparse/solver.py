@@ -188,7 +188,7 @@ class SparseSolver:
                 self._refresh(here)
                 continue
             failed = 0
-            slow = there.gap > (0.5 if self._fresh else STALE) * here.gap
+            slow = there.gap > self._stale() * here.gap
             if not self._fresh and slow:
                 self._refresh(there)
             else:
@@ -212,6 +212,10 @@ class SparseSolver:
             here = there
         here = self.stand(strength)
         return here.J, self._check_outside(here, strength)[0]
+
+    def _stale(self) -> float:
+        """New curvature costs about m/4 steps on m columns: the more columns, the slower steps may be before it pays."""
+        return min(STALE * max(1.0, len(self.A) / 100), 0.6)
 
     def _refresh(self, here: Standing) -> None:
         joint = len(self.A) * self.losses.q <= MOST_JOINT or self.losses.q == 1 or not self.levels.single
