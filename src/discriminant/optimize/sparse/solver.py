@@ -214,7 +214,7 @@ class SparseSolver:
         return here.J, self._check_outside(here, strength)[0]
 
     def _stale(self) -> float:
-        """New curvature costs about m/4 steps on m columns: the more columns, the slower steps may be before it pays."""
+        """New curvature costs about m/4 steps on m columns: with many columns even slow steps are cheaper."""
         return min(STALE * max(1.0, len(self.A) / 100), 0.6)
 
     def _refresh(self, here: Standing) -> None:
