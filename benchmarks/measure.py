@@ -125,6 +125,7 @@ class Options:
     quiet: float = 0.2  # seconds of rest before each measurement
     patience: float = 20.0  # seconds to wait at most for others to rest
     limit: float = 120.0  # seconds: a contender whose first call takes longer is not measured again
+    only: tuple[str, ...] = ()  # parts of the names of the peers' methods that take part; none: all
 
 
 def say(text: str) -> None:
@@ -132,7 +133,9 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def contenders(task: Task, workers: Mapping[str, Worker]) -> tuple[list[Row], list[str], dict[str, str]]:
+def contenders(
+    task: Task, workers: Mapping[str, Worker], only: tuple[str, ...] = ()
+) -> tuple[list[Row], list[str], dict[str, str]]:
     """The rows to fill, the sentences about those who do not take part, and the versions of those who do."""
     rows, skipped, versions = [], [], {}
     for file, worker in workers.items():
@@ -144,7 +147,8 @@ def contenders(task: Task, workers: Mapping[str, Worker]) -> tuple[list[Row], li
         elif not methods:
             skipped.append(f"{adapter.NAME} {adapter.REFUSALS.get(task.problem, 'has no method for this')}.")
         else:
-            rows += [Row(adapter.NAME, file, adapter.ROLE, method) for method in methods]
+            chosen = [m for m in methods if adapter.ROLE != PEER or not only or any(part in m for part in only)]
+            rows += [Row(adapter.NAME, file, adapter.ROLE, method) for method in chosen]
             versions[adapter.PACKAGE] = version
     return rows, skipped, versions
 
@@ -263,7 +267,7 @@ def peaks(task: Task, rows: list[Row], options: Options) -> None:
 def measure(task: Task, workers: Mapping[str, Worker], options: Options) -> Outcome:
     """The whole of one task."""
     say(f"{task.name}: {task.title}, {task.size()}")
-    rows, skipped, versions = contenders(task, workers)
+    rows, skipped, versions = contenders(task, workers, options.only)
     same_data(task, workers, rows)
     judge(task, rows, warm_up(rows, workers))
     neighbours = Neighbours()

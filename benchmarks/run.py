@@ -26,6 +26,7 @@ def parser() -> argparse.ArgumentParser:
     parse = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     parse.add_argument("--task", action="append", choices=sorted(TASKS), help="may be given again; default: all")
     parse.add_argument("--adapter", action="append", choices=FILES, help="only these contenders; default: all")
+    parse.add_argument("--method", action="append", help="only peers' methods with this in their name; default: all")
     parse.add_argument("--repeat", type=int, default=None, help="rounds (default 7, quick 3)")
     parse.add_argument("--threads", type=int, default=cores, help="cores that every contender may use (default: all)")
     parse.add_argument("--quick", action="store_true", help="small sizes, no README: do the tasks run, are they right?")
@@ -47,7 +48,7 @@ def publish(outcome: Outcome, machine: dict[str, object], arguments: argparse.Na
     (folder / f"{name}.md").write_text(text)
     draw([outcome], folder / f"{name}.svg")
     print(text, flush=True)
-    if arguments.quick or arguments.no_readme or arguments.adapter:
+    if arguments.quick or arguments.no_readme or arguments.adapter or arguments.method:
         return
     if outcome.decided:
         paste(HERE / "README.md", outcome.task.name, text, tuple(TASKS))
@@ -58,7 +59,7 @@ def publish(outcome: Outcome, machine: dict[str, object], arguments: argparse.Na
 def picture(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
     """The picture of all tasks of the run; beside the README where the run was whole and decides."""
     draw(outcomes, arguments.results / ("quick-speed.png" if arguments.quick else "speed.png"))
-    whole = not (arguments.quick or arguments.no_readme or arguments.adapter or arguments.task)
+    whole = not (arguments.quick or arguments.no_readme or arguments.adapter or arguments.method or arguments.task)
     if whole and all(outcome.decided for outcome in outcomes):
         draw(outcomes, HERE / "speed.svg")
         text = "![Time of each contender on each task](speed.svg)\n"
@@ -75,6 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         threads=arguments.threads,
         memory=not arguments.no_memory,
         patience=arguments.patience,
+        only=tuple(arguments.method or ()),
     )
     machine = describe(arguments.threads)
     with contextlib.ExitStack() as stack:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks.adapters.refusals import NO_STEPS, STEPS
 from benchmarks.adapters.sklearn_logistic import default, iterative, one_row
 from benchmarks.contract import PEER, Data, Prepared
 from benchmarks.effort import methods
@@ -50,3 +51,4 @@ REFUSALS = {"lda-fit": _NO_LDA, "qda-fit": _NO_LDA, "lda-predict": _NO_LDA, "lda
 _NO_L1 = "runs scikit-learn's own code for L1 penalties"
 REFUSALS |= {"logistic-l1-path": _NO_L1, "logistic-l1-path-sparse": _NO_L1}
 REFUSALS["logistic-cv"] = "runs scikit-learn's own cross-validation"
+REFUSALS |= dict.fromkeys(STEPS, NO_STEPS)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from benchmarks.adapters.refusals import LOGISTIC
+from benchmarks.adapters.refusals import LOGISTIC, STEPS
 from benchmarks.cold import READ, python
 from benchmarks.contract import LIMIT, Data, Prepared
 
@@ -62,7 +62,7 @@ METHODS = {
     "qda-fit": _FIT,
     "least-squares-fit": _FIT,
     "lda-predict": {"one read of X": _read},
-    **{problem: {"one read of X": _read} for problem in LOGISTIC},
+    **{problem: {"one read of X": _read} for problem in (*LOGISTIC, *STEPS)},
     "lda-cold-start": {"start Python, import NumPy": _numpy_start},
 }
 REFUSALS: dict[str, str] = {}

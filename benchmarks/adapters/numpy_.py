@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.adapters.refusals import LOGISTIC
+from benchmarks.adapters.refusals import LOGISTIC, STEPS
 from benchmarks.contract import BY_HAND, Array, Data, Prepared
 
 NAME, ROLE, PACKAGE = "NumPy by hand", BY_HAND, "numpy"
@@ -84,4 +84,4 @@ METHODS = {
     "lda-predict": {"X @ W, argmax": _lda_predict},
 }
 REFUSALS = {"lda-cold-start": "is not run: the reference line is its import alone"}
-REFUSALS |= dict.fromkeys(LOGISTIC, "is not run: nothing that fits a few lines competes")
+REFUSALS |= dict.fromkeys((*LOGISTIC, *STEPS), "is not run: nothing that fits a few lines competes")
