@@ -278,7 +278,7 @@ def test_the_row_sample_never_hurts(kind):
     point = two_class(problem, problem.start(), trace, 1e-8)
     exact = newton(problem, problem.start(), Trace(), 1e-12)
     assert point.gap <= 1e-8 * point.look.value
-    assert point.look.value - exact.look.value <= point.gap
+    assert point.look.value - exact.look.value <= point.gap + 4e-16 * point.look.value  # the rounding of J itself
     assert trace.passes <= 16
 
 

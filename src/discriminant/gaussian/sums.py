@@ -55,7 +55,7 @@ class MomentKernel:
     by_class: bool = False
     diagonal: bool = False
     unit: Array | None = None  # (d,) powers of two
-    matrix: Array | None = None  # W (d, r); not by class
+    matrix: Array | None = None  # W (d, r), or by class (K, d, r)
     extended: bool = False  # take the product with W in the machine's widest float
 
     @property
@@ -144,10 +144,15 @@ class MomentKernel:
         for k in np.flatnonzero(counts).tolist():
             mine = slice(edges[k], edges[k + 1])
             part = rows[mine]
+            original = part.copy() if self.extended else part
             if shifted:
                 part -= self.shift[k]
             if self.unit is not None:
                 part /= self.unit
+            if self.matrix is not None:
+                own: Any = self.matrix[k]
+                one = MomentKernel(self.shift[k : k + 1], unit=self.unit, matrix=own, extended=self.extended)
+                part = one._mapped(original, part, np.zeros(len(part), dtype=np.intp))
             if weight is not None:
                 part *= root[mine, None]
             np.matmul(root[mine], part, out=sums[k])
