@@ -217,6 +217,7 @@ class Search:
             {
                 pair: Fraction(self.vanishing[pair] / float(size)) / Fraction(2) ** exponent
                 for pair, size, exponent in zip(pairs, length, exponents, strict=True)
+                if size > 0
             }
         )
 
