@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 # Public name → the module that holds it.  One sorted table; ``__all__`` is its keys.
 _HOMES = {
     "Adaline": "estimators.adaline",
+    "Certificate": "protocols",
     "Discriminant": "estimators.general",
     "FisherDiscriminant": "estimators.fisher",
     "LeastSquaresClassifier": "estimators.least_squares",
