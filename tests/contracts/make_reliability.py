@@ -32,7 +32,7 @@ from contracts.judge import Outcome, applies, judge, ours  # noqa: E402
 SIGNS = {"right": "✓", "told": "!", "refused": "–", "silently wrong": "✗", "internal error": "E"}
 SIGNS |= {"foreign warning": "W", "hang": "H", "crash": "C"}
 BAD = ("silently wrong", "internal error", "foreign warning", "hang", "crash")
-HANGS = 30  # seconds
+HANGS = 60  # seconds
 ISOLATED = multiprocessing.get_context("fork")
 
 
