@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from discriminant.inference.peeling import MANY_COLUMNS, find
 from discriminant.inference.proofs import all_positive, balanced, boundary_only, rank, relations_hold
 from discriminant.inference.search import Finding
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:
+    from discriminant.inference.limit import LimitingFit
 
 SEPARABLE, QUASI, OVERLAPPING = "separable", "quasi-separable", "overlapping"
 
@@ -108,6 +111,23 @@ class Separability:
         if self.verdict == OVERLAPPING:
             return rank(cone, list(self.multipliers)) == cone.dimension
         return boundary_only(cone, weights, self.boundary, list(self.multipliers), *self._spanned)
+
+    def limiting_fit(self) -> LimitingFit:
+        """Where maximum likelihood logistic regression goes on these data: infinite and finite coefficients, limits.
+
+        >>> result = separability([[0.0, 1.0], [0.0, 2.0], [0.0, 4.0], [1.0, 3.0], [1.0, 1.0]], [0, 1, 0, 1, 1])
+        >>> fit = result.limiting_fit()
+        >>> fit.coefficients.tolist()[1], fit.predict_proba([[1.0, 9.0]]).tolist()
+        (inf, [[0.0, 1.0]])
+        """
+        from discriminant.inference.limit import limiting_fit
+
+        if self.verdict == OVERLAPPING:
+            raise DataError("These classes overlap: the estimates are finite, and an ordinary fit finds them.")
+        spanned, relations = self._spanned
+        return limiting_fit(
+            self._data(None, None), self.classes, self._weights, list(self.multipliers), spanned, dict(relations)
+        )
 
     def removals(self, seconds: float = 10.0) -> Removals:
         """A small set of rows without which the classes are separable, and how many rows that takes at least.
