@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -113,6 +114,8 @@ def test_one_standard_error_rule():
     comparison = Comparison(trials, np.arange(4), np.array([0, 1]), np.array([0, 1]), 2, 0.5)
     assert comparison.best.method.name == "qda"
     assert comparison.chosen.method.name == "lda"  # 0.12 ≤ 0.11 + 0.01
+    assert "commonest class" not in comparison.why()
+    assert "no method is clearly better" in replace(comparison, baseline=0.115).why()
     trials[0].errors = [0.13, 0.13]
     assert comparison.chosen.method.name == "qda"
 
@@ -436,6 +439,14 @@ def test_libsvm_from_fit_to_predict(tmp_path, run):
     assert status == 0, err
     status, out, _ = run("evaluate", tmp_path / "m", data, "--json")
     assert json.loads(out)["accuracy"] > 0.9
+
+
+def test_auto_spares_very_many_columns_a_covariance_for_each_class():
+    from discriminant.cli.methods import METHODS, automatic
+
+    assert "qda" in automatic(30, sparse=False)
+    assert "qda" not in automatic(1000, sparse=False)
+    assert set(automatic(100_000, sparse=True)) <= set(METHODS) - {"lda", "qda", "lda-shrunk", "qda-pooled"}
 
 
 def test_tables_without_labels_are_refused(tmp_path, run, penguins_model):

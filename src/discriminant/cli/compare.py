@@ -74,7 +74,13 @@ class Comparison:
         return min((t for t in self.usable if t.error <= limit + 1e-12), key=lambda t: (t.method.freedom, t.error))
 
     def why(self) -> str:
-        """The choice in a sentence."""
+        """The choice in a sentence, and a second one where nothing was learned."""
+        best = self.best
+        if best.error + np.nan_to_num(best.standard_error) < self.baseline:
+            return self._reason()
+        return f"{self._reason()} But no method is clearly better than always naming the commonest class."
+
+    def _reason(self) -> str:
         best, chosen = self.best, self.chosen
         if len(self.usable) == 1:
             return f"{chosen.method.name} is the only method that could be fitted."

@@ -12,7 +12,7 @@ import numpy as np
 from discriminant.cli.compare import MOST_ROWS, Comparison, compare
 from discriminant.cli.costs import read_costs
 from discriminant.cli.doubts import doubts
-from discriminant.cli.methods import AUTOMATIC, Method, fit_method, method_named
+from discriminant.cli.methods import Method, automatic, fit_method, method_named
 from discriminant.cli.say import Voice, bold, counted, percent, table
 from discriminant.cli.script import script
 from discriminant.cli.training import Training, read_training
@@ -52,7 +52,7 @@ def run(given: Any) -> int:
 
 def learn(given: Any, training: Training, voice: Voice) -> Fitted:
     """Compare where that is asked for, then fit the choice to all rows."""
-    methods = _methods(given)
+    methods = _methods(given, training)
     comparison = _compare(given, training, methods, voice)
     method = methods[0] if comparison is None or len(methods) == 1 else comparison.chosen.method
     voice.progress(f"fitting {method.name} to {counted(training.n, 'row')}")
@@ -80,13 +80,15 @@ def learn(given: Any, training: Training, voice: Voice) -> Fitted:
     return Fitted(training, method, model, X, comparison, wrong)
 
 
-def _methods(given: Any) -> list[Method]:
+def _methods(given: Any, training: Training) -> list[Method]:
     if given.model != "auto":
         return [method_named(given.model, given.parameters)]
     if given.parameters:
         raise ParameterError("--set needs a method to set parameters of; name one with --model.")
-    listed = [name.strip() for name in given.models.split(",") if name.strip()] or list(AUTOMATIC)
-    return [method_named(name) for name in listed]
+    sparse = training.table.sparse
+    width = len(training.table.columns) if sparse is None else int(sparse.shape[1])
+    listed = [name.strip() for name in given.models.split(",") if name.strip()]
+    return [method_named(name) for name in listed or automatic(width, sparse=sparse is not None)]
 
 
 def _compare(given: Any, training: Training, methods: list[Method], voice: Voice) -> Comparison | None:

@@ -58,6 +58,15 @@ METHODS = {
     ]
 }  # fmt: skip
 AUTOMATIC = ("lda-shrunk", "lda", "logistic", "qda-pooled", "qda")
+MANY_COLUMNS = 300  # from here on a covariance for each class is neither well determined nor quick
+WIDE, SPARSE = ("lda", "logistic"), ("logistic", "perceptron")
+
+
+def automatic(n_columns: int, *, sparse: bool) -> tuple[str, ...]:
+    """What ``auto`` compares: all families, or where there are very many columns those that bear them."""
+    if sparse and n_columns > MANY_COLUMNS:
+        return SPARSE
+    return WIDE if n_columns > MANY_COLUMNS else AUTOMATIC
 
 
 def method_named(name: str, settings: Sequence[str] = ()) -> Method:

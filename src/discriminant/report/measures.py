@@ -29,7 +29,7 @@ def wilson(hits: float, n: int) -> tuple[float, float]:
     share = hits / n
     middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
     half = Z / (1 + Z * Z / n) * float(np.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return 0.0 if hits <= 0 else max(0.0, middle - half), 1.0 if hits >= n else min(1.0, middle + half)
 
 
 def confusion(own: Array, decided: Array, n_classes: int) -> Array:
