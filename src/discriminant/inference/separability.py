@@ -203,11 +203,6 @@ def separability(
         takes the first hyperplane found that separates
     random_state : seed of the search; the verdict does not depend on it
 
-    Returns
-    -------
-    Separability
-        ``verdict``, ``hyperplane``, ``margin``, ``witness``, ``columns`` …; ``check()`` proves it again.
-
     Examples
     --------
     >>> from discriminant import separability
