@@ -1,8 +1,8 @@
 """How much effort a method needs to come within a gap: found before the clock runs, so that each is timed at its best.
 
-A method has rungs, settings from cheap to dear (iterations, tolerances).  The search climbs two rungs at a time until
-F ≤ (1 + gap) F*, then looks at the rung that it skipped.  It gives up when a single fit has taken longer than the
-task's cap and is still not near enough.  What was found is kept beside the data.
+A method has rungs, settings from cheap to dear (iterations, tolerances).  The search climbs four rungs at a time until
+F ≤ (1 + gap) F*, then halves its way down to the first rung that does.  It gives up when a single fit has taken
+longer than the task's cap and is still not near enough.  What was found is kept beside the data.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from benchmarks.objective import FREE, PENALISED, answer, worst_gap
 
 LABELS = {1e-3: "1e-3", 1e-6: "1e-6"}
 NOTES = {FREE: "", PENALISED: ", intercept penalised"}
+STRIDE = 4
 Fit = Callable[[Any], Any]
 
 
@@ -111,9 +112,10 @@ def settle(solver: Solver, data: Data, wanted: float, adapter: str) -> int:
     while not (found := trial(i))[0] <= wanted:  # also for nan
         if i == last or found[1] > data.extra["cap"]:
             raise RuntimeError(f"within {found[0]:.1e} after {found[1]:.1f} s: given up")
-        below, i = i, min(i + 2, last)
-    if i - below > 1 and trial(i - 1)[0] <= wanted:
-        i -= 1
+        below, i = i, min(i + STRIDE, last)
+    while i - below > 1:
+        middle = (below + i) // 2
+        below, i = (below, middle) if trial(middle)[0] <= wanted else (middle, i)
     _keep(data, key, i)
     return i
 
@@ -137,17 +139,17 @@ def methods(adapter: str, *solvers: Solver) -> Mapping[str, Builder]:
 
 
 def counts(most: int, least: int = 1) -> tuple[int, ...]:
-    """Numbers of iterations, each about half as many again as the one before.
+    """Numbers of iterations, each one more or a fifth more than the one before.
 
     >>> counts(20)
-    (1, 2, 3, 4, 6, 9, 13, 19)
+    (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20)
     """
     found = [least]
-    while (following := max(found[-1] + 1, round(1.45 * found[-1]))) <= most:
+    while (following := max(found[-1] + 1, round(1.2 * found[-1]))) <= most:
         found.append(following)
     return tuple(found)
 
 
 def tolerances(least: int, first: int = 1) -> tuple[float, ...]:
-    """Tolerances by half decades, from 10^-first to 10^-least."""
-    return tuple(10.0 ** (-k / 2) for k in range(2 * first, 2 * least + 1))
+    """Tolerances by quarter decades, from 10^-first to 10^-least."""
+    return tuple(10.0 ** (-k / 4) for k in range(4 * first, 4 * least + 1))
