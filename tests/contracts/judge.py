@@ -128,7 +128,15 @@ def judge(name: str, make: Callable[..., Any], case: Case, *, own: bool = True, 
     foreign = [w for w in heard if not _is_own(w, own, case)]
     if foreign:
         return Outcome("foreign warning", f"{foreign[0].category.__name__}: {str(foreign[0].message)[:120]}")
-    return _compare(name, make, case, answer, [w for w in heard if w not in foreign], max(tolerance, case.tolerance))
+    return _compare(
+        name,
+        make,
+        case,
+        answer,
+        [w for w in heard if w not in foreign],
+        max(tolerance, case.tolerance),
+        not own and case.debatable,
+    )
 
 
 def _refusal(case: Case, error: Exception, own: bool, heard: list[Any]) -> Outcome:
@@ -154,13 +162,15 @@ def _is_own(warning: Any, own: bool, case: Case) -> bool:
     return not issubclass(warning.category, RuntimeWarning) and "scipy" not in str(warning.category)
 
 
-def _compare(name: str, make: Any, case: Case, answer: Answer, heard: list[Any], tolerance: float) -> Outcome:
+def _compare(
+    name: str, make: Any, case: Case, answer: Answer, heard: list[Any], tolerance: float, forgiving: bool
+) -> Outcome:
     told = Outcome("told", str(heard[0].message)[:160]) if heard else None
     if not answer.finite:
         return told or Outcome("silently wrong", "labels or probabilities that are none")
     expect = case.other.get(name, case.expect)
     if expect == "refused":
-        return Outcome("silently wrong", "an answer where there is none")
+        return Outcome("right") if forgiving else Outcome("silently wrong", "an answer where there is none")
     if case.labels is not None and answer.classes != case.labels:
         return Outcome("silently wrong", f"classes {answer.classes[:3]}")
     if expect == "answer" or case.benign is None:

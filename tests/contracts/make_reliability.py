@@ -80,7 +80,7 @@ def run(names: dict[str, Callable[..., Any]], own: bool) -> dict[str, dict[str, 
 
 
 def _key(case: Case) -> str:
-    return f"{case.group}: {case.name}"
+    return case.name if case.name.startswith(case.group) else f"{case.group}: {case.name}"
 
 
 def summary(found: dict[str, dict[str, Outcome]]) -> list[str]:

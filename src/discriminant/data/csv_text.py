@@ -71,6 +71,8 @@ def sniff(text: str, source: str, *, header: bool | None = None) -> Layout:
     head = text[:SNIFFED_CHARACTERS]
     separator = max(SEPARATORS, key=lambda candidate: _agreement(head, candidate))
     lines = _first_lines(head, separator, source)
+    if not lines:
+        raise DataError(f"{source} has no rows: there is nothing in it but quotes and blanks.")
     first, rest = lines[0], lines[1:]
     decimal = "," if separator != "," and _has_decimal_comma(rest) else "."
     named = _is_header(first, rest) if header is None else header

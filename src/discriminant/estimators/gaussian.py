@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.decision.posteriors import log_softmax
+from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.decision.priors import check_priors, shift_log_posteriors
 from discriminant.errors import CollinearityWarning, DataError, columns
 from discriminant.estimators.inputs import Sample
@@ -54,6 +54,8 @@ class GaussianClassifier(MomentClassifier):
 
     def predict_proba(self, X: Any, priors: Any = None) -> Array:
         """P(C_k|x), (n, K), under the training priors or those given here."""
+        if priors is None:
+            return softmax(self._joint_log_likelihood(self._checked_rows(X)))
         return np.exp(self.predict_log_proba(X, priors))
 
     @property

@@ -10,11 +10,14 @@ The axes of the linear discriminants are the singular vectors of the whitened me
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from discriminant.gaussian.whiten import Whitened
 from discriminant.protocols import Array
+
+FEW_ROWS = 32
 
 
 def linear_weights(whitened: Whitened, priors: Array, *, centred: bool = True) -> Array:
@@ -71,12 +74,26 @@ class QuadraticScores:
     def __call__(self, values: Array) -> Array:
         """(n, K) scores of the rows of a dense block."""
         centred = values - self.origin
+        if len(values) <= FEW_ROWS:  # all classes in one product: fewer calls, of which a single row is made
+            v = centred @ self._side_by_side
+            v -= self.means.reshape(-1)
+            v *= v
+            squares = v.reshape(len(v), *self.means.shape).sum(axis=2)
+            squares *= -0.5
+            squares += self.constants
+            return np.asarray(squares)
         out = np.empty((len(values), len(self.constants)))
         for k, (W, u, constant) in enumerate(zip(self.matrices, self.means, self.constants, strict=True)):
             v = centred @ W
             v -= u
             out[:, k] = constant - 0.5 * np.einsum("ij,ij->i", v, v)
         return out
+
+    @cached_property
+    def _side_by_side(self) -> Array:
+        """[W_1 … W_K], (d, K r)."""
+        K, d, r = self.matrices.shape
+        return np.ascontiguousarray(self.matrices.transpose(1, 0, 2).reshape(d, K * r))
 
 
 def quadratic_scores(whitened: list[Whitened], priors: Array) -> QuadraticScores:
