@@ -21,7 +21,6 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.optimize.choose import Shape, choose
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
 from discriminant.optimize.logistic.looks import TwoClass
-from discriminant.optimize.logistic.sample import sample_rows
 
 
 def data(n=200, d=5, K=2, seed=0):
@@ -287,7 +286,8 @@ def test_a_class_of_three_rows_is_in_the_sample():
     y = np.where(y == 1, 2, 0)
     y[[10, 500, 40_000]] = 1
     problem = LogisticProblem(make_blocks(X, y.astype(np.uint8)), 3, 1 / len(y))
-    index, weight = sample_rows(problem, 2_000)
+    index, rows = problem.blocks.draw(2_000, problem.n_classes)
+    weight = np.asarray(rows.weight)
     assert (y[index] == 1).sum() == 3
     np.testing.assert_allclose([weight[y[index] == k].sum() for k in range(3)], np.bincount(y), rtol=1e-12)
 

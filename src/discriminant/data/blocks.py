@@ -2,23 +2,32 @@
 
 Rows are cut into chunks, chunks into blocks.  Both cuts depend on the shape of X alone.  A thread adds up the blocks
 of a chunk; chunks are added first to last.  So the bits of a sum do not depend on the number of threads.
+
+How other storage plugs in (files, Dask, devices; ``data.sources``): a source hands out a *subclass* of ``ArrayBlocks``
+that overrides ``reduce``, ``__iter__``, ``spread``, ``sample``, ``draw`` and, where ``target`` and ``weight`` are no
+arrays here, ``counts``, ``total`` and ``weighed``.  Its ``rows`` need ``shape``, ``block_rows`` and ``blocks_type`` (that
+subclass, which ``make_blocks`` builds), and ``design``, ``pick``, ``columns`` for methods that ask for certain rows.  ``reduce(kernel)`` may run the kernel elsewhere (a
+worker) or put another of the same meaning in its place (a device).  Whole-data questions go through these methods
+only; nothing above reads ``target`` as one array unless the blocks are ``in_memory``.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from discriminant.data.labels import count_classes
 from discriminant.data.rows import DenseRows, FrameRows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
 
 MOST_CHUNKS = 32
+LEAST_PER_CLASS = 300  # rows of each class in a drawn sample, where it has so many
 SERIAL_VALUES = 400_000  # below this many values a pool costs more than it gains
 
 
@@ -31,6 +40,8 @@ class ArrayBlocks:
     weight: Array | None = None
     block_rows: int = field(default=0)  # 0: what suits the cache
 
+    in_memory: ClassVar[bool] = True  # rows, target and weight are arrays that may be read in any order
+
     @property
     def n_rows(self) -> int:
         return self.rows.shape[0]
@@ -38,6 +49,29 @@ class ArrayBlocks:
     @property
     def n_features(self) -> int:
         return self.rows.shape[1]
+
+    @property
+    def is_sparse(self) -> bool:
+        return isinstance(self.rows, SparseRows)
+
+    @property
+    def n_values(self) -> int:
+        """How many numbers a pass reads."""
+        return int(self.rows.X.nnz) if isinstance(self.rows, SparseRows) else self.n_rows * self.n_features
+
+    @property
+    def total(self) -> float:
+        """Σ w."""
+        return float(self.n_rows if self.weight is None else self.weight.sum())
+
+    def counts(self, n_classes: int) -> Array:
+        """(K,): the total weight of each class; the target holds class codes."""
+        return count_classes(np.asarray(self.target), n_classes, self.weight)
+
+    def weighed(self, factors: Array) -> Self:
+        """The same rows, each weight times the factor of the row's class."""
+        each = np.asarray(factors)[np.asarray(self.target)]
+        return replace(self, weight=each if self.weight is None else each * self.weight)
 
     def block(self, start: int, stop: int) -> Block:
         """Rows start:stop."""
@@ -56,6 +90,24 @@ class ArrayBlocks:
     def __iter__(self) -> Iterator[Block]:
         for start, stop in self.bounds():
             yield self.block(start, stop)
+
+    def spread(self, count: int) -> Any:
+        """The design of about ``count`` rows, evenly spread."""
+        return self.rows.pick(np.linspace(0, self.n_rows - 1, min(self.n_rows, count)).astype(np.intp))
+
+    def draw(self, count: int, n_classes: int) -> tuple[Array, Block]:
+        """(row numbers, rows): about ``count`` rows that stand for all, with weights that keep sums unbiased.
+
+        Evenly spaced but for a jitter.  Rows of a frequent class are thinned; rows of a rare one are all taken.
+        """
+        codes = None if self.target is None else np.asarray(self.target)
+        if codes is not None and codes.dtype.kind not in "iu":
+            codes = None
+        index, weight = thinned(self.n_rows, codes, count, n_classes)
+        if self.weight is not None:
+            weight = weight * np.asarray(self.weight)[index]
+        target = None if self.target is None else np.asarray(self.target[index])
+        return index, Block(self.rows.pick(index), 0, target, weight)
 
     def sample(self, n_rows: int, n_classes: int) -> Block:
         """About ``n_rows`` rows, evenly spread, and at least one of each class that ``target`` (class codes) holds."""
@@ -90,8 +142,38 @@ class ArrayBlocks:
         return [bounds[a:b] for a, b in itertools.pairwise(edges)] if bounds else []
 
     def _threads(self) -> int:
-        values = self.rows.X.nnz if isinstance(self.rows, SparseRows) else self.n_rows * self.n_features
-        return 1 if values < SERIAL_VALUES else workers()
+        return 1 if self.n_values < SERIAL_VALUES else workers()
+
+
+def spaced(n: int, count: int) -> Array:
+    """About ``count`` numbers below n, evenly spaced but for a jitter that breaks step with periodic rows."""
+    if count >= n:
+        return np.arange(n)
+    edges = np.linspace(0, n, count + 1)
+    jitter = np.random.default_rng(count).random(count)
+    index = (edges[:-1] + jitter * (n / count)).astype(np.intp)
+    return index[np.diff(index, prepend=-1) > 0]
+
+
+def thinned(n: int, codes: Array | None, count: int, n_classes: int) -> tuple[Array, Array]:
+    """(row numbers, weights) of about ``count`` of n rows; a class that is rare is taken whole, if it has few rows."""
+    index = spaced(n, count)
+    if codes is None:
+        return index, np.full(len(index), n / len(index))
+    wanted = max(1, min(LEAST_PER_CLASS, count // (2 * n_classes)))
+    seen = np.bincount(codes[index], minlength=n_classes)
+    size = np.bincount(codes, minlength=n_classes)
+    thin = np.flatnonzero((seen < wanted) & (seen < size))
+    if len(thin):
+        extra = []
+        for k in thin:
+            mine = np.flatnonzero(codes == k)
+            extra.append(mine[spaced(len(mine), wanted)])
+        common = index[~np.isin(codes[index], thin)]
+        index = np.sort(np.concatenate([common, *extra]))
+        seen = np.bincount(codes[index], minlength=n_classes)
+    factor = size / np.maximum(seen, 1)
+    return index, factor[codes[index]]
 
 
 def _add(total: Any, part: Any) -> Any:
@@ -109,7 +191,9 @@ def make_blocks(X: Any, target: Array | None = None, weight: Array | None = None
     >>> float(blocks.reduce(lambda block: block.design.values.sum()))
     15.0
     """
-    return ArrayBlocks(as_rows(X), target, weight, block_rows)
+    rows = as_rows(X)
+    kind = getattr(rows, "blocks_type", ArrayBlocks)  # rows of a source come with the blocks that read them
+    return kind(rows, target, weight, block_rows)  # type: ignore[no-any-return]
 
 
 def map_rows(

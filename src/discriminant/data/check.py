@@ -6,30 +6,36 @@ rows read again, to name the column and the row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
-from discriminant.data.blocks import ArrayBlocks
-from discriminant.data.rows import as_rows, is_sparse
+from discriminant.data.blocks import make_blocks
+from discriminant.data.rows import is_sparse
 from discriminant.errors import DataError, columns
 from discriminant.protocols import Array
 
 
 def require_finite(X: Any, feature_names: Sequence[str] | None = None, *, estimator: str = "") -> None:
     """Raise a sentence that names the first column of X with NaN or infinity; hand back where there is none."""
-    blocks = ArrayBlocks(as_rows(X))
+    blocks = make_blocks(X)
     for block in blocks:
         values = block.design.values
         entries = values.data if is_sparse(values) else values
         with np.errstate(over="ignore", invalid="ignore"):  # what is wrong with the sum is told below
             total = entries.sum()
         if not np.isfinite(total) and not np.isfinite(entries).all():
-            _refuse(values, block.start, feature_names, estimator)
+            _refuse(values, block.start, feature_names, estimator, getattr(blocks.rows, "where", _plain_row))
 
 
-def _refuse(values: Any, start: int, feature_names: Sequence[str] | None, estimator: str) -> NoReturn:
+def _plain_row(row: int) -> str:
+    return f"row {row}"
+
+
+def _refuse(
+    values: Any, start: int, feature_names: Sequence[str] | None, estimator: str, where: Callable[[int], str]
+) -> NoReturn:
     if is_sparse(values):
         coo = values.tocoo()
         bad = ~np.isfinite(coo.data)
@@ -40,7 +46,7 @@ def _refuse(values: Any, start: int, feature_names: Sequence[str] | None, estima
     kind = "NaN" if np.isnan(value) else "infinity"
     what = columns([column], feature_names)
     raise DataError(
-        f"Input X contains {kind}: {what} in row {start + row}. "
+        f"Input X contains {kind}: {what} in {where(start + row)}. "
         f"{estimator or 'This estimator'} does not accept missing or infinite values; drop those rows, "
         "or fill them first (for example with sklearn.impute.SimpleImputer)."
     )

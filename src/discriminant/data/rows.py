@@ -314,8 +314,8 @@ def is_sparse(X: Any) -> bool:
 
 def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
     """X as a source of rows, in place: no copy of a dense array, a CSR matrix or a frame (CSC becomes CSR)."""
-    if isinstance(X, DenseRows | SparseRows | FrameRows | MappedRows | OriginRows):
-        return X  # type: ignore[return-value]  # the last two answer the same questions
+    if isinstance(X, DenseRows | SparseRows | FrameRows | MappedRows | OriginRows) or hasattr(X, "blocks_type"):
+        return X  # type: ignore[no-any-return]  # the last ones, and rows of a source, answer the same questions
     if is_sparse(X):
         return SparseRows(_summed(X if X.format == "csr" else X.tocsr()))
     if is_frame(X):

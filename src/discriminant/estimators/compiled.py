@@ -1,15 +1,121 @@
-"""The method ``scorer`` of every fitted estimator: the model as one small function for answering row by row."""
+"""What every estimator has beside its method: ``scorer``, and prediction for rows that are no array in memory.
+
+A file, a Dask collection or a tensor on a device (``data.sources``) is handed to the same methods.  Where such a source
+comes in, ``predict`` and its like are applied to its blocks, in the source's own way: files stream, Dask stays lazy.
+"""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import numpy as np
+from sklearn.base import BaseEstimator
+
 import discriminant
+from discriminant.data.sources import find_source
+
+APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
 
 
 class Compiled:
-    """Adds ``scorer()``.  The compiler lies above the estimators, so it is asked for by its public name."""
+    """Adds ``scorer()`` and sources.  The compiler lies above the estimators, so it is asked for by its name."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in (*APPLIED, "score", "partial_fit"):
+            own = vars(cls).get(name)
+            if own is None or isinstance(own, property):
+                continue
+            wrap = {"score": _scored, "partial_fit": _learned}.get(name, _applied)
+            if hasattr(own, "fn") and hasattr(own, "check"):  # scikit-learn's available_if
+                own.fn = wrap(own.fn)
+            else:
+                setattr(cls, name, wrap(own))
 
     def scorer(self) -> Any:
         """The fitted model as a function of one row, everything folded into one weight matrix; see ``Scorer``."""
         return discriminant.scorer(self)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows (by weight) that are classified rightly."""
+        source = find_source(X)
+        if source is not None:
+            return float(source.score(self.predict, y, sample_weight))  # type: ignore[attr-defined]
+        return float(super().score(X, y, sample_weight=sample_weight))  # type: ignore[misc]
+
+
+def _applied(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, applied block by block where X is a source; ``out=``: where its results go."""
+
+    @functools.wraps(method)
+    def either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(X) is np.ndarray or (source := find_source(X)) is None:
+            return method(self, X, *args, **kwargs)
+        out = kwargs.pop("out", None)
+        require_columns(self, source)
+        return source.apply(partial(_call, method, self, args, kwargs), out)
+
+    return either
+
+
+def _call(method: Any, self: Any, args: Any, kwargs: Any, X: Any) -> Any:
+    return method(self, X, *args, **kwargs)
+
+
+def _scored(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def either(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        source = find_source(X)
+        if source is None:
+            return method(self, X, y, *args, **kwargs)
+        return float(source.score(self.predict, y, kwargs.get("sample_weight", args[0] if args else None)))
+
+    return either
+
+
+def _learned(method: Callable[..., Any]) -> Callable[..., Any]:
+    """``partial_fit`` of a source: its blocks, one after the other, every class known from the first."""
+
+    @functools.wraps(method)
+    def either(self: Any, X: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        source = find_source(X)
+        if source is None:
+            return method(self, X, y, *args, **kwargs)
+        classes = kwargs.get("classes", args[0] if args else None)
+        known = None if classes is None else np.unique(np.asarray(classes))
+        source.learn(partial(method, self), y, kwargs.get("sample_weight"), known)
+        return self
+
+    return either
+
+
+def note_columns(estimator: BaseEstimator, source: Any) -> None:
+    """Remember number and names of the columns, as scikit-learn does."""
+    estimator.n_features_in_ = source.shape[1]
+    if source.feature_names is not None:
+        estimator.feature_names_in_ = np.array(source.feature_names, dtype=object)
+    else:
+        vars(estimator).pop("feature_names_in_", None)
+
+
+def require_columns(estimator: Any, source: Any) -> None:
+    """Refuse a source with other columns than those of the fit."""
+    from sklearn.utils.validation import check_is_fitted
+
+    from discriminant.errors import DataError, names
+
+    check_is_fitted(estimator)
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and source.feature_names is not None and list(known) != list(source.feature_names):
+        absent = [name for name in known if name not in source.feature_names]
+        extra = [name for name in source.feature_names if name not in set(known)]
+        why = f"it lacks {names(absent)}" if absent else f"{names(extra)} is new" if extra else "their order differs"
+        raise DataError(f"The columns are not those that {type(estimator).__name__} was fitted with: {why}.")
+    if source.shape[1] != estimator.n_features_in_:
+        raise DataError(
+            f"X has {source.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )

@@ -19,11 +19,12 @@ from discriminant.codings import ClassCoding, couple_pairwise
 from discriminant.criteria import Logistic, Pointwise, sigmoid
 from discriminant.data import ArrayBlocks, OriginRows, as_rows, count_classes, encode_labels, map_rows, require_finite
 from discriminant.data.check import check_weights
+from discriminant.data.sources import find_source
 from discriminant.decision import Rule
-from discriminant.errors import DataError, DiscriminantWarning, ParameterError, names
+from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError, names
 from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.features import FeatureMap, fit_features
-from discriminant.estimators.inputs import all_or_nothing, read_labels, read_rows, require_fitted
+from discriminant.estimators.inputs import all_or_nothing, read_labels, read_rows, read_sample, require_fitted
 from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.estimators.parts import link_of, prepare_optimizer
 from discriminant.estimators.targets import needed_coding
@@ -51,7 +52,7 @@ class Reading:
     @property
     def counts(self) -> Array:
         """(K,): the weight of each class."""
-        return count_classes(np.asarray(self.blocks.target), len(self.classes), self.blocks.weight)
+        return self.blocks.counts(len(self.classes))
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
     # Learning
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
         task = self._task(self._read(X, y, sample_weight))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in J, and is told with its column
@@ -114,6 +115,8 @@ class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Reading:
         """Rows, class codes and weights, checked; φ fitted where there is a basis."""
+        if find_source(X) is not None:
+            return self._read_source(X, y, sample_weight)
         if y is None:
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         given = read_rows(self, X, reset=True)
@@ -129,6 +132,18 @@ class DiscriminativeClassifier(Compiled, ClassifierMixin, BaseEstimator):
         if factors is not None:
             weight = factors[codes] if weight is None else factors[codes] * weight
         return self._reading(given, codes, weight, found, labels)
+
+    def _read_source(self, X: Any, y: Any, sample_weight: Any) -> Reading:
+        """The rows of a file, a Dask collection or a device, in blocks that come from there, as they are."""
+        name = type(self).__name__
+        if getattr(self, "basis", None) is not None:
+            raise MismatchError(f"{name} with a basis takes rows in memory; write φ(x) to the file, or fit a sample.")
+        if not getattr(self, "fit_intercept", True):
+            raise MismatchError(f"{name} with fit_intercept=False takes rows in memory only.")
+        sample = read_sample(self, X, y, sample_weight)
+        factors = class_weights(getattr(self, "class_weight", None), sample.classes, sample.counts)
+        blocks = sample.blocks if factors is None else sample.blocks.weighed(factors)
+        return Reading(blocks.rows, blocks, sample.classes, None, sample.dtype)
 
     def _reading(self, X: Any, target: Array, weight: Array | None, classes: Array, labels: Array) -> Reading:
         features = fit_features(getattr(self, "basis", None), X, labels)

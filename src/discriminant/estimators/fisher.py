@@ -107,7 +107,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mome
         self.tol = tol
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
         self._check_parameters()
         sample = self._read(X, y, sample_weight)

@@ -18,7 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discriminant.data import ArrayBlocks, as_rows, encode_labels, is_frame, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.rows import require_unique_names
+from discriminant.data.sources import find_source
 from discriminant.errors import DataError, ParameterError, names
+from discriminant.estimators.compiled import note_columns, require_columns
 from discriminant.protocols import Array
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -30,13 +32,18 @@ class Sample:
 
     blocks: ArrayBlocks
     classes: Array
-    codes: Array
-    weight: Array | None
+    codes: Any  # (n,), or what stands for them in blocks that are not in memory
+    weight: Any
     dtype: Any  # of the results: float32 for float32 input, else float64
 
     @property
     def X(self) -> Any:
         return self.blocks.rows
+
+    @property
+    def counts(self) -> Array:
+        """(K,): the weight of each class."""
+        return self.blocks.counts(len(self.classes))
 
 
 def all_or_nothing(fit: Method) -> Method:
@@ -101,6 +108,9 @@ def require_unmasked(values: Any, name: str) -> None:
 
 def read_sample(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Sample:
     """Training data as blocks of rows with class codes; ``classes``: the labels known already (``partial_fit``)."""
+    source = find_source(X)
+    if source is not None:
+        return _source_sample(estimator, source, y, sample_weight, classes)
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     rows = as_rows(read_rows(estimator, X, reset=classes is None or not hasattr(estimator, "n_features_in_")))
@@ -108,13 +118,29 @@ def read_sample(estimator: Any, X: Any, y: Any, sample_weight: Any = None, class
     found, codes = encode_labels(labels)
     if classes is not None:
         found, codes = _recode(found, codes, np.asarray(classes))
-    if len(found) < 2:
-        raise DataError(
-            f"y holds one class only ({names(list(found))}); a discriminant needs at least two classes to tell apart."
-        )
+    require_two(found)
     weight = check_weights(sample_weight, rows.shape[0])
     dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
     return Sample(make_blocks(rows, codes, weight), found, codes, weight, dtype)
+
+
+def require_two(classes: Array) -> None:
+    """Refuse labels that are all the same."""
+    if len(classes) < 2:
+        raise DataError(
+            f"y holds one class only ({names(list(classes))}); a discriminant needs at least two classes to tell apart."
+        )
+
+
+def _source_sample(estimator: Any, source: Any, y: Any, sample_weight: Any, classes: Any) -> Sample:
+    """Training rows of a file, a Dask collection or a device: in blocks that come from there."""
+    blocks, found = source.training(y, sample_weight, None if classes is None else np.asarray(classes))
+    if classes is None or not hasattr(estimator, "n_features_in_"):
+        note_columns(estimator, source)
+    else:
+        require_columns(estimator, source)
+    require_two(found)
+    return Sample(blocks, found, blocks.target, blocks.weight, source.dtype)
 
 
 def read_labels(y: Any, n_rows: int) -> Array:

@@ -82,7 +82,7 @@ class LeastSquaresClassifier(MomentClassifier):
         self.decoder = decoder
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, margin: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,), how often each row counts, and a margin b_n > 0 for each row."""
         sample = read_sample(self, X, y, sample_weight)
         moments, margins = self._sums(sample, margin)

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.data import count_classes, require_finite
+from discriminant.data import require_finite
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.compiled import Compiled
@@ -155,7 +155,7 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Learn from rows X (n, d) and labels y (n,), or class probabilities y (n, K).
 
         ``sample_weight``: how often each row counts.  ``offset``: known parts of the scores, (n,) or (n, K), with
@@ -334,7 +334,7 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         else:
             sample = read_sample(self, X, y, sample_weight)
             blocks, classes, dtype = sample.blocks, sample.classes, sample.dtype
-            counts = count_classes(sample.codes, len(classes), sample.weight)
+            counts = sample.counts
         if self.solver == "liblinear" and len(classes) > 2:
             raise ParameterError(
                 "The 'liblinear' solver does not support multiclass classification (n_classes >= 3). Either use "

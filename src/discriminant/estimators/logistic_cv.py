@@ -315,7 +315,7 @@ class LogisticRegressionCV(LogisticRegression):
         score = {} if sample_weight is None else {"sample_weight": sample_weight}
         return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=score))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, **score_params: Any) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **score_params: Any) -> float:
         """The value of ``scoring`` on X and y."""
         routed = self._route("score", sample_weight, score_params)
         scorer = get_scorer("accuracy") if self._scorer() is None else self._scorer()

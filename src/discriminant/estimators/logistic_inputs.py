@@ -23,13 +23,10 @@ def is_table(y: Any) -> bool:
 
 def weigh(blocks: ArrayBlocks, factors: Array) -> ArrayBlocks:
     """Blocks whose row weights carry the factors of their classes."""
-    target = np.asarray(blocks.target)
-    if target.ndim == 1 and target.dtype.kind in "iu":
-        each = factors[target]
-    else:
+    kind = getattr(blocks.target, "dtype", np.dtype(np.uint8)).kind
+    if kind not in "iu":
         raise ParameterError("class_weight has no meaning for class probabilities; use sample_weight.")
-    weight = each if blocks.weight is None else each * blocks.weight
-    return make_blocks(blocks.rows, target, weight)
+    return blocks.weighed(factors)
 
 
 def read_soft(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[ArrayBlocks, Array, Any, Array]:

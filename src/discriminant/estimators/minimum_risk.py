@@ -156,7 +156,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         truth = self._truth(y)
         return float(np.average(self.costs_[self._codes(X), truth], weights=check_weights(sample_weight, len(truth))))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows for which the act is the true class; a rejected row is not right."""
         truth = self._truth(y)
         right = self._class_of_action[self._codes(X)] == truth

@@ -17,11 +17,10 @@ import numpy as np
 
 from discriminant.data import ArrayBlocks
 from discriminant.data.blocks import make_blocks
-from discriminant.data.rows import SparseRows
 from discriminant.errors import DataError, columns
 from discriminant.kernels.compile import can_compile
 from discriminant.optimize.logistic.looks import Along, FusedSparse, FusedTwoClass, Look, ManyClass, Rows, TwoClass
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Block
 
 FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
 FUSED_BLOCK = 400_000
@@ -59,14 +58,12 @@ class LogisticProblem:
 
     @property
     def sparse(self) -> bool:
-        return isinstance(self.blocks.rows, SparseRows)
+        return self.blocks.is_sparse
 
     @property
     def values(self) -> int:
         """How many numbers a pass reads."""
-        return (
-            int(self.blocks.rows.X.nnz) if isinstance(self.blocks.rows, SparseRows) else self.n_rows * self.n_features
-        )
+        return self.blocks.n_values
 
     @property
     def fused(self) -> bool:
@@ -76,7 +73,7 @@ class LogisticProblem:
     @cached_property
     def total(self) -> float:
         """Σ w."""
-        return float(self.n_rows if self.blocks.weight is None else self.blocks.weight.sum())
+        return self.blocks.total
 
     @cached_property
     def units(self) -> Array:
@@ -193,18 +190,16 @@ class LogisticProblem:
             rows = min(self.blocks.rows.block_rows, max(128, MANY_BLOCK // (self.n_features + 2 * self.n_outputs)))
         return replace(self, blocks=replace(self.blocks, block_rows=rows), center=center, unit=unit)
 
-    def pick(self, index: Array, weight: Array | None) -> LogisticProblem:
-        """The rows with these indices, already centred and in inner units; the ridge keeps its meaning."""
-        design = self.blocks.rows.pick(index)
-        values: Any = design.values
+    def of_sample(self, index: Array, rows: Block) -> LogisticProblem:
+        """These rows of the whole, already centred and in inner units; the ridge keeps its meaning."""
+        values: Any = rows.design.values
         unit = self.units[1:, 0]
         if self.sparse:
             values = values.multiply(1 / unit).tocsr()
         else:
             values = (values - (0.0 if self.center is None else self.center)) / unit
-        target = None if self.blocks.target is None else np.asarray(self.blocks.target[index])
         return InnerProblem(
-            make_blocks(values, target, weight, SAMPLE_BLOCK),
+            make_blocks(values, rows.target, rows.weight, SAMPLE_BLOCK),
             self.n_classes,
             self.ridge,
             self.intercept,
@@ -245,17 +240,19 @@ def choose_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
 def _usual_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
     n, d = problem.n_rows, problem.n_features
     if problem.sparse:
-        X: Any = problem.blocks.rows.X  # type: ignore[union-attr]
-        if X.nnz > FUSED_VALUES:
-            X = X[np.linspace(0, n - 1, 16 * UNIT_ROWS).astype(np.intp)]
+        X: Any
+        if problem.values > FUSED_VALUES or not problem.blocks.in_memory:
+            X = problem.blocks.spread(16 * UNIT_ROWS).raw
             n = X.shape[0]
+        else:
+            X = problem.blocks.rows.X  # type: ignore[union-attr]
         squares = np.bincount(X.indices, np.square(X.data.astype(np.float64)), minlength=d) if X.nnz else np.zeros(d)
         return None, power_of_two(np.sqrt(squares / max(n, 1)))
     if problem.values <= ONE_BLOCK:
         values = problem.blocks.block(0, n).design.values
     else:
-        index = np.linspace(0, n - 1, min(n, UNIT_ROWS, max(512, 400_000 // max(d, 1)))).astype(np.intp)
-        values = problem.blocks.rows.pick(index).values
+        count = min(n, UNIT_ROWS, max(512, 400_000 // max(d, 1)))
+        values = problem.blocks.spread(count).values
     with np.errstate(over="ignore", invalid="ignore"):
         mean = values.mean(axis=0)
         spread = size_of(values - mean)
