@@ -40,21 +40,33 @@ def self_concordant_gap(decrement: float, reach: float) -> float:
 
 
 def two_class_dual_gap(problem: LogisticProblem, look: Look) -> float:
-    """The duality gap where the look was taken, from a look with ``bend``."""
-    if problem.ridge <= 0 or look.bend is None:
+    """The duality gap where the look was taken.
+
+    Without ``bend`` by Cauchy's inequality, ‖Xᵗ sσ'‖² ≤ Σ sσ' · Σ sσ'‖x‖² ≤ Σ sσ' · ¼ Σ s‖x‖².
+    """
+    if problem.ridge <= 0:
         return float("inf")
     slope = look.gradient[:, 0] * problem.units[:, 0]  # user's units, ridge included
     if not problem.intercept:
         return float(slope[1:] @ slope[1:] / (2 * problem.ridge))
-    mass = float(look.bend[0])
+    mass = look.mass if look.bend is None else float(look.bend[0])
     if not mass > 0:
         return float("inf")
     delta = float(slope[0]) / mass
     if not abs(delta) < 1:
         return float("inf")
-    left = slope[1:] - delta * look.bend[1:]
     quadratic = 0.5 * mass * delta**2 / (1 - abs(delta)) ** 2
+    if look.bend is None:
+        length = float(np.linalg.norm(slope[1:])) + abs(delta) * np.sqrt(0.25 * mass * problem.row_square)
+        return float(length**2 / (2 * problem.ridge) + quadratic)
+    left = slope[1:] - delta * look.bend[1:]
     return float(left @ left / (2 * problem.ridge) + quadratic)
+
+
+def least_gap(problem: LogisticProblem, look: Look) -> float:
+    """What the dual bound would be if the intercept's slope were zero."""
+    slope = look.gradient[1:, 0] * problem.units[1:, 0]
+    return float(slope @ slope / (2 * problem.ridge)) if problem.ridge > 0 else float("inf")
 
 
 def repair(look: Look) -> Array | None:

@@ -80,9 +80,9 @@ def wide(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
     """Many columns, sparse or not: steps preconditioned by the diagonal of the Hessian."""
     if problem.n_outputs > 1:
         return _wide_many(problem, A, trace, tol)
-    preconditioner = precondition.arrow(problem, A)
-    trace.passes += 2
-    return quasi_newton(problem, A, preconditioner, trace, tol)
+    preconditioner, look = precondition.arrow(problem, A)
+    trace.passes += 1 + (look.squares is None) + (problem.row_square < np.inf)
+    return quasi_newton(problem, A, preconditioner, trace, tol, look=look)
 
 
 def _wide_many(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:

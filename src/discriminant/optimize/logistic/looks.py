@@ -28,6 +28,8 @@ class Look:
     gradient: Array  # (1+d, q)
     hessian: Array | None = None  # (1+d, 1+d), or (q(1+d), q(1+d)) with outputs outermost
     bend: Array | None = None  # two classes: Yᵗ w σ', (1+d,); K classes: Σ w (p_k δ_kl − p_k p_l), (K, K)
+    squares: Array | None = None  # (Y∘Y)ᵗ w σ', (1+d,)
+    mass: float = np.nan  # two classes: Σ w σ'
     margin: float = np.inf  # least of (own score − best other score); −inf with soft targets
 
     def __iadd__(self, other: Look) -> Look:
@@ -37,6 +39,9 @@ class Look:
             self.hessian += other.hessian
         if self.bend is not None:
             self.bend += other.bend
+        if self.squares is not None:
+            self.squares += other.squares
+        self.mass += other.mass
         self.margin = min(self.margin, other.margin)
         return self
 
@@ -156,21 +161,24 @@ class FusedTwoClass:
 
 @dataclass(frozen=True)
 class FusedSparse:
-    """The same look at CSR rows; power 2: ``bend`` holds (Y∘Y)ᵗ w σ', the diagonal of the Hessian; 0: no bend."""
+    """The same look at CSR rows; ``squares`` holds (Y∘Y)ᵗ w σ', the diagonal of the Hessian."""
 
     A: Array  # (1+d, 1)
     rows: Rows
-    power: int = 1
+    bend: bool = True
+    squares: bool = False
 
     def __call__(self, block: Block) -> Look:
         from discriminant.kernels.logistic import two_class_sparse
 
         raw = block.design.raw
-        none = np.empty(0)
+        none, D = np.empty(0), len(self.A)
         shift = self.rows.shift(block)
-        g, h, out = np.zeros(len(self.A)), np.zeros(len(self.A) if self.power else 1), np.array([0.0, np.inf])
+        g, out = np.zeros(D), np.array([0.0, np.inf, 0.0])
+        h = np.zeros(D) if self.bend else none
+        q = np.zeros(D) if self.squares else none
         two_class_sparse(
-            raw.data if raw.dtype in (np.float64, np.float32) else raw.data.astype(np.float64),
+            floats(raw),
             raw.indices,
             raw.indptr,
             np.ascontiguousarray(self.A[1:, 0]),
@@ -180,10 +188,37 @@ class FusedSparse:
             none if shift is None else shift,
             g,
             h,
+            q,
             out,
-            self.power,
         )
-        return Look(float(out[0]), g[:, None], bend=h if self.power else None, margin=hard_margin(block, float(out[1])))
+        look = Look(float(out[0]), g[:, None], margin=hard_margin(block, float(out[1])), mass=float(out[2]))
+        look.bend, look.squares = h if self.bend else None, q if self.squares else None
+        return look
+
+
+def floats(raw: Any) -> Array:
+    """The entries of a sparse block as floats; a copy only where they are integers."""
+    return np.asarray(raw.data if raw.dtype in (np.float64, np.float32) else raw.data.astype(np.float64))
+
+
+@dataclass(frozen=True)
+class ColumnSquares:
+    """Σ w x² of each column of sparse rows, (d,)."""
+
+    compiled: bool
+
+    def __call__(self, block: Block) -> Array:
+        raw = block.design.raw
+        n, d = raw.shape
+        weight = np.ones(n) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        if self.compiled:
+            from discriminant.kernels.logistic import scatter
+
+            out = np.zeros(d + 1)
+            scatter(floats(raw), raw.indices, raw.indptr, weight, out, True)
+            return out[1:]
+        squares = np.repeat(weight, np.diff(raw.indptr)) * np.square(raw.data.astype(np.float64, copy=False))
+        return np.bincount(raw.indices, squares, minlength=d)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.optimize.logistic.factor import Factor, cholesky, factorize
-from discriminant.optimize.logistic.looks import ClassGrams, FusedSparse, ManyClass, Rows, sandwich
+from discriminant.optimize.logistic.looks import ClassGrams, FusedSparse, Look, ManyClass, Rows, sandwich
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array, Block
 
@@ -65,17 +65,18 @@ class Arrow:
         return out
 
 
-def arrow(problem: LogisticProblem, A: Array) -> Arrow | Diagonal:
-    """The arrow at inner A, from two looks; the diagonal alone where there is no intercept."""
-    squares = diagonal(problem, A)
+def arrow(problem: LogisticProblem, A: Array) -> tuple[Arrow | Diagonal, Look]:
+    """The arrow at inner A and the look there; the diagonal alone where there is no intercept."""
+    look = problem.look(A, bend=True, squares=True)
+    squares = diagonal(problem, A)[:, 0] if look.squares is None else np.where(look.squares > 0, look.squares, 1.0)
     if not problem.intercept:
-        return Diagonal(squares)
-    bend = problem.look(A, bend=True).bend
-    assert bend is not None
-    mass = max(float(bend[0]), 1e-300)
-    mean = bend[1:] / (mass * problem.units[1:, 0])
-    spread = np.maximum(squares[1:, 0] - mass * np.square(mean), 1e-3 * squares[1:, 0])
-    return Arrow(mass, mean, np.maximum(spread, problem.damping[1:, 0]))
+        squares[0] = 1.0
+        return Diagonal(squares[:, None]), look
+    assert look.bend is not None
+    mass = max(float(look.bend[0]), 1e-300)
+    mean = look.bend[1:] / (mass * problem.units[1:, 0])
+    spread = np.maximum(squares[1:] - mass * np.square(mean), 1e-3 * squares[1:])
+    return Arrow(mass, mean, np.maximum(spread, problem.damping[1:, 0])), look
 
 
 def two_class(sample: LogisticProblem, A: Array, correction: Array | None = None) -> Blockwise:
@@ -186,8 +187,10 @@ class Squares:
 
 def diagonal(problem: LogisticProblem, A: Array) -> Array:
     """The diagonal of ∇²J at inner A, over all rows of the problem, (1+d, 1)."""
+    sums: Any
     if problem.sparse and problem.fused:
-        sums = np.asarray(problem.blocks.reduce(FusedSparse(A / problem.units, problem.rows, power=2)).bend)[:, None]
+        sums = problem.blocks.reduce(FusedSparse(A / problem.units, problem.rows, False, True)).squares
+        sums = np.asarray(sums)[:, None]
     else:
         sums = problem.blocks.reduce(Squares(A / problem.units, problem.rows))
     result = np.asarray(sums / (problem.total * np.square(problem.units)) + problem.damping)

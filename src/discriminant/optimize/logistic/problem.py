@@ -19,13 +19,23 @@ from discriminant.data import ArrayBlocks
 from discriminant.data.blocks import make_blocks
 from discriminant.errors import DataError, columns
 from discriminant.kernels.compile import can_compile
-from discriminant.optimize.logistic.looks import Along, FusedSparse, FusedTwoClass, Look, ManyClass, Rows, TwoClass
+from discriminant.optimize.logistic.looks import (
+    Along,
+    ColumnSquares,
+    FusedSparse,
+    FusedTwoClass,
+    Look,
+    ManyClass,
+    Rows,
+    TwoClass,
+)
 from discriminant.protocols import Array, Block
 
 FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
 FUSED_BLOCK = 400_000
 MANY_BLOCK = 200_000
 SAMPLE_BLOCK = 2_048  # rows: tall enough for rank-k updates to run at full speed
+SPARSE_BLOCKS = 16  # at most so many blocks of sparse rows
 ONE_BLOCK = 200_000  # values: problems below this are one block
 LARGEST_UNIT = 2.0**500  # the squares of larger units overflow, those of smaller ones than its inverse vanish
 UNIT_ROWS = 4_096  # rows that centre and units are read from
@@ -43,6 +53,7 @@ class LogisticProblem:
     offset: Array | None = None
     center: Array | None = None  # (d,)
     unit: Array | None = None  # (d,)
+    row_square: float = np.inf  # Σ w ‖x‖² / Σ w, where it is known (sparse rows)
 
     @property
     def n_rows(self) -> int:
@@ -98,10 +109,13 @@ class LogisticProblem:
 
     # Looks, in inner coordinates
 
-    def look(self, A: Array, *, hessian: bool = False, bend: bool = False, single: bool = False) -> Look:
+    def look(
+        self, A: Array, *, hessian: bool = False, bend: bool = False, single: bool = False, squares: bool = False
+    ) -> Look:
         """J, ∇J and, where asked, ∇²J at inner A; ``bend`` stays in the user's units.
 
-        ``single``: the Hessian of two classes to float32 accuracy, for a preconditioner.
+        ``single``: the Hessian of two classes to float32 accuracy, for a preconditioner.  ``squares``: of sparse rows
+        in a compiled look the diagonal of ∇²J, too.
         """
         A_user = A / self.units
         kernel: Any
@@ -109,7 +123,7 @@ class LogisticProblem:
             kernel = ManyClass(A_user, self.rows, hessian, bend)
         elif self.fused and not hessian:
             sparse = self.sparse
-            kernel = FusedSparse(A_user, self.rows, int(bend)) if sparse else FusedTwoClass(A_user, self.rows)
+            kernel = FusedSparse(A_user, self.rows, bend, squares) if sparse else FusedTwoClass(A_user, self.rows)
         else:
             kernel = TwoClass(A_user, self.rows, hessian, bend, single)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -121,8 +135,12 @@ class LogisticProblem:
         look.value = look.value / self.total + 0.5 * float((self.damping * A * A).sum())
         look.gradient /= self.total * self.units
         look.gradient += self.damping * A
+        look.mass /= self.total
         if look.bend is not None:
             look.bend /= self.total
+        if look.squares is not None:
+            look.squares /= self.total * np.square(self.units[:, 0])
+            look.squares += self.damping[:, 0]
         if look.hessian is not None:
             unit = np.tile(self.units[:, 0], self.n_outputs)
             look.hessian /= unit
@@ -178,17 +196,24 @@ class LogisticProblem:
 
     def with_units(self) -> LogisticProblem:
         """The same problem with centre and units from (a sample of) its rows."""
+        if self.sparse and self.values > ONE_BLOCK and self.blocks.in_memory:
+            return self._sparse_units()
         center, unit = choose_units(self)
         rows = self.n_rows if self.values <= ONE_BLOCK else self.blocks.block_rows
-        if self.sparse and self.values > ONE_BLOCK:
-            # Each block hands back a whole gradient: few blocks where columns are many.
-            rows = max(self.n_rows // max(1, min(64, self.values // (10 * self.n_features + 1))), 64)
-        elif self.fused and self.n_outputs == 1:
+        if self.fused and self.n_outputs == 1:
             rows = max(64, FUSED_BLOCK // max(self.n_features, 1))
         elif self.n_outputs > 1 and self.values > ONE_BLOCK:
             # X and the posteriors of a block together in the cache
             rows = min(self.blocks.rows.block_rows, max(128, MANY_BLOCK // (self.n_features + 2 * self.n_outputs)))
         return replace(self, blocks=replace(self.blocks, block_rows=rows), center=center, unit=unit)
+
+    def _sparse_units(self) -> LogisticProblem:
+        """Units from all rows, in blocks; each hands back a whole gradient, so they are few where columns are many."""
+        rows = max(self.n_rows // max(1, min(SPARSE_BLOCKS, self.values // (10 * self.n_features + 1))), 64)
+        blocks = replace(self.blocks, block_rows=rows)
+        squares = blocks.reduce(ColumnSquares(self.fused)) / self.total
+        unit = usable(power_of_two(np.sqrt(squares)))
+        return replace(self, blocks=blocks, unit=unit, row_square=float(squares.sum()))
 
     def of_sample(self, index: Array, rows: Block) -> LogisticProblem:
         """These rows of the whole, already centred and in inner units; the ridge keeps its meaning."""
@@ -228,26 +253,27 @@ class InnerProblem(LogisticProblem):
 def choose_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
     """A centre (values of the columns themselves, where means are large against spreads) and units (powers of two)."""
     center, units = _usual_units(problem)
+    return center, usable(units)
+
+
+def usable(units: Array) -> Array:
+    """The units, unless their squares are beyond floats."""
     beyond = np.flatnonzero((units > LARGEST_UNIT) | (units < 1 / LARGEST_UNIT))
     if beyond.size:
         raise DataError(
             f"{columns(beyond.tolist(), None).capitalize()}: the values are of the order {units[beyond[0]]:.1g}, and "
             "their squares are beyond what the machine can hold. Measure in another unit."
         )
-    return center, units
+    return units
 
 
 def _usual_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
     n, d = problem.n_rows, problem.n_features
     if problem.sparse:
-        X: Any
-        if problem.values > FUSED_VALUES or not problem.blocks.in_memory:
-            X = problem.blocks.spread(16 * UNIT_ROWS).raw
-            n = X.shape[0]
-        else:
-            X = problem.blocks.rows.X  # type: ignore[union-attr]
+        blocks = problem.blocks
+        X: Any = blocks.block(0, n).design.raw if blocks.in_memory else blocks.spread(16 * UNIT_ROWS).raw
         squares = np.bincount(X.indices, np.square(X.data.astype(np.float64)), minlength=d) if X.nnz else np.zeros(d)
-        return None, power_of_two(np.sqrt(squares / max(n, 1)))
+        return None, power_of_two(np.sqrt(squares / max(X.shape[0], 1)))
     if problem.values <= ONE_BLOCK:
         values = problem.blocks.block(0, n).design.values
     else:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.optimize.choose import FACTOR_COLUMNS
-from discriminant.optimize.logistic.bounds import many_class_dual_gap, repair, two_class_dual_gap
+from discriminant.optimize.logistic.bounds import least_gap, many_class_dual_gap, repair, two_class_dual_gap
 from discriminant.optimize.logistic.looks import Look, ManyClass, Moved
 from discriminant.optimize.logistic.newton import Point, Trace, ends_separated
 from discriminant.optimize.logistic.problem import LogisticProblem
@@ -63,13 +63,24 @@ class Memory:
 
 
 def quasi_newton(
-    problem: LogisticProblem, A: Array, preconditioner: Any, trace: Trace, tol: float, *, rough: bool = False
+    problem: LogisticProblem,
+    A: Array,
+    preconditioner: Any,
+    trace: Trace,
+    tol: float,
+    *,
+    rough: bool = False,
+    look: Look | None = None,
 ) -> Point:
-    """Minimise J from inner A until its gap is proved ≤ tol·|J|; ``rough``: until it is estimated to be."""
+    """Minimise J from inner A until its gap is proved ≤ tol·|J|; ``rough``: until it is estimated to be.
+
+    ``look``: what was seen at A already.
+    """
     memory = Memory(preconditioner)
     many = problem.n_outputs > 1
-    look = problem.look(A, bend=not rough and not many and not problem.sparse)
-    trace.passes += 1
+    if look is None:
+        look = problem.look(A, bend=not (rough or many or bounded(problem)))
+        trace.passes += 1
     stuck, first = 0, abs(look.value)
     point = Point(A, look)
     for _ in range(MOST_STEPS):
@@ -85,7 +96,7 @@ def quasi_newton(
             return replace(point, separated=True)
         if not rough and not many and decrement**2 <= 0.2 * target and worth_a_hessian(problem, trace, gap, target):
             return point
-        near = decrement**2 <= NEAR * target or not (many or problem.sparse)
+        near = decrement**2 <= NEAR * target if many else not bounded(problem)
         moved, A, look, P = advance(problem, point, p, trace, bend=near and not rough)
         if not moved:
             if stuck:
@@ -120,7 +131,7 @@ def advance(
 def dual_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trace: Trace) -> float:
     """The proved gap; for K classes it takes a look of its own, which is spent only where it will be enough."""
     if problem.n_outputs == 1:
-        return two_class_dual_gap(problem, look)
+        return two_class_gap(problem, A, look, target, trace)
     if problem.ridge == 0 or look.bend is None:
         return float("inf")
     slope = look.gradient[1:] * problem.units[1:]
@@ -132,6 +143,20 @@ def dual_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trac
     moved = problem.blocks.reduce(Moved(ManyClass(A / problem.units, problem.rows), delta)) / problem.total
     trace.passes += 1
     return many_class_dual_gap(problem, look, delta, moved)
+
+
+def two_class_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trace: Trace) -> float:
+    """The dual gap; of a look without ``bend`` (sparse rows) by a bound, and by a look with it where that pays."""
+    gap = two_class_dual_gap(problem, look)
+    if look.bend is None and gap > target and least_gap(problem, look) <= 0.5 * target:
+        trace.passes += 1
+        return two_class_dual_gap(problem, problem.look(A, bend=True))
+    return gap
+
+
+def bounded(problem: LogisticProblem) -> bool:
+    """Whether two classes' looks go without ``bend``, for which a bound will do."""
+    return problem.sparse and problem.fused and problem.row_square < np.inf
 
 
 def worth_a_hessian(problem: LogisticProblem, trace: Trace, gap: float, target: float) -> bool:
