@@ -47,7 +47,18 @@ _HOMES = {
     "to_sql": "io",
     "vc_dimension": "inference.capacity",
 }
-_PACKAGES = ("bases", "codings", "criteria", "datasets", "decision", "geometry", "optimize", "penalties")
+_PACKAGES = (
+    "bases",
+    "codings",
+    "criteria",
+    "datasets",
+    "decision",
+    "figures",
+    "geometry",
+    "optimize",
+    "penalties",
+    "plots",
+)
 
 __all__ = sorted([*_HOMES, *_PACKAGES, "__version__"])  # noqa: PLE0605 - the table above is the single source
 

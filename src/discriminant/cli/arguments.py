@@ -69,6 +69,8 @@ def parser() -> Parser:
     _data(one)
     _shared(one)
     _export(commands)
+    _figures(commands)
+    _play(commands)
     one = _command(commands, "completion", "a script that completes commands and options in your shell")
     one.add_argument("shell", choices=("bash", "zsh", "fish"))
     return top
@@ -153,6 +155,24 @@ def _export(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument("--dialect", default="duckdb", choices=("duckdb", "sqlite", "postgresql", "bigquery", "tsql"))
     one.add_argument("--table", default="data", help="the table that the SQL reads (default: data)")
     _shared(one)
+
+
+def _figures(commands: argparse._SubParsersAction[Parser]) -> None:
+    one = _command(commands, "figures", "the books' figures as files, drawn from the library's own fits")
+    one.add_argument("names", metavar="NAME", nargs="*", help="which, by name or number such as 4.7 (default: all)")
+    one.add_argument("--list", "-l", action="store_true", help="the names, and what each figure claims")
+    one.add_argument("--out", "-o", metavar="DIR", default="figures", help="the folder to write to (default: figures)")
+    one.add_argument("--format", "-f", choices=("png", "svg", "pdf"), default="png", help="default: png")
+    one.add_argument("--dpi", type=int, default=130, help="points per inch of a PNG (default 130)")
+    _shared(one)
+
+
+def _play(commands: argparse._SubParsersAction[Parser]) -> None:
+    one = _command(commands, "play", "a page in the browser: draw points, watch the methods learn, see the proof")
+    one.add_argument("--port", type=int, default=0, help="the port on 127.0.0.1 (default 0: any that is free)")
+    one.add_argument("--no-browser", action="store_true", help="print the address and open nothing")
+    one.add_argument("--data", default="pair", metavar="NAME", help="the first set of points, such as xor, star, rings")
+    one.add_argument("--quiet", "-q", action="store_true", help="nothing but the address")
 
 
 def options() -> dict[str, list[str]]:

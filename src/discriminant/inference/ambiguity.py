@@ -76,9 +76,9 @@ def _sides(found: Any) -> tuple[Array, Array]:
     """(s (K, q): the side on which class k lies of output j, or 0; θ (q,))."""
     K, q = len(found.classes), np.shape(found.weights)[1]
     if found.coding is not None:
-        # Where each class has an output that speaks for it, that one claims; else all that it takes part in must agree.
-        speakers = getattr(found.coding, "speakers", None)
-        sides = found.coding.signs if speakers is None else np.sign(speakers)
+        # A class that has an output of its own claims by it; any other where all outputs that it takes part in agree.
+        speakers, signs = getattr(found.coding, "speakers", None), found.coding.signs
+        sides = signs if speakers is None else np.where(np.any(speakers, axis=1)[:, None], np.sign(speakers), signs)
         return np.asarray(sides), np.asarray(found.coding.threshold)
     if q == 1 and K == 2:
         return np.array([[-1.0], [1.0]]), np.zeros(1)

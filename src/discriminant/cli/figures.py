@@ -1,0 +1,69 @@
+"""``discriminant figures``: the books' figures as files, drawn from the library's own fits."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from discriminant.cli.say import Voice, counted, table
+from discriminant.errors import DataError
+from discriminant.figures.registry import REGISTRY, entry
+
+
+def run(given: Any) -> int:
+    """The command."""
+    voice = Voice(given.json, given.quiet)
+    chosen = list({one.name: one for one in map(entry, given.names)}.values()) or list(REGISTRY.values())
+    if given.list:
+        voice.document({"figures": [{"name": e.name, "source": e.source, "caption": e.caption} for e in chosen]})
+        voice.show(table(["name", "place in the books", "what it claims"], [_row(e) for e in chosen]))
+        return 0
+    folder = _folder(given.out)
+    written = []
+    for number, one in enumerate(chosen, start=1):
+        voice.progress(f"{number} of {len(chosen)}: {one.name}")
+        path = folder / f"{one.name}.{given.format}"
+        _write(one.draw(), path, given.format, given.dpi)
+        written.append({"name": one.name, "source": one.source, "caption": one.caption, "file": str(path)})
+    voice.done()
+    voice.document({"figures": written})
+    for row in written:
+        voice.show(f"  {row['file']}")
+    if not given.quiet:
+        voice.show(f"  {counted(len(written), 'figure')} written to {folder}")
+    return 0
+
+
+def _row(one: Any) -> list[str]:
+    caption = one.caption if len(one.caption) <= 72 else one.caption[:71].rsplit(" ", 1)[0] + " …"
+    return [one.name, one.source, caption]
+
+
+def _folder(out: str) -> Path:
+    from discriminant.plots.theme import matplotlib
+
+    matplotlib()  # said before a folder is made
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"--out {out} is a file; give a folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _write(figure: Any, path: Path, form: str, dpi: int) -> None:
+    """Under another name first, so that a picture is there whole or not at all."""
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=f".{form}")
+    os.close(handle)
+    try:
+        # No date in the file: the same figure is the same bytes.
+        metadata = {"Date": None} if form in ("svg", "pdf") else {}
+        if form == "pdf":
+            metadata = {"CreationDate": None}
+        figure.savefig(name, format=form, dpi=dpi, metadata=metadata)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    finally:
+        if os.path.exists(name):
+            os.unlink(name)

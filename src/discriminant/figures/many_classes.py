@@ -1,0 +1,240 @@
+"""Several classes from several discriminants: Alpaydin's figures 10.3 and 10.4, Bishop's 4.2 and 4.3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.estimators.linear_machine import LinearMachine
+from discriminant.estimators.linear_programming import LinearProgrammingClassifier
+from discriminant.estimators.perceptron import Perceptron
+from discriminant.figures.samples import clouds
+from discriminant.geometry import Hyperplane, polygon_area
+from discriminant.inference.ambiguity import Ambiguity, ambiguity
+from discriminant.inference.separability import Separability, separability
+from discriminant.plots.regions import DecisionRegionsDisplay
+from discriminant.plots.theme import INK, color, fill, frame, line, scatter, sheet, styled
+from discriminant.protocols import Array
+
+Box = tuple[tuple[float, float], tuple[float, float]]
+
+
+def outputs(model: Any) -> list[Hyperplane]:
+    """The line z_j = 0 of each output of a model in the plane."""
+    found = model.discriminant_
+    thresholds = np.zeros(found.n_outputs) if found.coding is None else np.asarray(found.coding.threshold)
+    return [Hyperplane(a[1:], a[0] - theta, found.center) for a, theta in zip(found.weights.T, thresholds, strict=True)]
+
+
+def class_names(count: int = 3) -> list[str]:
+    """C_1, C_2, … as the books write them."""
+    return [f"$C_{k}$" for k in range(1, count + 1)]
+
+
+@dataclass(frozen=True)
+class OneAgainstRest:
+    """Three classes, each separable from the others together."""
+
+    X: Array
+    y: Array
+    bounds: Box
+    model: Any
+    scores: Array  # (n, K): g_i
+    verdicts: list[Separability]  # class i against the rest
+    claims: Ambiguity
+    regions: list[Array]  # of the argmax rule
+
+
+def one_against_rest_data() -> OneAgainstRest:
+    """K hyperplanes by linear programming."""
+    X, y = clouds([(-2.0, -1.2), (2.2, -1.0), (0.2, 2.3)], 0.2 * np.eye(2), 18, seed=11)
+    bounds = ((-4.4, 4.4), (-3.4, 4.4))
+    model = LinearProgrammingClassifier(alpha=0.005, coding="one-vs-rest").fit(X, y)
+    verdicts = [separability(X, y == label) for label in model.classes_]
+    regions = model.discriminant_.regions(bounds)
+    return OneAgainstRest(X, y, bounds, model, model.outputs(X), verdicts, ambiguity(model, bounds), regions)
+
+
+@styled
+def one_against_rest(data: OneAgainstRest | None = None) -> Any:
+    """Alpaydin 10.3: each H_i separates C_i from all others; dotted lines are the boundaries of the largest g_i."""
+    data = data or one_against_rest_data()
+    figure, axes = sheet(size=(5.8, 5.0))
+    ax = axes[0, 0]
+    for k, region in enumerate(data.regions):
+        fill(ax, region, color(k), edgecolor=INK, linestyle=":", linewidth=1.4)
+    for k, plane in enumerate(outputs(data.model)):
+        line(ax, plane, data.bounds, color=color(k), linewidth=2)
+        _name(ax, plane, data.bounds, f"$H_{k + 1}$", color(k))
+    scatter(ax, data.X, data.y, data.model.classes_, names=class_names(), size=32)
+    where = data.claims.point_of_none if data.claims.point_of_none is not None else data.claims.point_of_several
+    if where is not None:
+        ax.annotate("?", where, ha="center", va="center", fontsize=16, color=INK)
+    ax.legend(loc="upper left")
+    frame(ax, data.bounds, equal=True)
+    ax.set_title("Each $H_i$ keeps $C_i$ from the rest; dotted: the largest $g_i$ wins")
+    return figure
+
+
+def _name(ax: Any, plane: Hyperplane, bounds: Box, text: str, shade: str, *, lower: bool = False) -> None:
+    """Write beside the upper (or lower) end of a line, on its positive side, within the box."""
+    ends = plane.points(bounds)
+    if not len(ends):
+        return
+    end = ends[np.argmin(ends[:, 1]) if lower else np.argmax(ends[:, 1])]
+    place = end + 0.12 * (ends.mean(axis=0) - end) + 0.38 * plane.unit_normal
+    limits = np.array(bounds)
+    place = np.clip(place, limits[:, 0] + 0.35, limits[:, 1] - 0.35)
+    ax.text(*place, text, color=shade, fontsize=12, ha="center", va="center")
+
+
+@dataclass(frozen=True)
+class PairwiseSeparation:
+    """Three classes of which one cannot be separated from the rest, but each pair can."""
+
+    X: Array
+    y: Array
+    bounds: Box
+    model: Any
+    verdicts: dict[str, Separability]  # "1 | rest", "1 | 2", …
+    conjunction_errors: int  # of "choose C_i if all g_ij > 0"
+
+
+def pairwise_separation_data() -> PairwiseSeparation:
+    """Three discriminants, each trained on its two classes only, decided by conjunction."""
+    X, y = clouds([(0.1, 0.2), (-2.6, 1.3), (2.7, 1.1)], 0.17 * np.eye(2), 18, seed=4)
+    X[y == 1] += np.array([0.0, 0.4])
+    bounds = ((-4.6, 4.8), (-2.6, 3.8))
+    model = Perceptron(coding="pairwise", decoder="unanimous", margin=1.0, shuffle=False, tol=None).fit(X, y)
+    verdicts = {"1 | rest": separability(X, y == 1)}
+    for i, j in ((1, 2), (1, 3), (2, 3)):
+        chosen = (y == i) | (y == j)
+        verdicts[f"{i} | {j}"] = separability(X[chosen], y[chosen])
+    return PairwiseSeparation(X, y, bounds, model, verdicts, int((model.predict(X) != y).sum()))
+
+
+@styled
+def pairwise_separation(data: PairwiseSeparation | None = None) -> Any:
+    """Alpaydin 10.4: C_1 is not separable from the others, but pairwise the classes are."""
+    data = data or pairwise_separation_data()
+    figure, axes = sheet(size=(6.2, 4.6))
+    ax = axes[0, 0]
+    DecisionRegionsDisplay.from_estimator(
+        data.model, data.X, data.y, show="claims", bounds=data.bounds, ax=ax, boundaries=False, names=class_names()
+    )
+    for plane, (i, j) in zip(outputs(data.model), ((1, 2), (1, 3), (2, 3)), strict=True):
+        line(ax, plane, data.bounds, linewidth=1.8)
+        _name(ax, plane, data.bounds, f"$H_{{{i}{j}}}$", INK, lower=(i, j) == (1, 3))
+    ax.legend(loc="lower left")
+    frame(ax, data.bounds, equal=True)
+    ax.set_title("$C_1$ lies between the others: no line cuts it off, but each pair has one")
+    return figure
+
+
+@dataclass(frozen=True)
+class AmbiguousRegions:
+    """One sample, three ways to combine discriminants, and what each leaves unclear."""
+
+    X: Array
+    y: Array
+    bounds: Box
+    models: dict[str, Any]
+    shares: dict[str, float]  # of the box that no single class has
+
+
+def ambiguous_regions_data() -> AmbiguousRegions:
+    """K − 1 discriminants of a class against the rest, K(K − 1)/2 of pairs, and a machine of K."""
+    X, y = clouds([(-2.2, -0.9), (2.3, -1.0), (0.1, 2.3)], 0.16 * np.eye(2), 25, seed=5)
+    bounds = ((-4.5, 4.5), (-3.5, 4.5))
+    models: dict[str, Any] = {
+        "rest": Perceptron(coding="one-vs-rest-k-1", random_state=29, tol=None).fit(X, y),
+        "pairs": Perceptron(coding="pairwise", random_state=29, tol=None, start="random").fit(X, y),
+        "machine": LinearMachine(random_state=1).fit(X, y),
+    }
+    shares = {kind: ambiguity(models[kind], bounds).ambiguous for kind in ("rest", "pairs")}
+    whole = (bounds[0][1] - bounds[0][0]) * (bounds[1][1] - bounds[1][0])
+    regions = models["machine"].discriminant_.regions(bounds)
+    shares["machine"] = 1.0 - sum(polygon_area(region) for region in regions) / whole
+    return AmbiguousRegions(X, y, bounds, models, shares)
+
+
+@styled
+def ambiguous_regions(data: AmbiguousRegions | None = None) -> Any:
+    """Bishop 4.2: two-class discriminants put together leave ambiguous regions; one machine leaves none."""
+    data = data or ambiguous_regions_data()
+    figure, axes = sheet(1, 3, (13, 4.3), sharey=True)
+    titles = {
+        "rest": "$K-1$ discriminants, a class against the rest",
+        "pairs": "$K(K-1)/2$ discriminants, one for each pair",
+        "machine": "one machine of $K$ discriminants",
+    }
+    for ax, (kind, title) in zip(axes[0], titles.items(), strict=True):
+        show = "decisions" if kind == "machine" else "claims"
+        DecisionRegionsDisplay.from_estimator(
+            data.models[kind], data.X, data.y, show=show, bounds=data.bounds, ax=ax, names=class_names()
+        )
+        frame(ax, data.bounds)
+        ax.set_title(f"{title}\nambiguous: {abs(data.shares[kind]):.1%} of the square", fontsize=10)
+    return figure
+
+
+@dataclass(frozen=True)
+class ConvexRegions:
+    """A linear machine, its regions, and a chord in one of them."""
+
+    X: Array
+    y: Array
+    bounds: Box
+    model: Any
+    regions: list[Array]
+    a: Array  # two points of one region …
+    b: Array
+    chord: Array  # … and points between them
+    decided: Array  # what the machine says along the chord
+
+
+def convex_regions_data() -> ConvexRegions:
+    """Five classes by Kesler's construction; the two points of a region that lie furthest apart."""
+    means = [(0, 0), (2.6, 0.6), (0.4, 2.6), (-2.7, 0.3), (-0.3, -2.5)]
+    X, y = clouds(means, 0.18 * np.eye(2), 14, seed=2)
+    bounds = ((-4.2, 4.2), (-4.0, 4.2))
+    model = LinearMachine(margin=1.0).fit(X, y)
+    regions = model.discriminant_.regions(bounds)
+    region = regions[2]
+    middle = region.mean(axis=0)
+    inner = middle + 0.86 * (region - middle)
+    gaps = np.linalg.norm(inner[:, None] - inner[None], axis=2)
+    i, j = np.unravel_index(gaps.argmax(), gaps.shape)
+    a, b = inner[i], inner[j]
+    chord = a + np.linspace(0, 1, 201)[:, None] * (b - a)
+    return ConvexRegions(X, y, bounds, model, regions, a, b, chord, model.predict(chord))
+
+
+@styled
+def convex_regions(data: ConvexRegions | None = None) -> Any:
+    """Bishop 4.3: a point between two points of a region lies in it too, so that regions are convex."""
+    data = data or convex_regions_data()
+    figure, axes = sheet(size=(5.6, 5.2))
+    ax = axes[0, 0]
+    for k, region in enumerate(data.regions):
+        fill(ax, region, color(k), edgecolor=INK, linewidth=1.6)
+        if len(region):
+            ax.text(*_corner(region), f"$R_{k + 1}$", color=color(k), fontsize=13, ha="center", va="center")
+    scatter(ax, data.X, data.y, data.model.classes_, size=18, names=())
+    ax.plot(*np.array([data.a, data.b]).T, color=INK, linewidth=1.6, marker="o", markersize=7, zorder=6)
+    between = data.chord[80]
+    ax.plot(*between, "o", color="white", markeredgecolor=INK, markersize=7, zorder=7)
+    for point, text in ((data.a, "$x_A$"), (data.b, "$x_B$"), (between, "$\\hat{x}$")):
+        ax.annotate(text, point, xytext=(7, 7), textcoords="offset points", fontsize=12, zorder=8)
+    frame(ax, data.bounds, equal=True)
+    ax.set_title("What lies between two points of a region lies in the region")
+    return figure
+
+
+def _corner(region: Array) -> Array:
+    """A place inside a region, off its middle, where the rows are."""
+    middle = region.mean(axis=0)
+    far = region[np.linalg.norm(region, axis=1).argmax()]
+    return np.asarray(middle + 0.55 * (far - middle))

@@ -1,0 +1,73 @@
+"""The perceptron learning: Bishop's figure 4.7, from the corrections that the fit itself recorded.
+
+w ← w + φ t        for a misclassified sample; nothing for the others
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.estimators.perceptron import Perceptron
+from discriminant.figures.samples import clouds
+from discriminant.geometry import Hyperplane, box, clip
+from discriminant.plots.theme import BLUE, GREEN, INK, ORANGE, arrow, fill, frame, line, scatter, sheet, styled
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True)
+class PerceptronConvergence:
+    """Samples in (φ1, φ2), the weights before and after each correction, and which sample called for it."""
+
+    X: Array
+    t: Array  # ±1
+    weights: Array  # (corrections + 1, 2)
+    samples: Array  # (corrections,): rows
+    errors: Array  # (corrections + 1,): misclassified rows at each stage
+    model: Any
+
+
+def perceptron_convergence_data() -> PerceptronConvergence:
+    """Fixed increments from a given start, sample by sample in a fixed order; no bias, as in the book's picture."""
+    X, y = clouds([(-0.45, 0.35), (0.42, -0.38)], [[0.05, 0.025], [0.025, 0.05]], 9, seed=2)
+    t = np.where(y == 1, 1.0, -1.0)
+    start = np.array([0.0, 1.2 * np.cos(np.pi / 4), 1.2 * np.sin(np.pi / 4)])
+    model = Perceptron(shuffle=False, tol=None, fit_intercept=False, start=start, trace=True).fit(X, t)
+    history: Any = model.history_
+    weights = history.weights()[:, 1:, 0]
+    errors = (t[:, None] * (X @ weights.T) <= 0).sum(axis=0)
+    return PerceptronConvergence(X, t, weights, history["sample"].astype(int), errors, model)
+
+
+@styled
+def perceptron_convergence(data: PerceptronConvergence | None = None) -> Any:
+    """Bishop 4.7: the misclassified sample is added to the weights, until none is misclassified."""
+    data = data or perceptron_convergence_data()
+    stages = _stages(len(data.weights))
+    figure, axes = sheet(2, 2, (8.4, 8.4))
+    bounds = ((-1.15, 1.15), (-1.15, 1.15))
+    for ax, stage in zip(axes.ravel(), stages, strict=True):
+        w = data.weights[stage]
+        plane, corners = Hyperplane(w), box(bounds)
+        fill(ax, clip(corners, plane.value(corners)), BLUE)
+        fill(ax, clip(corners, -plane.value(corners)), ORANGE)
+        line(ax, plane, bounds, linewidth=2)
+        scatter(ax, data.X, data.t, [1.0, -1.0], size=42, names=())
+        arrow(ax, (0, 0), 0.42 * w / np.linalg.norm(w), INK, 2.2)
+        ax.text(*(0.5 * w / np.linalg.norm(w) + [0.06, 0.03]), "$\\mathbf{w}$", fontsize=13, ha="center", va="center")
+        wrong = int(data.errors[stage])
+        if stage < len(data.samples):
+            row = data.samples[stage]
+            ax.plot(*data.X[row], "o", markersize=15, markerfacecolor="none", markeredgecolor=GREEN, markeredgewidth=2)
+            arrow(ax, (0, 0), data.t[row] * data.X[row], GREEN, 1.6)
+        text = f"{wrong} misclassified" if wrong else "all are right"
+        ax.set_title(f"after {stage} correction{'s' * (stage != 1)}: {text}")
+        frame(ax, bounds, equal=True, names=("$\\phi_1$", "$\\phi_2$"))
+    return figure
+
+
+def _stages(count: int) -> list[int]:
+    """Four stages from the first to the last."""
+    return np.unique(np.linspace(0, count - 1, 4).round().astype(int)).tolist() if count >= 4 else [0, 0, 0, count - 1]

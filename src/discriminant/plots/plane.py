@@ -1,0 +1,120 @@
+"""A model seen on a plane of two features: which two, where the others are held, and what the model says there.
+
+Every picture of regions or posteriors draws two columns.  With more columns the others are held at a point (their means
+unless given), and the two that move the scores most are drawn unless others are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import is_frame
+from discriminant.errors import DataError, MismatchError, names
+from discriminant.model import LinearDiscriminant
+from discriminant.plots.theme import around, mesh
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Two columns of a model's input, with the rest held fixed."""
+
+    estimator: Any
+    features: tuple[int, int]
+    at: Array  # (d,)
+    bounds: Array  # (2, 2)
+    names: tuple[str, ...]  # of all columns
+    points: Array  # (n, 2) the rows given
+    like: Any = field(default=None, repr=False)  # a frame of the user's kind, or None for arrays
+
+    @property
+    def axis_names(self) -> tuple[str, str]:
+        return self.names[self.features[0]], self.names[self.features[1]]
+
+    @property
+    def is_slice(self) -> bool:
+        """Whether there are columns that the picture does not show."""
+        return len(self.at) > 2
+
+    def rows(self, points: Array) -> Any:
+        """Points (m, 2) of the plane as rows that the model takes."""
+        full = np.tile(self.at, (len(points), 1))
+        full[:, list(self.features)] = points
+        if self.like is None:
+            return full
+        import narwhals.stable.v2 as nw
+
+        given = nw.from_native(self.like)
+        columns = {name: full[:, j] for j, name in enumerate(given.columns)}
+        return nw.from_dict(columns, backend=given.implementation).to_native()
+
+    def grid(self, resolution: int) -> tuple[Any, Array, Array]:
+        """(rows for the model, across, up) over the box."""
+        points, across, up = mesh(self.bounds, resolution)
+        return self.rows(points), across, up
+
+    def straight(self) -> Any:
+        """The model as a ``LinearDiscriminant`` of these two features, or None where it is curved or no such thing."""
+        found = getattr(self.estimator, "discriminant_", self.estimator)
+        if not isinstance(found, LinearDiscriminant) or found.basis is not None or found.n_features != len(self.at):
+            return None
+        return found.slice(self.features, self.at)
+
+
+def plane_of(
+    estimator: Any, X: Any, *, features: Sequence[Any] | None = None, at: Any = None, bounds: Any = None
+) -> Plane:
+    """The plane in which to draw a fitted model and the rows X."""
+    if isinstance(X, np.ndarray | list | tuple) or not is_frame(X):
+        like, columns = None, None
+        values = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    else:
+        import narwhals.stable.v2 as nw
+
+        like, columns = X, [str(name) for name in nw.from_native(X).columns]
+        values = np.asarray(nw.from_native(X).to_numpy(), dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] < 2 or not len(values):
+        raise DataError(f"A picture in the plane needs rows of at least two columns; X has shape {values.shape}.")
+    known = getattr(estimator, "feature_names_in_", None)
+    titles = columns or (list(known) if known is not None else [f"x{j}" for j in range(values.shape[1])])
+    chosen = _two(features, titles) if features is not None else _most_telling(estimator, values)
+    held = values.mean(axis=0) if at is None else np.asarray(at, dtype=np.float64)
+    if held.shape != (values.shape[1],):
+        raise DataError(f"at must be a point with {values.shape[1]} coordinates; got shape {held.shape}.")
+    points = values[:, list(chosen)]
+    limits = around(points) if bounds is None else np.asarray(bounds, dtype=np.float64).reshape(2, 2)
+    return Plane(estimator, chosen, held, limits, tuple(str(title) for title in titles), points, like)
+
+
+def _two(features: Sequence[Any], titles: Sequence[str]) -> tuple[int, int]:
+    if len(features) != 2:
+        raise DataError(f"features must be two columns; got {len(features)}.")
+    found = []
+    for feature in features:
+        if isinstance(feature, str):
+            if feature not in titles:
+                raise DataError(f"There is no column {feature!r}; there are {names(titles, most=12)}.")
+            found.append(list(titles).index(feature))
+        else:
+            found.append(range(len(titles))[int(feature)])
+    if found[0] == found[1]:
+        raise DataError(f"features names column {titles[found[0]]!r} twice; a plane needs two different ones.")
+    return found[0], found[1]
+
+
+def _most_telling(estimator: Any, values: Array) -> tuple[int, int]:
+    """The two columns whose contributions to the scores vary most, in their order; else the first two."""
+    found = getattr(estimator, "discriminant_", estimator)
+    if values.shape[1] == 2 or not isinstance(found, LinearDiscriminant) or found.basis is not None or len(values) < 2:
+        return 0, 1
+    try:
+        spread = found.contributions(values).importance()
+    except MismatchError:  # a decoder that is not linear has no contributions
+        return 0, 1
+    strength = spread if spread.ndim == 1 else spread.max(axis=1)
+    first, second = sorted(np.argsort(-strength, kind="stable")[:2].tolist())
+    return int(first), int(second)

@@ -1,0 +1,250 @@
+"""Decision regions in the plane: who wins where, what no class or several claim, what is rejected.
+
+Straight boundaries are drawn as the exact polygons they bound; curved ones, and rules that reject, on a fine grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from discriminant.errors import DataError, MismatchError, ParameterError
+from discriminant.inference.ambiguity import ambiguity
+from discriminant.plots.plane import Plane, plane_of
+from discriminant.plots.theme import GREY, INK, PALE, axes_for, color, fill, frame, scatter, styled, tint
+from discriminant.protocols import Array
+
+Area = tuple[Array, tuple[Any, ...]]  # a convex polygon and the classes that claim it
+
+
+@dataclass(eq=False)
+class DecisionRegionsDisplay:
+    """The regions of a classifier over two features, with ambiguous and rejected areas.
+
+    Parameters
+    ----------
+    bounds : (2, 2)
+        ((x₀, x₁), (y₀, y₁)).
+    classes : sequence
+        The labels, in the order of their colours.
+    areas : list of (polygon, claims), optional
+        Exact areas; one claim: that class's region, none or several: ambiguous.
+    codes : (r, r) of int, optional
+        On a grid: the position of the class, or −1 where the rule rejects.
+    levels : (r, r, K), optional
+        On a grid: the score of each class less the best of the others; its zeros are the boundaries.
+    points, labels : (n, 2), (n,), optional
+        Rows to draw.
+    axis_names, note : names of the axes; what is held fixed.
+
+    Examples
+    --------
+    >>> from discriminant import LinearDiscriminantAnalysis, datasets, plots
+    >>> iris = datasets.load("iris")
+    >>> lda = LinearDiscriminantAnalysis().fit(iris.X[:, 2:], iris.y)
+    >>> display = plots.DecisionRegionsDisplay.from_estimator(lda, iris.X[:, 2:], iris.y)
+    >>> [len(polygon) for polygon, _ in display.areas], display.ax_.get_xlabel()
+    ([4, 5, 3], 'x0')
+    """
+
+    bounds: Array
+    classes: Sequence[Any]
+    areas: list[Area] | None = None
+    codes: Array | None = None
+    levels: Array | None = None
+    points: Array | None = None
+    labels: Any = None
+    axis_names: Sequence[str] = ("$x_1$", "$x_2$")
+    note: str = ""
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        show: str = "decisions",
+        features: Sequence[Any] | None = None,
+        at: Any = None,
+        bounds: Any = None,
+        resolution: int = 300,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw a fitted classifier (or a ``LinearDiscriminant``) and rows.
+
+        Parameters
+        ----------
+        show : {"decisions", "claims"}
+            What ``predict`` says; or which classes claim a point (their discriminants are positive, or all their pairs
+            agree), so that the ambiguous areas show.
+        features : two column names or positions, optional
+            Which to draw when there are more; the two that move the scores most unless given.
+        at : (d,), optional
+            Where the other columns are held; their means unless given.
+        bounds, resolution : the box, and the points along an edge of the grid where one is needed.
+        """
+        if show not in ("decisions", "claims"):
+            raise ParameterError(f"show is {show!r}; it must be 'decisions' or 'claims'.")
+        plane = plane_of(estimator, X, features=features, at=at, bounds=bounds)
+        classes = getattr(estimator, "classes_", getattr(estimator, "classes", None))
+        if classes is None:
+            raise MismatchError(f"{type(estimator).__name__} has no classes_: fit it first, or give a classifier.")
+        labels = np.asarray(classes).tolist()
+        note = _held(plane) if plane.is_slice else ""
+        made = cls(plane.bounds, labels, points=plane.points, labels=y, axis_names=plane.axis_names, note=note)
+        if show == "claims":
+            made.areas = _claims(plane)
+        else:
+            made.areas = _polygons(plane, labels)
+            if made.areas is None:
+                made.codes, made.levels = _on_grid(plane, labels, resolution)
+        return made.plot(ax=ax, **options)
+
+    @styled
+    def plot(
+        self, ax: Any = None, *, legend: bool = True, boundaries: bool = True, names: Sequence[str] | None = None
+    ) -> Self:
+        """Draw; with ``ax`` on axes of yours, with ``names`` in place of the labels in the legend."""
+        self.figure_, self.ax_ = axes_for(ax)
+        if self.areas is not None:
+            self._draw_areas(boundaries)
+        if self.codes is not None:
+            self._draw_grid(boundaries)
+        if self.points is not None and self.labels is not None:
+            scatter(self.ax_, self.points, self.labels, self.classes, names=names)
+        frame(self.ax_, self.bounds, names=self.axis_names)
+        if self.note:
+            self.ax_.set_title(self.note, fontsize=9, color=GREY)
+        if legend:
+            self._legend()
+        return self
+
+    def share(self, *, of: str = "ambiguous") -> float:
+        """The share of the box that is "ambiguous" (no single claim) or "rejected"."""
+        if of == "rejected":
+            return 0.0 if self.codes is None else float((self.codes < 0).mean())
+        from discriminant.geometry import polygon_area
+
+        if self.areas is None:
+            raise DataError("Claims are known where the display was made with show='claims'.")
+        sizes = np.array([polygon_area(polygon) for polygon, _ in self.areas])
+        unclear = np.array([len(claims) != 1 for _, claims in self.areas])
+        return float(sizes[unclear].sum() / sizes.sum())
+
+    def _draw_areas(self, boundaries: bool) -> None:
+        places = {label: k for k, label in enumerate(self.classes)}
+        edge = {"edgecolor": INK, "linewidth": 1.2} if boundaries else {}
+        for polygon, claims in self.areas or ():
+            if len(claims) == 1:
+                fill(self.ax_, polygon, color(places[claims[0]]), **edge)
+            else:
+                fill(self.ax_, polygon, GREY, **{**_UNCLEAR[len(claims) > 0], **edge})
+
+    def _draw_grid(self, boundaries: bool) -> None:
+        assert self.codes is not None
+        (x0, x1), (y0, y1) = self.bounds.tolist()
+        extent = (x0, x1, y0, y1)
+        shades = np.array([_rgb(tint(color(k))) for k in range(len(self.classes))] + [_rgb(PALE)])
+        self.ax_.imshow(
+            shades[self.codes], extent=extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0
+        )
+        across = np.linspace(x0, x1, self.codes.shape[1])
+        up = np.linspace(y0, y1, self.codes.shape[0])
+        if (self.codes < 0).any():
+            self.ax_.contourf(across, up, self.codes < 0, levels=[0.5, 1.5], colors="none", hatches=["////"], zorder=1)
+        if boundaries:
+            for k in range(len(self.classes)):
+                values = (self.codes == k) - 0.5 if self.levels is None else self.levels[:, :, k]
+                if values.min() < 0 < values.max():
+                    self.ax_.contour(across, up, values, levels=[0.0], colors=[INK], linewidths=1.2, zorder=2)
+
+    def _legend(self) -> None:
+        from matplotlib.patches import Patch
+
+        handles, texts = self.ax_.get_legend_handles_labels()
+        if self.codes is not None and (self.codes < 0).any():
+            handles.append(Patch(facecolor=PALE, edgecolor="#8A8A8A", hatch="////", linewidth=0))
+            texts.append("rejected")
+        counts = {len(claims) for _, claims in self.areas or () if len(claims) != 1}
+        for several in sorted({count > 0 for count in counts}):
+            handles.append(Patch(**{**_UNCLEAR[several], "edgecolor": "#8A8A8A", "linewidth": 0}))
+            texts.append("several classes" if several else "no class")
+        if handles:
+            self.ax_.legend(handles, texts, loc="best")
+
+
+_UNCLEAR = {
+    False: {"facecolor": "#F4F4F4", "hatch": "...."},  # no class
+    True: {"facecolor": "#C9C9C9", "hatch": "////"},  # several
+}
+
+
+def _rgb(shade: str) -> tuple[float, ...]:
+    return tuple(int(shade[i : i + 2], 16) / 255 for i in (1, 3, 5))
+
+
+def _held(plane: Plane) -> str:
+    rest = [plane.names[j] for j in range(len(plane.at)) if j not in plane.features]
+    shown = [f"{name} = {plane.at[plane.names.index(name)]:.4g}" for name in rest[:3]]
+    return "where " + ", ".join(shown) + (f" and {len(rest) - 3} more are held" if len(rest) > 3 else "")
+
+
+def _claims(plane: Plane) -> list[Area]:
+    straight = plane.straight()
+    if straight is None:
+        raise MismatchError(
+            f"{type(plane.estimator).__name__} has no straight discriminants of its own, so that nothing is claimed "
+            "twice; use show='decisions'."
+        )
+    return list(ambiguity(straight, plane.bounds).polygons)
+
+
+def _polygons(plane: Plane, labels: list[Any]) -> list[Area] | None:
+    """The exact regions, where the rule is the largest of linear functions; checked against ``predict`` itself."""
+    straight = plane.straight()
+    if straight is None:
+        return None
+    try:
+        regions = straight.regions(plane.bounds)
+    except MismatchError:  # votes and conjunctions have no single linear function for a class
+        return None
+    (x0, x1), (y0, y1) = plane.bounds.tolist()
+    points = np.random.default_rng(0).uniform((x0, y0), (x1, y1), size=(256, 2))
+    said = np.asarray(plane.estimator.predict(plane.rows(points)))
+    if (said != np.asarray(straight.predict(points))).any():
+        return None
+    return [(polygon, (label,)) for polygon, label in zip(regions, labels, strict=True) if len(polygon)]
+
+
+def _on_grid(plane: Plane, labels: list[Any], resolution: int) -> tuple[Array, Array | None]:
+    """(codes (r, r), levels (r, r, K) where scores explain the decisions)."""
+    rows, across, _ = plane.grid(resolution)
+    places = {label: k for k, label in enumerate(labels)}
+    said = np.asarray(plane.estimator.predict(rows)).tolist()
+    codes = np.array([places.get(label, -1) for label in said]).reshape(across.shape)
+    scores = _scores(plane.estimator, rows, len(labels))
+    if scores is None or (scores.argmax(axis=1).reshape(across.shape) != codes).any():
+        return codes, None
+    levels = np.empty((*across.shape, len(labels)))
+    for k in range(len(labels)):
+        rest = np.delete(scores, k, axis=1).max(axis=1)
+        levels[:, :, k] = (scores[:, k] - rest).reshape(across.shape)
+    return codes, levels
+
+
+def _scores(estimator: Any, rows: Any, n_classes: int) -> Array | None:
+    """(n, K) scores whose largest should be the decision."""
+    for method in ("decision_function", "predict_log_proba", "predict_proba"):
+        ask = getattr(estimator, method, None)
+        if ask is not None:
+            values = np.asarray(ask(rows), dtype=np.float64)
+            values = np.column_stack([-values, values]) if values.ndim == 1 else values
+            return values if values.shape[1] == n_classes else None
+    return None

@@ -1,0 +1,173 @@
+"""One look for every picture: colours that colour-blind readers tell apart, a marker of its own for each class.
+
+The colours are Okabe and Ito's (2008); regions are their tints.  matplotlib is imported inside functions only, so that
+nothing here costs anything before a picture is asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from discriminant.protocols import Array
+
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+AMBER, SKY, BROWN, SLATE = "#E69F00", "#56B4E9", "#8C564B", "#4D5D75"
+COLORS = (BLUE, ORANGE, GREEN, PURPLE, AMBER, SKY, BROWN, SLATE)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+INK, GREY, PALE = "#222222", "#7A7A7A", "#DADADA"
+STYLE = {
+    "axes.edgecolor": "#555555",
+    "axes.grid": False,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 10,
+    "axes.linewidth": 0.8,
+    "axes.prop_cycle": None,  # filled in by ``style``
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 8,
+    "axes.titlesize": 10.5,
+    "figure.dpi": 110,
+    "figure.facecolor": "white",
+    "font.size": 9.5,
+    "hatch.color": "#8A8A8A",
+    "hatch.linewidth": 0.6,
+    "legend.fontsize": 9,
+    "legend.framealpha": 0.9,
+    "legend.frameon": True,
+    "legend.edgecolor": "#DDDDDD",
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5.5,
+    "text.color": INK,
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+}
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def matplotlib() -> Any:
+    """The library itself, or a sentence that says how to get it."""
+    try:
+        import matplotlib as found
+    except ImportError:
+        raise ImportError(
+            "Pictures are drawn with matplotlib, which is not installed: pip install 'discriminant[plots]'."
+        ) from None
+    return found
+
+
+def styled(function: Function) -> Function:
+    """Whatever the function draws has this look; the settings of the user are as before afterwards."""
+
+    @functools.wraps(function)
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        library = matplotlib()
+        from cycler import cycler
+
+        with library.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLORS)}):
+            return function(*args, **kwargs)
+
+    return inner  # type: ignore[return-value]
+
+
+def color(k: int) -> str:
+    """The colour of class k; after eight they come again, with other markers."""
+    return COLORS[k % len(COLORS)]
+
+
+def marker(k: int) -> str:
+    """The marker of class k."""
+    return MARKERS[(k + k // len(COLORS)) % len(MARKERS)]
+
+
+def tint(shade: str, share: float = 0.8) -> str:
+    """A colour mixed with white.
+
+    >>> tint("#0072B2", 0.5)
+    '#7fb8d8'
+    """
+    parts = [int(shade[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{int(part + (255 - part) * share):02x}" for part in parts)
+
+
+def axes_for(ax: Any, size: tuple[float, float] = (5.2, 4.2), **options: Any) -> tuple[Any, Any]:
+    """(figure, axes): those given, or new ones of pyplot, as scikit-learn's displays do."""
+    matplotlib()
+    if ax is not None:
+        return ax.figure, ax
+    import matplotlib.pyplot as plt
+
+    figure, made = plt.subplots(figsize=size, layout="constrained", subplot_kw=options or None)
+    return figure, made
+
+
+def sheet(rows: int = 1, columns: int = 1, size: tuple[float, float] = (5.2, 4.2), **options: Any) -> tuple[Any, Array]:
+    """(figure, axes (rows, columns)) that pyplot knows nothing of: no window, nothing to close."""
+    matplotlib()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def scatter(
+    ax: Any, X: Array, y: Any, classes: Sequence[Any], *, size: float = 26.0, names: Sequence[str] | None = None
+) -> None:
+    """The rows of each class in its colour and with its marker; ``names`` for the legend (empty: none)."""
+    labels = np.asarray(y)
+    for k, label in enumerate(classes):
+        rows = X[labels == label]
+        told = str(label) if names is None else (names[k] if len(names) else None)
+        ax.scatter(
+            rows[:, 0], rows[:, 1], s=size, c=color(k), marker=marker(k), label=told, edgecolors="white",
+            linewidths=0.5, zorder=3,
+        )  # fmt: skip
+
+
+def fill(ax: Any, polygon: Array, shade: str, **options: Any) -> None:
+    """A convex area in the tint of a colour."""
+    if len(polygon) >= 3:
+        given = {"facecolor": tint(shade), "edgecolor": "none", "zorder": 0, **options}
+        ax.fill(polygon[:, 0], polygon[:, 1], **given)
+
+
+def line(ax: Any, plane: Any, bounds: Any, **options: Any) -> None:
+    """The part of a straight boundary (a ``Hyperplane`` in the plane) within a box."""
+    ends = plane.points(bounds)
+    if len(ends):
+        ax.plot(ends[:, 0], ends[:, 1], **{"color": INK, "zorder": 2, **options})
+
+
+def arrow(ax: Any, start: Any, end: Any, shade: str = INK, width: float = 1.6, **options: Any) -> None:
+    """An arrow from point to point, in data coordinates."""
+    style = {"arrowstyle": "-|>", "color": shade, "lw": width, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 12}
+    ax.annotate("", xy=tuple(end), xytext=tuple(start), arrowprops={**style, **options}, zorder=5)
+
+
+def frame(ax: Any, bounds: Any, *, equal: bool = False, names: Sequence[str] = ("$x_1$", "$x_2$")) -> None:
+    """Fix the limits to a box and name the axes."""
+    (x0, x1), (y0, y1) = np.asarray(bounds, dtype=np.float64).reshape(2, 2).tolist()
+    ax.set_xlim(x0, x1)
+    ax.set_ylim(y0, y1)
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
+    if equal:
+        ax.set_aspect("equal")
+
+
+def around(X: Array, share: float = 0.12) -> Array:
+    """A box (2, 2) around points in the plane, with a margin on each side."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    room = np.where(high > low, high - low, np.maximum(np.abs(high), 1.0)) * share
+    return np.column_stack([low - room, high + room])
+
+
+def mesh(bounds: Any, resolution: int) -> tuple[Array, Array, Array]:
+    """(points (r², 2), across (r, r), up (r, r)): a grid over a box."""
+    (x0, x1), (y0, y1) = np.asarray(bounds, dtype=np.float64).reshape(2, 2).tolist()
+    across, up = np.meshgrid(np.linspace(x0, x1, resolution), np.linspace(y0, y1, resolution))
+    return np.column_stack([across.ravel(), up.ravel()]), across, up
