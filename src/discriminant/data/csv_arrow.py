@@ -16,9 +16,11 @@ import numpy as np
 
 from discriminant.data.csv_text import Layout, typed_column
 from discriminant.data.tables import MISSING_WORDS, Column, Table, coded_column, level_numbers, refuse_infinity
+from discriminant.data.threads import ordered_map, workers
 from discriminant.protocols import Array
 
 MOST_TRIES = 6
+PARALLEL_VALUES = 1_000_000  # numbers from which on threads are worth their start
 _FAILED = re.compile(r"In CSV column #(\d+)")
 
 
@@ -50,7 +52,9 @@ def read_arrow_csv(data: Any, source: str, layout: Layout, *, text_columns: Sequ
                 read_options=arrow.ReadOptions(
                     column_names=list(layout.header), skip_rows=int(layout.named), block_size=2 << 20
                 ),
-                parse_options=arrow.ParseOptions(delimiter=layout.separator, newlines_in_values=quoted),
+                parse_options=arrow.ParseOptions(
+                    delimiter=layout.separator, quote_char='"' if quoted else False, newlines_in_values=quoted
+                ),
                 convert_options=convert,
             )
         except pa.ArrowInvalid as error:
@@ -62,8 +66,17 @@ def read_arrow_csv(data: Any, source: str, layout: Layout, *, text_columns: Sequ
             continue
         if not found.num_rows:
             return None
-        return Table(tuple(_column(found, name, layout, text_columns) for name in layout.header), source, layout.notes)
+        return Table(tuple(_columns(found, layout, text_columns)), source, layout.notes)
     return None
+
+
+def _columns(found: Any, layout: Layout, text_columns: Sequence[str]) -> list[Column]:
+    """The columns, over threads; numbers lie side by side in one stretch of memory, whose pages can be large ones."""
+    numeric = [name for name in layout.header if found.column(name).type == "double"]
+    block = np.empty((len(numeric), found.num_rows))
+    place = {name: block[i] for i, name in enumerate(numeric)}
+    threads = workers() if block.size >= PARALLEL_VALUES else 1
+    return list(ordered_map(lambda name: _column(found, name, layout, text_columns, place), layout.header, threads))
 
 
 def _begins_with_names(data: Any, layout: Layout) -> bool:
@@ -84,10 +97,10 @@ def _numeric(layout: Layout, j: int) -> bool:
     return level_numbers([row[j] if j < len(row) else "" for row in layout.sample], layout.decimal) is not None
 
 
-def _column(found: Any, name: str, layout: Layout, text_columns: Sequence[str]) -> Column:
+def _column(found: Any, name: str, layout: Layout, text_columns: Sequence[str], place: dict[str, Array]) -> Column:
     values = found.column(name)
-    if values.type == "double":
-        numbers = float_values(values)
+    if name in place:
+        numbers = float_values(values, place[name])
         endless = np.flatnonzero(np.isinf(numbers))
         if len(endless):
             refuse_infinity(name, int(endless[0]), "a number beyond the largest")
@@ -98,9 +111,9 @@ def _column(found: Any, name: str, layout: Layout, text_columns: Sequence[str]) 
     return typed_column(column, layout.decimal, as_text=name in text_columns)
 
 
-def float_values(values: Any) -> Array:
+def float_values(values: Any, result: Array | None = None) -> Array:
     """A chunked array of doubles as NumPy's, NaN where it is null.  Its own ``to_numpy`` would load pandas."""
-    result = np.empty(len(values))
+    result = np.empty(len(values)) if result is None else result
     start = 0
     for chunk in values.chunks:
         n, skipped = len(chunk), chunk.offset

@@ -46,7 +46,7 @@ def read_table(
     name, data = _bytes_of(source)
     if data[:2] == b"\x1f\x8b":
         data = _gunzip(data, name)
-    if data[:4] == b"PAR1" or data[:6] == b"ARROW1":
+    if data[:4] in (b"PAR1", b"\xff\xff\xff\xff") or data[:6] == b"ARROW1":
         from discriminant.data.frames import read_arrow_file
 
         return read_arrow_file(data, name)

@@ -15,8 +15,8 @@ from discriminant.data.tables import Column, Table, coded_column, refuse_infinit
 from discriminant.errors import DataError
 
 
-def read_arrow_file(data: bytes, source: str) -> Table:
-    """A Parquet, Arrow IPC or Feather file."""
+def read_arrow_file(data: Any, source: str) -> Table:
+    """A Parquet, Arrow IPC (file or stream) or Feather file, given as its bytes."""
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -26,8 +26,10 @@ def read_arrow_file(data: bytes, source: str) -> Table:
             import pyarrow.parquet as parquet
 
             found = parquet.read_table(pa.BufferReader(data))
-        else:
+        elif data[:6] == b"ARROW1":
             found = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+        else:
+            found = pa.ipc.open_stream(pa.BufferReader(data)).read_all()
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{source} is damaged, or cut short: {str(error).splitlines()[0]}.") from error
     return arrow_table(found, source)

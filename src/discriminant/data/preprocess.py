@@ -19,12 +19,14 @@ import numpy as np
 from discriminant.data.libsvm import widen
 from discriminant.data.roles import CATEGORY, NUMBER, OUT, role_of
 from discriminant.data.tables import Column, Table, as_number_column, text_column
+from discriminant.data.threads import ordered_map, workers
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 
 MOST_LEVELS = 50  # of a category that get a column of their own; rarer ones share "other"
 COMMON_SHARE = 0.05  # of missing numbers from which on it is worth a column that they were missing
 COMMON_ROWS = 5
+PARALLEL_VALUES = 1_000_000  # of a matrix from which on threads are worth their start
 
 
 @dataclass(frozen=True)
@@ -136,15 +138,19 @@ class Preprocess:
             raise DataError(f"{table.source} lacks the {what} {names(absent)}, which the model needs. {hint}".strip())
         # Column after column is written: in this order each is one stretch of memory.
         X = np.empty((table.n_rows, len(self.feature_names)), order="F")
-        notes: list[str] = []
-        at = 0
-        for rule in used:
-            width = len(rule.features)
-            part = X[:, at : at + width]
-            column = table.column(rule.name)
-            (_write_number if rule.role == NUMBER else _write_category)(rule, column, part, notes, table.source)
-            at += width
-        return X, tuple(notes)
+        ends = np.cumsum([len(rule.features) for rule in used]).tolist()
+        columns = {column.name: column for column in table.columns}
+
+        def write(item: tuple[ColumnRule, int]) -> list[str]:
+            rule, end = item
+            notes: list[str] = []
+            write_column = _write_number if rule.role == NUMBER else _write_category
+            write_column(rule, columns[rule.name], X[:, end - len(rule.features) : end], notes, table.source)
+            return notes
+
+        threads = workers() if X.size >= PARALLEL_VALUES else 1
+        said = ordered_map(write, list(zip(used, ends, strict=True)), threads)
+        return X, tuple(note for notes in said for note in notes)
 
     def _sparse_matrix(self, table: Table) -> tuple[Any, tuple[str, ...]]:
         if table.sparse is None:
