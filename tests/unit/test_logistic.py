@@ -295,7 +295,8 @@ def test_a_class_of_three_rows_is_in_the_sample():
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("center", [False, True])
 def test_the_compiled_look_equals_the_plain_one(weights, center):
-    from discriminant.optimize.logistic.looks import FusedSparse, FusedTwoClass, Rows
+    from discriminant.optimize.logistic.looks import FusedTwoClass, Rows
+    from discriminant.optimize.logistic.looks_sparse import FusedSparse
 
     rng = np.random.default_rng(0)
     X, y = data(n=333, d=7)

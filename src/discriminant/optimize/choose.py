@@ -13,6 +13,7 @@ from dataclasses import dataclass
 EXACT_SIZE = 1_200  # parameters up to which the exact Hessian is factored
 EXACT_WORK = 2.0e8  # multiplications of one exact Hessian that are not worth avoiding
 EXACT_WORK_MANY = 1.0e9  # the same for K classes, where other methods take more looks
+SPARSE_ROW_SPACE = 3.0e8  # n²d up to which sparse rows are written out to be orthogonalised
 FACTOR_COLUMNS = 2_500  # columns up to which a d × d matrix is held and factored
 
 
@@ -29,6 +30,11 @@ class Shape:
     @property
     def parameters(self) -> int:
         return (self.d + 1) * self.q
+
+    @property
+    def row_space_pays(self) -> bool:
+        """Sparse rows lose their zeros there, so theirs must be a small problem."""
+        return not self.sparse or self.n * self.n * self.d <= SPARSE_ROW_SPACE
 
     @property
     def hessian_work(self) -> float:
@@ -51,7 +57,7 @@ Rule = tuple[str, Callable[[Shape], bool], str]
 TABLE: tuple[Rule, ...] = (
     (
         "newton-in-row-space",
-        lambda s: s.n < s.d and s.n * s.q <= 1_500 and s.n * s.d <= 30_000_000,
+        lambda s: s.n < s.d and s.n * s.q <= 1_500 and s.n * s.d <= 30_000_000 and s.row_space_pays,
         "fewer rows than columns, so the {n} rows span the weights; exact Newton steps there, to the last digits",
     ),
     (

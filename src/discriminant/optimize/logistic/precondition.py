@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from discriminant.optimize.logistic.factor import Factor, cholesky, factorize
-from discriminant.optimize.logistic.looks import ClassGrams, FusedSparse, Look, ManyClass, Rows, sandwich
+from discriminant.optimize.logistic.looks import ClassGrams, Look, ManyClass, Rows, sandwich
+from discriminant.optimize.logistic.looks_sparse import FusedSparse
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array, Block
 

@@ -21,14 +21,13 @@ from discriminant.errors import DataError, columns
 from discriminant.kernels.compile import can_compile
 from discriminant.optimize.logistic.looks import (
     Along,
-    ColumnSquares,
-    FusedSparse,
     FusedTwoClass,
     Look,
     ManyClass,
     Rows,
     TwoClass,
 )
+from discriminant.optimize.logistic.looks_sparse import ColumnSquares, FusedSparse
 from discriminant.protocols import Array, Block
 
 FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it

@@ -16,15 +16,6 @@ from discriminant.data.blocks import make_blocks
 from discriminant.optimize.logistic.problem import LogisticProblem, power_of_two, size_of
 from discriminant.protocols import Array
 
-MOST_ROWS = 1_500
-MOST_VALUES = 30_000_000
-
-
-def suits(problem: LogisticProblem) -> bool:
-    """Whether the rows are few enough to be the coordinates."""
-    n, d = problem.n_rows, problem.n_features
-    return n < d and n * problem.n_outputs <= MOST_ROWS and n * d <= MOST_VALUES
-
 
 def to_row_space(problem: LogisticProblem) -> tuple[LogisticProblem, Array]:
     """(the problem over n coordinates, Q (d, n))."""

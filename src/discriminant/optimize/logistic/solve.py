@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from discriminant.data import single_threaded_blas, workers
+from discriminant.data.device import DeviceBlocks
 from discriminant.optimize.choose import Choice, Shape, choose
 from discriminant.optimize.logistic import large
+from discriminant.optimize.logistic.device import solve_on_device
 from discriminant.optimize.logistic.newton import Point, Trace, newton
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.refine import refine
@@ -53,15 +55,17 @@ def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | N
 
     ``start``: weights (1+d, q) in the user's units with a plain intercept (at zero).
     """
-    # One pin for the whole fit: to set and release it for each look would cost as much as a look.
-    hold = problem.values * problem.n_outputs >= PIN_FROM and workers() > 1
-    with single_threaded_blas() if hold else contextlib.nullcontext():
-        return _solve(problem, tol, start)
-
-
-def _solve(problem: LogisticProblem, tol: float, start: Array | None) -> LogisticFit:
-    problem = problem.with_units()
+    if isinstance(problem.blocks, DeviceBlocks):
+        return LogisticFit(**solve_on_device(problem, tol, start))
     choice = choose(shape_of(problem))
+    dense = problem.n_rows * problem.n_features if choice.method == "newton-in-row-space" else problem.values
+    # One pin for the whole fit: to set and release it for each look would cost as much as a look.
+    hold = dense * problem.n_outputs >= PIN_FROM and workers() > 1
+    with single_threaded_blas() if hold else contextlib.nullcontext():
+        return _solve(problem.with_units(), choice, tol, start)
+
+
+def _solve(problem: LogisticProblem, choice: Choice, tol: float, start: Array | None) -> LogisticFit:
     trace = Trace()
     if choice.method == "newton-in-row-space":
         return _in_row_space(problem, choice, trace, tol)

@@ -1,0 +1,265 @@
+"""The fit on a device: limited-memory steps preconditioned by the Gram matrix, fast products first, fine ones last.
+
+    P = (1/K) YᵗY/N + λI,     p = −B g,   B from γP⁻¹ and the last pairs by the two-loop recursion
+
+For K classes ∇² ≼ ½(I − 11ᵗ/K) ⊗ YᵗY/N (Böhning 1992) and equals (1/K)(I − 11ᵗ/K) ⊗ YᵗY/N at A = 0, so one (1+d)²
+matrix undoes the correlations of the columns for every class; nothing of the size (Kd)² is ever formed.  Two classes
+take Newton steps.  All vectors are float64; only the looks have fewer bits.  Where J no longer falls by what fast
+products can see, the looks become fine; the end is proved by the dual bound of ``bounds``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from discriminant.optimize.choose import Choice
+from discriminant.optimize.logistic.bounds import self_concordant_gap
+from discriminant.optimize.logistic.device_looks import DeviceLook, DeviceProblem
+from discriminant.optimize.logistic.factor import cholesky
+from discriminant.optimize.logistic.newton import SEPARATED_LOSS
+from discriminant.optimize.logistic.problem import LogisticProblem, choose_units
+from discriminant.protocols import Array
+
+PAIRS = 40
+MOST_STEPS = 3_000  # a guard against a loop, not a setting
+SUFFICIENT = 1e-4
+FAST_FLOOR = 3e-5  # relative to J: decrease of a step below which fast products no longer tell up from down
+PATIENCE = 4  # steps in a row that gain nothing before the arithmetic is said to be at its end
+NOISE = {("fast", "float32"): 1e-5, ("fine", "float32"): 3e-7, ("fine", "float64"): 1e-15, ("fast", "float64"): 1e-15}
+
+WHY = Choice(
+    "device-quasi-newton",
+    "rows on a device: steps preconditioned by the Gram matrix, fast products first and fine ones to finish",
+)
+
+
+@dataclass
+class Memory:
+    """Pairs of steps and gradient changes over P⁻¹, on the device."""
+
+    inverse: Any  # P⁻¹ (1+d, 1+d)
+    lib: Any
+    scale: Any = 1.0
+    pairs: deque[tuple[Any, Any, Any]] = field(default_factory=lambda: deque(maxlen=PAIRS))
+
+    def _dot(self, a: Any, b: Any) -> Any:
+        return self.lib.total(a * b)
+
+    def direction(self, g: Any) -> Any:
+        """−B g by the two-loop recursion."""
+        shares = []
+        for s, y, rho in reversed(self.pairs):
+            share = rho * self._dot(s, g)
+            g = g - share * y
+            shares.append(share)
+        p = self.lib.product(self.inverse, g, "plain") * self.scale
+        for (s, y, rho), share in zip(self.pairs, reversed(shares), strict=True):
+            p = p + (share - rho * self._dot(y, p)) * s
+        # No softmax depends on Σ_k A_k: no step is taken along it.
+        return (self.lib.xp.mean(p, axis=1, keepdims=True) if p.shape[1] > 1 else 0.0) - p
+
+    def learn(self, s: Any, y: Any) -> None:
+        product = float(self._dot(s, y))
+        if product > 0:
+            self.pairs.append((s, y, 1 / product))
+            if s.shape[1] > 1:
+                self.scale = product / float(self._dot(y, self.lib.product(self.inverse, y, "plain")))
+
+
+@dataclass
+class Course:
+    """Where the steps stand."""
+
+    A: Any
+    look: DeviceLook
+    mode: str
+    records: list[tuple[float, ...]] = field(default_factory=list)
+    gap: float = np.inf
+    separated: bool = False
+
+
+def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -> dict[str, Any]:
+    """Weights (1+d, q) at a centre, and what is known of them: the fields of a ``LogisticFit``."""
+    center, _ = choose_units(problem)
+    device = DeviceProblem(problem, center)
+    A = np.zeros((device.d + 1, device.q))
+    if start is not None:
+        A = np.array(start, dtype=np.float64)
+        A[0] += 0.0 if center is None else center @ A[1:]
+    mode = "fast" if device.lib.accelerated and device.dtype == "float32" and device.q > 1 else "fine"
+    A = device.lib.put(A)
+    course = Course(A, device.look(A, mode), mode)
+    if device.q == 1:
+        _newton(device, course, tol)
+    else:
+        _quasi_newton(device, course, tol)
+    weights = device.lib.get(course.A)
+    if device.q > 1:
+        weights = weights - weights.mean(axis=1, keepdims=True)
+    columns = ("k", "J", "gradient", "step", "decrement", "passes")
+    table = np.array(course.records, dtype=np.float64).reshape(-1, len(columns))
+    return {
+        "weights": np.asarray(weights),
+        "center": center,
+        "choice": WHY,
+        "objective": course.look.value,
+        "gap": course.gap,
+        "gradient_norm": _norm(device, course.look.gradient),
+        "passes": device.passes,
+        "separated": course.separated,
+        "history": {name: table[:, j] for j, name in enumerate(columns)},
+    }
+
+
+def _norm(device: DeviceProblem, g: Any) -> float:
+    return float(device.lib.total(g * g)) ** 0.5
+
+
+def _quasi_newton(device: DeviceProblem, course: Course, tol: float) -> None:
+    memory = Memory(_preconditioner(device), device.lib)
+    idle, best = 0, np.inf
+    for _ in range(MOST_STEPS):
+        look = course.look
+        p = memory.direction(look.gradient)
+        slope = float(device.lib.total(look.gradient * p))
+        _record(device, course, -slope)
+        target = tol * abs(look.value)
+        if _finished(device, course, target):
+            return
+        size = _norm(device, look.gradient)
+        idle, best = (0, size) if size < 0.99 * best else (idle + 1, best)
+        coarse = course.mode == "fast" and (-slope < FAST_FLOOR * abs(look.value) or idle >= PATIENCE)
+        moved = not coarse and idle < PATIENCE * (1 if course.mode == "fast" else 3) and _advance(
+            device, course, p, slope, memory
+        )
+        if moved:
+            continue
+        if course.mode == "fine":
+            return _stop(device, course)
+        course.mode = "fine"
+        course.look = device.look(course.A, "fine")
+        idle, best = 0, np.inf
+
+
+def _advance(device: DeviceProblem, course: Course, p: Any, slope: float, memory: Memory | None) -> bool:
+    """The unit step where J falls enough, else a shorter one; False where none does."""
+    look, step = course.look, 1.0
+    slack = NOISE[course.mode, device.dtype] * abs(look.value)
+    for _ in range(12):
+        A = course.A + step * p
+        new = device.look(A, course.mode, hessian=device.q == 1, bend=device.q == 1)
+        if new.value <= look.value + SUFFICIENT * step * slope + slack:
+            if memory is not None:
+                memory.learn(A - course.A, new.gradient - look.gradient)
+            course.A, course.look = A, new
+            return True
+        curved = 2 * (new.value - look.value - step * slope)
+        better = -slope * step**2 / curved if np.isfinite(curved) and curved > 0 else 0.0
+        step = float(np.clip(better, 0.1 * step, 0.5 * step))
+    return False
+
+
+def _preconditioner(device: DeviceProblem) -> Any:
+    """P⁻¹ for P = YᵗY/(N K) + λI, with a unit diagonal while it is inverted."""
+    lib, K = device.lib, device.q
+    G = lib.get(device.gram()) / K
+    if not device.problem.intercept:
+        G[0], G[:, 0], G[0, 0] = 0.0, 0.0, 1.0
+    index = np.arange(1, len(G))
+    G[index, index] += device.problem.ridge
+    scale = 1 / np.sqrt(np.where(np.diagonal(G) > 0, np.diagonal(G), 1.0))
+    G = G * scale * scale[:, None]
+    # What matrix units cannot see must not count as a direction without curvature.
+    blur = 1e-4 if device.dtype == "float32" else 1e-12
+    np.fill_diagonal(G, 1 + blur)
+    inverse = lib.inverse(lib.put(G))
+    scale = lib.put(scale)
+    return inverse * scale * scale[:, None]
+
+
+def _finished(device: DeviceProblem, course: Course, target: float) -> bool:
+    """Whether the gap is proved to be small enough; tried only where the proof will be."""
+    problem, look = device.problem, course.look
+    if problem.ridge == 0:
+        course.separated = look.least > (0.5 if device.q > 1 else 0.0) and look.value < SEPARATED_LOSS
+        return course.separated
+    slopes = look.gradient[1:, :]
+    loose = float(device.lib.total(slopes * slopes)) / (2 * problem.ridge)
+    if loose > 0.9 * target:
+        return False
+    if course.mode == "fast":  # the proof is made of fine numbers
+        course.mode = "fine"
+        course.look = device.look(course.A, "fine")
+        return _finished(device, course, target)
+    course.gap = min(course.gap, _dual_gap(device, course, loose))
+    return course.gap <= target
+
+
+def _dual_gap(device: DeviceProblem, course: Course, loose: float) -> float:
+    """The duality gap; the intercepts' part of the gradient is taken off by a shift of the dual point."""
+    lib, problem = device.lib, device.problem
+    if not problem.intercept:
+        return loose
+    look = course.look if course.look.bend is not None else device.look(course.A, "fine", bend=True)
+    g = lib.get(look.gradient)
+    if device.q == 1:
+        bend = lib.get(look.bend)[:, 0]
+        delta = float(g[0, 0]) / float(bend[0]) if bend[0] > 0 else np.inf
+        if not abs(delta) < 1:
+            return float("inf")
+        left = g[1:, 0] - delta * bend[1:]
+        return float(left @ left / (2 * problem.ridge) + 0.5 * bend[0] * delta**2 / (1 - abs(delta)) ** 2)
+    delta = np.linalg.lstsq(lib.get(look.bend), g[0], rcond=1e-12)[0]
+    delta = delta - delta.mean()
+    reach = float(delta.max() - delta.min())
+    if not reach < 1:
+        return float("inf")
+    left = g[1:] - lib.get(device.moved(course.A, lib.put(delta)))
+    return float(np.square(left).sum() / (2 * problem.ridge) + 0.5 * abs(float(delta @ g[0])) / (1 - reach))
+
+
+def _stop(device: DeviceProblem, course: Course) -> None:
+    """The arithmetic is at its end: prove what can be proved."""
+    if device.problem.ridge > 0 and not course.gap < np.inf:
+        slopes = course.look.gradient[1:, :]
+        loose = float(device.lib.total(slopes * slopes)) / (2 * device.problem.ridge)
+        course.gap = _dual_gap(device, course, loose)
+
+
+def _newton(device: DeviceProblem, course: Course, tol: float) -> None:
+    """Two classes: Newton steps, the Hessian by one product more in each look."""
+    lib = device.lib
+    course.look = device.look(course.A, "fine", bend=True, hessian=True)
+    least = np.inf
+    for _ in range(MOST_STEPS):
+        H = lib.get(course.look.hessian)
+        if not device.problem.intercept:
+            H[0], H[:, 0], H[0, 0] = 0.0, 0.0, 1.0
+        factor = cholesky(H)
+        g = lib.get(course.look.gradient)
+        p = -factor.solve(g)
+        square = max(-float(g[:, 0] @ p[:, 0]), 0.0)
+        _record(device, course, square)
+        target = tol * abs(course.look.value)
+        if _finished(device, course, target):
+            return
+        if square <= 0.5 * target and course.gap > target:
+            longest = device.longest(lib.put(factor.scale[1:])) + (factor.scale[0] ** 2 if device.problem.intercept else 0)
+            reach = float(np.sqrt(longest * factor.root_norm()))
+            course.gap = min(course.gap, self_concordant_gap(square**0.5, reach))
+            if course.gap <= target:
+                return
+        if not square < 0.9 * least and square < 1e-3 * abs(course.look.value):
+            return _stop(device, course)
+        least = min(least, square)
+        if not _advance(device, course, lib.put(p), -square, None):
+            return _stop(device, course)
+
+
+def _record(device: DeviceProblem, course: Course, square: float) -> None:
+    size, decrement = _norm(device, course.look.gradient), max(square, 0.0) ** 0.5
+    course.records.append((len(course.records), course.look.value, size, 1.0, decrement, device.passes))
