@@ -21,7 +21,7 @@ import math
 
 import numpy as np
 
-from discriminant.kernels.compile import compiled
+from discriminant.kernels.compile import compiled, make_prefetch
 from discriminant.kernels.rules import (
     CLEAN,
     DONE,
@@ -38,6 +38,7 @@ from discriminant.kernels.rules import (
     loss,
 )
 
+AHEAD = 8  # samples before its turn at which a row of a shuffled order is asked for
 CHUNK = 64  # rows that one output works on before the next one takes them from cache
 _LOOSE = {"reassoc", "contract", "arcp", "nsz"}  # sums in any order; NaN and infinity stay what they are
 
@@ -108,6 +109,7 @@ _add_sparse = compiled(_add_sparse, fastmath=_LOOSE)
 _norm_sparse = compiled(_norm_sparse, fastmath=_LOOSE)
 _add_and_dot_dense = compiled(_add_and_dot_dense, inline="always")
 _correction = compiled(correction, inline="always")
+_prefetch = make_prefetch()
 _loss = compiled(loss)
 
 
@@ -172,6 +174,8 @@ def _some_rows(
     ready, raw, total, start, stop = -1, 0.0, 0.0, indptr[0], indptr[0]
     for place in range(begin, end):
         i = order[place] if shuffled else place
+        if shuffled and not sparse and place + AHEAD < order.shape[0]:
+            _prefetch(X, order[place + AHEAD])
         code = codes[i]
         t, share = targets[code, j], weight[i] if weighted else 1.0
         if care[code, j] == 0.0 or share == 0.0:
