@@ -54,7 +54,7 @@ STEPS: tuple[Task, ...] = (
         judge=_THEIRS,
     ),
     StepsTask(
-        "perceptron-10-epochs", "Perceptron, fit of ten epochs", "perceptron-fit", 1_000_000, 50, 2, Aim(3.0),
+        "perceptron-10-epochs", "Perceptron, fit of ten epochs", "perceptron-fit", 1_000_000, 50, 2, Aim(2.5),
         (100_000, 50), judge=_THEIRS,
     ),
     StepsTask(

@@ -22,11 +22,14 @@ def _epoch(data: Data) -> Prepared:
     return Prepared(call, _weights)
 
 
-def _fit(data: Data) -> Prepared:
-    from discriminant import Perceptron
+def _fit(**options: Any) -> Any:
+    def build(data: Data) -> Prepared:
+        from discriminant import Perceptron
 
-    settings = {"max_iter": 10, "tol": None, "shuffle": False, "fit_intercept": False}
-    return Prepared(lambda: Perceptron(**settings).fit(data.X, data.y), _weights)
+        settings = {"max_iter": 10, "tol": None, "shuffle": False, "fit_intercept": False, **options}
+        return Prepared(lambda: Perceptron(**settings).fit(data.X, data.y), _weights)
+
+    return build
 
 
 def _lms(data: Data) -> Prepared:
@@ -40,6 +43,6 @@ def _lms(data: Data) -> Prepared:
 
 METHODS: Methods = {
     "perceptron-epoch": {"Perceptron": _epoch},
-    "perceptron-fit": {"Perceptron": _fit},
+    "perceptron-fit": {"Perceptron": _fit(), "Perceptron, traced": _fit(trace=True)},
     "lms-epoch": {"Adaline": _lms},
 }

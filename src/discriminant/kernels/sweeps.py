@@ -73,7 +73,7 @@ class State:
     losses: Array = field(default_factory=lambda: NONE)
     drift: Array = field(default_factory=_empty)
     pocket: Array = field(default_factory=_empty)
-    seen: Array = field(default_factory=lambda: np.empty((0, 0), np.int64))
+    seen: Array = field(default_factory=lambda: np.empty((0, 0), np.int32))
     sizes: Array = field(default_factory=_empty)
     coupled: bool = False
     positive: float = 1.0

@@ -81,7 +81,9 @@ class Run:
         s.tally[rules.ORIGIN] = s.tally[rules.STEPS]
         most = rows * max(1, len(s.A) - 1 if s.coupled and not s.worst else 1)
         if isinstance(self.history, Corrections):  # fresh ones: the history keeps them, and pays for pages it touches
-            s.seen, s.sizes = np.empty((len(s.A), most), np.int64), np.empty((len(s.A), most))
+            small = rows * max(1, len(s.A)) <= np.iinfo(np.int32).max  # half the pages to touch
+            s.seen = np.empty((len(s.A), most), np.int32 if small else np.int64)
+            s.sizes = np.empty((len(s.A), most))
         if not isinstance(self.schedule, Power):
             k = s.tally[rules.STEPS]
             s.first = int(k.min()) + 1
@@ -305,7 +307,7 @@ class Corrections(History):
         rows: list[tuple[Array, ...]] = []
         K = self.objective.n_outputs
         for first, start, j, seen, sizes in self.parts:
-            k = np.arange(first + 1, first + len(seen) + 1)
+            k, seen = np.arange(first + 1, first + len(seen) + 1), seen.astype(np.int64)
             row, output = divmod(seen, K) if self.objective.criterion.coupled else (seen, np.full_like(seen, j))
             rows.append((k, row + start, output, sizes))
         for c, name in enumerate(("k", "sample", "output", "size")):
