@@ -1,0 +1,166 @@
+"""Everything the page shows for a state: the fit with its frames, the verdict with its witness, the Python.
+
+The fit and the verdict are independent: where a method refuses the points, the page still says whether any line
+could separate them.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import DiscriminantError
+from discriminant.inference.ambiguity import ambiguity
+from discriminant.inference.separability import Separability, separability
+from discriminant.play.frames import features, final_weights, frames, grid, last_step, packed, rule_of
+from discriminant.play.globe import globe, views
+from discriminant.play.methods import basis_recipe
+from discriminant.play.presets import REACH
+from discriminant.play.script import script
+from discriminant.play.state import State
+from discriminant.protocols import Array
+
+_ONE_AT_A_TIME = threading.Lock()  # catching warnings changes the state of the whole process
+
+
+def answer(state: State) -> dict[str, Any]:
+    """What the page shows for these points and choices."""
+    started = time.perf_counter()
+    if len(state.classes) < 2:
+        text = "Put points of two classes or more." if len(state.y) else "Click to put a point."
+        return {"fit": None, "verdict": None, "problem": text, "python": "", "notes": [], "milliseconds": 0}
+    shown: dict[str, Any] = {"fit": None, "problem": None, "python": "", "notes": []}
+    with _ONE_AT_A_TIME, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            shown["fit"] = _fit(state)
+            shown["python"] = script(state)
+        except (DiscriminantError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+            shown["problem"] = " ".join(str(error).split())
+        fitted = time.perf_counter()
+        shown["verdict"] = _verdict(state)
+    notes = dict.fromkeys(" ".join(str(w.message).split()) for w in caught)
+    told = shown["fit"]["certificate"]["status"] if shown["fit"] else ""
+    shown["notes"] = [note for note in notes if note != told]
+    shown["milliseconds"] = round(1000 * (time.perf_counter() - started), 1)
+    shown["fit_milliseconds"] = round(1000 * (fitted - started), 1)
+    return shown
+
+
+def _fit(state: State) -> dict[str, Any]:
+    model = state.recipe().build().fit(state.X, state.y)
+    final, rule, made = last_step(model), rule_of(model), frames(model)
+    curved = state.basis != "none" or not hasattr(final, "discriminant_")
+    side, nodes = grid(model, curved)
+    Y = features(model, state.X)
+    q = made.weights.shape[2]
+    problems = views(rule, q) if hasattr(final, "discriminant_") else []
+    view = min(state.view, len(problems) - 1)
+    return {
+        "rule": rule, "curved": curved, "outputs": q, "dimensions": int(Y.shape[1]),
+        "grid": {"side": side, "reach": REACH, "values": packed(nodes, "<f4")},
+        "points": packed(Y),
+        "frames": {
+            "count": len(made.k), "weights": packed(made.weights), "k": made.k.tolist(),
+            "objective": [_finite(J) for J in made.objective], "row": made.row.tolist(),
+        },
+        "weights": final_weights(model).tolist(),
+        "predicted": _codes(model.predict(state.X), rule["classes"]),
+        "right": float(model.score(state.X, state.y)),
+        "certificate": _certificate(final),
+        "ambiguity": _ambiguity(model, rule, curved),
+        "views": [problem["title"] for problem in problems], "view": view,
+        "globe": globe(Y, state.y, made.weights, problems[view]) if problems else None,
+        "margin": _margin(state),
+    }  # fmt: skip
+
+
+def _codes(predicted: Array, labels: list[int]) -> list[int]:
+    """Positions of the predicted classes; −1 for a reject."""
+    return [labels.index(label) if label in labels else -1 for label in predicted.tolist()]
+
+
+def _margin(state: State) -> float:
+    """b of the lines t·z = b that are worth drawing: those of the methods that ask for a margin."""
+    if state.method in ("svc", "program"):
+        return 1.0
+    return float(state.given.get("margin", 0.0))
+
+
+def _certificate(final: Any) -> dict[str, Any]:
+    found = getattr(final, "certificate_", None)
+    if found is None:
+        return {"status": "Closed form: the weights are a function of the class moments.", "converged": True}
+    numbers = {name: _finite(getattr(found, name)) for name in ("objective", "bound", "gap", "gradient_norm", "passes")}
+    return {"status": found.status, "converged": bool(found.converged), "notes": list(found.notes), **numbers}
+
+
+def _ambiguity(model: Any, rule: dict[str, Any], curved: bool) -> dict[str, Any] | None:
+    if rule["claims"] is None or curved:
+        return None
+    found = ambiguity(model, ((-REACH, REACH), (-REACH, REACH)))
+    return {"none": found.none, "several": found.several, "one": found.one, "text": str(found)}
+
+
+def _verdict(state: State) -> dict[str, Any]:
+    X = state.X
+    basis = basis_recipe(state.basis, state.centres)
+    if basis is not None:
+        X = np.asarray(basis.build().fit(X, state.y).transform(X))
+    result = separability(X, state.y)
+    straight = basis is None
+    plane = result.hyperplane if straight and len(result.classes) == 2 else None
+    return {
+        "verdict": result.verdict, "text": _said(result, straight), "proved": bool(result.check()),
+        "margin": _finite(result.margin), "hyperplane": None if plane is None else plane.tolist(),
+        "witness": _witness(result, straight), "boundary": result.boundary.tolist()[:200],
+    }  # fmt: skip
+
+
+def _said(result: Separability, straight: bool) -> str:
+    what = "line" if straight else "hyperplane of the features"
+    if len(result.classes) > 2:
+        what = "linear machine" + ("" if straight else " on the features")
+    if result.verdict == "separable":
+        unit = "" if straight else " in the units of the features"
+        chance = f" Labels drawn by lot would be separable with probability {result.chance:.2g}." * (
+            len(result.classes) == 2 and result.chance > 0.05
+        )
+        return f"A {what} tells the classes apart; every point is at least {result.margin:.3g}{unit} from it.{chance}"
+    if result.verdict == "quasi-separable":
+        count = len(result.boundary)
+        return f"A {what} puts no point on the wrong side, but {count} of them must lie on the boundary itself."
+    assert result.witness is not None
+    count = len(result.witness)
+    if result.witness.point is not None and straight:
+        return f"No {what} can: {count} points prove it. Weighted as shown, both classes have the same average ✕."
+    return f"No {what} can: {count} points, weighted as shown, balance each other and prove it."
+
+
+def _witness(result: Separability, straight: bool) -> dict[str, Any] | None:
+    if result.witness is None:
+        return None
+    found = result.witness
+    point = found.point if straight and found.point is not None else None
+    return {
+        "rows": found.rows.tolist(), "rivals": [int(label) for label in found.rivals],
+        "weights": [float(weight) for weight in found.weights], "exact": [_fraction(w) for w in found.weights],
+        "point": None if point is None else point.tolist(),
+    }  # fmt: skip
+
+
+def _fraction(weight: Fraction) -> str:
+    """p/q where it is short enough to be checked by hand, else nothing."""
+    text = f"{weight.numerator}/{weight.denominator}" if weight.denominator > 1 else str(weight.numerator)
+    return text if len(text) <= 17 else ""
+
+
+def _finite(number: Any) -> float | None:
+    value = float(number)
+    return value if math.isfinite(value) else None

@@ -1,0 +1,144 @@
+"""The trace of a fit as frames for the page: weights at each step, J there, and φ where the picture needs it.
+
+The page multiplies z = [1, φ] A for the frame it shows.  φ comes from the library, on the points and on a coarse grid
+of the square; between grid nodes the page interpolates z, which is exact where there is no basis.  A rule that is not
+linear in any φ (QDA) is sent as scores: φ = g, A = (0, I).
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.decision.rule import Rule
+from discriminant.optimize import Corrections
+from discriminant.play.presets import REACH
+from discriminant.protocols import Array
+
+MOST_FRAMES = 300
+STRAIGHT, CURVED = 2, 65  # grid nodes a side
+DETAIL = 60  # steps at the beginning that are all shown
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Weights (F, D, q) at the steps k (F,), with J (F,) and the row that each step corrected (−1: none alone)."""
+
+    weights: Array
+    k: Array
+    objective: Array
+    row: Array
+
+
+def last_step(model: Any) -> Any:
+    """The classifier itself: the last step of a pipeline, or the model."""
+    return model[-1] if hasattr(model, "steps") else model
+
+
+def features(model: Any, X: Array) -> Array:
+    """[1, φ(X)], (n, D), of a fitted model; for QDA the one and its class scores."""
+    final = last_step(model)
+    phi = model[:-1].transform(X) if hasattr(model, "steps") else X
+    if not hasattr(final, "discriminant_"):
+        scores = final.decision_function(phi)
+        phi = scores if scores.ndim == 2 else scores[:, None]
+    elif final.discriminant_.basis is not None:
+        phi = final.discriminant_.basis.transform(phi)
+    return np.column_stack([np.ones(len(X)), np.asarray(phi, dtype=np.float64)])
+
+
+def grid(model: Any, curved: bool) -> tuple[int, Array]:
+    """(G, [1, φ] (G², D)) on the nodes of the square, x fastest, from the lower left corner."""
+    side = CURVED if curved else STRAIGHT
+    ticks = np.linspace(-REACH, REACH, side)
+    x, y = np.meshgrid(ticks, ticks)
+    return side, features(model, np.c_[x.ravel(), y.ravel()])
+
+
+def final_weights(model: Any) -> Array:
+    """(D, q), the intercept in row 0 in the form w₀ + Wᵗφ."""
+    final = last_step(model)
+    if not hasattr(final, "discriminant_"):
+        q = 1 if len(final.classes_) == 2 else len(final.classes_)
+        return np.vstack([np.zeros((1, q)), np.eye(q)])
+    return np.vstack([final.discriminant_.intercept, final.discriminant_.coef.T])
+
+
+def frames(model: Any) -> Frames:
+    """The frames of a fitted model; methods without a trace have one."""
+    final, end = last_step(model), final_weights(model)
+    history = getattr(final, "history_", None)
+    certificate = getattr(final, "certificate_", None)
+    J = float(getattr(certificate, "objective", np.nan))
+    none = np.full(1, -1)
+    if isinstance(history, Corrections) and len(history):
+        made = _of_corrections(history)
+    elif history is not None and "weights" in history:
+        made = _of_steps(history)
+    else:
+        return Frames(end[None], np.zeros(1, dtype=int), np.full(1, J), none)
+    last = made.weights[-1]
+    if last.shape != end.shape or np.allclose(last, end, rtol=1e-9, atol=1e-12):
+        return made
+    # An average, a pocket, or the best of a run that diverged: what is handed back is none of the steps.
+    return Frames(
+        np.concatenate([made.weights, end[None]]), np.r_[made.k, made.k[-1]], np.r_[made.objective, J],
+        np.r_[made.row, none],
+    )  # fmt: skip
+
+
+def _of_corrections(history: Corrections) -> Frames:
+    every = history.weights()
+    kept = thinned(len(every))
+    weights = every[kept]
+    J = np.array([history.objective.value(A) for A in weights])
+    row = np.r_[-1, history["sample"].astype(int)][kept]
+    return Frames(weights, kept, J, row)
+
+
+def _of_steps(history: Any) -> Frames:
+    kept = thinned(len(history))
+    return Frames(history["weights"][kept], history["k"][kept], history["objective"][kept], np.full(len(kept), -1))
+
+
+def thinned(count: int) -> Array:
+    """Which of so many steps are shown: all of the first, and then ever fewer, the last included."""
+    if count <= MOST_FRAMES:
+        return np.arange(count)
+    later = np.geomspace(DETAIL, count - 1, MOST_FRAMES - DETAIL)
+    return np.unique(np.r_[np.arange(DETAIL), np.round(later).astype(int)])
+
+
+def rule_of(model: Any) -> dict[str, Any]:
+    """How outputs become classes, as the page needs it: linear class scores, or votes or unanimity over sides."""
+    final = last_step(model)
+    coding: Any = None if not hasattr(final, "discriminant_") else final.discriminant_.coding
+    link = getattr(getattr(final, "discriminant_", None), "link", "softmax")
+    q = final_weights(model).shape[1]
+    classes = [int(label) for label in final.classes_]
+    rule = Rule(final.classes_, q, coding, None)
+    shown: dict[str, Any] = {"classes": classes, "link": link, "claims": _claims(getattr(final, "coding_", coding), q)}
+    linear = rule.linear_decoder
+    unanimous = coding is not None and coding.decoder == "unanimous"
+    if linear is not None and not unanimous:
+        slopes, shift = linear
+        return {**shown, "kind": "linear", "slopes": slopes.tolist(), "shift": np.asarray(shift).tolist()}
+    return {
+        **shown, "kind": coding.decoder, "signs": coding.signs.tolist(), "threshold": coding.threshold.tolist(),
+    }  # fmt: skip
+
+
+def _claims(coding: Any, q: int) -> dict[str, Any] | None:
+    """Sides on which each class claims a point, for codings of several two-class problems; else None."""
+    if coding is None or q < 2 or coding.name in ("machine", "softmax", "reference"):
+        return None
+    sides = coding.signs if coding.speakers is None else np.sign(coding.speakers)
+    return {"sides": sides.tolist(), "threshold": coding.threshold.tolist()}
+
+
+def packed(array: Array, dtype: str = "<f8") -> str:
+    """The numbers of an array as base64 of little-endian floats: a tenth of the work of a list for both sides."""
+    return base64.b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode("ascii")
