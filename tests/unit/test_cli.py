@@ -484,3 +484,92 @@ def test_a_table_of_categories_alone(tmp_path, run):
     status, out, err = run("fit", data, "-t", "y", "--report", tmp_path / "r.html")
     assert status == 0, err
     assert "2 categories" in out
+
+
+def test_script_decides_by_the_same_costs(tmp_path, run):
+    """--cost goes into the Python that does the same: the two models decide alike, and unlike the one without costs."""
+    out, text = tmp_path / "m.disc", tmp_path / "m.py"
+    arguments = ("fit", "breast_cancer", "--model", "lda", "--cost", "malignant:benign=50", "--quiet", "--cv", "0")
+    assert run(*arguments, "--out", out, "--script", text)[0] == 0
+    written = discriminant.load(out)
+    done = subprocess.run([sys.executable, str(text)], capture_output=True, text=True, check=True)
+    again = discriminant.load(out)
+    table = read_table("breast_cancer", text_columns=["diagnosis"])
+    assert (written.predict(table) == again.predict(table)).all()
+    assert f"{(again.predict(table) != table.labels('diagnosis')[0]).mean():.4f}" in done.stdout
+    assert (replace(again, costs=None).predict(table) != again.predict(table)).sum() > 5
+
+
+def test_costs_are_cross_validated(run):
+    """With costs, the error and the mean cost of the folds are those of the decisions by cost."""
+    status, out, _ = run("fit", "breast_cancer", "--model", "lda", "--cost", "malignant:benign=50", "--json")
+    found = json.loads(out)["cross_validation"]
+    plain = json.loads(run("fit", "breast_cancer", "--model", "lda", "--json")[1])["cross_validation"]
+    assert status == 0
+    assert 0 < found["mean_cost"] < 0.6
+    assert found["error"] > plain["error"]
+
+
+def test_files_without_names_from_fit_to_predict(tmp_path, run):
+    """--no-header at the fit and at the prediction name the columns alike."""
+    head, rows = penguin_rows()
+    place = head.index("species")
+    path, model = tmp_path / "bare.csv", tmp_path / "m.disc"
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    fitted = run("fit", path, "--no-header", "--target", f"column_{place + 1}", "--model", "lda", "--out", model, "-q",
+                 "--script", tmp_path / "s.py")  # fmt: skip
+    assert fitted[0] == 0
+    status, out, _ = run("predict", model, path, "--no-header", "-q")
+    assert status == 0
+    assert len(out.splitlines()) == len(rows) + 1
+    assert "0 errors" not in run("evaluate", model, path, "--no-header", "-q")[1].splitlines()[0]
+    done = subprocess.run([sys.executable, str(tmp_path / "s.py")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_large_files_are_read_ahead(tmp_path, run, monkeypatch):
+    """Reading on a thread of its own gives the same model, and the same sentence for a file that cannot be read."""
+    from discriminant.cli import ahead
+
+    head, rows = penguin_rows()
+    path = write_csv(tmp_path / "p.csv", head, rows)
+    one = run("fit", path, "--target", "species", "--model", "lda", "--json", "--cv", 0)[1]
+    monkeypatch.setattr(ahead, "LEAST_BYTES", 1)
+    begun = []
+    begin = ahead._begin
+    monkeypatch.setattr(ahead, "_begin", lambda work: begun.append(1) or begin(work))
+    assert run("fit", path, "--target", "species", "--model", "lda", "--json", "--cv", 0)[1] == one
+    assert begun
+    path.write_text("a,b\n1\n")
+    status, _, err = run("fit", path, "--target", "b")
+    assert status == 2
+    assert "line 2" in err
+
+
+def test_progress_shows_a_bar_and_the_time_left(monkeypatch, capsys):
+    from discriminant.cli import say
+
+    monkeypatch.setattr(say.Voice, "_watched", lambda self: True)
+    clock = iter([100.0, 100.0, 104.0])
+    monkeypatch.setattr(say.time, "monotonic", lambda: next(clock))
+    voice = say.Voice()
+    voice.progress("fold 1 of 4", 0, 4)
+    voice.progress("fold 2 of 4", 1, 4)
+    shown = capsys.readouterr().err
+    assert "25 %, 12 s left" in shown
+    assert "█████ " in shown
+
+
+def test_notes_that_differ_by_numbers_are_said_once(run):
+    from discriminant.cli.methods import _once
+
+    notes = ["The covariance of class 3 has rank 4.", "The covariance of class 5 has rank 6.", "Another thing."]
+    assert _once(notes) == [f"{notes[0]} (1 more notes say the same of others.)", "Another thing."]
+
+
+def test_separable_shows_the_weights_of_many_classes(run):
+    status, out, _ = run("separable", "penguins", "-q")
+    assert status == 0
+    assert "every row scores highest for its own class" in out
+    assert "bill_length_mm" in out

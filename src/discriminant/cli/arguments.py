@@ -131,6 +131,7 @@ def _predict(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument("--out", "-o", metavar="FILE", default="-", help="CSV, also .gz, or .parquet (default: -)")
     one.add_argument("--proba", "-p", action="store_true", help="a column with the probability of each class")
     one.add_argument("--keep", metavar="COLS", default="", help="columns of DATA to write too; all: every one")
+    one.add_argument("--no-header", action="store_true", help="the first line of a CSV file is data")
     _costs(one)
     _shared(one)
 
@@ -143,6 +144,7 @@ def _evaluate(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument("--fail-under", action="append", default=[], metavar="NAME=VALUE",
                      help="exit with status 1 below this, such as accuracy=0.9; may be repeated")  # fmt: skip
     one.add_argument("--report", metavar="FILE.html", help="where to write the report")
+    one.add_argument("--no-header", action="store_true", help="the first line of a CSV file is data")
     _costs(one)
     _shared(one)
 

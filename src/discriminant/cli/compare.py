@@ -121,15 +121,19 @@ def compare(
     folds = int(min(folds, len(labels)))
     fold = cut_folds(labels, folds, seed)
     trials = [Trial(method) for method in methods]
+    tried = 0
     for number in range(folds):
         train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         for standardize in sorted({method.standardize for method in methods}):
             rules = training.rules(table.take(train), standardize=standardize)
             X, X_test = rules.matrix(table.take(train))[0], rules.matrix(table.take(test))[0]
             for trial in trials:
-                if trial.method.standardize == standardize and not trial.refusal:
-                    voice.progress(f"fold {number + 1} of {folds}: {trial.method.name}")
+                if trial.method.standardize != standardize:
+                    continue
+                voice.progress(f"fold {number + 1} of {folds}: {trial.method.name}", tried, folds * len(trials))
+                if not trial.refusal:
                     _try(trial, X, labels[train], X_test, labels, test, rules.feature_names, classes)
+                tried += 1
     voice.done()
     if all(trial.refusal for trial in trials):
         raise DataError(f"No method could be fitted. {trials[0].method.name}: {trials[0].refusal}")

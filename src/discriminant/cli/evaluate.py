@@ -11,6 +11,7 @@ from discriminant.cli import DONE, NOT_REACHED
 from discriminant.cli.costs import read_costs
 from discriminant.cli.modelfile import open_model
 from discriminant.cli.say import Voice, counted, percent, table
+from discriminant.data.files import read_table
 from discriminant.errors import ParameterError, names
 from discriminant.report.measures import Measured, measure
 
@@ -27,7 +28,7 @@ def run(given: Any) -> int:
     model = model if costs is None else replace(model, costs=costs)
     if given.target:
         model = replace(model, target=given.target, preprocess=replace(model.preprocess, target=given.target))
-    data = model.read(given.data)
+    data = read_table(given.data, text_columns=model.preprocess.text_columns, header=False if given.no_header else None)
     labels, rows = model.labels_of(data)
     if len(rows) < data.n_rows:
         voice.note(f"{counted(data.n_rows - len(rows), 'row')} without a label left out.")

@@ -21,6 +21,7 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.io.container import write_whole
 from discriminant.io.model_file import save
 from discriminant.io.table_model import TableModel
+from discriminant.protocols import Array
 from discriminant.report.measures import wilson
 
 FOLDS = 5
@@ -75,9 +76,23 @@ def learn(given: Any, training: Training, voice: Voice) -> Fitted:
     wrong = int((decided != training.labels).sum())
     model.facts.update(_facts(training, method, inner, comparison, wrong))
     if costs is not None:
-        position = [np.searchsorted(model.classes_, labels) for labels in (decided, training.labels)]
-        model.facts["training_cost"] = float(costs[position[0], position[1]].mean())
+        _add_costs(model, costs, decided, training.labels, comparison)
     return Fitted(training, method, model, X, comparison, wrong)
+
+
+def _add_costs(model: TableModel, costs: Array, decided: Array, labels: Array, comparison: Comparison | None) -> None:
+    """What the decisions cost, on the training rows and, where there were folds, on rows that were not learned from."""
+    model.facts["training_cost"] = _mean_cost(costs, model.classes_, decided, labels)
+    trial = None if comparison is None else next(t for t in comparison.trials if t.method.name == model.method)
+    if comparison is not None and trial is not None and trial.chances is not None:
+        careful = model.classes_[(trial.chances @ costs.T).argmin(axis=1)]
+        wrong = float((careful != comparison.labels).mean())
+        cost = _mean_cost(costs, model.classes_, careful, comparison.labels)
+        model.facts["cross_validation"] |= {"mean_cost": cost, "error": wrong}
+
+
+def _mean_cost(costs: Array, classes: Array, decided: Array, labels: Array) -> float:
+    return float(costs[np.searchsorted(classes, decided), np.searchsorted(classes, labels)].mean())
 
 
 def _methods(given: Any, training: Training) -> list[Method]:
@@ -118,8 +133,8 @@ def _facts(training: Training, method: Method, inner: Any, comparison: Compariso
         "classes": {str(label): count for label, count in training.counts.items()},
         "training_error": wrong / training.n, "certificate": certificate_of(inner),
     }  # fmt: skip
-    trial = None if comparison is None else next(t for t in comparison.trials if t.method.name == method.name)
-    if comparison is not None and trial is not None:
+    if comparison is not None:
+        trial = next(t for t in comparison.trials if t.method.name == method.name)
         found["cross_validation"] = {
             "error": trial.error, "standard_error": trial.standard_error, "folds": comparison.folds,
             "rows": len(comparison.rows), "log_loss": trial.log_loss,
@@ -152,7 +167,7 @@ def _write(given: Any, fitted: Fitted, voice: Voice) -> list[str]:
     path = given.script or (f"{given.out}.py" if given.out and given.model == "auto" else "")
     contents: dict[str, bytes] = {}
     if path:
-        contents[path] = script(given.data, fitted.training, fitted.method, given.out).encode()
+        contents[path] = script(given, fitted.training, fitted.method, fitted.model.costs).encode()
     if given.report:
         from discriminant.cli.tell import fit_report
 
@@ -189,16 +204,19 @@ def _show(given: Any, fitted: Fitted, voice: Voice, written: list[str]) -> None:
         voice.show(f"\n  {bold(comparison.chosen.method.name)} chosen: {comparison.why()}")
     elif comparison is not None:
         trial = comparison.trials[0]
-        error = f"{percent(trial.error)} ± {percent(trial.standard_error)} ({comparison.folds} folds)"
+        found = model.facts["cross_validation"]  # of the decisions by cost, where there are costs
+        error = f"{percent(found['error'])} ± {percent(trial.standard_error)} ({comparison.folds} folds)"
         voice.show(f"  cross-validated error {error}, always the commonest class {percent(comparison.baseline)}")
     low, high = wilson(fitted.training_errors, training.n)
     share = f"{fitted.training_errors:,} of {training.n:,}; 95 % interval {percent(low)} to {percent(high)}"
     voice.show(f"  training error {percent(fitted.training_errors / training.n)} ({share})")
     if "training_cost" in model.facts:
-        voice.show(f"  mean cost of a decision {model.facts['training_cost']:.4g} (training rows)")
+        told = model.facts.get("cross_validation", {}).get("mean_cost")
+        folds = "" if told is None else f", {told:.4g} (cross-validated)"
+        voice.show(f"  mean cost of a decision {model.facts['training_cost']:.4g} (training rows){folds}")
     if given.model == "auto":
         voice.show("\n  the same in Python:\n")
-        voice.show(script(given.data, training, fitted.method, given.out))
+        voice.show(script(given, training, fitted.method, model.costs))
     if written:
         voice.show(f"  written: {', '.join(written)}")
     elif given.model == "auto":

@@ -112,7 +112,18 @@ def fit_method(method: Method, X: Any, labels: Array, feature_names: Sequence[st
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model.fit(X, labels)
-    return model, [_named(str(warning.message), feature_names) for warning in heard]
+    return model, _once([_named(str(warning.message), feature_names) for warning in heard])
+
+
+def _once(notes: list[str]) -> list[str]:
+    """Of notes that differ by numbers alone the first, and how many more there are."""
+    import re
+
+    kinds: dict[str, list[str]] = {}
+    for note in notes:
+        kinds.setdefault(re.sub(r"class \S+|\d[\d.,e+-]*", "#", note), []).append(note)
+    return [first if not rest else f"{first} ({len(rest)} more notes say the same of others.)"
+            for first, *rest in kinds.values()]  # fmt: skip
 
 
 def _named(text: str, feature_names: Sequence[str]) -> str:

@@ -32,7 +32,8 @@ def run(given: Any) -> int:
     costs = read_costs(given.costs, model.classes_)
     model = model if costs is None else replace(model, costs=costs)
     wanted = [name.strip() for name in given.keep.split(",")]  # as text: an id keeps its zeros
-    table = read_table(given.data, text_columns=[*model.preprocess.text_columns, *wanted])
+    header = False if given.no_header else None
+    table = read_table(given.data, text_columns=[*model.preprocess.text_columns, *wanted], header=header)
     kept = _kept(given.keep, table)
     X, notes = model.matrix(table)
     for note in notes:

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import sys
+import time
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ class Voice:
     json: bool = False
     quiet: bool = False
     notes: list[str] = field(default_factory=list)
+    began: float = 0.0
 
     def note(self, text: str) -> None:
         """A remark, once; not under --quiet, and into the document under --json."""
@@ -35,10 +37,17 @@ class Voice:
             self._clear()
             print(f"note: {clean}", file=sys.stderr)
 
-    def progress(self, text: str) -> None:
-        """What is being done, on one line that is written over; only for people who watch."""
-        if self._watched():
-            print(f"\r\x1b[K{printable(text)[:110]}", end="", file=sys.stderr, flush=True)
+    def progress(self, text: str, done: int = 0, of: int = 0) -> None:
+        """What is being done, on one line that is written over; only for people who watch.
+
+        With ``of`` steps in all, a bar of those that are done and the time that the rest will take.
+        """
+        if not self._watched():
+            return
+        if done == 0:
+            self.began = time.monotonic()
+        bar = progress_bar(done, of, time.monotonic() - self.began) if of else ""
+        print(f"\r\x1b[K{bar}{printable(text)[:70]}", end="", file=sys.stderr, flush=True)
 
     def done(self) -> None:
         """Wipe the progress line."""
@@ -62,6 +71,18 @@ class Voice:
         """The result, for machines."""
         if self.json:
             print(json.dumps(plain({**content, "notes": self.notes}), indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def progress_bar(done: int, of: int, seconds: float) -> str:
+    """A bar, and how long the rest will take once that can be told.
+
+    >>> progress_bar(6, 24, 5.0)
+    '[█████               ]  25 %, 15 s left  '
+    """
+    filled = 20 * done // of
+    left = seconds / done * (of - done) if done else 0.0
+    wait = f", {left:.0f} s left" if done and seconds > 1.0 else ""
+    return f"[{'█' * filled}{' ' * (20 - filled)}] {100 * done // of:3d} %{wait}  "
 
 
 def printable(text: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from discriminant.cli.methods import Method
 from discriminant.cli.training import Training
+from discriminant.protocols import Array
 
 
-def script(source: str, training: Training, method: Method, out: str | None) -> str:
+def script(given: Any, training: Training, method: Method, costs: Array | None = None) -> str:
     """A program that reads the table, decides on its columns, fits the method and, where ``out`` is given, saves it."""
     text_columns = [*training.categorical, training.target]
     options = [f"{name}={list(value)!r}" for name, value in
@@ -14,21 +17,24 @@ def script(source: str, training: Training, method: Method, out: str | None) -> 
     if method.standardize and training.table.sparse is None:
         options.append("standardize=True")
     extra = "".join(f", {option}" for option in options)
+    header = ", header=False" if given.no_header else ""
+    decide = "" if costs is None else f", costs=np.array({costs.tolist()!r})"
     lines = [
+        *["import numpy as np\n"] * (costs is not None),
         "import discriminant",
         "from discriminant.data.files import read_table",
         "from discriminant.data.preprocess import Preprocess",
         "from discriminant.io.table_model import TableModel",
         "",
-        f"table = read_table({source!r}, text_columns={text_columns!r})",
+        f"table = read_table({given.data!r}, text_columns={text_columns!r}{header})",
         f"y, rows = table.labels({training.target!r})",
         "table = table.take(rows)",
         f"rules = Preprocess.fit(table, {training.target!r}{extra})",
         "X, notes = rules.matrix(table)",
         f"classifier = {method.python()}.fit(X, y)",
-        f"model = TableModel(rules, classifier, {training.target!r}, {method.name!r})",
+        f"model = TableModel(rules, classifier, {training.target!r}, {method.name!r}{decide})",
         'print(f"training error {(model.predict(table) != y).mean():.4f}")',
     ]
-    if out:
-        lines.append(f"discriminant.save(model, {out!r})")
+    if given.out:
+        lines.append(f"discriminant.save(model, {given.out!r})")
     return "\n".join(lines) + "\n"

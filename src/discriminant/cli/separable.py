@@ -32,6 +32,12 @@ def run(given: Any) -> int:
     if result.witness is not None:
         voice.show("\n  why no hyperplane separates: these rows, so weighted, balance each other exactly")
         voice.show(_witness(result, training.labels))
+    elif result.hyperplane is not None and np.ndim(result.hyperplane) == 2:
+        weights = np.asarray(result.hyperplane)
+        rows = [[name, *(f"{weight:+.6g}" for weight in line)]
+                for name, line in zip(["(intercept)", *names], weights.tolist(), strict=True)]  # fmt: skip
+        voice.show("\n  weights under which every row scores highest for its own class")
+        voice.show(table(["column", *map(str, result.classes)], rows[:31]))
     elif result.hyperplane is not None and np.ndim(result.hyperplane) == 1:
         rows = [["(intercept)", f"{result.hyperplane[0]:+.6g}"]]
         rows += [[name, f"{weight:+.6g}"] for name, weight in zip(names, result.hyperplane[1:], strict=True)]

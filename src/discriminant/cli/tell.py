@@ -42,7 +42,7 @@ def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
         f"{training.target} from {training.table.source}", f"{fitted.method.name}: {fitted.method.title}", inner, X,
         labels, model.classes_, model.feature_names, measured, how, fitted.method.name, table, model.preprocess,
         _tried(comparison), "" if comparison is None else comparison.why(), notes, model.facts["certificate"],
-        model.costs, script(given.data, training, fitted.method, given.out),
+        model.costs, script(given, training, fitted.method, model.costs),
         {"separability": separable(X, labels), "decide": model.decide, "refit": _refit(fitted)},
     )  # fmt: skip
     return render(story)

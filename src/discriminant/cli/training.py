@@ -58,8 +58,8 @@ def read_training(given: Any, voice: Voice) -> Training:
     voice.progress(f"reading {given.data}")
     categorical, drop = _listed(given.categorical), _listed(given.drop)
     target = _target(given)
-    keep_text = [*categorical, *[target] * bool(target)]
-    table = read_table(given.data, text_columns=keep_text, header=False if given.no_header else None)
+    reading = getattr(given, "reading", None)
+    table = read_raw(given) if reading is None else reading()
     for note in table.notes:
         voice.note(note)
     if not target and table.sparse is not None:
@@ -80,6 +80,13 @@ def read_training(given: Any, voice: Voice) -> Training:
     if len(training.counts) < 2:
         raise DataError(f"The label {target!r} is {names(list(training.counts))} in every row; two classes are needed.")
     return training
+
+
+def read_raw(given: Any) -> Table:
+    """The table itself, with the columns as text that must stay so."""
+    target = _target(given)
+    keep_text = [*_listed(given.categorical), *[target] * bool(target)]
+    return read_table(given.data, text_columns=keep_text, header=False if given.no_header else None)
 
 
 def _target(given: Any) -> str:

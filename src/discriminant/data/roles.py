@@ -16,6 +16,11 @@ NUMBER, CATEGORY, OUT = "number", "category", "left out"
 LEAST_ROWS = 20  # below this, values that are all different prove nothing
 _ID_NAME = re.compile(r"(?:^|[\W_])(?:id|idx|index|uuid|guid|row ?names?|row_?number)$|^unnamed|^column_1$", re.I)
 _CAMEL_ID = re.compile(r"[a-z](?:Id|ID)$")
+_JOINED_ID = re.compile(
+    r"(?:row|user|customer|client|patient|person|subject|sample|case|record|order|item|product|account|member|student"
+    r"|employee|session|device|transaction|event|invoice|ticket|visit)_?(?:id|no|number)$",
+    re.I,
+)
 _DATE_NAME = re.compile(r"date|timestamp|datetime|_at$", re.I)
 _PARTS = {"train", "training", "test", "testing", "valid", "validation", "val", "dev", "holdout"}
 _DATE = re.compile(
@@ -50,7 +55,7 @@ def _role_of_numbers(column: Column, present: int) -> tuple[str, str]:
         return OUT, "it holds dates"
     if _DATE_NAME.search(column.name) and values.min() >= 1e8 and values.max() < 1e19:
         return OUT, "it holds times, counted in seconds"
-    if present == len(column) and (np.diff(values) == 1).all():
+    if present == len(column) and values.max() - values.min() == present - 1 and len(np.unique(values)) == present:
         return OUT, "it numbers the rows"
     if _is_id(column.name) and len(np.unique(values)) > present / 2:
         return OUT, "it names the rows (an identifier)"
@@ -64,7 +69,7 @@ def _whole(values: np.ndarray) -> bool:
 
 
 def _is_id(name: str) -> bool:
-    return bool(_ID_NAME.search(name) or _CAMEL_ID.search(name))
+    return bool(_ID_NAME.search(name) or _CAMEL_ID.search(name) or _JOINED_ID.search(name))
 
 
 def _role_of_text(column: Column, present: int) -> tuple[str, str]:
