@@ -189,7 +189,7 @@ def test_threads_give_the_same_matrix_and_notes(monkeypatch):
     monkeypatch.setattr(preprocess, "PARALLEL_VALUES", 1)
     monkeypatch.setattr(preprocess, "workers", lambda: 4)
     again, said = rules.matrix(table)
-    assert (X == again).all()
+    assert (again == X).all()
     assert said == notes
     assert len(notes) == 5
 
