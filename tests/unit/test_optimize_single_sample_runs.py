@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
+import discriminant
 from discriminant import criteria
 from discriminant.codings import make_coding
 from discriminant.data import make_blocks
@@ -355,3 +356,16 @@ def test_refusals_are_sentences():
         SingleSample().minimize(objective, zeros(objective))
     with pytest.raises(ParameterError, match=r"order is one of 'cyclic', 'shuffled'; not 'random'"):
         SingleSample(order="random")
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_sparse_rows_are_swept_by_compiled_code_once_it_pays(monkeypatch, fit_intercept):
+    """NumPy can only visit them one by one, with an intercept or without."""
+    from discriminant.optimize import single_sample
+
+    asked = []
+    monkeypatch.setattr(single_sample, "sweep", lambda samples, state, order, *, fast: asked.append(fast))
+    n = single_sample.WORTH_COMPILING_SLOW + 1
+    X = sp.random_array((n, 30), density=0.1, format="csr", rng=np.random.default_rng(0))
+    discriminant.Perceptron(fit_intercept=fit_intercept).partial_fit(X, np.arange(n) % 2, classes=[0, 1])
+    assert asked == [True]

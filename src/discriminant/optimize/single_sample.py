@@ -19,7 +19,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from discriminant.data import SparseRows
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.kernels.sweeps import sweep
 from discriminant.objective import PointwiseObjective
@@ -141,10 +140,10 @@ class SingleSample:
     def _epoch(self, run: Run) -> float:
         """One pass; the mean loss met on the way, or NaN where nobody asked."""
         work = run.samples() + run.rows_per_epoch
-        row_by_row = run.state.coupled or not run.by_margin or isinstance(run.objective.blocks.rows, SparseRows)
-        worth = WORTH_COMPILING_SLOW if row_by_row else WORTH_COMPILING
-        fast = self.engine == "compiled" or (self.engine == "auto" and work > worth)
         for samples, order, start in run.parts():
+            row_by_row = run.state.coupled or not run.by_margin or samples.sparse
+            worth = WORTH_COMPILING_SLOW if row_by_row else WORTH_COMPILING
+            fast = self.engine == "compiled" or (self.engine == "auto" and work > worth)
             run.prepare(len(samples.codes))
             with np.errstate(over="ignore", invalid="ignore"):  # overflow is noticed in the weights
                 sweep(samples, run.state, order, fast=fast)
