@@ -37,6 +37,7 @@ _HOMES = {
     "logistic_path": "estimators.logistic_path",
     "sample_size": "inference.capacity",
     "save": "io",
+    "scan": "data.scan",
     "scorer": "io",
     "separability": "inference.separability",
     "shatters": "inference.capacity",

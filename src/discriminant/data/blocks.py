@@ -5,10 +5,11 @@ of a chunk; chunks are added first to last.  So the bits of a sum do not depend 
 
 How other storage plugs in (files, Dask, devices; ``data.sources``): a source hands out a *subclass* of ``ArrayBlocks``
 that overrides ``reduce``, ``__iter__``, ``spread``, ``sample``, ``draw`` and, where ``target`` and ``weight`` are no
-arrays here, ``counts``, ``total`` and ``weighed``.  Its ``rows`` need ``shape``, ``block_rows`` and ``blocks_type`` (that
-subclass, which ``make_blocks`` builds), and ``design``, ``pick``, ``columns`` for methods that ask for certain rows.  ``reduce(kernel)`` may run the kernel elsewhere (a
-worker) or put another of the same meaning in its place (a device).  Whole-data questions go through these methods
-only; nothing above reads ``target`` as one array unless the blocks are ``in_memory``.
+arrays here, ``counts``, ``total`` and ``weighed``.  Its ``rows`` need ``shape``, ``block_rows`` and ``blocks_type``
+(that subclass, which ``make_blocks`` builds), and ``design``, ``pick``, ``columns`` for methods that ask for certain
+rows.  ``reduce(kernel)`` may run the kernel elsewhere (a worker) or put another of the same meaning in its place (a
+device).  Whole-data questions go through these methods only; nothing above reads ``target`` as one array unless the
+blocks are ``in_memory``.
 """
 
 from __future__ import annotations

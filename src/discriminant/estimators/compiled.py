@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,8 @@ from sklearn.base import BaseEstimator
 import discriminant
 from discriminant.data.sources import find_source
 
+# Set while a block of a source is at work: the columns were checked with the source, and a block has no names.
+TRUSTED: ContextVar[bool] = ContextVar("TRUSTED", default=False)
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
 
 
@@ -43,7 +46,7 @@ class Compiled:
         """The share of rows (by weight) that are classified rightly."""
         source = find_source(X)
         if source is not None:
-            return float(source.score(self.predict, y, sample_weight))  # type: ignore[attr-defined]
+            return _score(self, source, y, sample_weight)
         return float(super().score(X, y, sample_weight=sample_weight))  # type: ignore[misc]
 
 
@@ -61,8 +64,13 @@ def _applied(method: Callable[..., Any]) -> Callable[..., Any]:
     return either
 
 
-def _call(method: Any, self: Any, args: Any, kwargs: Any, X: Any) -> Any:
-    return method(self, X, *args, **kwargs)
+def _call(method: Any, self: Any, args: Any, kwargs: Any, X: Any, *more: Any, **keywords: Any) -> Any:
+    """The method on a block of a source."""
+    token = TRUSTED.set(True)
+    try:
+        return method(self, X, *more, *args, **kwargs, **keywords)
+    finally:
+        TRUSTED.reset(token)
 
 
 def _scored(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -71,9 +79,14 @@ def _scored(method: Callable[..., Any]) -> Callable[..., Any]:
         source = find_source(X)
         if source is None:
             return method(self, X, y, *args, **kwargs)
-        return float(source.score(self.predict, y, kwargs.get("sample_weight", args[0] if args else None)))
+        return _score(self, source, y, kwargs.get("sample_weight", args[0] if args else None))
 
     return either
+
+
+def _score(self: Any, source: Any, y: Any, sample_weight: Any) -> float:
+    require_columns(self, source)
+    return float(source.score(partial(_call, type(self).predict, self, (), {}), y, sample_weight))
 
 
 def _learned(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,7 +99,11 @@ def _learned(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, X, y, *args, **kwargs)
         classes = kwargs.get("classes", args[0] if args else None)
         known = None if classes is None else np.unique(np.asarray(classes))
-        source.learn(partial(method, self), y, kwargs.get("sample_weight"), known)
+        if hasattr(self, "n_features_in_"):
+            require_columns(self, source)
+        else:
+            note_columns(self, source)
+        source.learn(partial(_call, method, self, (), {}), y, kwargs.get("sample_weight"), known)
         return self
 
     return either

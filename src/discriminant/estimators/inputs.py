@@ -20,7 +20,7 @@ from discriminant.data.check import check_weights
 from discriminant.data.rows import require_unique_names
 from discriminant.data.sources import find_source
 from discriminant.errors import DataError, ParameterError, names
-from discriminant.estimators.compiled import note_columns, require_columns
+from discriminant.estimators.compiled import TRUSTED, note_columns, require_columns
 from discriminant.protocols import Array
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -80,6 +80,8 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         known = vars(estimator)
         if known.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in known:
             return X
+    if TRUSTED.get() and hasattr(estimator, "n_features_in_"):
+        return X
     require_unmasked(X, "X")
     if is_frame(X):
         require_unique_names(X)
