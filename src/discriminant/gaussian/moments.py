@@ -252,6 +252,7 @@ def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float, float]:
         # Columns that are mostly zero need no shift, and without one they stay sparse.
         empty = (values != 0).mean(axis=0) <= 0.5
         shift[:, empty] = origin[empty] = 0.0
+    inflation *= getattr(blocks, "rounding", 1.0)  # a device that multiplies float32
     return shift, origin, max(precision, float(np.finfo(np.float64).eps)), inflation
 
 
