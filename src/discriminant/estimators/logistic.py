@@ -25,7 +25,7 @@ from discriminant.estimators.logistic_firth import fit_firth
 from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
 from discriminant.estimators.logistic_parameters import Strength, check_parameters, class_weights
 from discriminant.estimators.logistic_sparse import is_sparse_fit, sparse_fit
-from discriminant.estimators.logistic_verdict import judge
+from discriminant.estimators.logistic_verdict import judge, limited, limiting_scores
 from discriminant.estimators.textbook import is_textbook, keep_textbook, textbook_fit
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
@@ -89,6 +89,8 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
     discriminant_ : LinearDiscriminant
     history_ : History
         One record a step.
+    limit_ : LimitingFit
+        Where classes are separated and not penalised: ``coef_`` then holds ±inf, ``discriminant_`` a stand-in.
 
     Examples
     --------
@@ -101,6 +103,7 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
 
     coef_: Any
     intercept_: Any
+    limit_: Any
     discriminant_: LinearDiscriminant
     _belief: Belief | None
 
@@ -259,10 +262,13 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
 
     def predict_log_proba(self, X: Any) -> Array:
         """log P(C_k|x), (n, K), finite in the far tail."""
-        return self._discriminant().predict_log_proba(self._checked(X))
+        model = self.limit_ if limited(self) else self._discriminant()
+        return model.predict_log_proba(self._checked(X))
 
     def _scores(self, X: Any) -> Array:
         """z (n, q); for plain arrays a short cut that checks what the long way checks."""
+        if limited(self):
+            return limiting_scores(self, self._checked(X))
         if (
             type(X) is np.ndarray
             and X.ndim == 2
@@ -320,7 +326,7 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
     # Learning
 
     def _start(self) -> Array | None:
-        if not self.warm_start or not hasattr(self, "coef_"):
+        if not self.warm_start or not hasattr(self, "coef_") or "limit_" in vars(self):
             return None
         coef = self.coef_.toarray() if hasattr(self.coef_, "toarray") else np.asarray(self.coef_)
         intercept = np.broadcast_to(self.intercept_, len(coef)) if self.fit_intercept else np.zeros(len(coef))
@@ -356,18 +362,19 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
     def _keep(
         self, fit: LogisticFit, problem: LogisticProblem, classes: Array, dtype: Any, factors: Array | None
     ) -> Self:
-        A = fit.weights.copy()
-        A[0] -= self._prior_shift(classes, factors)
+        A, shift = fit.weights.copy(), self._prior_shift(classes, factors)
+        A[0] -= shift
         self._set_weights(A, fit.center, classes, dtype)
         self._belief = None
         self.n_iter_ = np.array([fit.steps], dtype=np.int32)
         self.certificate_ = certify_fit(fit, self.tol, problem.ridge)
         history = {name: list(values) for name, values in fit.history.items()}
         self.history_ = History({"objective" if k == "J" else k: v for k, v in history.items()})
-        judge(self, fit, problem)
+        judge(self, fit, problem, shift)
         return self
 
     def _set_weights(self, A: Array, center: Array | None, classes: Array, dtype: Any) -> None:
+        self.__dict__.pop("limit_", None)
         self.classes_ = classes
         self.discriminant_ = LinearDiscriminant(
             A, classes, feature_names=self._names(), center=center, link=_link(len(classes))

@@ -16,6 +16,8 @@ from discriminant.protocols import Array
 
 def is_sparse_fit(estimator: Any, strength: Strength) -> bool:
     """Whether the penalty has a kink, or is more than one ridge for all weights."""
+    if np.isinf(strength.C):  # factors and groups of no penalty say nothing
+        return estimator.bounds is not None
     special = (estimator.penalty_factors, estimator.bounds, estimator.groups)
     return bool(strength.l1) or any(value is not None for value in special)
 

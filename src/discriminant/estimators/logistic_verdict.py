@@ -1,37 +1,45 @@
-"""Without a penalty and without a proof: has the likelihood a maximum at all?  Asked of ``separability``, and told."""
+"""Without a penalty and without a proof: has the likelihood a maximum at all?
+
+Separated classes have none, and weights on their way to infinity mean nothing: the estimator is given the limit
+itself, which depends on the data alone.  The question is asked only where a fit could not prove its own gap, which it
+always can where a maximum exists and is not absurdly far away; so it costs ordinary fits nothing.
+"""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from discriminant.errors import DiscriminantWarning, columns
+from discriminant.data import require_finite
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem
+from discriminant.protocols import Array
 
 
-def judge(estimator: Any, fit: LogisticFit, problem: LogisticProblem) -> None:
-    """Complete ``estimator.certificate_`` by a verdict where the fit could not prove itself, and warn."""
-    if problem.ridge > 0 or fit.gap < np.inf:
+def judge(estimator: Any, fit: LogisticFit, problem: LogisticProblem, shift: Any) -> None:
+    """Put the limit in the place of a fit that has none, and warn; ``shift``: what was taken off the intercepts."""
+    if fit.gap <= 0.1 * abs(fit.objective) or not (estimator.penalty is None or np.isinf(estimator.C)):
         return
-    why = estimator.certificate_.status
-    target = np.asarray(problem.blocks.target)
-    if not fit.separated and target.dtype.kind in "iu" and problem.blocks.weight is None:
-        from discriminant.inference.separability import separability
+    from discriminant.estimators.logistic_limit import told
 
-        rows = getattr(problem.blocks.rows, "X", getattr(problem.blocks.rows, "frame", None))
-        labels = estimator.classes_[target]
-        verdict = separability(rows, labels, fit_intercept=problem.intercept, hyperplane="any")
-        estimator.certificate_ = replace(estimator.certificate_, separability=verdict)
-        if verdict.verdict == "overlapping":
-            return
-        names = estimator._names()
-        found = [int(c) if isinstance(c, int | np.integer) else names.index(c) for c in verdict.columns]
-        which = f" ({columns(found, names)})" if found else ""
-        why = (
-            f"The classes are {verdict.verdict}: without a penalty some weights{which} have no finite estimate, "
-            "and those given here are only where the steps ended."
-        )
-    warnings.warn(why + " Use a penalty (finite C).", DiscriminantWarning, stacklevel=6)
+    told(estimator, problem, shift)
+
+
+def limited(estimator: Any) -> bool:
+    """Whether predictions are those of a limit: of a fit without a maximum, whose weights are as the fit left them."""
+    return "limit_" in vars(estimator) and estimator._as_fitted()
+
+
+def limiting_scores(estimator: Any, X: Any) -> Array:
+    """(n, 1) log odds or (n, K) scores in the limit; where they are infinite, a quarter of the largest float.
+
+    So probabilities are 0 and 1, and measures of rank, which refuse infinities, still work.
+    """
+    require_finite(X, estimator._names(), estimator=type(estimator).__name__)
+    z = estimator.limit_.scores(X)
+    dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+    most = float(np.finfo(dtype).max) / 4
+    if z.shape[1] == 2:
+        with np.errstate(invalid="ignore"):
+            z = z[:, 1:] - z[:, :1]
+    return np.asarray(np.clip(z, -most, most).astype(dtype))

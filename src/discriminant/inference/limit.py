@@ -13,17 +13,24 @@ number here depends on a tolerance of an optimizer that was stopped on its way t
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from discriminant.data import as_rows
-from discriminant.inference.cone import KeslerCone
+from discriminant.data import as_rows, single_threaded_blas
+from discriminant.decision.posteriors import log_softmax
+from discriminant.inference.boundary_fit import BoundaryRows, Coordinates, maximise
+from discriminant.inference.cone import OWN, KeslerCone
 from discriminant.inference.exact import Integers, nullspace
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Block
 
-_STEPS = 200
+CERTAIN = 40.0  # a score from which on a float cannot tell a probability from one
+MOST_PARAMETERS = 4_000
+_CHUNK = 20_000
+_TRIALS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,22 +40,59 @@ class LimitingFit:
     classes: Array
     coefficients: Array  # (1+d,), or (1+d, K) with zeros for the first class; ±inf where no finite estimate exists
     finite: Array  # the same with 0 for what is infinite: the fit of the boundary rows, up to what they leave open
+    covariance: Array  # of ``finite``, classes outermost, given what is infinite; NaN in rows and columns of that
     log_likelihood: float  # its least upper bound
     boundary: Array  # the rows that are not certain
-    _cone: KeslerCone = field(repr=False)
-    _weights: Integers = field(repr=False)
+    table: Array  # (1+d, 1) or (1+d, K): ±inf and finite weights as an estimator's ``coef_``, no class singled out
+    stand_in: Array  # (1+d, 1) or (1+d, K): finite weights, about ``center``, that far out on the way to the limit
+    center: Array  # (d,)
+    undecided: tuple[int, ...]  # rows of ``table`` (0 the intercept) that may be anything: the direction leaves them
+    _cone: KeslerCone = field(repr=False)  # without rows
+    _weights: tuple[str, ...] = field(repr=False)  # integers, in hexadecimal
     _scores: Array = field(repr=False)  # (r, K): the boundary rows' fit in the cone's float coordinates
 
     def predict_proba(self, X: Any) -> Array:
         """Limiting probabilities, (n, K): exact ties under the direction are told by the boundary rows' fit."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the limiting probabilities, (n, K): −inf for classes that are out of the question."""
+        return log_softmax(self.scores(X))
+
+    def scores(self, X: Any) -> Array:
+        """(n, K): the scores of the classes that tie at the top under the direction, and −inf for the others."""
         source = as_rows(X)
-        cone = replace(self._cone, source=source, codes=np.zeros(source.shape[0], dtype=np.intp), _integers={})
-        ties = np.ones((source.shape[0], len(self.classes)), dtype=bool)
-        for k in range(len(self.classes)):
-            signs = replace(cone, codes=np.full(source.shape[0], k), _integers={}).signs(self._weights)
-            ties[:, k] = (signs >= 0).all(axis=1)  # no class is strictly better
-        z = cone.float_features(np.arange(source.shape[0]).tolist()) @ self._scores
-        return _softmax(np.where(ties, z, -np.inf))
+        n = source.shape[0]
+        parts = [self._some(as_rows(source.design(i, min(i + _CHUNK, n)).raw)) for i in range(0, n, _CHUNK)]
+        return np.vstack(parts) if parts else np.zeros((0, len(self.classes)))
+
+    def _some(self, source: Any) -> Array:
+        n = source.shape[0]
+        cone = replace(self._cone, source=source, codes=np.zeros(n, dtype=np.intp), _integers={})
+        signs = np.empty((n, len(self.classes)), dtype=np.int8)
+        rows, best = np.arange(n), self._likely(cone)
+        while len(rows):  # the class that floats find best, unless exact signs name a better one
+            found = replace(cone.take(rows), codes=best).signs(self._integers)
+            signs[rows] = found
+            wrong = (found < 0).any(axis=1)
+            rows, best = rows[wrong], (found[wrong] < 0).argmax(axis=1)
+        z = np.full(signs.shape, -np.inf)
+        ties = (signs == 0) | (signs == OWN)
+        open_rows = np.flatnonzero(ties.sum(axis=1) > 1)
+        z[ties] = 0.0
+        if len(open_rows):
+            told = cone.float_features(open_rows.tolist()) @ self._scores
+            z[open_rows] = np.where(ties[open_rows], told, -np.inf)
+        return z
+
+    def _likely(self, cone: KeslerCone) -> Array:
+        u = cone.floats(self._integers)[0].reshape(cone.n_classes - 1, cone.width)
+        z = cone.float_features(range(cone.n_rows)) @ np.vstack([np.zeros(cone.width), u]).T
+        return np.asarray(z.argmax(axis=1))
+
+    @cached_property
+    def _integers(self) -> Integers:
+        return [int(v, 16) for v in self._weights]
 
 
 def limiting_fit(
@@ -58,40 +102,196 @@ def limiting_fit(
     spanning: list[tuple[int, int]],
     columns: tuple[int, ...],
     relations: dict[int, Integers],
+    row_weight: Array | None = None,
+    offset: Array | None = None,
+    shift: Array | None = None,
 ) -> LimitingFit:
-    """The limiting fit along ``weights``; ``spanning`` pairs, told by ``columns``, span the pairs on the boundary."""
+    """The limiting fit along ``weights``; ``spanning`` pairs, told by ``columns``, span the pairs on the boundary.
+
+    ``offset``: known parts of the scores, (n,) or (n, K); ``shift`` (K,) is taken off the intercepts at the end.
+    """
     signs = cone.signs(weights)
+    weights = _rounded(cone, weights, signs)
+    if spanning and cone.n_classes > 2:
+        weights = _plainer(cone, weights, signs)
     ties = signs == 0
     rows = np.flatnonzero(ties.any(axis=1))
-    scores = np.zeros((cone.width, cone.n_classes))
-    value = 0.0
+    inner = replace(cone, keep=columns, _integers={}) if spanning else cone
+    basis = nullspace(inner.integer_rows(spanning))[0] if spanning else []
+    K, scores, value, spread = cone.n_classes, np.zeros((cone.width, cone.n_classes)), 0.0, None
     if len(rows):
-        allowed = ties[rows]
-        allowed[np.arange(len(rows)), cone.codes[rows]] = True
-        features = cone.float_features(rows.tolist())
-        scores, value = _newton(features, np.asarray(cone.codes[rows], dtype=np.intp), allowed)
-    open_ended = _open(cone, spanning, columns, relations)
+        places = _places(cone, inner)
+        open_coordinates = np.array([inner.floats(vector)[0] for vector in basis]).reshape(-1, inner.dimension)
+        coordinates = Coordinates(K, inner.width, open_coordinates, bool(inner.intercept))
+        known = None if offset is None else _two_columns(offset[rows], K)
+        mass = np.ones(len(rows)) if row_weight is None else row_weight[rows]
+        ties[rows, cone.codes[rows]] = True
+        found = BoundaryRows(inner, rows, np.asarray(cone.codes[rows], dtype=np.intp), ties[rows], mass, known)
+        with single_threaded_blas():  # many small products
+            inside, value, spread = maximise(found, coordinates)
+        scores[places] = inside
+    if shift is not None and cone.intercept:
+        scores[0] -= shift
+    moves = _moves(cone, inner, basis, relations, bool(spanning))
+    return _assemble(cone, classes, weights, scores, value, rows, moves, signs, (inner, spread))
+
+
+def _rounded(cone: KeslerCone, weights: Integers, signs: Array) -> Integers:
+    """The direction without what is rounding in it, where that changes no sign."""
+    size = max(map(abs, weights))
+    large = [v if abs(v) << 40 > size else 0 for v in weights]
+    return large if large != weights and np.array_equal(cone.signs(large), signs) else weights
+
+
+def _plainer(cone: KeslerCone, weights: Integers, signs: Array) -> Integers:
+    """A direction with the same signs that tells fewer classes apart in each column, where a few trials find one."""
+    machine = cone.machine(weights)
+    trials = 0
+    for i in range(cone.width):
+        for k in range(cone.n_classes):
+            own, others = machine[k][i], Counter(block[i] for block in machine)
+            likely = max(others, key=lambda v: (others[v], v == 0))
+            if own == likely or others[own] >= others[likely] > 1 or trials >= _TRIALS:
+                continue
+            trial = [list(block) for block in machine]
+            trial[k][i] = likely
+            flat = [a - b for block in trial[1:] for a, b in zip(block, trial[0], strict=True)]
+            trials += 1
+            if np.array_equal(cone.signs(flat), signs):
+                machine = trial
+    return [a - b for block in machine[1:] for a, b in zip(block, machine[0], strict=True)]
+
+
+def _places(cone: KeslerCone, inner: KeslerCone) -> list[int]:
+    """Where the coordinates of the inner cone stand in those of the whole."""
+    at = {j: i + cone.intercept for i, j in enumerate(cone.keep)}
+    return [0] * inner.intercept + [at[j] for j in inner.keep]
+
+
+def _two_columns(offset: Array, K: int) -> Array:
+    return offset if offset.ndim == 2 and offset.shape[1] == K else np.c_[np.zeros(len(offset)), offset.reshape(-1, 1)]
+
+
+def _assemble(
+    cone: KeslerCone,
+    classes: Array,
+    weights: Integers,
+    scores: Array,
+    value: float,
+    rows: Array,
+    moves: Array,
+    signs: Array,
+    spread: tuple[KeslerCone, Array | None],
+) -> LimitingFit:
+    """Everything that is read off the direction, the boundary rows' fit and what may move."""
+    two = cone.n_classes == 2
     estimate = _over_columns(cone, scores)
     estimate = estimate - estimate[:, :1]
-    direction = _over_columns(cone, np.column_stack([np.zeros(cone.width), _blocks(cone, weights)]))
+    direction = _directions(cone, weights)
+    apart = moves != moves[:, :, :1]
+    open_ended = apart.any(axis=0)
     finite = np.where(open_ended, 0.0, estimate)
-    infinite = np.where(open_ended, np.copysign(np.inf, direction), finite)
-    infinite[open_ended & (direction == 0)] = np.nan  # free to move either way
-    two = cone.n_classes == 2
+    ends = np.array([-np.inf, np.nan, np.inf])[np.sign(direction) + 1]  # NaN: free to move either way
+    infinite = np.where(open_ended, ends, finite)
+    table, undecided = _table(estimate, direction, moves)
+    stand_in = _stand_in(cone, weights, scores, signs)
+    keep_empty = replace(cone, source=None, codes=np.zeros(0, dtype=np.int8), _integers={})  # type: ignore[arg-type]
     return LimitingFit(
         classes,
         infinite[:, 1] if two else infinite,
         finite[:, 1] if two else finite,
+        _covariance(*spread, ~open_ended[:, 1:]),
         value,
         rows,
-        cone,
-        weights,
+        table[:, 1:] if two else table,
+        stand_in[:, 1:] - stand_in[:, :1] if two else stand_in - stand_in.mean(axis=1, keepdims=True),
+        np.array(cone.center),
+        undecided,
+        keep_empty,
+        tuple(f"{v:x}" for v in weights),
         scores,
     )
 
 
-def _blocks(cone: KeslerCone, weights: Integers) -> Array:
-    return cone.floats(weights)[0].reshape(cone.n_classes - 1, cone.width).T
+def _directions(cone: KeslerCone, weights: Integers) -> Array:
+    """(1+d, K) signs and order of the direction's weights, as integers that compare exactly within a row."""
+    result = np.zeros((cone.source.shape[1] + 1, cone.n_classes), dtype=object)
+    for k, block in enumerate(cone.machine(weights)):
+        for place, v in zip([0] * cone.intercept + [j + 1 for j in cone.keep], block, strict=True):
+            result[place, k] = v
+    ranks = np.zeros(result.shape, dtype=int)
+    for i, row in enumerate(result):
+        ranks[i] = [sum(v > u for u in set(row)) for v in row]
+    return ranks - ranks[:, :1]
+
+
+def _moves(
+    cone: KeslerCone, inner: KeslerCone, basis: list[Integers], relations: dict[int, Integers], boundary: bool
+) -> Array:
+    """(m, 1+d, K): how each direction of the span of the cone moves each coefficient, exactly, up to a factor."""
+    d, K = cone.source.shape[1], cone.n_classes
+    if not boundary:  # nothing holds any coefficient that counts
+        every = np.zeros((K - 1, d + 1, K), dtype=object)
+        places = [0] * cone.intercept + [j + 1 for j in cone.keep]
+        for k in range(1, K):
+            every[k - 1, places, k] = 1
+        return every
+    found = []
+    places = [0] * inner.intercept + [j + 1 for j in inner.keep]
+    for vector in basis:
+        move = np.zeros((d + 1, K), dtype=object)
+        for k, block in enumerate(inner.machine(vector)):
+            move[places, k] = block
+        found.append(move)
+    for vector in relations.values():
+        for k in range(1, K):
+            move = np.zeros((d + 1, K), dtype=object)
+            move[:, k] = vector
+            found.append(move)
+    return np.array(found, dtype=object).reshape(len(found), d + 1, K)
+
+
+def _table(estimate: Array, direction: Array, moves: Array) -> tuple[Array, tuple[int, ...]]:
+    """(1+d, K): in each row the largest group of classes that go together is finite, the others ±inf against it."""
+    table, undecided = np.array(estimate), []
+    for i, row in enumerate(direction.tolist()):
+        counts = Counter(row)
+        base = max(row, key=lambda rank: (counts[rank], -row.index(rank)))
+        members = [k for k, rank in enumerate(row) if rank == base]
+        for k in members[1:]:
+            if (moves[:, i, k] != moves[:, i, members[0]]).any():
+                table[i, k] = table[i, members[0]]
+                undecided.append(i)
+        if len(row) > 2:
+            table[i, members] -= table[i, members].mean()
+        for k, rank in enumerate(row):
+            if rank != base:
+                table[i, k] = np.inf if rank > base else -np.inf
+    return table, tuple(dict.fromkeys(undecided))
+
+
+def _stand_in(cone: KeslerCone, weights: Integers, scores: Array, signs: Array) -> Array:
+    """(1+d, K) about the centre: the boundary rows' fit and so much of the direction that certain rows look so."""
+    u = cone.floats(weights)[0]
+    least, most = [np.inf], [0.0]
+
+    def kernel(block: Block, gap: Array, bound: Array) -> None:
+        certain = signs[block.start : block.start + len(gap)] == 1
+        least[0] = min(least[0], float(gap[certain].min(initial=np.inf)))
+
+    cone.each_gap(u, kernel)
+    for start in range(0, cone.n_rows if scores.any() else 0, _CHUNK):
+        z = cone.float_features(range(start, min(start + _CHUNK, cone.n_rows))) @ scores
+        most[0] = max(most[0], float((z.max(axis=1) - z.min(axis=1)).max()))
+    length = (CERTAIN + most[0]) / max(least[0], 1e-200)
+    along = np.vstack([np.zeros(cone.width), u.reshape(cone.n_classes - 1, cone.width)]).T
+    whole = scores + (2.0 ** np.ceil(np.log2(length))) * along
+    result = np.zeros((cone.source.shape[1] + 1, cone.n_classes))
+    keep = list(cone.keep)
+    result[np.array(keep, dtype=int) + 1] = whole[cone.intercept :] * np.ldexp(1.0, -cone.exponent[keep])[:, None]
+    if cone.intercept:
+        result[0] = whole[0]
+    return result
 
 
 def _over_columns(cone: KeslerCone, table: Array) -> Array:
@@ -105,72 +305,15 @@ def _over_columns(cone: KeslerCone, table: Array) -> Array:
     return result
 
 
-def _open(
-    cone: KeslerCone, spanning: list[tuple[int, int]], columns: tuple[int, ...], relations: dict[int, Integers]
-) -> Array:
-    """(1+d, K): whether some direction in the span of the cone moves this coefficient."""
-    d, K = cone.source.shape[1], cone.n_classes
-    result = np.zeros((d + 1, K), dtype=bool)
-    if not spanning:
-        result[:, 1:] = True
-    else:
-        inner = replace(cone, keep=columns, _integers={})
-        basis, _ = nullspace(inner.integer_rows(spanning))
-        for vector in basis:
-            for place, v in enumerate(vector):
-                if v:
-                    block, j = divmod(place, inner.width)
-                    result[0 if inner.intercept and j == 0 else columns[j - inner.intercept] + 1, block + 1] = True
-        for vector in relations.values():
-            for j, v in enumerate(vector):
-                if v:
-                    result[j, 1:] = True
-    kept = np.zeros(d + 1, dtype=bool)
-    kept[[0] * cone.intercept + [j + 1 for j in cone.keep]] = True
-    result[~kept] = False
+def _covariance(inner: KeslerCone, spread: Array | None, finite: Array) -> Array:
+    """((K−1)(1+d))²: the covariance over the columns of X where estimates are finite, NaN elsewhere."""
+    d, m = inner.source.shape[1], inner.n_classes - 1
+    if spread is None or m * (d + 1) > MOST_PARAMETERS:
+        return np.zeros((0, 0))
+    T = _over_columns(inner, np.eye(inner.width))
+    wide = np.kron(np.eye(m), T)
+    result = np.asarray(wide @ spread @ wide.T)
+    lost = ~finite.T.ravel()
+    result[lost] = np.nan
+    result[:, lost] = np.nan
     return result
-
-
-def _newton(features: Array, codes: Array, allowed: Array) -> tuple[Array, float]:
-    """(W, value): the maximum of Σ_i z_{iy} − log Σ_{k allowed} e^{z_ik}, z = features W, shortest W where many do."""
-    m, r = features.shape
-    K = allowed.shape[1]
-    own = np.zeros((m, K))
-    own[np.arange(m), codes] = 1.0
-    scale = np.linalg.norm(features, axis=0) + 1e-300
-    F = features / scale
-    W = np.zeros((r, K))
-    value, p = _likelihood(F @ W, codes, allowed)
-    for _ in range(_STEPS):
-        gradient = (F.T @ (own - p)).T.ravel()
-        hessian = np.zeros((K * r, K * r))
-        for j in range(K):
-            for k in range(j + 1):
-                weight = p[:, j] * ((j == k) - p[:, k])
-                part = F.T @ (weight[:, None] * F)
-                hessian[j * r : (j + 1) * r, k * r : (k + 1) * r] = part
-                hessian[k * r : (k + 1) * r, j * r : (j + 1) * r] = part.T
-        step = np.linalg.lstsq(hessian, gradient, rcond=1e-13)[0]
-        decrement = float(gradient @ step)
-        size = 1.0
-        while size > 1e-10:
-            trial = W + size * step.reshape(K, r).T
-            ahead, q = _likelihood(F @ trial, codes, allowed)
-            if ahead >= value + 0.25 * size * decrement or decrement <= 1e-14 * (1 + abs(value)):
-                break
-            size /= 2.0
-        W, value, p = trial, ahead, q
-        if decrement <= 1e-22 * (1 + abs(value)) or size <= 1e-10:
-            break
-    return W / scale[:, None], value
-
-
-def _likelihood(z: Array, codes: Array, allowed: Array) -> tuple[float, Array]:
-    p = _softmax(np.where(allowed, z, -np.inf))
-    own = p[np.arange(len(z)), codes]
-    return float(np.sum(np.log(np.maximum(own, 1e-300)))), p
-
-
-def _softmax(z: Array) -> Array:
-    e = np.exp(z - z.max(axis=1, keepdims=True))
-    return np.asarray(e / e.sum(axis=1, keepdims=True))

@@ -112,8 +112,10 @@ class Separability:
             return rank(cone, list(self.multipliers)) == cone.dimension
         return boundary_only(cone, weights, self.boundary, list(self.multipliers), *self._spanned)
 
-    def limiting_fit(self) -> LimitingFit:
+    def limiting_fit(self, sample_weight: Any = None) -> LimitingFit:
         """Where maximum likelihood logistic regression goes on these data: infinite and finite coefficients, limits.
+
+        ``sample_weight``: how often each row counts, > 0.
 
         >>> result = separability([[0.0, 1.0], [0.0, 2.0], [0.0, 4.0], [1.0, 3.0], [1.0, 1.0]], [0, 1, 0, 1, 1])
         >>> fit = result.limiting_fit()
@@ -124,10 +126,12 @@ class Separability:
 
         if self.verdict == OVERLAPPING:
             raise DataError("These classes overlap: the estimates are finite, and an ordinary fit finds them.")
-        spanned, relations = self._spanned
-        return limiting_fit(
-            self._data(None, None), self.classes, self._weights, list(self.multipliers), spanned, dict(relations)
-        )
+        return limiting_fit(self._data(None, None), self.classes, self._weights, *self.face, row_weight=sample_weight)
+
+    @property
+    def face(self) -> tuple[list[Pair], tuple[int, ...], dict[int, Integers]]:
+        """Pairs that span those on the boundary, the columns that tell them, and the relations of the other columns."""
+        return list(self.multipliers), self._spanned[0], dict(self._spanned[1])
 
     def removals(self, seconds: float = 10.0) -> Removals:
         """A small set of rows without which the classes are separable, and how many rows that takes at least.
@@ -161,10 +165,14 @@ class Separability:
             )
         return replace(self._cone, source=source, codes=codes, _integers={})
 
+    def without_data(self) -> Separability:
+        """The same verdict, which does not hold on to X and y."""
+        empty = replace(self._cone, source=None, codes=np.zeros(0, dtype=np.int8), _integers={})  # type: ignore[arg-type]
+        return replace(self, _cone=empty)
+
     def __getstate__(self) -> dict[str, Any]:
         # A verdict in a file is a few numbers; the data stay where they are.
-        empty = replace(self._cone, source=None, codes=np.zeros(0, dtype=np.int8), _integers={})  # type: ignore[arg-type]
-        return {**self.__dict__, "_cone": empty}
+        return self.without_data().__dict__
 
     def _witness_balanced(self, cone: KeslerCone) -> bool:
         assert self.witness is not None

@@ -5,6 +5,7 @@ Plain values are themselves.  Everything else is {"$": kind, ...}:
     array       a numeric array, kept apart           strings    an array of text, of any text type
     scalar      a NumPy number                        float      nan, inf and −inf, which JSON lacks
     tuple, map  as they are called                    object     one of our dataclasses, by name, with its fields
+    fraction    p/q in hexadecimal; whole numbers too large for JSON readers have no q
     estimator   one of our estimators, by name, with its parameters and its fitted attributes
 
 Names are looked up in a table of this package's own classes, made from the modules listed here and from nothing else.
@@ -18,6 +19,7 @@ import functools
 import importlib
 import math
 import pkgutil
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -95,8 +97,11 @@ class Encoder:
     arrays: dict[str, Array] = dataclasses.field(default_factory=dict)
 
     def encode(self, value: Any, where: str) -> Any:
-        if value is None or isinstance(value, bool | str) or type(value) is int:
+        if value is None or isinstance(value, bool | str) or (type(value) is int and abs(value) < 2**63):
             return value
+        if type(value) is int or isinstance(value, Fraction):
+            text = f"{value:x}" if isinstance(value, int) else f"{value.numerator:x}/{value.denominator:x}"
+            return {"$": "fraction", "value": text}
         if type(value) is float:
             return value if math.isfinite(value) else {"$": "float", "value": repr(value)}
         if isinstance(value, np.ndarray):
@@ -182,6 +187,7 @@ class Decoder:
         method = {
             "array": self._array, "strings": self._strings, "scalar": self._scalar, "float": self._float,
             "tuple": self._tuple, "map": self._map, "object": self._object, "estimator": self._estimator,
+            "fraction": self._fraction,
         }.get(kind if isinstance(kind, str) else "")  # fmt: skip
         if method is None:
             raise DataError(f"The model file holds a part of a kind that is not known: {str(kind)[:40]!r}.")
@@ -216,6 +222,10 @@ class Decoder:
 
     def _float(self, node: dict[str, Any], depth: int) -> float:
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[node["value"]]
+
+    def _fraction(self, node: dict[str, Any], depth: int) -> int | Fraction:
+        top, _, bottom = str(node["value"]).partition("/")
+        return Fraction(int(top, 16), int(bottom, 16)) if bottom else int(top, 16)
 
     def _tuple(self, node: dict[str, Any], depth: int) -> tuple[Any, ...]:
         return tuple(self.decode(item, depth) for item in node["items"])
