@@ -78,7 +78,7 @@ class Scan(Looks):
 
     def __init__(self, format_: Any, memory: int, hold: bool | None, progress: Progress, target: Any) -> None:
         super().__init__(format_, memory, progress, target)
-        self.hold = hold
+        self.hold, self.began = hold, 0.0
 
     def __repr__(self) -> str:
         files = self.format.files
@@ -87,6 +87,7 @@ class Scan(Looks):
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
         """Blocks with class codes, and the classes."""
+        self.began = self.parts.passes
         if y is None:
             found, codes = self.labels(classes)
         else:

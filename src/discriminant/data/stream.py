@@ -118,8 +118,8 @@ class StreamBlocks(ArrayBlocks):
 
     @property
     def passes(self) -> float:
-        """How often the files have been read so far."""
-        return float(self.scan.parts.passes)
+        """How often the files have been read for this fit."""
+        return float(self.scan.parts.passes - self.scan.began)
 
     @property
     def is_sparse(self) -> bool:

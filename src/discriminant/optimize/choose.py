@@ -26,6 +26,7 @@ class Shape:
     q: int
     sparse: bool = False
     values: int = 0  # numbers in a pass; 0: n·d
+    streamed: bool = False  # a pass reads from a disk, and is dearer than any arithmetic on it
 
     @property
     def parameters(self) -> int:
@@ -55,6 +56,11 @@ class Choice:
 Rule = tuple[str, Callable[[Shape], bool], str]
 
 TABLE: tuple[Rule, ...] = (
+    (
+        "streamed-quasi-newton",
+        lambda s: s.streamed and s.d <= FACTOR_COLUMNS,
+        "the rows are read from files: a large row sample's optimum and curvature first, then as few looks as it takes",
+    ),
     (
         "newton-in-row-space",
         lambda s: s.n < s.d and s.n * s.q <= 1_500 and s.n * s.d <= 30_000_000 and s.row_space_pays,

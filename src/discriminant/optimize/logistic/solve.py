@@ -20,6 +20,7 @@ from discriminant.optimize.logistic.newton import Point, Trace, newton
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.refine import refine
 from discriminant.optimize.logistic.row_space import from_row_space, to_row_space
+from discriminant.optimize.logistic.streamed import streamed
 from discriminant.protocols import Array
 
 PIN_FROM = 60_000  # values·outputs: below, products are too small for BLAS to spread them over threads
@@ -47,7 +48,8 @@ class LogisticFit:
 
 def shape_of(problem: LogisticProblem) -> Shape:
     """What the choice of a method depends on."""
-    return Shape(problem.n_rows, problem.n_features, problem.n_outputs, problem.sparse, problem.values)
+    streamed = hasattr(problem.blocks, "sample_rows")
+    return Shape(problem.n_rows, problem.n_features, problem.n_outputs, problem.sparse, problem.values, streamed)
 
 
 def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | None = None) -> LogisticFit:
@@ -70,7 +72,9 @@ def _solve(problem: LogisticProblem, choice: Choice, tol: float, start: Array | 
     if choice.method == "newton-in-row-space":
         return _in_row_space(problem, choice, trace, tol)
     A = inner_start(problem, start)
-    if choice.method == "sampled-newton":
+    if choice.method == "streamed-quasi-newton":
+        point = streamed(problem, A, trace, tol)
+    elif choice.method == "sampled-newton":
         point = large.sampled_newton(problem, A, trace, tol)
     elif choice.method == "sampled-quasi-newton":
         solver = large.two_class if problem.n_outputs == 1 else large.many_class
@@ -113,7 +117,7 @@ def finish(problem: LogisticProblem, point: Point, wide: Array, choice: Choice, 
         float(point.look.value),
         float(point.gap),
         float(np.linalg.norm(point.look.gradient)),
-        trace.passes,
+        getattr(problem.blocks, "passes", trace.passes),  # of files: as often as they were read
         point.separated,
         {name: table[:, j] for j, name in enumerate(COLUMNS)},
     )
