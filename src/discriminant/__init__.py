@@ -59,6 +59,7 @@ _PACKAGES = (
     "optimize",
     "penalties",
     "plots",
+    "report",
 )
 
 __all__ = sorted([*_HOMES, *_PACKAGES, "__version__"])  # noqa: PLE0605 - the table above is the single source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -14,6 +15,7 @@ from sklearn.calibration import calibration_curve
 import discriminant
 from discriminant import datasets
 from discriminant.cli import main
+from discriminant.errors import DataError
 from discriminant.report import make_report
 from discriminant.report.intervals import class_weights, information_errors
 from discriminant.report.measures import auc, brier, calibration, log_loss, precision_recall, roc, wilson
@@ -220,3 +222,72 @@ def test_ticks_are_round_and_inside():
         assert 1 <= len(found) <= 12
         assert (found >= low - 1e-9 * abs(low)).all()
         assert (found <= high + 1e-9 * abs(high)).all()
+
+
+ALL = [name for name in discriminant.__all__ if hasattr(getattr(discriminant, name), "fit")]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_classifier_reports_on_itself(name):
+    """estimator.report(X, y): what was asked of a report is in it, for every classifier of the package."""
+    data = datasets.load("iris")
+    X, y = data.X[50:, 2:], data.y[50:]  # two classes that overlap, two features: quick for all
+    kind = getattr(discriminant, name)
+    model = kind(discriminant.LinearDiscriminantAnalysis()) if name == "MinimumRiskClassifier" else kind()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        report = model.fit(X, y).report(X, y, feature_names=data.feature_names[2:])
+    text = " ".join(checked(report.html).text)
+    for words in ("Data", "Nothing is missing", "petal_length", "Decisions", "overlapping", "The witness"):
+        assert words in text, words
+    if hasattr(model, "certificate_"):
+        assert "Certificate" in text
+    if hasattr(model, "predict_proba"):
+        assert "Calibration" in text
+        assert "ROC" in text
+    assert "http" not in report.html.replace("http-equiv", "")  # nothing is asked of a network
+
+
+def test_reports_count_rejected_rows_apart():
+    data = datasets.load("penguins")
+    model = discriminant.MinimumRiskClassifier(discriminant.LinearDiscriminantAnalysis(), reject_cost=0.1)
+    model.fit(data.X, data.y)
+    rejected = int((model.predict(data.X) == "reject").sum())
+    text = " ".join(checked(model.report(data.X, data.y).html).text)
+    assert f"{rejected} of 342 rows are rejected" in text
+
+
+def test_report_holds_hostile_names_as_text():
+    """Names of features and classes, titles, and warnings are words, never markup."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    y = np.array([f"<img src=x onerror=alert({k})>&\"'" for k in range(3)])[np.arange(90) % 3]
+    X[:, 0] += np.arange(90) % 3
+    model = discriminant.LinearDiscriminantAnalysis().fit(X, y)
+    names = ["<script>alert(1)</script>", 'a" onload="x', "</svg><b>"]
+    report = model.report(X, y, feature_names=names, title="</title><script>1</script>")
+    checker = checked(report.html)
+    assert "<script" not in report.html
+    assert "<img" not in report.html
+    assert any(names[0] in text for text in checker.text)
+    assert "<script" not in report._repr_html_()
+
+
+def test_what_cannot_be_reported_is_refused_in_a_sentence():
+    data = datasets.load("iris")
+    model = discriminant.LinearDiscriminantAnalysis().fit(data.X, data.y)
+    with pytest.raises(DataError, match="150 rows and y has 149 labels"):
+        model.report(data.X, data.y[:-1])
+    with pytest.raises(DataError, match="one label a row"):
+        model.report(data.X, np.column_stack([data.y, data.y]))
+    with pytest.raises(DataError, match="4 columns and there are 2 names"):
+        model.report(data.X, data.y, feature_names=["a", "b"])
+    with pytest.raises(DataError, match="not one the model knows"):
+        model.report(data.X[:3], ["setosa", "rose", "setosa"])
+
+
+def test_intervals_of_many_classes_stand_below_the_weights():
+    data = datasets.load("iris")
+    model = discriminant.LinearDiscriminantAnalysis().fit(data.X, data.y)
+    text = " ".join(checked(model.report(data.X, data.y).html).text)
+    assert "95 % intervals, from 100 refits" in text

@@ -42,6 +42,13 @@ class Compiled:
         """The fitted model as a function of one row, everything folded into one weight matrix; see ``Scorer``."""
         return discriminant.scorer(self)
 
+    def report(self, X: Any, y: Any, *, title: str = "", feature_names: Any = None) -> Any:
+        """One HTML page on what the fitted model is worth on the rows X with labels y; see ``make_report``.
+
+        In a notebook it shows itself; ``.save(path)`` writes it, ``.html`` is its text.
+        """
+        return discriminant.report.make_report(self, X, y, title=title, feature_names=feature_names)
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows (by weight) that are classified rightly."""
         source = find_source(X)

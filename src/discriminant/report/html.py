@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from discriminant.protocols import Array
+from discriminant.report.measures import Z
 
 _NUMBER = re.compile(r"[+−–<-]?[\d.,e+-]*(?: ?%)?(?: ± [\d.]+)?(?: to [\d.]+ %| \([\d.]+ %\))?")
 STYLE = """
@@ -37,6 +38,7 @@ svg text { font: 13px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: va
 svg .soft { fill: var(--soft); font-size: 12.5px }
 pre { background: #f5f7f9; border: 1px solid var(--line); border-radius: 8px; padding: .9rem 1rem; overflow-x: auto;
 font-size: .86rem }
+summary { cursor: pointer; color: var(--blue) }
 .warn { border-left: 4px solid var(--red) } .good { color: var(--blue) } .bad { color: var(--red) }
 nav { margin-top: .9rem; font-size: .92rem }
 nav a { color: var(--blue); display: inline-block; margin-right: 1rem; text-decoration: none; white-space: nowrap }
@@ -86,14 +88,15 @@ def confusion_table(counts: Array, classes: Sequence[str]) -> str:
 
 
 def heat_table(names: Sequence[str], head: Sequence[str], values: Array, errors: Array | None) -> str:
-    """Signed numbers on a ground of their sign and size; standard errors below them."""
+    """Signed numbers on a ground of their sign and size; 95 % intervals from standard errors below them."""
     reach = float(abs(values).max()) or 1.0
     lines = ["<tr><th></th>" + "".join(f'<th style="text-align:center">{escape(name)}</th>' for name in head) + "</tr>"]
     for i, name in enumerate(names):
         cells = []
         for j, value in enumerate(values[i].tolist()):
             ground = "11,110,143" if value > 0 else "194,80,10"
-            below = "" if errors is None else f'<br><span class="soft">± {errors[i, j]:.2g}</span>'
+            low, high = (0.0, 0.0) if errors is None else (value - Z * errors[i, j], value + Z * errors[i, j])
+            below = "" if errors is None else f'<br><span class="soft">{low:.2f} to {high:.2f}</span>'
             depth = 0.55 * abs(value) / reach
             cells.append(f'<td class="middle" style="background:rgba({ground},{depth:.2f})">{value:+.3g}{below}</td>')
         lines.append(f"<tr><td>{escape(name)}</td>{''.join(cells)}</tr>")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,17 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import is_frame
+from discriminant.data.preprocess import ColumnRule, Preprocess
+from discriminant.data.roles import NUMBER
+from discriminant.data.tables import Column, Table
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 from discriminant.report.html import page
-from discriminant.report.measures import measure
+from discriminant.report.measures import Measured, measure
 from discriminant.report.sections import SECTIONS, headline
 from discriminant.report.story import Story
 
+QUICK = ("LinearDiscriminantAnalysis", "FisherDiscriminant", "LeastSquaresClassifier")  # closed forms
 MOST_SEPARABILITY = 300_000  # rows × features up to which a report asks whether the classes can be separated
 
 
@@ -69,7 +74,56 @@ def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: S
     >>> make_report(lda, iris.X[1::2], iris.y[1::2]).html[:15]
     '<!doctype html>'
     """
-    labels = np.asarray(y)
+    labels = _labels(y)
+    values, names = _features(model, X, feature_names)
+    if values.shape[0] != len(labels):
+        raise DataError(f"X has {values.shape[0]:,} rows and y has {len(labels):,} labels; each row needs one.")
+    classes = np.asarray(getattr(model, "classes_", getattr(model, "classes", None)))
+    measured, notes = _measured(model, X, labels, classes)
+    kind = type(model).__name__
+    table, rules = _overview(values, names)
+    story = Story(
+        title or f"{kind}: {len(classes)} classes", f"{len(labels):,} rows, {len(names)} features", model, values,
+        labels, classes, names, measured, "the rows given", table=table, rules=rules, notes=notes,
+        certificate=str(getattr(model, "certificate_", "")), costs=measured.costs,
+        extra={"separability": separable(values, labels), "refit": _refit(model)},
+    )  # fmt: skip
+    return Report(render(story))
+
+
+def _measured(model: Any, X: Any, labels: Array, classes: Array) -> tuple[Measured, list[str]]:
+    """(what the decisions are worth, what was heard on the way); rows that are rejected are counted apart."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        predicted = np.asarray(model.predict(X))
+        chances = _chances(model, X, classes)
+    notes = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in heard))
+    if predicted.ndim != 1:
+        raise DataError("The model gives several labels a row; a report tells of classifiers that give one.")
+    decided = np.isin(predicted, classes)
+    if not decided.any():
+        raise DataError("The model decides on no row, so that there is nothing to measure.")
+    if not decided.all():
+        left = f"{int((~decided).sum()):,} of {len(labels):,} rows are rejected"
+        notes.append(f"{left}; errors are counted on the others.")
+    costs: Any = getattr(model, "costs_", None)
+    costs = costs if getattr(costs, "shape", None) == (len(classes), len(classes)) else None
+    if chances is not None:
+        chances = chances[decided]
+    return measure(classes, labels[decided], predicted[decided], chances, costs), notes
+
+
+def _labels(y: Any) -> Array:
+    labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise DataError(f"y has the shape {labels.shape}; a report needs one label a row.")
+    return labels
+
+
+def _features(model: Any, X: Any, feature_names: Sequence[str] | None) -> tuple[Any, list[str]]:
+    """(X as an array or a sparse matrix, a name for each column)."""
     values: Any = X
     names = feature_names
     if is_frame(X):
@@ -77,18 +131,45 @@ def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: S
         values = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
     elif not hasattr(X, "tocsr"):
         values = np.asarray(X, dtype=np.float64)
+    if values.ndim != 2:
+        raise DataError(f"X has {values.ndim} dimension(s) and must have two: one row a sample, one column a feature.")
     if names is None:
         names = list(getattr(model, "feature_names_in_", [f"x{j}" for j in range(values.shape[1])]))
-    classes = np.asarray(getattr(model, "classes_", getattr(model, "classes", None)))
-    chances = np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None
-    measured = measure(classes, labels, np.asarray(model.predict(X)), chances)
-    kind = type(model).__name__
-    story = Story(
-        title or f"{kind}: {len(classes)} classes", f"{len(labels):,} rows, {len(names)} features", model, values,
-        labels, classes, [str(name) for name in names], measured, "the rows given",
-        certificate=str(getattr(model, "certificate_", "")), extra={"separability": separable(values, labels)},
-    )  # fmt: skip
-    return Report(render(story))
+    if len(names) != values.shape[1]:
+        raise DataError(f"X has {values.shape[1]} columns and there are {len(names)} names for them.")
+    return values, [str(name) for name in names]
+
+
+def _chances(model: Any, X: Any, classes: Array) -> Array | None:
+    """Probabilities, one column a class; None where the model has none."""
+    if not hasattr(model, "predict_proba"):
+        return None
+    found = np.asarray(model.predict_proba(X))
+    return found if found.ndim == 2 and found.shape[1] == len(classes) else None
+
+
+def _overview(values: Any, names: Sequence[str]) -> tuple[Table | None, Preprocess | None]:
+    """The columns as a table of numbers, for the overview of the data."""
+    if hasattr(values, "tocsr") or len(set(names)) < len(names):
+        return None, None
+    table = Table(tuple(Column(name, "number", values[:, j]) for j, name in enumerate(names)))
+    means = values.mean(axis=0).tolist()
+    rules = tuple(ColumnRule(name, NUMBER, fill=mean) for name, mean in zip(names, means, strict=True))
+    return table, Preprocess(rules)
+
+
+def _refit(model: Any) -> Any:
+    """A function that fits the method again, for the methods that are quick; else None."""
+    if type(model).__name__ not in QUICK:
+        return None
+    from sklearn.base import clone
+
+    def refit(X: Array, labels: Array) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return clone(model).fit(X, labels).discriminant_
+
+    return refit
 
 
 def separable(X: Any, labels: Array) -> tuple[str, str, list[list[str]]] | None:

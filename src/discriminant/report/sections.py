@@ -7,6 +7,7 @@ from html import escape
 import numpy as np
 
 from discriminant.data.roles import CATEGORY, NUMBER
+from discriminant.data.tables import Table
 from discriminant.report import svg
 from discriminant.report.html import cards, confusion_table, heat_table, listed, section, table
 from discriminant.report.intervals import Z_95, class_weights, weight_errors
@@ -15,6 +16,7 @@ from discriminant.report.picture import picture
 from discriminant.report.story import Story
 
 MOST_FEATURES = 20
+MOST_OPEN = 15  # columns; a longer list is folded
 
 
 def headline(story: Story) -> str:
@@ -66,7 +68,18 @@ def data(story: Story) -> str:
             about, drawn = rule.why, ""
         rows.append([rule.name, rule.role, share, about, (drawn,)])
     body = table(["column", "taken as", "missing", "values", ""], rows)
-    return section("Data", "", _balance(story) + "<h3>Columns</h3>" + body)
+    if len(rows) > MOST_OPEN:
+        body = f"<details><summary>{len(rows)} columns</summary>{body}</details>"
+    return section("Data", _missing(story.table), _balance(story) + "<h3>Columns</h3>" + body)
+
+
+def _missing(found: Table) -> str:
+    """What is missing, over all columns."""
+    gone = [column.missing for column in found.columns]
+    total, rows = sum(int(one.sum()) for one in gone), int(np.logical_or.reduce(gone).sum()) if gone else 0
+    if not total:
+        return "Nothing is missing."
+    return f"{total:,} values are missing, in {rows:,} of {found.n_rows:,} rows."
 
 
 def _balance(story: Story) -> str:
@@ -124,7 +137,7 @@ def coefficients(story: Story) -> str:
     rest = len(story.feature_names) - len(order)
     caption = "The largest first" + (f"; {rest} smaller ones are not shown." if rest > 0 else ".")
     if errors is not None:
-        kind = "Whiskers are 95 % intervals" if weights.shape[1] == 1 else "Small numbers are standard errors"
+        kind = "Whiskers are 95 % intervals" if weights.shape[1] == 1 else "Small numbers are 95 % intervals"
         caption += f" {kind}, {how}."
     return section("Weights", said, body, caption)
 
@@ -302,8 +315,8 @@ def program(story: Story) -> str:
 
 
 SECTIONS = {
-    "Notes": warnings, "The classes": projection, "What was tried": tried, "Decisions": decisions,
+    "Notes": warnings, "The classes": projection, "Data": data, "What was tried": tried, "Decisions": decisions,
     "Weights": coefficients, "Contributions": contributions, "Calibration": reliability,
-    "ROC and precision–recall": curves, "Separability": separability, "Certificate": proof, "Data": data,
+    "ROC and precision–recall": curves, "Separability": separability, "Certificate": proof,
     "The same in Python": program,
 }  # fmt: skip

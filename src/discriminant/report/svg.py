@@ -225,10 +225,14 @@ def error_bars(
     """Errors with their standard errors; a band up to the limit within which the simplest is chosen."""
     row, width, left = 34.0, 860.0, 190.0
     top = max(value + spread for value, spread in zip(values, spreads, strict=True)) * 1.06 or 1.0
+    low = min(value - spread for value, spread in zip(values, spreads, strict=True))
+    start = (
+        max(0.0, low - 0.2 * (top - low)) if low > 0.5 * top else 0.0
+    )  # points need no zero, and differ more without
     height = row * len(values) + 34
 
     def at(value: float) -> float:
-        return left + value / top * (width - left - 90)
+        return left + (value - start) / (top - start) * (width - left - 90)
 
     best = min(values)
     band = f'x="{at(best):.1f}" y="0" width="{max(at(limit) - at(best), 0):.1f}" height="{height - 30}"'
@@ -237,7 +241,7 @@ def error_bars(
         y = row * i + 18
         weight = 'font-weight="700"' if i == chosen else ""
         out.append(text(0, y + 5, name, extra=weight))
-        a, b = at(max(value - spread, 0)), at(value + spread)
+        a, b = at(max(value - spread, start)), at(value + spread)
         paint = colour(1) if i == chosen else LINE
         out.append(
             f'<path d="M{a:.1f} {y}H{b:.1f}M{a:.1f} {y - 6}v12M{b:.1f} {y - 6}v12" stroke="{paint}" stroke-width="2"/>'
@@ -245,7 +249,7 @@ def error_bars(
         out.append(f'<circle cx="{at(value):.1f}" cy="{y}" r="5.5" fill="{paint}"/>')
         out.append(text(b + 10, y + 5, f"{100 * value:.1f} %", soft=True, extra=weight))
     base = height - 30
-    for tick in ticks(0.0, 100 * top, 6):
+    for tick in ticks(100 * start, 100 * top, 6):
         x = at(tick / 100)
         out.append(f'<path d="M{x:.1f} {base}v5" stroke="{LINE}"/>')
         out.append(text(x, base + 20, f"{tick:g} %", anchor="middle", soft=True))
