@@ -24,6 +24,7 @@ def run(given: Any) -> int:
     if not given.no_browser:
         # A text browser would take the terminal and wait; the address is printed anyway.
         threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
+    server.warm_up()
     try:
         server.serve_forever(poll_interval=0.1)
     except KeyboardInterrupt:

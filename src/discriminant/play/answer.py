@@ -128,11 +128,11 @@ def _said(result: Separability, straight: bool) -> str:
     if len(result.classes) > 2:
         what = "linear machine" + ("" if straight else " on the features")
     if result.verdict == "separable":
-        unit = "" if straight else " in the units of the features"
+        unit = "" if straight else ", in the units of the features"
         chance = f" Labels drawn by lot would be separable with probability {result.chance:.2g}." * (
             len(result.classes) == 2 and result.chance > 0.05
         )
-        return f"A {what} tells the classes apart; every point is at least {result.margin:.3g}{unit} from it.{chance}"
+        return f"A {what} tells the classes apart; every point is at least {result.margin:.3g} from it{unit}.{chance}"
     if result.verdict == "quasi-separable":
         count = len(result.boundary)
         return f"A {what} puts no point on the wrong side, but {count} of them must lie on the boundary itself."

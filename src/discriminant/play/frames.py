@@ -120,7 +120,7 @@ def rule_of(model: Any) -> dict[str, Any]:
     q = final_weights(model).shape[1]
     classes = [int(label) for label in final.classes_]
     rule = Rule(final.classes_, q, coding, None)
-    shown: dict[str, Any] = {"classes": classes, "link": link, "claims": _claims(getattr(final, "coding_", coding), q)}
+    shown: dict[str, Any] = {"classes": classes, "link": link, "claims": _claims(getattr(final, "coding_", coding))}
     linear = rule.linear_decoder
     unanimous = coding is not None and coding.decoder == "unanimous"
     if linear is not None and not unanimous:
@@ -131,9 +131,9 @@ def rule_of(model: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _claims(coding: Any, q: int) -> dict[str, Any] | None:
+def _claims(coding: Any) -> dict[str, Any] | None:
     """Sides on which each class claims a point, for codings of several two-class problems; else None."""
-    if coding is None or q < 2 or coding.name in ("machine", "softmax", "reference"):
+    if coding is None or coding.name not in ("one-vs-rest", "one-vs-rest-k-1", "pairwise"):
         return None
     sides = coding.signs if coding.speakers is None else np.sign(coding.speakers)
     return {"sides": sides.tolist(), "threshold": coding.threshold.tolist()}

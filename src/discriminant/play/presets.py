@@ -46,15 +46,15 @@ def _pair(rng: np.random.Generator) -> list[Array]:
 
 
 def _narrow(rng: np.random.Generator) -> list[Array]:
-    X = rng.uniform(-4, 4, size=(60, 2))
+    X = rng.uniform(-4, 4, size=(90, 2))
     side = X @ np.array([0.6, -0.8]) + 0.4
-    X = X + np.sign(side)[:, None] * 0.12 * np.array([0.6, -0.8])
+    X = X + np.sign(side)[:, None] * 0.02 * np.array([0.6, -0.8])
     return [X[side < 0], X[side >= 0]]
 
 
 def _overlap(rng: np.random.Generator) -> list[Array]:
     turn = np.array([[1.5, 0.0], [0.9, 0.55]])
-    return [_cloud(rng, 40, (-0.9, 0.9), turn), _cloud(rng, 40, (1.1, -0.8), turn)]
+    return [_cloud(rng, 40, (-0.5, 0.5), turn), _cloud(rng, 40, (0.5, -0.6), turn)]
 
 
 def _xor(rng: np.random.Generator) -> list[Array]:

@@ -76,6 +76,12 @@ class Playground(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://{HOST}:{self.port}/{self.token}/"
 
+    def warm_up(self) -> threading.Thread:
+        """Load what fits need, in the background, so that the first answer does not wait for imports."""
+        thread = threading.Thread(target=_first_fit, daemon=True)
+        thread.start()
+        return thread
+
     def start(self) -> threading.Thread:
         """Serve from a thread of its own."""
         thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
@@ -210,6 +216,13 @@ def _options(first: str) -> dict[str, Any]:
     ]
     limits = {"points": MOST_POINTS, "classes": MOST_CLASSES, "reach": REACH}
     return {**description(), "presets": sets, "first": first, "limits": limits}
+
+
+def _first_fit() -> None:
+    from discriminant.play.answer import answer
+    from discriminant.play.state import read_state
+
+    answer(read_state({"points": [[0, 0, 1], [1, 0, 1], [0, 2, 2], [1, 2, 2]], "method": "perceptron"}))
 
 
 def _points(sent: Any) -> dict[str, Any]:

@@ -110,8 +110,8 @@ function tell(answer) {
 }
 
 function question() {
-  const many = state.classes().length > 2 ? "a linear machine" : "a line";
-  return state.choices.basis === "none" ? `Can ${many} tell them apart?` : `Can ${many === "a line" ? "a hyperplane" : many} of φ tell them apart?`;
+  const many = state.classes().length > 2, curved = state.choices.basis !== "none";
+  return `Can ${many ? "a linear machine" : curved ? "a hyperplane" : "a line"} tell them apart?`;
 }
 
 const figure = (value, label) => {

@@ -187,8 +187,8 @@ export class Board {
         for (let k = 1; k <= 5; k++) for (let l = 0; l < levels; l++) table[k * levels + l] = packed(mixed(base, inks[k - 1], 0.1 + (dark ? 0.27 : 0.25) * (l / (levels - 1))));
         return table;
       },
-      reject: packed(grey), nobody: packed(mixed(base, channels(c.soft), 0.55)), several: packed(mixed(base, channels(c.ink), 0.62)),
-      pitch: Math.round(9 * ratio), edge: channels(c.ink), ambiguous: this.shows.ambiguous,
+      reject: packed(grey), nobody: packed(mixed(base, channels(c.soft), 0.5)), several: packed(mixed(base, channels(c.ink), 0.45)),
+      ratio, pitch: Math.round(9 * ratio), edge: channels(c.ink), ambiguous: this.shows.ambiguous,
     };
   }
 

@@ -33,8 +33,9 @@ export class Curve {
   }
 
   draw(fit, frame, errors) {
-    const { pen, width, height } = prepared(this.canvas), look = colours();
     this.count = fit ? fit.count : 0;
+    this.canvas.classList.toggle("low", this.count < 2);
+    const { pen, width, height } = prepared(this.canvas), look = colours();
     const values = fit ? fit.sent.frames.objective : [];
     const known = values.filter((v) => v !== null);
     pen.font = "12px system-ui, sans-serif";
@@ -42,7 +43,7 @@ export class Curve {
     if (this.count < 2 || known.length < 2) {
       this.range.textContent = "";
       pen.textAlign = "center";
-      pen.fillText(fit ? "Solved in one step: there is no path to watch." : "", width / 2, height / 2);
+      pen.fillText(fit ? "Solved in one step: there is no path to watch." : "", width / 2, height / 2 + 4);
       return;
     }
     const low = Math.min(...known), high = Math.max(...known), log = low > 0 && high / low > 40;
@@ -61,7 +62,7 @@ export class Curve {
     pen.beginPath(); pen.moveTo(x(frame), top - 4); pen.lineTo(x(frame), bottom); pen.stroke();
     if (values[frame] !== null) { pen.fillStyle = look.ink; pen.beginPath(); pen.arc(x(frame), y(values[frame]), 4, 0, 7); pen.fill(); }
     this.ticks(pen, fit, x, height, look);
-    this.range.textContent = `${short(high)} … ${short(low)}${log ? ", log scale" : ""}`;
+    this.range.textContent = `J from ${short(high)} to ${short(low)}${log ? ", log scale" : ""}; shaded: errors`;
     this.canvas.setAttribute("aria-label", `The criterion from ${short(values[0])} to ${short(values[values.length - 1])} in ${this.count} steps`);
   }
 

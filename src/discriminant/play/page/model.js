@@ -195,7 +195,7 @@ export class Fit {
         }
       }
     }
-    edges(ids, out, W, H, mixed, across, down, look.edge);
+    edges(ids, out, W, H, mixed, across, down, look);
   }
 
   /** A function of a pixel that decides it: 1 + class (0: reject) + 16 · claims, and leaves in .depth how clearly. */
@@ -235,19 +235,19 @@ export class Fit {
 }
 
 /** Draw the boundaries: the more pixels of another class around, the nearer the boundary, so that lines are smooth. */
-function edges(ids, out, W, H, mixed, across, down, ink) {
-  const [r, g, b] = ink, around = [];
-  for (let y = -2; y <= 2; y++) for (let x = -2; x <= 2; x++) if ((x || y) && x * x + y * y <= 5) around.push([x, y, y * W + x]);
+function edges(ids, out, W, H, mixed, across, down, look) {
+  const [r, g, b] = look.edge, around = [], reach = look.ratio > 1.3 ? 3 : 2, round = reach * reach + 1;
+  for (let y = -reach; y <= reach; y++) for (let x = -reach; x <= reach; x++) if ((x || y) && x * x + y * y <= round) around.push(y * W + x);
   for (let v = 0; v < down; v++) {
     for (let u = 0; u < across; u++) {
       let near = 0;
       for (let y = Math.max(0, v - 1); y <= Math.min(down - 1, v + 1); y++) for (let x = Math.max(0, u - 1); x <= Math.min(across - 1, u + 1); x++) near |= mixed[y * across + x];
       if (!near) continue;
-      for (let py = Math.max(2, v * BLOCK); py < Math.min(H - 2, (v + 1) * BLOCK); py++) {
-        for (let px = Math.max(2, u * BLOCK); px < Math.min(W - 2, (u + 1) * BLOCK); px++) {
+      for (let py = Math.max(reach, v * BLOCK); py < Math.min(H - reach, (v + 1) * BLOCK); py++) {
+        for (let px = Math.max(reach, u * BLOCK); px < Math.min(W - reach, (u + 1) * BLOCK); px++) {
           const p = py * W + px, own = ids[p];
           let other = 0;
-          for (const [, , step] of around) other += ids[p + step] !== own ? 1 : 0;
+          for (const step of around) other += ids[p + step] !== own ? 1 : 0;
           if (!other) continue;
           const t = Math.min(1, Math.max(0, (other / around.length) * 2.6 - 0.3)), s = 1 - t, c = out[p];
           out[p] = ((255 << 24) | ((((c >> 16) & 255) * s + b * t) << 16) | ((((c >> 8) & 255) * s + g * t) << 8) | ((c & 255) * s + r * t)) >>> 0;
