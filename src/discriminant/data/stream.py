@@ -143,6 +143,10 @@ class StreamBlocks(ArrayBlocks):
             counts += np.bincount(self.target[part], weight, minlength=n_classes)  # type: ignore[index]
         return counts if self.factors is None else counts * self.factors
 
+    def class_rows(self, n_classes: int) -> Array:
+        """(K,): the number of rows of each class."""
+        return replace(self, weight=None, factors=None).counts(n_classes)
+
     def weighed(self, factors: Array) -> Self:
         return replace(self, factors=factors if self.factors is None else factors * self.factors)
 
@@ -187,8 +191,7 @@ class StreamBlocks(ArrayBlocks):
             weight = np.full(len(index), self.n_rows / len(index))
         else:
             seen = np.bincount(target, minlength=n_classes)
-            plain = replace(self, weight=None, factors=None).counts(n_classes)
-            weight = (plain / np.maximum(seen, 1))[target]
+            weight = (self.class_rows(n_classes) / np.maximum(seen, 1))[target]
             if self.factors is not None:
                 weight = weight * self.factors[target]
         if self.weight is not None:

@@ -116,18 +116,22 @@ class LogisticProblem:
         ``single``: the Hessian of two classes to float32 accuracy, for a preconditioner.  ``squares``: of sparse rows
         in a compiled look the diagonal of ∇²J, too.
         """
-        A_user = A / self.units
-        kernel: Any
-        if self.n_outputs > 1:
-            kernel = ManyClass(A_user, self.rows, hessian, bend)
-        elif self.fused and not hessian:
-            sparse = self.sparse
-            kernel = FusedSparse(A_user, self.rows, bend, squares) if sparse else FusedTwoClass(A_user, self.rows)
-        else:
-            kernel = TwoClass(A_user, self.rows, hessian, bend, single)
+        kernel = self.kernel(A, hessian=hessian, bend=bend, single=single, squares=squares)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             look = self.blocks.reduce(kernel)
         return self.finish(look, A)
+
+    def kernel(
+        self, A: Array, *, hessian: bool = False, bend: bool = False, single: bool = False, squares: bool = False
+    ) -> Any:
+        """What a look does to a block."""
+        A_user = A / self.units
+        if self.n_outputs > 1:
+            return ManyClass(A_user, self.rows, hessian, bend)
+        if self.fused and not hessian:
+            sparse = self.sparse
+            return FusedSparse(A_user, self.rows, bend, squares) if sparse else FusedTwoClass(A_user, self.rows)
+        return TwoClass(A_user, self.rows, hessian, bend, single)
 
     def finish(self, look: Look, A: Array) -> Look:
         """Sums over rows → J and its derivatives: normalised, in inner units, with the ridge."""

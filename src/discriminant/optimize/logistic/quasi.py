@@ -10,6 +10,7 @@ Hessian proves it by self-concordance, and then also gives a full Newton step.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,9 +23,12 @@ from discriminant.optimize.logistic.newton import Point, Trace, ends_separated
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array
 
+Prover = Callable[[Array, Look, float, float], float]  # (A, look there, decrement, wanted gap) → proved gap
+
 PAIRS = 20
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
 SUFFICIENT = 1e-4
+HOPELESS = 1e-6  # squared decrement, relative to the target, from which on no further step will make a proof succeed
 NEAR = 1.0  # squared decrement, relative to the target, from which on K classes' looks carry what the dual needs
 
 
@@ -71,10 +75,11 @@ def quasi_newton(
     *,
     rough: bool = False,
     look: Look | None = None,
+    prove: Prover | None = None,
 ) -> Point:
     """Minimise J from inner A until its gap is proved ≤ tol·|J|; ``rough``: until it is estimated to be.
 
-    ``look``: what was seen at A already.
+    ``look``: what was seen at A already.  ``prove``: another bound of the gap, asked where the dual one is not enough.
     """
     memory = Memory(preconditioner)
     many = problem.n_outputs > 1
@@ -89,12 +94,17 @@ def quasi_newton(
         trace.add(look.value, look.gradient, 1.0, decrement)
         target = tol * (first if rough else abs(look.value))
         gap = np.inf if rough else dual_gap(problem, A, look, target, trace)
+        if prove is not None and gap > target:
+            gap = min(gap, prove(A, look, decrement, target))
         point = Point(A, look, decrement, gap)
         if gap <= target or (rough and decrement**2 <= 2 * target * min(memory.scale, 1.0)):
             return point
         if ends_separated(problem, look):
             return replace(point, separated=True)
-        if not rough and not many and decrement**2 <= 0.2 * target and worth_a_hessian(problem, trace, gap, target):
+        if prove is not None:
+            if decrement**2 <= HOPELESS * target:
+                return point
+        elif not rough and not many and decrement**2 <= 0.2 * target and worth_a_hessian(problem, trace, gap, target):
             return point
         near = decrement**2 <= NEAR * target if many else not bounded(problem)
         moved, A, look, P = advance(problem, point, p, trace, bend=near and not rough)
