@@ -1,4 +1,4 @@
-"""Rows that are no array in memory: files, Dask collections, tensors on a device.  One question decides: ``find_source``.
+"""Rows that are no array in memory: files, Dask collections, tensors on a device; ``find_source`` tells them.
 
 A *source* is an object that answers what ``Source`` lists.  A scan of files is one already; collections of other
 libraries are wrapped by the function that ``OPENERS`` names for the root package of their type, so that nothing is
@@ -18,7 +18,11 @@ from discriminant.data.blocks import ArrayBlocks
 from discriminant.protocols import Array
 
 # Root package of type(X) → "module:function" with function(X) → Source.
-OPENERS: dict[str, str] = {}
+OPENERS: dict[str, str] = {
+    "torch": "discriminant.data.device:open_device",
+    "cupy": "discriminant.data.device:open_device",
+    "array_api_strict": "discriminant.data.device:open_device",
+}
 
 
 class Source(Protocol):

@@ -5,13 +5,15 @@
 For K classes ∇² ≼ ½(I − 11ᵗ/K) ⊗ YᵗY/N (Böhning 1992) and equals (1/K)(I − 11ᵗ/K) ⊗ YᵗY/N at A = 0, so one (1+d)²
 matrix undoes the correlations of the columns for every class; nothing of the size (Kd)² is ever formed.  Two classes
 take Newton steps.  All vectors are float64; only the looks have fewer bits.  Where J no longer falls by what fast
-products can see, the looks become fine; the end is proved by the dual bound of ``bounds``.
+products can see, one look in float64 becomes an anchor, and the next ones add differences from it, which fast products
+know well enough; without room or float64 units for that the looks become fine.  The end is proved by the dual bound
+of ``bounds``, from a look in float64 or a fine one.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,12 @@ MOST_STEPS = 3_000  # a guard against a loop, not a setting
 SUFFICIENT = 1e-4
 FAST_FLOOR = 3e-5  # relative to J: decrease of a step below which fast products no longer tell up from down
 PATIENCE = 4  # steps in a row that gain nothing before the arithmetic is said to be at its end
-NOISE = {("fast", "float32"): 1e-5, ("fine", "float32"): 3e-7, ("fine", "float64"): 1e-15, ("fast", "float64"): 1e-15}
+NOISE = {  # of J, relative
+    ("fast", "float32"): 1e-5,
+    ("fine", "float32"): 3e-7,
+    ("near", "float32"): 1e-9,
+    ("fine", "float64"): 1e-15,
+}
 
 WHY = Choice(
     "device-quasi-newton",
@@ -46,28 +53,25 @@ class Memory:
     scale: Any = 1.0
     pairs: deque[tuple[Any, Any, Any]] = field(default_factory=lambda: deque(maxlen=PAIRS))
 
-    def _dot(self, a: Any, b: Any) -> Any:
-        return self.lib.total(a * b)
-
     def direction(self, g: Any) -> Any:
         """−B g by the two-loop recursion."""
         shares = []
         for s, y, rho in reversed(self.pairs):
-            share = rho * self._dot(s, g)
+            share = rho * self.lib.dot(s, g)
             g = g - share * y
             shares.append(share)
-        p = self.lib.product(self.inverse, g, "plain") * self.scale
+        p = self.lib.product(self.inverse, g, "fine") * self.scale
         for (s, y, rho), share in zip(self.pairs, reversed(shares), strict=True):
-            p = p + (share - rho * self._dot(y, p)) * s
+            p = p + (share - rho * self.lib.dot(y, p)) * s
         # No softmax depends on Σ_k A_k: no step is taken along it.
         return (self.lib.xp.mean(p, axis=1, keepdims=True) if p.shape[1] > 1 else 0.0) - p
 
     def learn(self, s: Any, y: Any) -> None:
-        product = float(self._dot(s, y))
+        product = float(self.lib.dot(s, y))
         if product > 0:
             self.pairs.append((s, y, 1 / product))
             if s.shape[1] > 1:
-                self.scale = product / float(self._dot(y, self.lib.product(self.inverse, y, "plain")))
+                self.scale = product / float(self.lib.dot(y, self.lib.product(self.inverse, y, "fine")))
 
 
 @dataclass
@@ -80,6 +84,7 @@ class Course:
     records: list[tuple[float, ...]] = field(default_factory=list)
     gap: float = np.inf
     separated: bool = False
+    sure: bool = False  # the look at hand was taken in float64
 
 
 def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -> dict[str, Any]:
@@ -116,7 +121,7 @@ def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -
 
 
 def _norm(device: DeviceProblem, g: Any) -> float:
-    return float(device.lib.total(g * g)) ** 0.5
+    return float(device.lib.dot(g, g) ** 0.5)
 
 
 def _quasi_newton(device: DeviceProblem, course: Course, tol: float) -> None:
@@ -125,37 +130,37 @@ def _quasi_newton(device: DeviceProblem, course: Course, tol: float) -> None:
     for _ in range(MOST_STEPS):
         look = course.look
         p = memory.direction(look.gradient)
-        slope = float(device.lib.total(look.gradient * p))
+        slope = float(device.lib.dot(look.gradient, p))
         _record(device, course, -slope)
-        target = tol * abs(look.value)
-        if _finished(device, course, target):
+        if _finished(device, course, tol * abs(look.value)):
             return
+        if course.look is not look:  # the proof has taken a better look
+            continue
         size = _norm(device, look.gradient)
         idle, best = (0, size) if size < 0.99 * best else (idle + 1, best)
-        coarse = course.mode == "fast" and (-slope < FAST_FLOOR * abs(look.value) or idle >= PATIENCE)
-        moved = not coarse and idle < PATIENCE * (1 if course.mode == "fast" else 3) and _advance(
-            device, course, p, slope, memory
-        )
-        if moved:
+        coarse = course.mode == "fast" and -slope < FAST_FLOOR * abs(look.value)
+        lost = idle >= PATIENCE * (1 if course.mode == "fast" else 3)
+        if not coarse and not lost and _advance(device, course, p, slope, memory):
             continue
-        if course.mode == "fine":
-            return _stop(device, course)
-        course.mode = "fine"
-        course.look = device.look(course.A, "fine")
+        if course.mode != "fast":
+            _stop(device, course)
+            return
+        course.mode = "near" if device.can_anchor() else "fine"
+        course.look = device.anchor(course.A) if course.mode == "near" else device.look(course.A, "fine")
         idle, best = 0, np.inf
 
 
 def _advance(device: DeviceProblem, course: Course, p: Any, slope: float, memory: Memory | None) -> bool:
     """The unit step where J falls enough, else a shorter one; False where none does."""
-    look, step = course.look, 1.0
+    look, step, two = course.look, 1.0, device.q == 1
     slack = NOISE[course.mode, device.dtype] * abs(look.value)
     for _ in range(12):
         A = course.A + step * p
-        new = device.look(A, course.mode, hessian=device.q == 1, bend=device.q == 1)
+        new = device.near(A) if course.mode == "near" else device.look(A, course.mode, hessian=two, bend=two)
         if new.value <= look.value + SUFFICIENT * step * slope + slack:
             if memory is not None:
                 memory.learn(A - course.A, new.gradient - look.gradient)
-            course.A, course.look = A, new
+            course.A, course.look, course.sure = A, new, False
             return True
         curved = 2 * (new.value - look.value - step * slope)
         better = -slope * step**2 / curved if np.isfinite(curved) and curved > 0 else 0.0
@@ -188,12 +193,13 @@ def _finished(device: DeviceProblem, course: Course, target: float) -> bool:
         course.separated = look.least > (0.5 if device.q > 1 else 0.0) and look.value < SEPARATED_LOSS
         return course.separated
     slopes = look.gradient[1:, :]
-    loose = float(device.lib.total(slopes * slopes)) / (2 * problem.ridge)
+    loose = float(device.lib.dot(slopes, slopes)) / (2 * problem.ridge)
     if loose > 0.9 * target:
         return False
-    if course.mode == "fast":  # the proof is made of fine numbers
-        course.mode = "fine"
-        course.look = device.look(course.A, "fine")
+    if course.mode != "fine" and not course.sure:  # the proof is made of fine numbers
+        course.mode = "near" if device.can_anchor() or course.mode == "near" else "fine"
+        course.look = device.anchor(course.A) if course.mode == "near" else device.look(course.A, "fine")
+        course.sure = True
         return _finished(device, course, target)
     course.gap = min(course.gap, _dual_gap(device, course, loose))
     return course.gap <= target
@@ -204,7 +210,8 @@ def _dual_gap(device: DeviceProblem, course: Course, loose: float) -> float:
     lib, problem = device.lib, device.problem
     if not problem.intercept:
         return loose
-    look = course.look if course.look.bend is not None else device.look(course.A, "fine", bend=True)
+    bent = course.look if course.look.bend is not None else device.look(course.A, "fast", bend=True)
+    look = replace(course.look, bend=bent.bend)
     g = lib.get(look.gradient)
     if device.q == 1:
         bend = lib.get(look.bend)[:, 0]
@@ -226,7 +233,7 @@ def _stop(device: DeviceProblem, course: Course) -> None:
     """The arithmetic is at its end: prove what can be proved."""
     if device.problem.ridge > 0 and not course.gap < np.inf:
         slopes = course.look.gradient[1:, :]
-        loose = float(device.lib.total(slopes * slopes)) / (2 * device.problem.ridge)
+        loose = float(device.lib.dot(slopes, slopes)) / (2 * device.problem.ridge)
         course.gap = _dual_gap(device, course, loose)
 
 
@@ -248,16 +255,20 @@ def _newton(device: DeviceProblem, course: Course, tol: float) -> None:
         if _finished(device, course, target):
             return
         if square <= 0.5 * target and course.gap > target:
-            longest = device.longest(lib.put(factor.scale[1:])) + (factor.scale[0] ** 2 if device.problem.intercept else 0)
+            longest = device.longest(lib.put(factor.scale[1:])) + (
+                factor.scale[0] ** 2 if device.problem.intercept else 0
+            )
             reach = float(np.sqrt(longest * factor.root_norm()))
             course.gap = min(course.gap, self_concordant_gap(square**0.5, reach))
             if course.gap <= target:
                 return
         if not square < 0.9 * least and square < 1e-3 * abs(course.look.value):
-            return _stop(device, course)
+            _stop(device, course)
+            return
         least = min(least, square)
         if not _advance(device, course, lib.put(p), -square, None):
-            return _stop(device, course)
+            _stop(device, course)
+            return
 
 
 def _record(device: DeviceProblem, course: Course, square: float) -> None:

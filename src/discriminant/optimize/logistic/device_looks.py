@@ -22,7 +22,7 @@ from discriminant.protocols import Array
 
 BATCH_ROWS = 8_192
 TINY = {"float32": 1e-37, "float64": 1e-300}  # posteriors below this are read off the scores again
-SURE_VALUES = 1 << 27
+DOUBLE_ROWS = 16_384  # rows at a time in float64
 
 
 @dataclass
@@ -40,14 +40,17 @@ class DeviceProblem:
     """The problem's rows on their device."""
 
     def __init__(self, problem: LogisticProblem, center: Array | None) -> None:
-        self.problem, self.blocks = problem, problem.blocks
-        self.lib, self.rows = self.blocks.library, self.blocks.rows  # type: ignore[attr-defined]
+        self.problem = problem
+        self.blocks: Any = problem.blocks
+        self.lib: Any = self.blocks.library
+        self.rows: Any = self.blocks.rows
         self.dtype = self.rows.arithmetic
         self.q, self.d = problem.n_outputs, problem.n_features
         self.center = None if center is None else self.lib.put(center, self.dtype)
         self.step = max(1, BLOCK_VALUES // max(self.d, self.q))
         self.damping = self.lib.put(np.concatenate([[0.0], np.full(self.d, problem.ridge)])[:, None])
         self.passes = 0.0
+        self._scores: Any = None  # (n, K) at the anchor
 
     @cached_property
     def total(self) -> float:
@@ -60,12 +63,12 @@ class DeviceProblem:
             own = None if self.blocks.weight is None else self.blocks.weight[start:stop]
             yield (
                 x if self.center is None else x - self.center,
-                self.blocks.target[start:stop],  # type: ignore[index]
+                self.blocks.target[start:stop],
                 None if own is None else self.lib.cast(own, self.dtype),
             )
 
-    def _weights(self, A: Any) -> tuple[Any, Any]:
-        A = self.lib.cast(A, self.dtype)
+    def _weights(self, A: Any, dtype: str = "") -> tuple[Any, Any]:
+        A = self.lib.cast(A, dtype or self.dtype)
         return A[1:, :], A[0, :]
 
     def look(self, A: Any, mode: str, *, bend: bool = False, hessian: bool = False) -> DeviceLook:
@@ -78,17 +81,21 @@ class DeviceProblem:
             part = add(x, codes, weight, slopes, level, mode, bend, hessian)
             parts = list(part) if not parts else [_sum(a, b) for a, b in zip(parts, part, strict=True)]
         value, least, base, slope, curve, square = parts
-        gradient = self.lib.join([base.reshape(1, -1) if self.lib.name == "torch" else base[None, :], slope])
-        gradient = gradient / self.total + self.damping * A
-        if not self.problem.intercept:
-            gradient[0, :] = 0.0
-        ridge = 0.5 * float(self.lib.total(self.damping * A * A))
-        look = DeviceLook(float(value) / self.total + ridge, gradient, float(least.value))
+        look = self._finish(A, float(value) / self.total, base, slope, float(least.value))
         if curve is not None:
             look.bend = curve / self.total
         if square is not None:
             look.hessian = self._framed(square, curve)
         return look
+
+    def _finish(self, A: Any, loss: float, base: Any, slope: Any, least: float) -> DeviceLook:
+        """Sums over rows → J and ∇J."""
+        gradient = self.lib.join([base.reshape((1, -1)) if self.lib.name == "torch" else base[None, :], slope])
+        gradient = gradient / self.total + self.damping * A
+        if not self.problem.intercept:
+            gradient[0, :] = 0.0
+        ridge = 0.5 * float(self.lib.dot(self.damping * A, A))
+        return DeviceLook(loss + ridge, gradient, least)
 
     def _many(
         self, x: Any, codes: Any, weight: Any, slopes: Any, level: Any, mode: str, bend: bool, hessian: bool
@@ -111,6 +118,64 @@ class DeviceProblem:
         p = p if weight is None else lib.scale_rows(p, weight)
         return value, least, lib.total(p, 0), lib.inner(x, p, mode), curve, None
 
+    # Near a point whose look is known to the last digits
+
+    def can_anchor(self) -> bool:
+        """Whether the device has room for a score of every row and class, and multiplies float64 fast."""
+        lib = self.lib
+        wanted = 4 * self.problem.n_rows * self.q
+        return bool(self.q > 1 and self.dtype == "float32" and lib.fast_double and wanted < 0.4 * lib.free_memory())
+
+    def anchor(self, A: Any) -> DeviceLook:
+        """The look at A in float64; its scores are kept in float32 for looks near to it."""
+        lib, xp = self.lib, self.lib.xp
+        self.passes += 1
+        slopes, level = self._weights(A, "float64")
+        if self._scores is None:
+            self._scores = lib.zeros((self.problem.n_rows, self.q), "float32")
+        value, base, slope, start = 0.0, 0.0, 0.0, 0
+        for x, codes, weight in self.pieces():
+            for i in range(0, len(x), DOUBLE_ROWS):
+                part, code = lib.cast(x[i : i + DOUBLE_ROWS], "float64"), codes[i : i + DOUBLE_ROWS]
+                z = lib.product(part, slopes, "fine", level)
+                self._scores[start : start + len(part)] = z
+                start += len(part)
+                p = lib.posteriors(z)
+                loss = -xp.log(lib.own(p, code).clamp(min=1e-300))
+                p = lib.lower_own(p, code, 1.0)
+                if weight is not None:
+                    own = lib.cast(weight[i : i + DOUBLE_ROWS], "float64")
+                    loss, p = loss * own, lib.scale_rows(p, own)
+                value, base = value + lib.total(loss), base + lib.total(p, 0)
+                slope = slope + lib.inner(part, p, "fine")
+        self._loss, self._base, self._slope = float(value) / self.total, base, slope
+        self._point = A
+        return self._finish(A, self._loss, base, slope, 0.0)
+
+    def near(self, A: Any) -> DeviceLook:
+        """J and ∇J at A as what they are at the anchor and a difference: fast products err in the difference only.
+
+        z = z₀ + Y(A − A₀),     J = J₀ + Σ w ln(p₀_own / p_own),     ∇ = ∇₀ + Yᵗ w(p − p₀)
+        """
+        lib, xp = self.lib, self.lib.xp
+        self.passes += 1
+        slopes, level = self._weights(A - self._point)
+        value, base, slope, start = 0.0, 0.0, 0.0, 0
+        for x, codes, weight in self.pieces():
+            z0 = self._scores[start : start + len(x)]
+            start += len(x)
+            p = lib.posteriors(lib.add_product(z0, x, slopes, level))
+            p0 = lib.posteriors(z0)
+            tiny = TINY[self.dtype]
+            change = xp.log(lib.own(p0, codes).clamp(min=tiny)) - xp.log(lib.own(p, codes).clamp(min=tiny))
+            p -= p0
+            if weight is not None:
+                change, p = change * weight, lib.scale_rows(p, weight)
+            value, base = value + lib.total(change), base + lib.total(p, 0)
+            slope = slope + lib.inner(x, p, "fast")
+        loss = self._loss + float(value) / self.total
+        return self._finish(A, loss, self._base + base, self._slope + slope, 0.0)
+
     def _lost(self, z: Any, own: Any, codes: Any) -> Any:
         """Losses by way of the scores, where some posterior is too small to take the logarithm of; else None."""
         lib = self.lib
@@ -122,7 +187,7 @@ class DeviceProblem:
         self, x: Any, codes: Any, weight: Any, slopes: Any, level: Any, mode: str, bend: bool, hessian: bool
     ) -> tuple[Any, ...]:
         lib, xp = self.lib, self.lib.xp
-        z = lib.product(x, slopes, "plain", level)[:, 0]
+        z = lib.product(x, slopes, "fine", level)[:, 0]
         t = lib.cast(codes, self.dtype)
         signed = z - 2 * (t * z)  # −z for the rows of classes_[1]
         tail = xp.exp(-xp.abs(z))
@@ -143,7 +208,14 @@ class DeviceProblem:
             if hessian:
                 scaled = x * (c**0.5)[:, None]
                 square = lib.inner(scaled, scaled, mode)
-        return value, least, lib.total(weighted[:, None], 0), lib.batches(x, weighted[:, None], BATCH_ROWS), curve, square
+        return (
+            value,
+            least,
+            lib.total(weighted[:, None], 0),
+            lib.batches(x, weighted[:, None], BATCH_ROWS),
+            curve,
+            square,
+        )
 
     def _framed(self, square: Any, curve: Any) -> Any:
         """∇²J of two classes: the Gram matrix with the intercept's row and column."""
@@ -178,7 +250,7 @@ class DeviceProblem:
         result = lib.zeros((self.d, self.q))
         for x, _, weight in self.pieces():
             p = lib.posteriors(lib.product(x, slopes, "fast", level))
-            mean = lib.product(p, delta[:, None], "plain")
+            mean = lib.product(p, delta[:, None], "fine")
             p = p * (delta[None, :] - mean)
             p = p if weight is None else lib.scale_rows(p, weight)
             result = result + lib.inner(x, p, "fast")

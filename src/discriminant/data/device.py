@@ -1,0 +1,376 @@
+"""Rows on an accelerator: tensors of torch, arrays of CuPy, or rows in memory that are handed to a device in blocks.
+
+``open_device`` is the door for arrays of those libraries; ``on_device`` says for rows in memory that a device shall do
+the arithmetic.  Where they do not fit its memory they are streamed there at each pass, the next block while the last
+one is worked on.
+
+``DeviceBlocks.reduce`` puts a kernel of the same meaning in the place of those that ``KERNELS`` lists; any other kernel
+sees its block as a NumPy array.  Small data are fetched and fitted in memory, to the last digits: a device gains
+nothing there.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from discriminant.data.blocks import ArrayBlocks, make_blocks, thinned
+from discriminant.data.check import check_weights
+from discriminant.data.device_library import TorchLibrary, library_of
+from discriminant.data.labels import WIDEST_TABLE, encode_labels
+from discriminant.data.rows import DenseDesign
+from discriminant.errors import DataError, names
+from discriminant.protocols import Array, Block, Result
+
+SMALL_VALUES = 2_000_000  # values of X below which the rows are fetched: a fit in memory takes less than the launches
+BLOCK_VALUES = 1 << 27  # values of the widest array that a pass makes of a block: half a gigabyte of float32
+PEEK_ROWS = 1 << 18
+RESIDENT_SHARE = 0.6  # of the free device memory that rows may take for good; the rest is work space
+
+# Kernels that the device has of its own: class → "module:function" with function(kernel, blocks) → the reduced sum.
+KERNELS = {
+    "discriminant.gaussian.sums.MomentKernel": "discriminant.gaussian.device:moment_sums",
+    "discriminant.gaussian.moments.OneClass": "discriminant.gaussian.device:one_class_sums",
+}
+PREDICTOR = "discriminant.estimators.device_predict:predict_on_device"
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceRows:
+    """Rows of a two-dimensional array on a device, or of one in memory that is sent there block by block."""
+
+    X: Any
+    library: Any
+    streamed: bool = False  # X lies in memory
+    returned: bool = False  # results go back to memory, whence the rows came
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), int(self.X.shape[1])
+
+    @property
+    def kind(self) -> str:
+        return str(self.X.dtype).rpartition(".")[2]
+
+    @property
+    def arithmetic(self) -> str:
+        """float64 for float64 and integers, float32 for float32 and everything shorter."""
+        return "float32" if self.kind in ("float32", "float16", "bfloat16") else "float64"
+
+    @property
+    def blocks_type(self) -> type[DeviceBlocks]:
+        return DeviceBlocks
+
+    @property
+    def block_rows(self) -> int:
+        return max(1, min(self.shape[0], BLOCK_VALUES // max(self.shape[1], 1) // 4))
+
+    def pieces(self, rows: int = 0) -> Iterator[tuple[int, int, Any]]:
+        """(start, stop, rows start:stop on the device as they are stored)."""
+        rows = rows or self.block_rows
+        bounds = [(start, min(start + rows, self.shape[0])) for start in range(0, self.shape[0], rows)]
+        if not self.streamed:
+            for start, stop in bounds:
+                yield start, stop, self.X[start:stop, :]
+            return
+        yield from self.library_stream(bounds)
+
+    def library_stream(self, bounds: list[tuple[int, int]]) -> Iterator[tuple[int, int, Any]]:
+        """Blocks of rows in memory, each on its way to the device while the one before is worked on."""
+        if not getattr(self.library, "accelerated", False):
+            for start, stop in bounds:
+                yield start, stop, self.library.put(np.ascontiguousarray(self.X[start:stop]))
+            return
+        torch = self.library.xp
+        side, main = torch.cuda.Stream(self.library.device), torch.cuda.current_stream(self.library.device)
+        most = max(stop - start for start, stop in bounds)
+        like = torch.from_numpy(np.empty((0, 0), dtype=self.X.dtype)).dtype
+        staging = [torch.empty((most, self.shape[1]), dtype=like, pin_memory=True) for _ in range(2)]
+        sent: list[Any] = [None, None]
+
+        def send(turn: int) -> tuple[int, int, Any]:
+            start, stop = bounds[turn]
+            slot = turn % 2
+            if sent[slot] is not None:
+                sent[slot].synchronize()  # its last copy has left the staging memory
+            staging[slot][: stop - start].numpy()[...] = self.X[start:stop]
+            with torch.cuda.stream(side):
+                block = staging[slot][: stop - start].to(self.library.device, non_blocking=True)
+                sent[slot] = side.record_event()
+            return start, stop, block
+
+        coming = send(0)
+        for turn in range(len(bounds)):
+            start, stop, block = coming
+            main.wait_event(sent[turn % 2])
+            block.record_stream(main)
+            if turn + 1 < len(bounds):
+                coming = send(turn + 1)
+            yield start, stop, block
+
+    def working(self, piece: Any) -> Any:
+        """A piece in the type of the arithmetic."""
+        return piece if self.kind == self.arithmetic else self.library.cast(piece, self.arithmetic)
+
+    def fetch(self, index: Array) -> Array:
+        """Some rows, as a NumPy array."""
+        if self.streamed:
+            return np.asarray(self.X[index])
+        lib = self.library
+        return np.asarray(lib.get(lib.take(self.X, lib.index(index))))
+
+    def design(self, start: int, stop: int) -> DenseDesign:
+        return DenseDesign(self.X[start:stop] if self.streamed else self.library.get(self.X[start:stop, :]))
+
+    def pick(self, rows: Array) -> DenseDesign:
+        """The rows with these indices."""
+        return DenseDesign(self.fetch(np.asarray(rows)))
+
+    def columns(self, indices: Array) -> Array:
+        """Some columns, all rows, in float64."""
+        steps = range(0, self.shape[0], self.block_rows)
+        parts = [self.design(i, min(i + self.block_rows, self.shape[0])).values[:, indices] for i in steps]
+        return np.vstack(parts)
+
+
+@dataclass(frozen=True)
+class DeviceBlocks(ArrayBlocks):
+    """Blocks of rows on a device; class codes (int64) and weights (float64) lie beside them."""
+
+    rows: Any
+    target: Any = None
+    weight: Any = None
+    block_rows: int = field(default=0)
+
+    in_memory: ClassVar[bool] = False
+
+    @property
+    def library(self) -> Any:
+        return self.rows.library
+
+    @property
+    def is_sparse(self) -> bool:
+        return False
+
+    @property
+    def n_values(self) -> int:
+        return self.n_rows * self.n_features
+
+    @property
+    def rounding(self) -> float:
+        """How much coarser sums of products are than those of float64 blocks, for whoever judges their condition."""
+        return 100.0 if self.rows.arithmetic == "float32" else 1.0
+
+    @property
+    def total(self) -> float:
+        return float(self.n_rows if self.weight is None else self.library.total(self.weight))
+
+    def counts(self, n_classes: int) -> Array:
+        return np.asarray(self.library.counts(self.target, n_classes, self.weight))
+
+    def weighed(self, factors: Array) -> Self:
+        lib = self.library
+        table = lib.put(np.asarray(factors, dtype=np.float64))
+        each = lib.take(table, self.target)
+        return replace(self, weight=each if self.weight is None else each * self.weight)
+
+    def block(self, start: int, stop: int) -> Block:
+        codes, weight = self.target, self.weight
+        return Block(
+            self.rows.design(start, stop),
+            start,
+            None if codes is None else self.library.get(codes[start:stop]),
+            None if weight is None else self.library.get(weight[start:stop]),
+        )
+
+    def reduce(self, kernel: Callable[[Block], Result]) -> Result:
+        """Σ_b kernel(b), by the device's own kernel where it has one."""
+        kind = type(kernel)
+        known = KERNELS.get(f"{kind.__module__}.{kind.__qualname__}")
+        if known is None:
+            return super().reduce(kernel)
+        module, _, name = known.partition(":")
+        return getattr(importlib.import_module(module), name)(kernel, self)  # type: ignore[no-any-return]
+
+    def spread(self, count: int) -> DenseDesign:
+        return self.rows.pick(np.linspace(0, self.n_rows - 1, min(self.n_rows, count)).astype(np.intp))  # type: ignore[no-any-return]
+
+    def _codes(self, index: Array) -> Array:
+        lib = self.library
+        return np.asarray(lib.get(lib.take(self.target, lib.index(index))))
+
+    def sample(self, n_rows: int, n_classes: int) -> Block:
+        index = np.unique(np.linspace(0, self.n_rows - 1, min(n_rows, self.n_rows)).astype(np.intp))
+        codes = self._codes(index)
+        missing = np.setdiff1d(np.arange(n_classes), codes)
+        if len(missing):
+            first = [int(found) for k in missing[:1000] if (found := self._first(int(k))) >= 0]
+            index = np.unique(np.concatenate([index, np.array(first, dtype=np.intp)]))
+            codes = self._codes(index)
+        return Block(self.rows.pick(index), 0, codes, None)
+
+    def _first(self, code: int) -> int:
+        """The first row of a class; −1 where it has none."""
+        xp, library = self.library.xp, self.library
+        found = library.cast(self.target == code, "int64")
+        place = int(xp.argmax(found))
+        return place if int(found[place]) else -1
+
+    def draw(self, count: int, n_classes: int) -> tuple[Array, Block]:
+        codes = self.library.get(self.target)
+        index, weight = thinned(self.n_rows, codes, count, n_classes)
+        if self.weight is not None:
+            weight = weight * self.library.get(self.weight)[index]
+        return index, Block(self.rows.pick(index), 0, codes[index], weight)
+
+    def _threads(self) -> int:
+        return 1  # blocks are fetched one after the other
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceSource:
+    """An array on a device, or rows in memory on their way to one."""
+
+    rows: DeviceRows
+    feature_names: tuple[str, ...] | None = None
+
+    is_source: ClassVar[bool] = True
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    @property
+    def dtype(self) -> Any:
+        return np.dtype(self.rows.arithmetic)
+
+    def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
+        """Blocks on the device; of few rows, blocks in memory."""
+        n, lib = self.shape[0], self.rows.library
+        if y is None:
+            raise DataError("y is None: hand over a label for each row of X.")
+        if len(y) != n:
+            raise DataError(f"X has {n} rows and y has {len(y)}: inconsistent numbers of samples.")
+        found, codes = encode_on_device(lib, y, classes)
+        weight = check_weights(None if sample_weight is None else in_memory(sample_weight), n)
+        if n * self.shape[1] < SMALL_VALUES and not self.rows.streamed:
+            return make_blocks(lib.get(self.rows.X), lib.get(codes), weight), found
+        return DeviceBlocks(self.rows, codes, None if weight is None else lib.put(weight)), found
+
+    def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
+        """Results on the device on which X lies; labels that are text come back in memory."""
+        module, _, name = PREDICTOR.partition(":")
+        predict = getattr(importlib.import_module(module), name)
+        lib = self.rows.library
+        parts = []
+        for _, _, piece in self.rows.pieces():
+            part = predict(function, self.rows, piece)
+            home = self.rows.returned and not isinstance(part, np.ndarray)
+            parts.append(lib.get(part) if home else part)
+        if isinstance(parts[0], np.ndarray):
+            return np.concatenate(parts)
+        return parts[0] if len(parts) == 1 else lib.join(parts)
+
+    def score(self, predict: Callable[[Any], Array], y: Any, sample_weight: Any) -> float:
+        found = in_memory(predict(self))
+        right = found == in_memory(y)
+        return float(np.average(right, weights=None if sample_weight is None else in_memory(sample_weight)))
+
+    def learn(self, partial_fit: Callable[..., Any], y: Any, sample_weight: Any, classes: Array | None) -> None:
+        known = np.unique(in_memory(y)) if classes is None else classes
+        labels, weight = in_memory(y), None if sample_weight is None else in_memory(sample_weight)
+        for start, stop, piece in self.rows.pieces():
+            part = None if weight is None else weight[start:stop]
+            partial_fit(self.rows.library.get(piece), labels[start:stop], classes=known, sample_weight=part)
+
+
+def in_memory(values: Any) -> Array:
+    """Labels or weights, wherever they lie, as a NumPy array."""
+    if isinstance(values, np.ndarray | list | tuple) or np.isscalar(values):
+        return np.asarray(values)
+    if hasattr(values, "__array_namespace__") or type(values).__module__.partition(".")[0] == "torch":
+        return np.asarray(library_of(values).get(values))
+    return np.asarray(values)
+
+
+def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, Any]:
+    """(classes, codes on the device): integers on the device stay there; other labels are encoded in memory."""
+    own = type(y).__module__.partition(".")[0] == lib.name
+    if not own or lib.kind(y) not in ("int64", "int32", "int16", "int8", "uint8") or len(y.shape) != 1 or not len(y):
+        found, codes = encode_labels(in_memory(y))
+        if classes is not None:
+            found, codes = _recoded(found, codes, np.asarray(classes))
+        return found, lib.index(codes)
+    low, high = lib.span(y)
+    if high - low >= WIDEST_TABLE:
+        found, codes = encode_labels(lib.get(y))
+        return found, lib.index(codes)
+    moved = lib.cast(y, "int64") if low == 0 else lib.cast(y, "int64") - low
+    here = _present(lib, moved, high - low + 1) + low
+    found = here.astype(lib.kind(y))
+    known = found if classes is None else np.asarray(classes)
+    strange = np.setdiff1d(found, known)
+    if len(strange):
+        raise DataError(
+            f"y contains the class {names(list(strange))}, which is not among the classes {names(list(known))}."
+        )
+    if len(known) == high - low + 1 and (known == np.arange(low, high + 1)).all():
+        return known, moved
+    table = np.zeros(high - low + 1, dtype=np.int64)
+    table[here - low] = np.searchsorted(known, here)
+    codes = lib.put(table)
+    return known, lib.take(codes, moved)
+
+
+def _present(lib: Any, codes: Any, n_codes: int) -> Array:
+    """Which of the codes occur; all rows are counted only where the first ones do not show every code already."""
+    for part in (codes[:PEEK_ROWS], codes):
+        seen = lib.counts(part, n_codes) > 0
+        if seen.all() or len(part) == len(codes):
+            break
+    return np.flatnonzero(seen)
+
+
+def _recoded(found: Array, codes: Array, classes: Array) -> tuple[Array, Array]:
+    strange = np.setdiff1d(found, classes)
+    if len(strange):
+        raise DataError(
+            f"y contains the class {names(list(strange))}, which is not among the classes {names(list(classes))}."
+        )
+    return classes, np.searchsorted(classes, found)[codes]
+
+
+def open_device(X: Any) -> DeviceSource | None:
+    """The source of an array on a device; None where X is no table of numbers."""
+    if type(X).__name__ == "Parameter" or not hasattr(X, "dtype") or not hasattr(X, "shape"):
+        return None
+    if len(X.shape) != 2:
+        raise DataError(f"X has {len(X.shape)} dimension(s) and must have two: one row a sample, one column a feature.")
+    if 0 in tuple(X.shape):
+        raise DataError(
+            f"Found array with 0 sample(s) or feature(s) (shape={tuple(X.shape)}) while at least 1 is needed."
+        )
+    X = X.detach() if hasattr(X, "detach") else X
+    return DeviceSource(DeviceRows(X, library_of(X)))
+
+
+def on_device(X: Any, device: str = "cuda") -> DeviceSource:
+    """Rows in memory (an array or memory map) whose arithmetic a device of torch shall do.
+
+    They are copied there where they fit, and streamed in blocks at each pass where they do not.  Every batch estimator
+    takes the result in place of X; predictions come back in memory.
+
+    >>> model = LogisticRegression().fit(discriminant.on_device(X), y)  # doctest: +SKIP
+    """
+    array = np.asarray(X)
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
+        raise DataError("on_device takes a two-dimensional array of numbers.")
+    library = TorchLibrary(device)
+    if array.dtype.kind != "f":
+        array = array.astype(np.float32 if array.dtype.itemsize <= 2 else np.float64)
+    streamed = array.nbytes > RESIDENT_SHARE * library.free_memory()
+    return DeviceSource(DeviceRows(array if streamed else library.put(array), library, streamed, returned=True))
