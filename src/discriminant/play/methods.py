@@ -237,7 +237,7 @@ METHODS: dict[str, Method] = {
         "Perceptron", "a ← a + η y for each sample on the wrong side. Stops when the samples are separated.",
         _perceptron,
         (MODE, ORDER, _eta(), FADING, Parameter("margin", "margin b", 0.0, 0.0, 5.0), _epochs(),
-         _choice("keep", "hand back", {"last": "the last weights", "average": "their average", "pocket": "the pocket"},
+         _choice("keep", "hand back", {"last": "last weights", "average": "average", "pocket": "pocket"},
                  when=("mode", ("single-sample",)))),
         _PAIRS, True,
     ),

@@ -25,7 +25,7 @@ function control(parameter, value, changed) {
     select.name = parameter.name;
     return label;
   }
-  const range = document.createElement("input"), output = document.createElement("output");
+  const range = document.createElement("input"), output = document.createElement("span");
   const log = parameter.scale === "log", low = log ? Math.log10(parameter.low) : parameter.low, high = log ? Math.log10(parameter.high) : parameter.high;
   const back = (position) => {
     const raw = log ? 10 ** position : position;
@@ -35,6 +35,7 @@ function control(parameter, value, changed) {
   Object.assign(range, { type: "range", min: low, max: high, step: parameter.whole && !log ? 1 : (high - low) / 200, name: parameter.name });
   range.value = log ? Math.log10(value) : value;
   const say = (v) => { output.textContent = shown(v); range.setAttribute("aria-valuetext", shown(v)); };
+  output.className = "value";
   say(value);
   range.addEventListener("input", () => { const v = back(Number(range.value)); say(v); changed(v); });
   head.append(output);

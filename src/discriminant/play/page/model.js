@@ -243,11 +243,12 @@ function edges(ids, out, W, H, mixed, across, down, look) {
       let near = 0;
       for (let y = Math.max(0, v - 1); y <= Math.min(down - 1, v + 1); y++) for (let x = Math.max(0, u - 1); x <= Math.min(across - 1, u + 1); x++) near |= mixed[y * across + x];
       if (!near) continue;
-      for (let py = Math.max(reach, v * BLOCK); py < Math.min(H - reach, (v + 1) * BLOCK); py++) {
-        for (let px = Math.max(reach, u * BLOCK); px < Math.min(W - reach, (u + 1) * BLOCK); px++) {
-          const p = py * W + px, own = ids[p];
+      for (let py = v * BLOCK; py < Math.min(H, (v + 1) * BLOCK); py++) {
+        for (let px = u * BLOCK; px < Math.min(W, (u + 1) * BLOCK); px++) {
+          // At the rim the pixel next to it is looked at in its place.
+          const p = py * W + px, o = Math.max(reach, Math.min(H - 1 - reach, py)) * W + Math.max(reach, Math.min(W - 1 - reach, px)), own = ids[o];
           let other = 0;
-          for (const step of around) other += ids[p + step] !== own ? 1 : 0;
+          for (const step of around) other += ids[o + step] !== own ? 1 : 0;
           if (!other) continue;
           const t = Math.min(1, Math.max(0, (other / around.length) * 2.6 - 0.3)), s = 1 - t, c = out[p];
           out[p] = ((255 << 24) | ((((c >> 16) & 255) * s + b * t) << 16) | ((((c >> 8) & 255) * s + g * t) << 8) | ((c & 255) * s + r * t)) >>> 0;
