@@ -2,8 +2,9 @@
 
     int NAME_predict(const double *x, double *scores, double *chances)
 
-returns the position of the decision in NAME_labels; ``scores`` (K) and ``chances`` (K) may be NULL.  Constants are
-written as hexadecimal floats, so that no digit is lost between here and the compiler.
+returns the position of the decision in NAME_labels; ``scores`` (K) and ``chances`` (K) may be NULL.  A model of a table
+also has ``NAME_predict_row``, which takes the raw columns.  Constants are written as hexadecimal floats, so that no
+digit is lost between here and the compiler.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
+from discriminant.io.columns import c_source, edge_table
 from discriminant.io.container import write_whole
+from discriminant.io.pairs import C_SOURCE
 from discriminant.io.program import Program, edge_points, program
 from discriminant.io.verify import require_agreement
 from discriminant.protocols import Array
@@ -50,9 +54,11 @@ def _special(value: float) -> str:
 
 
 def _text(value: Any) -> str:
-    escaped = "".join(f"\\{byte:03o}" if byte < 32 or byte > 126 or chr(byte) in '"\\?' else chr(byte)
-                      for byte in (value.encode() if isinstance(value, str) else str(value).encode()))  # fmt: skip
-    return f'"{escaped}"'
+    data = value if isinstance(value, bytes) else str(value).encode()
+    if 0 in data:
+        raise DataError(f"{value!r} holds a zero byte, at which a text of C ends; rename it.")
+    plain = [chr(byte) if 32 <= byte <= 126 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in data]
+    return f'"{"".join(plain)}"'
 
 
 def _table(name: str, values: Array) -> str:
@@ -63,7 +69,8 @@ def _source(found: Program, name: str) -> str:
     d, K = len(found.center), len(found.classes)
     labels = found.labels
     parts = [
-        f"/* A discriminant of {d} features and {K} classes. */\n#include <math.h>\n#include <stddef.h>\n\n",
+        f"/* A discriminant of {d} features and {K} classes. */\n#include <math.h>\n#include <stddef.h>\n",
+        "#include <string.h>\n\n" if found.columns else "\n",
         f"enum {{ D = {d}, K = {K}, L = {len(labels)} }};\n",
         f"const char *const {name}_feature_names[D] = {{{', '.join(_text(item) for item in found.features)}}};\n",
         f"const char *const {name}_labels[L] = {{{', '.join(_text(label) for label in labels)}}};\n",
@@ -75,11 +82,12 @@ def _source(found: Program, name: str) -> str:
         f"int {name}_predict(const double *x, double *scores, double *chances)\n{{\n"
         "    double v[D], z[Q], g[K], p[K];\n    int i, best = 0;\n"
         "    for (i = 0; i < D; i++) v[i] = x[i] - center[i];\n"
-        "    to_scores(v, z);\n    to_classes(z, g);\n    to_chances(g, p);\n"
+        f"    to_scores(v, z);\n    to_classes(z, g);\n    to_chances({'z' if found.link == 'pairs' else 'g'}, p);\n"
         "    if (scores) for (i = 0; i < K; i++) scores[i] = g[i];\n"
         "    if (chances) for (i = 0; i < K; i++) chances[i] = p[i];\n",
         _decision(found),
         "    return best;\n}\n",
+        c_source(found.columns, name, _text, _table) if found.columns else "",
     ]
     return "".join(parts)
 
@@ -139,6 +147,8 @@ def _chances(found: Program) -> list[str]:
     if found.link is None:
         return [head, "    int k;\n    (void)g;\n    for (k = 0; k < K; k++) p[k] = NAN;\n}\n\n"]
     shift = np.zeros(len(found.classes)) if found.prior_shift is None else found.prior_shift
+    if found.link == "pairs":
+        return [_table("prior_shift", shift), C_SOURCE]
     each = "g[k]" if found.link == "softmax" else "(g[k] < 0 ? g[k] : 0) - log1p(exp(-fabs(g[k])))"
     return [
         _table("prior_shift", shift),
@@ -160,7 +170,7 @@ def _decision(found: Program) -> str:
             "        for (k = 0; k < K; k++) risk += costs[i * K + k] * p[k];\n"
             "        if (risk < least) { least = risk; best = i; }\n    }\n"
         )
-    if found.decoder == "unanimous":
+    if found.rejects:
         return (
             "    int agreed = 0;\n    for (i = 0; i < K; i++) if (g[i] > 0) { if (!agreed) best = i; agreed++; }\n"
             "    if (agreed != 1) best = K;\n"
@@ -184,7 +194,29 @@ def _try(found: Program, source: str, name: str) -> None:
         if run.returncode:
             raise DataError(f"The export was refused: the C compiler does not accept it ({run.stderr[:200]!r}).")
         positions, chances = run_library(library, name, X, len(found.classes))
-    require_agreement(found, X, positions, chances, "C", 1e-12)
+        require_agreement(found, X, positions, chances, "C", 1e-12)
+        if found.columns:
+            table, X = edge_table(found, 400)
+            positions, chances = run_rows(library, name, found, table)
+            require_agreement(found, X, positions, chances, "C", 1e-12)
+
+
+def run_rows(path: Path, name: str, found: Program, table: dict[str, list[Any]]) -> tuple[Array, Array]:
+    """(positions, chances) of the rows of a raw table from a compiled export."""
+    function = getattr(ctypes.CDLL(str(path)), f"{name}_predict_row")
+    pointer = ctypes.POINTER(ctypes.c_double)
+    function.argtypes, function.restype = [pointer, ctypes.POINTER(ctypes.c_char_p), pointer, pointer], ctypes.c_int
+    numbers = [table[rule.name] for rule in found.columns if rule.role == NUMBER]
+    words = [table[rule.name] for rule in found.columns if rule.role != NUMBER]
+    n, K = len(next(iter(table.values()))), len(found.classes)
+    rows = np.ascontiguousarray(np.array(numbers, dtype=np.float64).reshape(len(numbers), n).T)
+    positions, chances, scores = np.empty(n, dtype=np.intp), np.empty((n, K)), np.empty(K)
+    for i in range(n):
+        texts = (ctypes.c_char_p * max(len(words), 1))(*[None if w[i] is None else w[i].encode() for w in words])
+        positions[i] = function(
+            rows[i].ctypes.data_as(pointer), texts, scores.ctypes.data_as(pointer), chances[i].ctypes.data_as(pointer)
+        )
+    return positions, chances
 
 
 def run_library(path: Path, name: str, X: Array, n_classes: int) -> tuple[Array, Array]:

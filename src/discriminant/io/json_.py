@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.preprocess import ColumnRule
 from discriminant.io.container import write_whole
 from discriminant.io.program import Program, edge_points, program
 from discriminant.io.verify import require_agreement
@@ -16,7 +17,8 @@ from discriminant.io.verify import require_agreement
 HOW = (
     "z = weights[0] + (x - center) @ weights[1:], or z_k = constants_k - 0.5 |(x - center) @ whiteners_k - means_k|^2; "
     "g = z @ decode[0] + decode[1] (linear); p = softmax(g + prior_shift) or normalised sigmoids; argmax g, or argmin "
-    "costs @ p"
+    "costs @ p; pairs: see codings.coupling. columns: number: (v - fill) / scale, missing: fill; category: 1 in the "
+    "feature of its level, none for levels[0], shares for a level not listed, and for a missing one that is no level"
 )
 
 
@@ -54,7 +56,14 @@ def _document(found: Program) -> dict[str, Any]:
         value = getattr(found, name)
         document[name] = None if value is None else value.tolist()
     document["actions"] = None if found.actions is None else [_label(label) for label in found.actions]
-    document["reject"] = _label(found.reject)
+    document["rejects"], document["reject"] = found.rejects, _label(found.reject)
+    if found.columns:
+        document["columns"] = [
+            {"name": rule.name, "role": rule.role, "features": list(rule.features), "fill": rule.fill,
+             "scale": rule.scale, "indicate": rule.indicate, "levels": list(rule.levels), "pooled": list(rule.pooled),
+             "shares": list(rule.shares), "missing_is_a_level": rule.missing}
+            for rule in found.columns
+        ]  # fmt: skip
     return document
 
 
@@ -69,11 +78,18 @@ def from_json(text: str) -> Program:
     def array(name: str) -> Any:
         return None if document.get(name) is None else np.array(document[name], dtype=np.float64)
 
+    same = ("name", "role", "fill", "scale", "indicate")
+    columns = tuple(
+        ColumnRule(**{key: item[key] for key in same}, levels=tuple(item["levels"]), pooled=tuple(item["pooled"]),
+                   shares=tuple(item["shares"]), missing=item["missing_is_a_level"])
+        for item in document.get("columns", [])
+    )  # fmt: skip
     quadratic = None
     if "whiteners" in document:
         quadratic = (array("whiteners"), array("means"), array("constants"))
     return Program(
         tuple(document["features"]), document["classes"], array("center"), array("weights"), quadratic,
         document["decoder"], tuple(np.array(part, dtype=np.float64) for part in document["decode"]), document["link"],
-        array("prior_shift"), array("costs"), document["actions"], document["reject"],
+        array("prior_shift"), array("costs"), document["actions"], bool(document.get("rejects", False)),
+        document["reject"], columns,
     )  # fmt: skip

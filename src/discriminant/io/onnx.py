@@ -1,26 +1,33 @@
 """``to_onnx``: a model as an ONNX graph, built node by node from its program.
 
 The graph computes in float64 whatever its input's type: float32 inputs are widened first and the answers narrowed last,
-so that the only loss is that of the input and of the output.  Outputs: ``label``, ``scores`` (n, K) and, where there
-are any, ``probabilities`` (n, K).
+so that the only loss is that of the input and of the output.  Input: ``X`` (n, d), or for a model of a table each raw
+column by its name, (n, 1), numbers with NaN and texts with "" where a value is missing.  Outputs: ``label``, ``scores``
+(n, K) and, where there are any, ``probabilities`` (n, K).
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
+from discriminant.io.columns import edge_table
+from discriminant.io.columns import onnx_nodes as column_nodes
 from discriminant.io.container import write_whole
+from discriminant.io.pairs import onnx_nodes as pair_nodes
 from discriminant.io.program import Program, edge_points, program
 from discriminant.io.verify import require_agreement
 from discriminant.protocols import Array
 
-OPSET, IR_VERSION = 17, 8
+OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
+OUTPUTS = ("label", "scores", "probabilities")
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: str = "float64") -> bytes:
@@ -45,28 +52,39 @@ class _Builder:
     nodes: list[Any] = field(default_factory=list)
     constants: list[Any] = field(default_factory=list)
 
+    @cached_property
+    def own(self) -> str:
+        """What names of the graph's own begin with, and no column's does."""
+        own = "_"
+        while any(rule.name.startswith(own) for rule in self.found.columns):
+            own += "_"
+        return own
+
     def build(self) -> bytes:
         try:
             from onnx import TensorProto, checker, helper
         except ImportError as error:
             raise DataError("to_onnx needs the package onnx: pip install onnx") from error
         number = TensorProto.FLOAT if self.dtype == "float32" else TensorProto.DOUBLE
-        x = self.op("Cast", "X", to=TensorProto.DOUBLE) if self.dtype == "float32" else "X"
+        inputs, x = self._inputs(number)
         x = self.op("Sub", x, self.constant(self.found.center))
-        g = self._classes(self._scores(x))
-        p = self._chances(g)
+        z = self._scores(x)
+        g = self._classes(z)
+        p = self._chances(z, g)
         labels = self._labels()
         outputs = []
-        self.op("Gather", labels[0], self._decision(g, p), out="label", axis=0)
-        outputs.append(helper.make_tensor_value_info("label", labels[1], ["n"]))
+        names = output_names(self.found)
+        self.op("Gather", labels[0], self._decision(g, p), out=names[0], axis=0)
+        outputs.append(helper.make_tensor_value_info(names[0], labels[1], ["n"]))
         K = len(self.found.classes)
-        for name, value in (("scores", g), ("probabilities", p)):
+        for name, value in zip(names[1:], (g, p), strict=True):
             if value is not None:
                 self.op("Cast", value, out=name, to=number)
                 outputs.append(helper.make_tensor_value_info(name, number, ["n", K]))
-        inputs = [helper.make_tensor_value_info("X", number, ["n", len(self.found.center)])]
         graph = helper.make_graph(self.nodes, "discriminant", inputs, outputs, self.constants)
-        opset = [helper.make_opsetid("", OPSET)]
+        opset = [helper.make_opsetid("", OPSET)] + [helper.make_opsetid("ai.onnx.ml", ML_OPSET)] * bool(
+            self.found.columns
+        )
         model = helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION, producer_name="discriminant")
         lists: dict[str, Any] = {"features": self.found.features, "classes": self.found.classes}
         for key, items in lists.items():
@@ -75,17 +93,30 @@ class _Builder:
         checker.check_model(model)
         return bytes(model.SerializeToString())
 
+    def _inputs(self, number: int) -> tuple[list[Any], str]:
+        """(inputs of the graph, the name of the features in it)."""
+        from onnx import TensorProto, helper
+
+        found = self.found
+        if not found.columns:
+            inputs = [helper.make_tensor_value_info("X", number, ["n", len(found.center)])]
+            return inputs, "X" if number == TensorProto.DOUBLE else self.op("Cast", "X", to=TensorProto.DOUBLE)
+        kinds = [number if rule.role == NUMBER else TensorProto.STRING for rule in found.columns]
+        inputs = [helper.make_tensor_value_info(rule.name, kind, ["n", 1])
+                  for rule, kind in zip(found.columns, kinds, strict=True)]  # fmt: skip
+        return inputs, column_nodes(self, found.columns, [rule.name for rule in found.columns], number)
+
     def op(self, kind: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
         from onnx import helper
 
-        name = out or f"v{len(self.nodes)}"
+        name = out or f"{self.own}v{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
     def constant(self, values: Any, dtype: Any = np.float64) -> str:
         from onnx import numpy_helper
 
-        name = f"c{len(self.constants)}"
+        name = f"{self.own}c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values, dtype=dtype), name))
         return name
 
@@ -131,9 +162,11 @@ class _Builder:
         bound = self.op("Mul", self.op("Add", self.op("Abs", total), self.constant(1.0)), self.constant(3.0))
         return self.op("Add", votes, self.op("Div", total, bound))
 
-    def _chances(self, g: str) -> str | None:
+    def _chances(self, z: str, g: str) -> str | None:
         if self.found.link is None:
             return None
+        if self.found.link == "pairs":
+            return pair_nodes(self, z, len(self.found.classes), self.found.prior_shift)
         each = g
         if self.found.link == "sigmoid":  # log σ(g) = −log(1 + e⁻ᵍ), with the exponent never positive
             zero = self.constant(0.0)
@@ -152,7 +185,7 @@ class _Builder:
             assert p is not None
             risk = self.op("MatMul", p, self.constant(found.costs.T))
             return self.op("ArgMin", risk, axis=1, keepdims=0)
-        if found.decoder == "unanimous":
+        if found.rejects:
             positive = self.op("Cast", self.op("Greater", g, self.constant(0.0)), to=TensorProto.INT64)
             count = self.op("ReduceSum", positive, self.constant([1], np.int64), keepdims=0)
             first = self.op("ArgMax", g, axis=1, keepdims=0)
@@ -165,12 +198,12 @@ class _Builder:
         from onnx import TensorProto, helper
 
         labels = self.found.labels
-        name = f"c{len(self.constants)}"
-        if all(isinstance(label, int) for label in labels):
+        name = f"{self.own}c{len(self.constants)}"
+        if whole_labels(self.found):
             tensor = helper.make_tensor(name, TensorProto.INT64, [len(labels)], [int(label) for label in labels])
             kind = TensorProto.INT64
         else:
-            text: Any = [str(label).encode() for label in labels]
+            text: Any = [label_text(label).encode() for label in labels]
             tensor, kind = helper.make_tensor(name, TensorProto.STRING, [len(labels)], text), TensorProto.STRING
         self.constants.append(tensor)
         return name, int(kind)
@@ -181,20 +214,42 @@ def _try(found: Program, data: bytes, dtype: str) -> None:
         import onnxruntime  # noqa: F401
     except ImportError:
         return
-    X = edge_points(found).astype(dtype)
-    positions, chances = run_onnx(found, data, X)
     tolerance = 1e-12 if dtype == "float64" else 1e-6
-    require_agreement(found, X.astype(np.float64), positions, chances, "onnxruntime", tolerance)
+    X = edge_table(found, 400, dtype) if found.columns else edge_points(found).astype(dtype)
+    positions, chances = run_onnx(found, data, X[0] if isinstance(X, tuple) else X)
+    features = X[1] if isinstance(X, tuple) else X.astype(np.float64)
+    require_agreement(found, features, positions, chances, "onnxruntime", tolerance)
 
 
-def run_onnx(found: Program, data: bytes, X: Array) -> tuple[Array, Array | None]:
-    """(positions, chances) from onnxruntime."""
+def output_names(found: Program) -> list[str]:
+    """label, scores and probabilities, with a line behind them where a column is called so."""
+    taken = {rule.name for rule in found.columns}
+    return [name + "_" * (name in taken) for name in OUTPUTS]
+
+
+def whole_labels(found: Program) -> bool:
+    """Whether every label is a whole number of 64 bits; otherwise they are written as text."""
+    return all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in found.labels)
+
+
+def label_text(label: Any) -> str:
+    return label.decode("latin-1") if isinstance(label, bytes) else str(label)
+
+
+def run_onnx(found: Program, data: bytes, X: Any) -> tuple[Array, Array | None]:
+    """(positions, chances) from onnxruntime, of rows X (n, d) or of a table's raw columns."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    answers = dict(zip([o.name for o in session.get_outputs()], session.run(None, {"X": X}), strict=True))
-    whole = all(isinstance(label, int) for label in found.labels)
-    labels = [int(label) if whole else str(label) for label in found.labels]
-    return np.array([labels.index(label) for label in answers["label"].tolist()]), answers.get("probabilities")
+    given = {"X": X}
+    if isinstance(X, dict):
+        kinds = {item.name: item.type for item in session.get_inputs()}
+        types = {"tensor(string)": object, "tensor(double)": np.float64, "tensor(float)": np.float32}
+        given = {name: np.array(values, dtype=types[kinds[name]])[:, None] for name, values in X.items()}
+    answers = dict(zip([o.name for o in session.get_outputs()], session.run(None, given), strict=True))
+    names = output_names(found)
+    whole = whole_labels(found)
+    labels = [int(label) if whole else label_text(label) for label in found.labels]
+    return np.array([labels.index(label) for label in answers[names[0]].tolist()]), answers.get(names[2])

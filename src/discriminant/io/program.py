@@ -3,10 +3,12 @@
     centred    x − c
     scores     z = b + (x − c) W,       or, quadratic,  z_k = a_k − ½ ‖(x − c) W_k − u_k‖²
     classes    g = z D + s  (linear),   or votes, unanimous, nearest over the outputs
-    chances    p = softmax(g + h)       or  σ(g_k) / Σ σ(g_j), times e^{h_k}, brought to sum one;  h: moved priors
-    decision   argmax g;  with costs argmin_a Σ_k C_ak p_k;  unanimous: the one positive g, else the reject label
+    chances    p = softmax(g + h)       or  σ(g_k) / Σ σ(g_j), times e^{h_k}, brought to sum one;  h: moved priors;
+               pairs: the p with r_ij = σ(z_ij) ≈ p_i / (p_i + p_j), the solution of one linear system
+    decision   argmax g;  with costs argmin_a Σ_k C_ak p_k;  with reject: the one positive g, else the reject label
 
-``evaluate`` is its reference: plain NumPy, against which each export is checked before it is handed out.
+``evaluate`` is its reference: plain NumPy, against which each export is checked before it is handed out.  A model of a
+table also has ``columns``: what becomes of each raw column before x is there.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.decision.posteriors import log_sigmoid, logsumexp
+from discriminant.codings import couple_pairwise
+from discriminant.data.preprocess import ColumnRule
+from discriminant.data.roles import OUT
+from discriminant.decision.posteriors import log_sigmoid, logsumexp, sigmoid
 from discriminant.decision.rule import Rule
 from discriminant.errors import DataError
 from discriminant.io.table_model import TableModel
@@ -39,21 +44,27 @@ class Program:
     prior_shift: Array | None = None  # h (K,)
     costs: Array | None = None  # (acts, K)
     actions: list[Any] | None = None
-    reject: Any = None  # the label of "unanimous" where not exactly one class agrees
+    rejects: bool = False  # "unanimous": not the largest g decides, but the only positive one
+    reject: Any = None  # the label where not exactly one is
+    columns: tuple[ColumnRule, ...] = ()  # of a table: how its raw columns become the features
 
     @property
     def labels(self) -> list[Any]:
         """What a decision can be: classes or acts, and the reject label where there is one."""
         labels = self.classes if self.actions is None else self.actions
-        return [*labels, self.reject] if self.decoder == "unanimous" and self.costs is None else labels
+        return [*labels, self.reject] if self.rejects and self.costs is None else labels
 
     def evaluate(self, X: Array) -> tuple[Array, Array, Array | None]:
         """(position in ``labels`` (n,), g (n, K), p (n, K) or None)."""
         x = np.asarray(X, dtype=np.float64) - self.center
         z = self._scores(x)
         g = self._classes(z)
-        p = self._chances(g)
+        p = self._chances(z, g)
         return self._decide(g, p), g, p
+
+    def outputs(self, X: Array) -> Array:
+        """z (n, q)."""
+        return self._scores(np.asarray(X, dtype=np.float64) - self.center)
 
     def _scores(self, x: Array) -> Array:
         if self.quadratic is None:
@@ -76,9 +87,13 @@ class Program:
         total = agreed.sum(axis=2)
         return np.asarray((agreed > 0).sum(axis=2) + total / (3 * (1 + np.abs(total))))
 
-    def _chances(self, g: Array) -> Array | None:
+    def _chances(self, z: Array, g: Array) -> Array | None:
         if self.link is None:
             return None
+        if self.link == "pairs":
+            p = couple_pairwise(sigmoid(z))
+            p = p if self.prior_shift is None else p * np.exp(self.prior_shift)
+            return np.asarray(p / p.sum(axis=1, keepdims=True))
         each = g if self.link == "softmax" else log_sigmoid(g)
         each = each if self.prior_shift is None else each + self.prior_shift
         return np.asarray(np.exp(each - logsumexp(each, keepdims=True)))
@@ -87,7 +102,7 @@ class Program:
         if self.costs is not None:
             assert p is not None
             return np.asarray((p @ self.costs.T).argmin(axis=1))
-        if self.decoder == "unanimous":
+        if self.rejects:
             positive = g > 0
             return np.where(positive.sum(axis=1) == 1, positive.argmax(axis=1), len(self.classes))
         return np.asarray((g if self.prior_shift is None or p is None else p).argmax(axis=1))
@@ -99,7 +114,8 @@ def program(model: Any) -> Program:
     if isinstance(model, Program):
         return model
     if isinstance(model, TableModel):
-        found = replace(program(model.model), features=tuple(model.feature_names))
+        columns = tuple(rule for rule in model.preprocess.rules if rule.role != OUT)
+        found = replace(program(model.model), features=tuple(model.feature_names), columns=columns)
         return found if model.costs is None else replace(found, costs=model.costs, actions=found.classes)
     if isinstance(model, LinearDiscriminant):
         return _linear(model, "This discriminant")
@@ -116,15 +132,14 @@ def program(model: Any) -> Program:
             _names(model, d), model.classes_.tolist(), scores.origin, None, parts, "linear", (np.eye(K), np.zeros(K)),
             "softmax",
         )  # fmt: skip
-    if getattr(model, "_pairwise_logistic", False):
-        raise DataError(
-            f"The probabilities of this {kind} come from pairwise coupling, an iteration that no export can hold. "
-            "Use coding='softmax' or 'one-vs-rest'."
-        )
     if not hasattr(model, "discriminant_"):
         raise DataError(f"A {kind} has no discriminant that could be exported.")
     found = _linear(_with_its_link(model, kind), f"This {kind}")
-    return replace(found, reject=getattr(model, "reject_label", None), features=_names(model, len(found.center)))
+    if getattr(model, "_pairwise_logistic", False):
+        found = replace(found, link="pairs")
+    if getattr(model, "_unanimous", False):
+        found = replace(found, rejects=True, reject=model._reject_label())
+    return replace(found, features=_names(model, len(found.center)))
 
 
 def _with_its_link(model: Any, kind: str) -> LinearDiscriminant:
@@ -173,14 +188,27 @@ def _minimum_risk(model: Any) -> Program:
 
 
 def edge_points(found: Program, count: int = 400) -> Array:
-    """Rows on which an export must agree: near and far, on boundaries, at zero, large and small."""
+    """Rows on which an export must agree: near and far, on boundaries, at zero, at the centre."""
     rng = np.random.default_rng(0)
-    d = len(found.center)
+    d, part = len(found.center), count // 8
     scale = _typical_scale(found)
-    rows = rng.normal(size=(count, d)) * scale + found.center
-    rows[: count // 8] = found.center + rng.normal(size=(count // 8, d)) * scale * 1e-6
-    rows[count // 8 : count // 4] = found.center + rng.normal(size=(count // 4 - count // 8, d)) * scale * 30
+    steps = rng.normal(size=(count, d))
+    steps[:part] *= 1e-6
+    steps[part : 2 * part] *= 30
+    steps[2 * part : 2 * part + part // 2] *= 200 if found.quadratic is None else 12  # squares lose twice the digits
+    rows = steps * scale + found.center
+    rows[3 * part : 4 * part] = _on_boundaries(found, rows[4 * part : 5 * part], rows[5 * part : 6 * part])
     return np.vstack([rows, found.center[None], np.zeros((1, d)), found.center + scale, found.center - scale])
+
+
+def _on_boundaries(found: Program, one: Array, other: Array) -> Array:
+    """Between two rows of unlike decision, where it changes, to the last bit; the first row where both agree."""
+    first = found.evaluate(one)[0]
+    for _ in range(60):
+        middle = one + (other - one) / 2
+        same = found.evaluate(middle)[0] == first
+        one, other = np.where(same[:, None], middle, one), np.where(same[:, None], other, middle)
+    return one
 
 
 def _typical_scale(found: Program) -> Array:

@@ -70,7 +70,7 @@ class Scorer:
         if self.program.costs is not None:
             risk = self.program.costs @ self(x)
             return self.labels[int(risk.argmin())]
-        if self.program.decoder == "unanimous":
+        if self.program.rejects:
             return self.labels[int(self.program.evaluate(np.asarray(x, dtype=np.float64)[None])[0][0])]
         if self._kind == "pair":  # one half exactly is the first class, as in predict
             p = self(x)

@@ -1,7 +1,8 @@
 """``to_sql``: a model as one SELECT, in the dialect of DuckDB, SQLite, PostgreSQL, BigQuery or T-SQL.
 
 The query has a step for each line of ``program``: scores, class scores, probabilities, decision.  A row with a NULL
-feature gets NULL answers.  Sums are nested in halves: a thousand columns are ten levels deep and not a thousand.
+feature gets NULL answers, and so does one with NaN or infinity; a model of a table reads the raw columns and fills what
+is missing as at the fit.  Sums are nested in halves: a thousand columns are ten levels deep and not a thousand.
 Names are quoted and text is escaped by the dialect's rules: nothing in a column's or a class's name can end the string.
 """
 
@@ -10,15 +11,19 @@ from __future__ import annotations
 import math
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError, names
+from discriminant.io.columns import edge_table, sql_expressions
 from discriminant.io.container import write_whole
+from discriminant.io.pairs import sql_steps
 from discriminant.io.program import Program, edge_points, program
 from discriminant.io.verify import require_agreement
 from discriminant.protocols import Array
@@ -35,6 +40,9 @@ class Dialect:
     greatest: str = "GREATEST"
     least: str = "LEAST"
     booleans: tuple[str, str] = ("FALSE", "TRUE")
+    string: str = "TEXT"
+    nan: str = ""  # how to ask whether a number is NaN, where the engine has such
+    once: str = ""  # asks that a step be worked out once, and not written into each of its uses
 
     def identifier(self, name: str) -> str:
         if not name or any(ord(c) < 32 for c in name):
@@ -51,6 +59,8 @@ class Dialect:
         if isinstance(value, bool):
             return self.booleans[value]
         if isinstance(value, int):
+            if not -(2**63) <= value < 2**63:
+                raise DataError(f"The label {value} has more than 64 bits, which SQL would round; use text.")
             return str(value)
         if isinstance(value, float):
             return self.number(value)
@@ -59,13 +69,28 @@ class Dialect:
         if not isinstance(value, str) or "\0" in value:
             raise DataError(f"The label {value!r} cannot be written in SQL; use text, numbers or booleans.")
         if self.name == "bigquery":
-            return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+            escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+            return "'" + "".join(c if ord(c) >= 32 else f"\\x{ord(c):02x}" for c in escaped) + "'"
+        if self.name == "postgresql" and "\\" in value:  # whatever standard_conforming_strings is set to
+            return "E'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
         return ("N'" if self.name == "tsql" else "'") + value.replace("'", "''") + "'"
 
     def number(self, value: float) -> str:
         if not math.isfinite(value):
             raise DataError(f"The model holds the number {value}, which SQL cannot write.")
         return f"CAST({float(value)!r} AS {self.double})"
+
+    def text(self, expression: str) -> str:
+        return f"CAST({expression} AS {self.string})"
+
+    def exact_text(self, text: str) -> str:
+        """A text to compare byte by byte: not by a column's collation, nor, in T-SQL, without its last blanks."""
+        if self.name == "tsql":
+            return f"({text} + N'|') COLLATE Latin1_General_BIN2"
+        return f"{text} COLLATE BINARY" if self.name == "sqlite" else text
+
+    def exact_literal(self, value: str) -> str:
+        return self.literal(value + "|" if self.name == "tsql" else value)
 
     def extreme(self, function: str, items: Sequence[str]) -> str:
         if len(items) == 1:
@@ -77,11 +102,13 @@ class Dialect:
 
 
 DIALECTS = {
-    "duckdb": Dialect("duckdb", double="DOUBLE"),
-    "sqlite": Dialect("sqlite", double="REAL", greatest="MAX", least="MIN", booleans=("0", "1")),
-    "postgresql": Dialect("postgresql"),
-    "bigquery": Dialect("bigquery", double="FLOAT64"),
-    "tsql": Dialect("tsql", ("[", "]"), "FLOAT", "LOG", booleans=("CAST(0 AS BIT)", "CAST(1 AS BIT)")),
+    "duckdb": Dialect("duckdb", double="DOUBLE", string="VARCHAR", nan="ISNAN({})", once="MATERIALIZED "),
+    "sqlite": Dialect("sqlite", double="REAL", greatest="MAX", least="MIN", booleans=("0", "1"), once="MATERIALIZED "),
+    "postgresql": Dialect("postgresql", nan="{} = CAST('NaN' AS DOUBLE PRECISION)", once="MATERIALIZED "),
+    "bigquery": Dialect("bigquery", double="FLOAT64", string="STRING", nan="IS_NAN({})"),
+    "tsql": Dialect(
+        "tsql", ("[", "]"), "FLOAT", "LOG", booleans=("CAST(0 AS BIT)", "CAST(1 AS BIT)"), string="NVARCHAR(4000)"
+    ),
 }
 
 
@@ -90,8 +117,9 @@ def to_sql(
 ) -> str:
     """The SELECT that adds a prediction and probabilities to the rows of ``table``.
 
-    Columns are found by the model's feature names.  Run in SQLite, and in DuckDB where that is installed, before it is
-    handed out; where sqlglot is installed it also reads the text in the dialect asked for.
+    Columns are found by the model's feature names; those of a model of a table are the raw ones.  Run in SQLite, and in
+    DuckDB where that is installed, before it is handed out; where sqlglot is installed it also reads the text in the
+    dialect asked for.
     """
     if dialect not in DIALECTS:
         raise ParameterError(f"dialect is {dialect!r}; choose among {names(sorted(DIALECTS))}.")
@@ -105,22 +133,34 @@ def to_sql(
 
 def select(found: Program, table: str, dialect: Dialect) -> str:
     """The text of the query."""
-    writer = _Writer(found, dialect, _free_prefix(found))
-    steps = [("z", writer.scores()), ("g", writer.classes()), ("e", writer.exponents()), ("p", writer.chances())]
+    prefix = _free_prefix(found)
+    # SQLite writes every step into all its uses unless told not to; the others only suffer where steps are many.
+    once = dialect.once if found.link == "pairs" or dialect.name == "sqlite" else ""
     source = ".".join(dialect.identifier(part) for part in table.split("."))
     lines = []
+    if found.columns:
+        inner = tuple(f"{prefix}x{j}" for j in range(len(found.features)))
+        parts = [part for rule in found.columns for part in sql_expressions(rule, dialect)]
+        body = ",\n    ".join(f"{part} AS {dialect.identifier(own)}" for own, part in zip(inner, parts, strict=True))
+        rows = dialect.identifier(f"{prefix}rows")
+        lines.append(f"{rows} AS {once}(\n  SELECT r.*,\n    {body}\n  FROM {source} AS r\n)")
+        found, source = replace(found, features=inner), rows
+    writer = _Writer(found, dialect, prefix)
+    steps = [("z", writer.scores()), ("y", writer.finite()), ("g", writer.classes()), *writer.exponents()]
+    steps.append(("p", writer.chances()))
     for name, columns in steps:
         if columns:
             own = dialect.identifier(f"{writer.prefix}step_{name}")
             body = ",\n    ".join(f"{expression} AS {column}" for column, expression in columns)
-            lines.append(f"{own} AS (\n  SELECT s.*,\n    {body}\n  FROM {source} AS s\n)")
+            lines.append(f"{own} AS {once}(\n  SELECT s.*,\n    {body}\n  FROM {source} AS s\n)")
             source = own
     return f"WITH {', '.join(lines)}\nSELECT s.*,\n    {writer.decision()} AS prediction\nFROM {source} AS s\n"
 
 
 def _free_prefix(found: Program) -> str:
     prefix = "discriminant_"
-    while any(name.lower().startswith(prefix) for name in found.features):
+    taken = [*found.features, *(rule.name for rule in found.columns)]
+    while any(name.lower().startswith(prefix) for name in taken):
         prefix += "_"
     return prefix
 
@@ -167,10 +207,19 @@ class _Writer:
             columns.append((self.column("z", k), f"{self.dialect.number(a[k])} + {half}"))
         return columns
 
+    def outputs(self) -> list[str]:
+        q = self.found.decode[0].shape[0 if self.found.decoder == "linear" else 1]
+        return [f"s.{self.column('y', j)}" for j in range(q)]
+
+    def finite(self) -> list[tuple[str, str]]:
+        """The scores, NULL where a row holds NaN or infinity: some engines count NaN as the largest number."""
+        largest = self.dialect.number(sys.float_info.max)
+        columns = [self.column("z", j) for j in range(len(self.outputs()))]
+        return [(self.column("y", j), f"CASE WHEN ABS(s.{z}) <= {largest} THEN s.{z} END")
+                for j, z in enumerate(columns)]  # fmt: skip
+
     def classes(self) -> list[tuple[str, str]]:
-        found, number = self.found, self.dialect.number
-        q = found.decode[0].shape[0 if found.decoder == "linear" else 1]
-        z = [f"s.{self.column('z', j)}" for j in range(q)]
+        found, number, z = self.found, self.dialect.number, self.outputs()
         rows: list[str] = []
         for k in range(len(found.classes)):
             if found.decoder == "linear":
@@ -191,10 +240,13 @@ class _Writer:
                 rows.append(f"{votes} + ({total(agreed)}) / ({number(3.0)} * ({number(1.0)} + ABS({total(agreed)})))")
         return [(self.column("g", k), row) for k, row in enumerate(rows)]
 
-    def exponents(self) -> list[tuple[str, str]]:
+    def exponents(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """The steps to what the probabilities are proportional to."""
         found, number = self.found, self.dialect.number
         if found.link is None:
             return []
+        if found.link == "pairs":
+            return sql_steps(self, self.outputs(), len(found.classes), total)
         each = [f"s.{self.column('g', k)}" for k in range(len(found.classes))]
         if found.link == "sigmoid":
             log = self.dialect.logarithm
@@ -207,10 +259,11 @@ class _Writer:
             each = [f"({g} + {number(h)})" for g, h in zip(each, found.prior_shift, strict=True)]
         top = self.dialect.extreme("greatest", each)
         # An exponent below −700 underflows, which PostgreSQL calls an error.
-        return [
+        terms = [
             (self.column("e", k), f"(CASE WHEN {g} - {top} < -700 THEN {number(0.0)} ELSE EXP({g} - {top}) END)")
             for k, g in enumerate(each)
         ]
+        return [("e", terms)]
 
     def chances(self) -> list[tuple[str, str]]:
         if self.found.link is None:
@@ -230,7 +283,7 @@ class _Writer:
                      for row in found.costs]  # fmt: skip
             best = self.dialect.extreme("least", risks)
             pairs = zip(risks, labels, strict=True)
-        elif found.decoder == "unanimous":
+        elif found.rejects:
             count = total([f"(CASE WHEN {score} > 0 THEN 1 ELSE 0 END)" for score in g])
             missing = total([f"(CASE WHEN {score} IS NULL THEN 1 ELSE 0 END)" for score in g])
             cases = " ".join(f"WHEN {score} > 0 THEN {label}" for score, label in zip(g, labels, strict=False))
@@ -243,25 +296,38 @@ class _Writer:
 
 
 def _try(found: Program, dialect: str, text: str) -> None:
-    X = edge_points(found, 100)
-    positions = run_sqlite(found, X)
-    if positions is not None:
-        require_agreement(found, X, positions[0], positions[1], "SQLite", 1e-12)
-    if dialect == "duckdb":
-        answer = run_duckdb(found, X)
-        if answer is not None:
-            require_agreement(found, X, answer[0], answer[1], "DuckDB", 1e-12)
+    table, X = edge_table(found, 100) if found.columns else (None, edge_points(found, 100))
+    rows = X if table is None else table
+    answer = run_sqlite(found, rows)
+    if answer is not None:
+        require_agreement(found, X, answer[0], answer[1], "SQLite", 1e-12)
+    answer = run_duckdb(found, rows) if dialect == "duckdb" else None
+    if answer is not None:
+        require_agreement(found, X, answer[0], answer[1], "DuckDB", 1e-12)
     try:
         import sqlglot
     except ImportError:
         return
     try:
-        sqlglot.parse_one(text, read={"postgresql": "postgres"}.get(dialect, dialect))
-    except sqlglot.errors.ParseError as error:
+        statements = sqlglot.parse(text, read={"postgresql": "postgres"}.get(dialect, dialect))
+    except sqlglot.errors.SqlglotError as error:
         raise DataError(f"The export was refused: it is not valid {dialect} ({str(error)[:120]}).") from error
+    if len(statements) != 1:
+        raise DataError(f"The export was refused: it is {len(statements)} statements in {dialect}, and not one.")
 
 
-def run_sqlite(found: Program, X: Array) -> tuple[Array, Array | None] | None:
+def _table(found: Program, X: Any, dialect: Dialect) -> tuple[str, list[list[Any]]]:
+    """(the columns of a table with their types, its rows): features X (n, d), or raw columns by name."""
+    if not isinstance(X, dict):
+        columns = ", ".join(f"{dialect.identifier(name)} {dialect.double}" for name in found.features)
+        return columns, [[i, *row] for i, row in enumerate(X.tolist())]
+    kinds = {rule.name: dialect.double if rule.role == NUMBER else dialect.string for rule in found.columns}
+    columns = ", ".join(f"{dialect.identifier(name)} {kinds[name]}" for name in X)
+    plain = [[None if isinstance(v, float) and v != v else v for v in values] for values in X.values()]
+    return columns, [[i, *row] for i, row in enumerate(zip(*plain, strict=True))]
+
+
+def run_sqlite(found: Program, X: Any) -> tuple[Array, Array | None] | None:
     """(positions, chances) from SQLite; None where it was built without its mathematical functions."""
     connection = sqlite3.connect(":memory:")
     try:
@@ -271,17 +337,16 @@ def run_sqlite(found: Program, X: Array) -> tuple[Array, Array | None] | None:
             except sqlite3.OperationalError:
                 return None
         dialect = DIALECTS["sqlite"]
-        columns = ", ".join(f"{dialect.identifier(name)} REAL" for name in found.features)
+        columns, rows = _table(found, X, dialect)
         connection.execute(f"CREATE TABLE data (row_number INTEGER, {columns})")
-        marks = ", ".join("?" for _ in range(X.shape[1] + 1))
-        connection.executemany(f"INSERT INTO data VALUES ({marks})", [[i, *row] for i, row in enumerate(X.tolist())])
-        rows = connection.execute(select(found, "data", dialect) + " ORDER BY s.row_number").fetchall()
+        connection.executemany(f"INSERT INTO data VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        answer = connection.execute(select(found, "data", dialect) + " ORDER BY s.row_number").fetchall()
     finally:
         connection.close()
-    return _read(found, rows)
+    return _read(found, answer)
 
 
-def run_duckdb(found: Program, X: Array) -> tuple[Array, Array | None] | None:
+def run_duckdb(found: Program, X: Any) -> tuple[Array, Array | None] | None:
     """(positions, chances) from DuckDB; None where it is not installed."""
     try:
         import duckdb
@@ -289,12 +354,14 @@ def run_duckdb(found: Program, X: Array) -> tuple[Array, Array | None] | None:
         return None
     dialect = DIALECTS["duckdb"]
     with duckdb.connect() as connection:
-        columns = ", ".join(f"{dialect.identifier(name)} DOUBLE" for name in found.features)
+        columns, _ = _table(found, X, dialect)
         connection.execute(f"CREATE TABLE data (row_number INTEGER, {columns})")
-        marks = ", ".join("?" for _ in range(X.shape[1] + 1))
-        connection.executemany(f"INSERT INTO data VALUES ({marks})", [[i, *row] for i, row in enumerate(X.tolist())])
-        rows = connection.execute(select(found, "data", dialect) + " ORDER BY s.row_number").fetchall()
-    return _read(found, rows)
+        given = X.values() if isinstance(X, dict) else np.asarray(X).T
+        arrays = [np.array(values, dtype=object if isinstance(values[0], str) else np.float64) for values in given]
+        connection.register("given", {f"c{j}": part for j, part in enumerate([np.arange(len(arrays[0])), *arrays])})
+        connection.execute("INSERT INTO data SELECT * FROM given")
+        answer = connection.execute(select(found, "data", dialect) + " ORDER BY s.row_number").fetchall()
+    return _read(found, answer)
 
 
 def _read(found: Program, rows: list[tuple[Any, ...]]) -> tuple[Array, Array | None]:

@@ -19,17 +19,25 @@ def require_agreement(
         if not worst <= tolerance:
             raise DataError(f"The export was refused: in {engine} its probabilities differ by {worst:.1e}.")
     differ = np.asarray(positions) != expected
-    if differ.any() and not _tied(found, g[differ], p if p is None else p[differ], tolerance).all():
+    if differ.any() and not tied(found, X[differ], g[differ], p if p is None else p[differ], tolerance).all():
         raise DataError(f"The export was refused: in {engine} {int(differ.sum())} of {len(X)} decisions differ.")
 
 
-def _tied(found: Program, g: Array, p: Array | None, tolerance: float) -> Array:
+def tied(found: Program, X: Array, g: Array, p: Array | None, tolerance: float) -> Array:
     """Rows whose two best answers are so close that rounding decides."""
+    close = _close(found, g, p, tolerance)
+    if found.decoder != "votes":
+        return close
+    z = found.outputs(X) - found.decode[1]  # a vote is lost where an output is zero
+    return np.asarray(close | (np.abs(z).min(axis=1) <= 1e3 * tolerance * (1 + np.abs(z).max(axis=1))))
+
+
+def _close(found: Program, g: Array, p: Array | None, tolerance: float) -> Array:
     if found.costs is not None and p is not None:
         values = -(p @ found.costs.T)
     else:
         values = g
-    if found.decoder == "unanimous":
+    if found.rejects and found.costs is None:
         return np.asarray(np.abs(values).min(axis=1) <= 1e3 * tolerance * (1 + np.abs(values).max(axis=1)))
     ordered = np.sort(values, axis=1)
     return np.asarray(ordered[:, -1] - ordered[:, -2] <= 1e3 * tolerance * (1 + np.abs(values).max(axis=1)))
