@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import ArrayBlocks
+from discriminant.data import make_blocks
 from discriminant.data.rows import is_sparse
 from discriminant.inference.exact import Integers, independent_rows, integer_row, over_common_denominator, solve
 from discriminant.inference.exact_dots import dot_signs
@@ -86,7 +86,7 @@ def _counterexample(source: Any, relations: list[Integers]) -> int | None:
             open_rows[block.start : block.start + len(residual)] = ~(residual > bound).any(axis=1)
         return 0
 
-    ArrayBlocks(source).reduce(kernel)
+    make_blocks(source).reduce(kernel)
     if not open_rows.all():
         return int(np.argmin(open_rows))
     for start in range(0, n, _CHUNK):

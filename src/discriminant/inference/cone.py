@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import ArrayBlocks, DenseRows, FrameRows, SparseRows, as_rows
+from discriminant.data import DenseRows, FrameRows, SparseRows, as_rows, make_blocks
 from discriminant.data.rows import is_sparse
 from discriminant.inference.exact import Integers, dot, integer_row, over_common_denominator
 from discriminant.inference.exact_dots import dot_signs
@@ -213,7 +213,7 @@ class KeslerCone:
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is left to exact arithmetic
                 return kernel(block)
 
-        blocks = ArrayBlocks(self.source, self.codes)
+        blocks = make_blocks(self.source, self.codes)
         if self.n_rows * self.source.shape[1] < _THREADS_FROM:
             for block in blocks:
                 quiet(block)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discriminant.data import as_rows, encode_labels, is_frame, require_finite, single_threaded_blas
+from discriminant.data.sources import find_source
 from discriminant.errors import DataError, columns, names
 from discriminant.inference.capacity import cover_probability
 from discriminant.inference.columns import independent_columns
@@ -198,14 +199,14 @@ class Removals:
 
 
 def separability(
-    X: Any, y: Any, *, fit_intercept: bool = True, hyperplane: str = "widest", random_state: int = 0
+    X: Any, y: Any = None, *, fit_intercept: bool = True, hyperplane: str = "widest", random_state: int = 0
 ) -> Separability:
     """Whether the classes in y can be told apart by a linear discriminant of X, with proof.
 
     Parameters
     ----------
-    X : array, sparse matrix or frame of shape (n, d)
-    y : labels, n of them, two classes or more
+    X : array, sparse matrix or frame of shape (n, d), or rows from ``discriminant.scan``
+    y : labels, n of them, two classes or more; None where X is a scan with its own
     fit_intercept : whether hyperplanes may miss the origin
     hyperplane : ``"widest"`` looks for the largest margin (two classes, an intercept, up to 600 columns); ``"any"``
         takes the first hyperplane found that separates
@@ -223,11 +224,29 @@ def separability(
     >>> overlap.verdict, 1.0 <= float(overlap.witness.point[0]) <= 2.0, overlap.check()
     ('overlapping', True, True)
     """
+    opened = find_source(X)
+    if opened is not None:
+        from discriminant.inference.separability_source import of_source
+
+        return of_source(opened, y, fit_intercept, hyperplane, random_state)
     classes, codes = encode_labels(y)
     source = as_rows(X)
     _validate(source, codes, classes)
     feature_names = tuple(map(str, X.columns)) if is_frame(X) else None
     require_finite(X, feature_names, estimator="separability")
+    return decide(source, codes, classes, feature_names, fit_intercept, hyperplane, random_state)
+
+
+def decide(
+    source: Any,
+    codes: Array,
+    classes: Array,
+    feature_names: Sequence[str] | None,
+    fit_intercept: bool,
+    hyperplane: str,
+    random_state: int,
+) -> Separability:
+    """The verdict on rows, classes and names that have been checked."""
     with single_threaded_blas():  # many small products: BLAS threads would only wait for one another
         sample = np.unique(np.linspace(0, source.shape[0] - 1, min(source.shape[0], 2_000)).astype(np.intp))
         center, exponent = frame_of(source, sample, fit_intercept)
