@@ -17,6 +17,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.errors import DiscriminantWarning, ParameterError
+from discriminant.estimators.closed_summaries import FisherInference
 from discriminant.estimators.gaussian import reread, warn_of_rank
 from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_tolerance
 from discriminant.estimators.moments import MomentClassifier
@@ -38,7 +39,7 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
 
-class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentClassifier):
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference, MomentClassifier):
     """Fisher's linear discriminant: a projection, and a decision on it.
 
     Parameters

@@ -16,7 +16,7 @@ from discriminant.data import as_rows
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.inputs import read_rows, read_sample
 from discriminant.inference.likelihood import Likelihood, likelihood
-from discriminant.inference.summary import Request, Summary, summarise
+from discriminant.inference.summary import Request, Summary, null_likelihood, summarise, summarise_limit
 from discriminant.protocols import Array
 
 
@@ -44,7 +44,50 @@ class Remembered:
         return None if lost else found
 
 
-class Inferential:
+class Uncertain:
+    """Intervals of predictions for a classifier whose posteriors are softmax functions of linear scores."""
+
+    def probability_interval(self, X: Any, summary: Summary, level: float = 0.95) -> Array:
+        """Intervals for the probabilities of each row, from the covariance of a ``summary``.
+
+        Two classes: (n, 2), for P(classes_[1]|x).  More: (n, K, 2), for each class.
+        """
+        from discriminant.inference.intervals import probability_intervals
+
+        return probability_intervals(summary, self._dense_rows(X), level)
+
+    def boundary_interval(self, X: Any, column: Any, summary: Summary, level: float = 0.95) -> Array:
+        """(n, 3): the value of a column at which the log odds are zero, all else as in each row, and its interval.
+
+        Fieller's: −inf and inf where the column's weight may be zero at this level.  Two classes.
+        """
+        from discriminant.inference.intervals import boundary_intervals
+
+        estimator: Any = self
+        known = estimator._names() or []
+        if column in known:
+            column = known.index(column)
+        elif isinstance(column, str) or not 0 <= column < estimator.n_features_in_:
+            raise DataError(f"There is no column {column!r}; there are {estimator.n_features_in_}.")
+        return boundary_intervals(summary, self._dense_rows(X), int(column), level)
+
+    def _dense_rows(self, X: Any) -> Array:
+        rows = as_rows(read_rows(self, X, reset=False))
+        values = rows.design(0, rows.shape[0]).values
+        return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+
+
+def contrasts(estimator: Any) -> Array:
+    """((K−1)(1+d),): the weights of each class but the first, relative to it, intercepts first."""
+    if "limit_" in vars(estimator):
+        found = estimator.limit_.coefficients
+        return np.asarray(found if found.ndim == 1 else found[:, 1:].T.ravel())
+    model = estimator.discriminant_
+    A = np.vstack([model.intercept, model.coef.T])
+    return np.asarray((A if A.shape[1] == 1 else A[:, 1:] - A[:, :1]).T.ravel())
+
+
+class Inferential(Uncertain):
     """Statistical inference for a classifier whose ``discriminant_`` maximises a (penalised) logistic likelihood."""
 
     def summary(
@@ -58,6 +101,8 @@ class Inferential:
         tests: str = "wald",
         level: float = 0.95,
         groups: Any = None,
+        draws: int = 200,
+        random_state: int = 0,
     ) -> Summary:
         """Estimates, standard errors, tests and intervals, and measures of fit, as a table.
 
@@ -68,38 +113,52 @@ class Inferential:
             repetitions of rows.
         covariance : {"model", "HC0", "HC1", "cluster"}
             Inverse information, robust, or robust to dependence within ``groups``.
-        intervals : {"wald", "profile"}
+        intervals : {"wald", "profile", "bootstrap"}
+            After a ridge, "wald" is the Laplace approximation to the posterior.  "bootstrap": ``draws`` refits on rows
+            drawn with replacement (seed ``random_state``), for any penalty.
         tests : {"wald", "likelihood-ratio"}
         level : float
             Of the intervals.
         groups : labels (n,), optional
             The cluster of each row.
         """
-        model = self._likelihood(X, y, sample_weight)
-        request = Request(covariance, intervals, tests, level, groups)
+        check_is_fitted(self)
         estimator: Any = self
-        d = estimator.n_features_in_
         found = estimator._names()
-        labels = [f"x{j}" for j in range(d)] if found is None else found
+        labels = [f"x{j}" for j in range(estimator.n_features_in_)] if found is None else found
+        request = Request(covariance, intervals, tests, level, groups)
+        rows = self._training_rows(X, y, sample_weight)
+        if intervals == "bootstrap":
+            return self._bootstrap(request, labels, rows, draws, random_state)
+        model = self._likelihood(*rows)
+        if hasattr(self, "limit_"):
+            total, null = null_likelihood(model.blocks, model.n_classes)
+            return summarise_limit(self.limit_, total, labels, request, null)
         return summarise(model, self._raw_weights(), estimator.classes_, labels, request, self._ridge())
+
+    def _bootstrap(
+        self, request: Request, labels: list[str], rows: tuple[Any, Any, Any], draws: int, seed: int
+    ) -> Summary:
+        from discriminant.estimators.bootstrap import bootstrap_summary
+
+        estimator: Any = self
+        request.check(len(rows[1]))
+        theta = contrasts(self)
+        none = np.full(len(theta), np.nan)
+        D = estimator.n_features_in_ + 1
+        outcomes = [str(label) for label in estimator.classes_[1:] for _ in range(D)]
+        kinds = {"errors": "bootstrap", "covariance": "bootstrap", "intervals": "percentile"}
+        terms = ["(intercept)", *labels] * (len(estimator.classes_) - 1)
+        empty = np.full((len(theta), len(theta)), np.nan)
+        n = {"n": float(len(rows[1]))}
+        table = Summary(terms, outcomes, theta, none, none, none, none, none, empty, n, request.level, kinds)
+        return bootstrap_summary(self, table, rows, contrasts, draws, seed)
 
     def diagnostics(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
         """Residuals, leverages and Cook's distances of the rows of a two-class fit."""
         from discriminant.inference.diagnostics import diagnose
 
         return diagnose(self._likelihood(X, y, sample_weight), self._raw_weights())
-
-    def probability_interval(self, X: Any, summary: Summary, level: float = 0.95) -> Array:
-        """(n, 2): an interval for P(classes_[1]|x) of each row, from the covariance of a ``summary``."""
-        from discriminant.inference.diagnostics import probability_intervals
-
-        estimator: Any = self
-        if len(estimator.classes_) != 2:
-            raise DataError("Intervals of probabilities are given for two classes.")
-        rows = as_rows(read_rows(self, X, reset=False))
-        values = rows.design(0, rows.shape[0]).values
-        dense = values.toarray() if hasattr(values, "toarray") else values
-        return probability_intervals(self._raw_weights(), summary.covariance, dense, level)
 
     def loo_predict_proba(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Array:
         """Posteriors of each training row under the fit without it, by one Newton step from the fit with it.
@@ -122,16 +181,25 @@ class Inferential:
     def _remember(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._rows = Remembered(X, y, sample_weight)
 
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        if X is not None:
+            return X, y, sample_weight
+        found = self._rows.recall() if hasattr(self, "_rows") else None
+        if found is None:
+            raise DataError("The rows of the fit are not there any more: call summary(X, y) with them.")
+        return found[0], found[1], found[2]
+
     def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> Likelihood:
         check_is_fitted(self)
         estimator: Any = self
+        if "coding_" in vars(self):
+            raise ParameterError(
+                "With a basis or a coding there is no one likelihood of x; fit on the features, two classes or the "
+                "softmax at a time: LogisticRegression().fit(basis.fit_transform(X), y).summary()."
+            )
         if not self.fit_intercept or self.class_weight is not None:  # type: ignore[attr-defined]
             raise ParameterError("summary is defined for fits with an intercept and without class_weight.")
-        if X is None:
-            found = self._rows.recall() if hasattr(self, "_rows") else None
-            if found is None:
-                raise DataError("The rows of the fit are not there any more: call summary(X, y) with them.")
-            X, y, sample_weight = found
+        X, y, sample_weight = self._training_rows(X, y, sample_weight)
         sample = read_sample(self, X, y, sample_weight, estimator.classes_)
         plain = likelihood(sample.blocks, len(estimator.classes_))
         if estimator.penalty != "jeffreys":
@@ -149,5 +217,8 @@ class Inferential:
         if estimator.penalty == "jeffreys":
             return 0.0
         if getattr(estimator, "l1_ratio", 0) not in (0, 0.0, None):
-            raise ParameterError("After a penalty on absolute values standard errors are not defined; use l1_ratio=0.")
+            raise ParameterError(
+                "After a penalty on absolute values standard errors are not defined: use intervals='bootstrap', or "
+                "l1_ratio=0."
+            )
         return 0.0 if np.isinf(estimator.C) else 1.0 / float(estimator.C)

@@ -18,6 +18,7 @@ from discriminant.codings import ClassCoding
 from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, columns
+from discriminant.estimators.closed_summaries import LeastSquaresInference
 from discriminant.estimators.inputs import Sample, all_or_nothing, read_sample
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.targets import class_coding, class_margins, needed_coding, row_margins
@@ -27,7 +28,7 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
 
 
-class LeastSquaresClassifier(MomentClassifier):
+class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
     """Minimum squared error: the linear discriminant a = Y†b, with ridge and any target coding.
 
     Parameters

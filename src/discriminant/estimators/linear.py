@@ -15,6 +15,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from discriminant.data import map_rows, require_finite
 from discriminant.errors import ParameterError
+from discriminant.estimators.closed_summaries import GaussianInference
 from discriminant.estimators.covariances import SHRINKAGES, pooled_whitening, require_whole_moments
 from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores, whitening_residual
 from discriminant.estimators.inputs import (
@@ -34,7 +35,9 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
 
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianClassifier):
+class LinearDiscriminantAnalysis(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianInference, GaussianClassifier
+):
     """Gaussian classes with a common covariance: linear boundaries, posteriors, discriminant axes.
 
     Parameters

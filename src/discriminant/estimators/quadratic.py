@@ -141,6 +141,14 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         parts = [np.linalg.eigh(covariance) for covariance in self._covariances]
         return [(values[::-1], vectors[:, ::-1]) for values, vectors in parts]
 
+    def summary(self, *args: Any, **kwargs: Any) -> Any:
+        """Not defined: a sentence says why and what to use."""
+        raise ParameterError(
+            "A quadratic discriminant has a covariance for each class and no weight for a column, so that there is no "
+            "table of weights to test. LinearDiscriminantAnalysis and LogisticRegression have one; what this model is "
+            "worth, loo_score(X, y) tells."
+        )
+
     def _joint_log_likelihood(self, rows: Any) -> Array:
         def score(design: Any) -> Array:
             values = design.values

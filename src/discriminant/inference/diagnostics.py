@@ -1,9 +1,8 @@
-"""Row by row: residuals, leverages and influence of a logistic fit, intervals of its probabilities, clustered scores.
+"""Row by row: residuals, leverages and influence of a logistic fit, its fits without single rows, clustered scores.
 
 leverage        h_i = w p(1−p) yᵗ I⁻¹ y
 Pearson         (t − p) / √(p(1−p))          deviance   ±√(−2 ln p_t)
 Cook            r² h / ((1 − h)² k), r the Pearson residual
-probability     logit p ± z_α √(yᵗ Σ y)
 """
 
 from __future__ import annotations
@@ -92,13 +91,3 @@ def clustered_scores(model: Likelihood, theta: Array, groups: Any) -> Array:
         rows = (residual[:, :, None] * Y[:, None, :]).reshape(len(Y), -1) * w[:, None]
         np.add.at(total, codes[block.start : block.start + block.rows], rows)
     return total
-
-
-def probability_intervals(A: Array, covariance: Array, X: Array, level: float) -> Array:
-    """(n, 2): the ends of the interval of P(second class|x), from the covariance of raw weights of two classes."""
-    from scipy.special import expit, ndtri
-
-    Y = np.c_[np.ones(len(X)), X]
-    z = Y @ A[:, 0]
-    reach = ndtri(0.5 + level / 2) * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", Y, covariance, Y), 0.0))
-    return np.asarray(expit(np.column_stack([z - reach, z + reach])))

@@ -15,10 +15,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.data import single_threaded_blas
 from discriminant.errors import DataError
 from discriminant.protocols import Array, Block
 
 MOST_PARAMETERS = 6_000
+MANY_VALUES = 5_000_000
 
 
 @dataclass
@@ -123,6 +125,7 @@ class Likelihood:
     n_classes: int
     center: Array
     scale: Array
+    problem: Any = None  # the same rows as the solver sees them, where they are many: its looks are faster
 
     @property
     def n_parameters(self) -> int:
@@ -134,8 +137,20 @@ class Likelihood:
                 f"The information matrix of {self.n_parameters} parameters is too large to invert; "
                 f"standard errors are given for up to {MOST_PARAMETERS}."
             )
+        if self.problem is not None and not meat:
+            return self._fast(theta, information)
         result: Look = self.blocks.reduce(Kernel(theta, self.center, self.scale, information, meat))
         return result
+
+    def _fast(self, theta: Array, information: bool) -> Look:
+        """The look of the solver: mean losses in the same coordinates, for K classes with a vector for each."""
+        many = self.n_classes > 2
+        A = np.c_[np.zeros(theta.shape[1]), theta.T] if many else theta.T
+        with single_threaded_blas():
+            look = self.problem.look(np.ascontiguousarray(A), hessian=information)
+        total, first = self.problem.total, theta.shape[1] if many else 0
+        found = None if look.hessian is None else look.hessian[first:, first:] * total
+        return Look(-look.value * total, -look.gradient[:, int(many) :].T * total, found, None)
 
     def from_raw(self, A: Array) -> Array:
         """θ (K−1, 1+d) from weights (1 + d, K) or, two classes, (1 + d, 1) in the units of X."""
@@ -207,9 +222,15 @@ def invert_scaled(H: Array) -> Array:
 
 
 def likelihood(blocks: Any, n_classes: int) -> Likelihood:
-    """The likelihood with columns centred and scaled by the rows' own mean and deviation."""
+    """The likelihood with columns centred and scaled by the rows' own mean and deviation; many rows: those of some."""
     from discriminant.gaussian.moments import class_moments
+    from discriminant.optimize.logistic import LogisticProblem
 
+    problem = LogisticProblem(blocks, n_classes)
+    if problem.values >= MANY_VALUES and not problem.sparse:
+        problem = problem.with_units()
+        center = np.zeros(blocks.n_features) if problem.center is None else problem.center
+        return Likelihood(blocks, n_classes, center, problem.units[1:, 0], problem)
     one = type(blocks)(blocks.rows, np.zeros(blocks.n_rows, dtype=np.uint8), blocks.weight)
     moments = class_moments(one, 1, diagonal=True)
     deviation = np.sqrt(moments.squares() / moments.total) * moments.unit

@@ -8,6 +8,8 @@ Parameters are those of the raw columns: the intercept's profile is that of the 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from discriminant.inference.likelihood import Likelihood, Look
@@ -66,7 +68,7 @@ def _held(model: Likelihood, theta: Array, j: int, t: float) -> tuple[float, Arr
     D = len(model.center) + 1
     k, i = divmod(j, D)
     if i == 0:
-        plain = Likelihood(model.blocks, model.n_classes, np.zeros(D - 1), model.scale)
+        plain = replace(model, center=np.zeros(D - 1), problem=None)
         moved = theta.copy()
         moved[:, 0] = theta[:, 0] - theta[:, 1:] @ (model.center / model.scale)
         moved[k, 0] = t

@@ -23,7 +23,7 @@ from discriminant.inference.likelihood import Likelihood, Look, invert_scaled
 from discriminant.protocols import Array
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")
-INTERVALS = ("wald", "profile")
+INTERVALS = ("wald", "profile", "bootstrap")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +55,12 @@ class Summary:
         many = len(set(self.outcomes)) > 1
         bounds = (f"{50 * (1 - self.level):g}%", f"{50 * (1 + self.level):g}%")
         table: dict[str, Any] = {"outcome": self.outcomes} if many else {}
-        spread = "std. error" if self.kinds["errors"] == "sampling" else "posterior sd"
+        spread = "posterior sd" if self.kinds["errors"] == "posterior" else "std. error"
         table |= {"term": self.terms, "estimate": self.estimate, spread: self.standard_error}
         if self.kinds["errors"] == "sampling":
-            table |= {"z": self.z, "p": self.p}
-        return table | {bounds[0]: self.low, bounds[1]: self.high, "odds ratio": self.odds_ratio}
+            table |= {self.kinds.get("statistic", "z"): self.z, "p": self.p}
+        table |= {bounds[0]: self.low, bounds[1]: self.high}
+        return table | ({"odds ratio": self.odds_ratio} if self.kinds.get("odds", "yes") else {})
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """The table as a data frame of pandas or polars."""
@@ -102,7 +103,9 @@ def _cell(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     if name == "p":
-        return "<1e-16" if value < 1e-16 else f"{value:.3g}" if value < 1e-3 else f"{value:.4f}"
+        return (
+            "–" if value != value else "<1e-16" if value < 1e-16 else f"{value:.3g}" if value < 1e-3 else f"{value:.4f}"
+        )
     if value != value:
         return "–"
     return f"{value:.5g}"
@@ -189,6 +192,36 @@ def summarise(
     )
 
 
+def summarise_limit(limit: Any, total: float, feature_names: Sequence[str], request: Request, null: float) -> Summary:
+    """The table of a fit whose likelihood has no finite maximum: what is infinite is said to be, the rest is given."""
+    from scipy.special import ndtr, ndtri
+
+    d, m = len(limit.center), len(limit.classes) - 1
+    estimate = limit.coefficients if m == 1 else limit.coefficients[:, 1:].T.ravel()
+    lost = ~np.isfinite(estimate)
+    covariance = np.full((m * (d + 1),) * 2, np.nan) if not limit.covariance.size else limit.covariance
+    error = np.where(lost, np.inf, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
+    reach = ndtri(0.5 + request.level / 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = np.where(lost, np.nan, estimate / error)
+        low, high = (np.where(lost, np.nan, estimate + side * reach * error) for side in (-1, 1))
+    value, k = limit.log_likelihood, m * (d + 1)
+    statistics = {"n": total, "log-likelihood": value, "deviance": -2 * value, "null deviance": -2 * null}
+    statistics |= {"df": total - k, "McFadden R²": 1 - value / null}
+    note = (
+        "The classes are separated: estimates of ±inf have neither standard errors nor tests, and the log-likelihood "
+        "is its least upper bound. Finite estimates and their errors are those of the rows that separation leaves "
+        "undecided. penalty='jeffreys' gives finite estimates and profile intervals for all."
+    )
+    terms = ["(intercept)", *(str(name) for name in feature_names)] * m
+    outcomes = [str(label) for label in limit.classes[1:] for _ in range(d + 1)]
+    kinds = {"errors": "sampling", "covariance": "model", "intervals": "wald"}
+    p = 2 * ndtr(-np.abs(z))
+    return Summary(
+        terms, outcomes, estimate, error, z, p, low, high, covariance, statistics, request.level, kinds, (note,)
+    )
+
+
 def ridge_curvature(model: Likelihood, ridge: float) -> Array:
     """½ ridge ‖w‖² in the scaled coordinates; over softmax weights of K classes it is that of the contrasts."""
     D, m = len(model.center) + 1, model.n_classes - 1
@@ -234,13 +267,18 @@ def _covariance(model: Likelihood, theta: Array, look: Look, bread: Array, reque
     return np.asarray(factor * bread @ look.meat @ bread)
 
 
-def _statistics(model: Likelihood, theta: Array, look: Look) -> dict[str, float]:
+def null_likelihood(blocks: Any, n_classes: int) -> tuple[float, float]:
+    """(rows, the log-likelihood of class frequencies alone)."""
     from discriminant.data import count_classes
 
-    counts = count_classes(model.blocks.target, model.n_classes, model.blocks.weight)
+    counts = count_classes(blocks.target, n_classes, blocks.weight)
     n = float(counts.sum())
     shares = counts[counts > 0]
-    null = float((shares * np.log(shares / n)).sum())
+    return n, float((shares * np.log(shares / n)).sum())
+
+
+def _statistics(model: Likelihood, theta: Array, look: Look) -> dict[str, float]:
+    n, null = null_likelihood(model.blocks, model.n_classes)
     k = model.n_parameters
     value = model.plain_value(theta) if hasattr(model, "plain_value") else look.value
     return {

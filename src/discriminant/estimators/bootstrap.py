@@ -1,0 +1,77 @@
+"""The bootstrap of a classifier's weights: rows drawn with replacement, the estimator fitted again, percentiles taken.
+
+It assumes nothing of the model but that rows are independent draws, so that it is the way to intervals for penalised
+fits, shrunken covariances and whatever has no formula.  For penalised fits they are intervals of the penalised weights,
+whose bias they do not take away.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from discriminant.data import encode_labels
+from discriminant.errors import ParameterError
+from discriminant.inference.summary import Summary
+from discriminant.protocols import Array
+
+NOTE = (
+    "Bootstrap: {draws} fits on rows drawn with replacement; standard errors and percentile intervals are those of the "
+    "weights that came out."
+)
+
+
+def bootstrap_summary(
+    estimator: Any,
+    table: Summary,
+    rows: tuple[Any, Any, Any],
+    weights: Callable[[Any], Array],
+    draws: int,
+    random_state: int,
+) -> Summary:
+    """``table`` with the errors and intervals of ``draws`` refits; ``weights`` reads the estimates off a fit."""
+    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 20:
+        raise ParameterError(f"draws is {draws!r}; percentiles need at least 20 fits, better 1000.")
+    X, y, sample_weight = rows
+    codes = encode_labels(y)[1]
+    K, n = len(estimator.classes_), len(codes)
+    given = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    random = np.random.default_rng(random_state)
+    found: list[Array] = []
+    while len(found) < draws:
+        counts = random.multinomial(n, np.full(n, 1.0 / n)) * given
+        if (np.bincount(codes, counts, minlength=K) == 0).any():
+            continue  # a sample without one of the classes has no fit
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is to be said of the data was said of the fit
+            found.append(weights(clone(estimator).fit(X, y, sample_weight=counts)))
+    sample = np.array(found)
+    tail = (1 - table.level) / 2
+    low, high = np.quantile(sample, [tail, 1 - tail], axis=0, method="inverted_cdf")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        covariance = np.cov(sample, rowvar=False).reshape(sample.shape[1], -1)
+        error = np.sqrt(np.diagonal(covariance))
+        z = table.estimate / error
+    notes = [NOTE.format(draws=draws)]
+    infinite = int((~np.isfinite(sample)).any(axis=1).sum())
+    if infinite:
+        notes.append(
+            f"In {infinite} of them the classes were separated, with infinite weights: no standard errors then."
+        )
+    kinds = {**table.kinds, "errors": "bootstrap", "covariance": "bootstrap", "intervals": "percentile"}
+    return replace(
+        table,
+        standard_error=error,
+        z=z,
+        p=np.full(len(z), np.nan),
+        low=low,
+        high=high,
+        covariance=covariance,
+        kinds=kinds,
+        notes=tuple(notes),
+    )

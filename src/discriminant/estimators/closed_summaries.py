@@ -1,0 +1,221 @@
+"""``summary`` of the discriminants in closed form: least squares, Gaussian classes with one covariance, Fisher."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.inferential import Uncertain, contrasts
+from discriminant.estimators.inputs import read_sample
+from discriminant.gaussian.whiten import whiten_moments
+from discriminant.inference.linear_summary import (
+    HC,
+    GaussianFit,
+    Named,
+    Ols,
+    check_kind,
+    gaussian_summary,
+    ols_summary,
+)
+from discriminant.inference.summary import Summary
+from discriminant.protocols import Array, Block
+
+GAUSSIAN_NOTE = (
+    "Standard errors are those of large samples when the classes are Gaussian with one covariance; they say nothing "
+    "where that is false. intervals='bootstrap' does not assume it."
+)
+FISHER_NOTE = (
+    "The direction is Σ⁻¹ times the difference of the means; its errors are those of Gaussian classes with one "
+    "covariance. The intercept follows from the threshold asked for and is given without."
+)
+
+
+def labels_of(estimator: Any) -> list[str]:
+    """The names of the columns; x0, x1, … where there are none."""
+    return estimator._names() or [f"x{j}" for j in range(estimator.n_features_in_)]
+
+
+class LeastSquaresInference:
+    """t-tests of least-squares weights."""
+
+    def summary(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        covariance: str = "model",
+        intervals: str = "wald",
+        level: float = 0.95,
+        draws: int = 200,
+        random_state: int = 0,
+    ) -> Summary:
+        """Estimates, standard errors, t-tests and intervals of the weights of each output, as a table.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows of the fit: needed for HC covariances and the bootstrap only.  Weights count as repetitions.
+        covariance : {"model", "HC0", "HC1", "HC2", "HC3"}
+            Equal residual variances, or robust to unequal ones.
+        intervals : {"wald", "bootstrap"}
+        level, draws, random_state
+            Of the intervals; number of refits and seed of the bootstrap.
+        """
+        check_is_fitted(self)
+        model: Any = self
+        check_kind(covariance, ("model", *HC))
+        if model._margins is not None or len(model._problems) > 1:
+            raise ParameterError("summary is defined where every row takes part in every output, without row margins.")
+        problem, targets = model._problems[0][0], model.targets_
+        if covariance != "model" and (X is None or problem.penalised):
+            raise DataError("HC covariances need the rows: call summary(X, y, covariance=...), of an unpenalised fit.")
+        fit = _ols(model, problem, targets)
+        A = np.vstack([model.discriminant_.intercept, model.discriminant_.coef.T])
+        outcomes = model.classes_[1:] if A.shape[1] == 1 else model.classes_[: A.shape[1]]
+        named = Named(labels_of(model), [str(o) for o in outcomes], level)
+        notes = []
+        if problem.whitened.rank < model.n_features_in_:
+            notes.append(
+                "Some columns are collinear: their weights come from the pseudo-inverse, and so do the errors."
+            )
+        meat = None if covariance == "model" else _meat(model, problem, fit, A, covariance, (X, y, sample_weight))
+        table = ols_summary(fit, A, named, covariance, meat, notes)
+        if intervals != "bootstrap":
+            return table
+        return _bootstrapped(model, table, (X, y, sample_weight), draws, random_state, _outputs)
+
+
+def _outputs(model: Any) -> Array:
+    A = np.vstack([model.discriminant_.intercept, model.discriminant_.coef.T])
+    return np.asarray(A.T.ravel())
+
+
+def _bootstrapped(model: Any, table: Summary, rows: tuple[Any, Any, Any], draws: int, seed: int, read: Any) -> Summary:
+    from discriminant.estimators.bootstrap import bootstrap_summary
+
+    if rows[0] is None or rows[1] is None:
+        raise DataError("The bootstrap needs the rows: call summary(X, y, intervals='bootstrap').")
+    return bootstrap_summary(model, table, rows, read, draws, seed)
+
+
+def _ols(model: Any, problem: Any, targets: Array) -> Ols:
+    white, total = problem.whitened, problem.total
+    r = white.rank
+    M = np.zeros((1 + len(white.matrix), 1 + r))
+    M[0, 0], M[0, 1:], M[1:, 1:] = 1.0, -(white.origin @ white.matrix) - problem.centre, white.matrix
+    mean = problem.shares @ targets
+    tss = total * (problem.energy @ targets**2 - mean**2)
+    ridge = float(model.alpha)
+    slopes = np.square(model.discriminant_.coef).sum(axis=1)
+    rss = np.array([2 * total * problem.optimality(targets[:, [j]])[0] for j in range(targets.shape[1])])
+    return Ols(M, total, 1 + r, rss - ridge * slopes, tss, ridge)
+
+
+def _meat(model: Any, problem: Any, fit: Ols, A: Array, kind: str, rows: tuple[Any, Any, Any]) -> Array:
+    """Σ w ω e² u uᵗ of each output, u = [1, v]."""
+    sample = read_sample(model, *rows, model.classes_)
+    total = float(sample.blocks.n_rows if sample.weight is None else sample.weight.sum())
+    if abs(total - fit.total) > 1e-6 * fit.total:
+        raise DataError(
+            f"The fit saw a total weight of {fit.total:g} and these rows have {total:g}; give its own rows."
+        )
+
+    def kernel(block: Block) -> Array:
+        values = block.design.values
+        values = values.toarray() if hasattr(values, "toarray") else values
+        v = problem._centred(values)
+        u = np.c_[np.ones(len(v)), v]
+        weight = np.ones(len(v)) if block.weight is None else block.weight
+        e = model.targets_[np.asarray(block.target, dtype=np.intp)] - (values @ A[1:] + A[0])
+        slack = 1 - np.einsum("ij,ij->i", u, u) / fit.total
+        factor = weight / {"HC2": slack, "HC3": slack**2}.get(kind, np.ones(1))
+        return np.stack([(u * (factor * e[:, j] ** 2)[:, None]).T @ u for j in range(e.shape[1])])
+
+    found = sample.blocks.reduce(kernel)
+    return np.asarray(found * (fit.total / (fit.total - fit.rank)) if kind == "HC1" else found)
+
+
+class GaussianInference(Uncertain):
+    """Wald tests of the weights of Gaussian discriminants, by the delta method."""
+
+    def summary(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        intervals: str = "wald",
+        level: float = 0.95,
+        draws: int = 200,
+        random_state: int = 0,
+    ) -> Summary:
+        """Weights of each class relative to the first, with standard errors, Wald tests and intervals, as a table.
+
+        The class moments suffice; X, y and sample_weight are for intervals="bootstrap", which refits ``draws`` times
+        and assumes nothing of the classes.
+        """
+        check_is_fitted(self)
+        model: Any = self
+        K = len(model.classes_)
+        plain = _plain_gaussian(model)
+        if not plain and intervals != "bootstrap":
+            raise ParameterError(
+                "Standard errors by formula are for one full covariance without shrinkage; use summary(X, y, "
+                "intervals='bootstrap')."
+            )
+        white, moments = model._whitened, model.moments_
+        lost = K if plain else 0
+        fit = GaussianFit(
+            white.matrix, white.means, white.origin, moments.weight, moments.total - lost, model.priors is not None
+        )
+        theta = contrasts(model).reshape(K - 1, -1).T
+        named = Named(labels_of(model), [str(label) for label in model.classes_[1:]], level)
+        table = gaussian_summary(fit, theta, named, [GAUSSIAN_NOTE], slopes_only=False)
+        if intervals != "bootstrap":
+            return table
+        return _bootstrapped(model, table, (X, y, sample_weight), draws, random_state, contrasts)
+
+
+def _plain_gaussian(model: Any) -> bool:
+    return (
+        model.form == "full"
+        and not model.shrinkage
+        and model.covariance != "robust"
+        and model.covariance_estimator is None
+    )
+
+
+class FisherInference:
+    """Wald tests of Fisher's direction for two classes."""
+
+    def summary(
+        self,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        intervals: str = "wald",
+        level: float = 0.95,
+        draws: int = 200,
+        random_state: int = 0,
+    ) -> Summary:
+        """The weights of Fisher's direction (two classes) with standard errors, Wald tests and intervals, as a table."""
+        check_is_fitted(self)
+        model: Any = self
+        if len(model.classes_) != 2 or model.direction != "fisher":
+            raise ParameterError(
+                "summary is about Fisher's one direction for two classes; for more, LinearDiscriminantAnalysis has one."
+            )
+        moments = model.moments_
+        white = whiten_moments(moments.pooled(), moments.total, tol=model.tol)
+        fit = GaussianFit(white.matrix, white.means, white.origin, moments.weight, moments.total - 2, True)
+        theta = contrasts(model)[:, None]
+        named = Named(labels_of(model), [str(model.classes_[1])], level)
+        table = gaussian_summary(fit, theta, named, [FISHER_NOTE], slopes_only=True)
+        if intervals != "bootstrap":
+            return table
+        return _bootstrapped(model, table, (X, y, sample_weight), draws, random_state, contrasts)

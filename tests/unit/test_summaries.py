@@ -1,0 +1,231 @@
+"""Tables of discriminants in closed form, intervals of predictions, the bootstrap: against others and simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discriminant import (
+    FisherDiscriminant,
+    LeastSquaresClassifier,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    QuadraticDiscriminantAnalysis,
+)
+from discriminant.errors import DataError, DiscriminantWarning, ParameterError
+
+
+def gaussians(n=300, d=3, K=2, seed=0):
+    random = np.random.default_rng(seed)
+    y = random.integers(0, K, n)
+    X = random.normal(size=(n, d)) @ random.normal(size=(d, d)) + y[:, None] * np.linspace(0.5, -0.5, d) + 10
+    return X, y
+
+
+@pytest.mark.parametrize("kind", ["model", "HC0", "HC1", "HC2", "HC3"])
+def test_least_squares_is_that_of_statsmodels(kind):
+    models = pytest.importorskip("statsmodels.api")
+    X, y = gaussians()
+    model = LeastSquaresClassifier().fit(X, y)
+    table = model.summary(X, y, covariance=kind)
+    cov = "nonrobust" if kind == "model" else kind
+    theirs = models.OLS(2.0 * y - 1, models.add_constant(X)).fit(cov_type=cov, use_t=True)
+    np.testing.assert_allclose(table.estimate, theirs.params, rtol=1e-8)
+    np.testing.assert_allclose(table.standard_error, theirs.bse, rtol=1e-8)
+    np.testing.assert_allclose(table.p, theirs.pvalues, rtol=1e-6, atol=1e-200)
+    np.testing.assert_allclose(np.c_[table.low, table.high], theirs.conf_int(), rtol=1e-8)
+    assert table.statistics["R²"] == pytest.approx(theirs.rsquared, rel=1e-9)
+    if kind == "model":
+        assert table.statistics["F"] == pytest.approx(theirs.fvalue, rel=1e-8)
+        assert "unequal variances" in str(table)
+    assert " t " in str(table).splitlines()[0]
+
+
+def test_least_squares_of_many_classes_weights_and_ridge():
+    models = pytest.importorskip("statsmodels.api")
+    X, y = gaussians(K=3)
+    weight = np.random.default_rng(1).integers(1, 4, len(y))
+    table = LeastSquaresClassifier().fit(X, y, weight).summary()
+    R = np.repeat(np.arange(len(y)), weight)
+    for k in range(3):
+        theirs = models.OLS((y[R] == k) * 1.0, models.add_constant(X[R])).fit()
+        np.testing.assert_allclose(table.standard_error[4 * k : 4 * k + 4], theirs.bse, rtol=1e-8)
+    assert table.outcomes[::4] == ["0", "1", "2"]
+    ridge = LeastSquaresClassifier(alpha=5.0).fit(X, y == 0)
+    told = ridge.summary()
+    assert "penalised" in str(told)
+    assert np.isnan(told.p).all()
+    Y = np.c_[np.ones(len(y)), X]
+    e = np.where(y == 0, 1.0, -1.0) - ridge.decision_function(X)
+    inverse = np.linalg.inv(Y.T @ Y + np.diag([0, 5.0, 5, 5]))
+    np.testing.assert_allclose(told.standard_error**2, np.diag(inverse) * (e @ e) / (len(y) - 4), rtol=1e-8)
+    with pytest.raises(DataError, match="rows"):
+        LeastSquaresClassifier().fit(X, y).summary(covariance="HC3")
+    with pytest.raises(ParameterError, match="every row takes part"):
+        LeastSquaresClassifier(coding="pairwise").fit(X, y).summary()
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_errors_of_gaussian_discriminants_are_those_of_repeated_samples(K):
+    """What the formula says of one sample is what many samples of the same Gaussians show."""
+    random = np.random.default_rng(5)
+    d, n = 2, 400
+    root, means = random.normal(size=(d, d)), random.normal(size=(K, d))
+    found, formula = [], []
+    for _ in range(600):
+        y = random.integers(0, K, n)
+        X = means[y] + random.normal(size=(n, d)) @ root + 3
+        table = LinearDiscriminantAnalysis().fit(X, y).summary()
+        found.append(table.estimate)
+        formula.append(table.covariance)
+    seen, said = np.cov(np.array(found).T), np.mean(formula, axis=0)
+    scale = np.sqrt(np.diag(said))
+    np.testing.assert_allclose(seen / scale / scale[:, None], said / scale / scale[:, None], atol=0.16)
+    np.testing.assert_allclose(np.sqrt(np.diag(seen)), scale, rtol=0.1)
+
+
+def test_gaussian_tables_say_what_they_assume():
+    X, y = gaussians()
+    lda = LinearDiscriminantAnalysis().fit(X, y)
+    table = lda.summary()
+    assert "Gaussian with one covariance" in str(table)
+    np.testing.assert_allclose(table.estimate, np.r_[lda.intercept_, lda.coef_[0]], rtol=1e-12)
+    fisher = FisherDiscriminant().fit(X, y).summary()
+    np.testing.assert_allclose(fisher.standard_error[1:], table.standard_error[1:], rtol=1e-8)
+    assert np.isnan(fisher.standard_error[0])
+    given = LinearDiscriminantAnalysis(priors=[0.5, 0.5]).fit(X, y).summary()
+    less = table.standard_error[0] ** 2 - given.standard_error[0] ** 2
+    counts = np.bincount(y)
+    assert less == pytest.approx((1 / counts).sum(), rel=1e-8)  # the frequencies' own variance
+    with pytest.raises(ParameterError, match="bootstrap"):
+        LinearDiscriminantAnalysis(shrinkage=0.1).fit(X, y).summary()
+    with pytest.raises(ParameterError, match="quadratic"):
+        QuadraticDiscriminantAnalysis().fit(X, y).summary()
+    with pytest.raises(ParameterError, match="LinearDiscriminantAnalysis"):
+        FisherDiscriminant().fit(*gaussians(K=3)).summary()
+
+
+def test_the_bootstrap_agrees_where_formulas_hold():
+    X, y = gaussians(n=500)
+    few, labels = np.arange(6.0)[:, None], np.array([0, 0, 1, 0, 1, 1])
+    near = LogisticRegression(C=np.inf).fit(few, labels).summary(intervals="bootstrap", draws=20)
+    assert "the classes were separated" in str(near)
+    X = np.random.default_rng(3).normal(size=X.shape) + 0.5 * y[:, None]
+    logistic = LogisticRegression(C=np.inf).fit(X, y)
+    plain, drawn = logistic.summary(), logistic.summary(intervals="bootstrap", draws=200)
+    np.testing.assert_allclose(drawn.standard_error, plain.standard_error, rtol=0.25)
+    assert "Bootstrap: 200 fits" in str(drawn)
+    np.testing.assert_allclose(drawn.estimate, plain.estimate, rtol=1e-12)
+    again = logistic.summary(intervals="bootstrap", draws=200)
+    np.testing.assert_array_equal(again.low, drawn.low)
+    lasso = LogisticRegression(C=0.1, l1_ratio=1.0, solver="auto").fit(X, y)
+    with pytest.raises(ParameterError, match="bootstrap"):
+        lasso.summary(X, y)
+    assert (lasso.summary(X, y, intervals="bootstrap", draws=20).low <= lasso.coef_.min()).any()
+    lda = LinearDiscriminantAnalysis(shrinkage=0.1).fit(X, y)
+    np.testing.assert_allclose(
+        lda.summary(X, y, intervals="bootstrap", draws=100).standard_error[1:], plain.standard_error[1:], rtol=0.4
+    )
+    least = LeastSquaresClassifier().fit(X, y)
+    robust = least.summary(X, y, covariance="HC3").standard_error
+    np.testing.assert_allclose(least.summary(X, y, intervals="bootstrap").standard_error, robust, rtol=0.25)
+    with pytest.raises(ParameterError, match="at least 20"):
+        logistic.summary(intervals="bootstrap", draws=3)
+    with pytest.raises(DataError, match="rows"):
+        lda.summary(intervals="bootstrap")
+
+
+@pytest.mark.parametrize("make", [lambda: LogisticRegression(C=np.inf), LinearDiscriminantAnalysis])
+@pytest.mark.parametrize("K", [2, 3])
+def test_probability_intervals_are_the_delta_method(make, K):
+    X, y = gaussians(K=K)
+    model = make().fit(X, y)
+    table = model.summary(X, y)
+    found = model.probability_interval(X[:5], table)
+    theta = table.estimate.reshape(K - 1, -1)
+
+    def logits(flat):
+        z = np.c_[np.zeros(5), np.c_[np.ones(5), X[:5]] @ flat.reshape(theta.shape).T]
+        p = np.exp(z - z.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        return np.log(p / (1 - p))
+
+    step = 1e-6
+    jacobian = np.stack(
+        [(logits(theta.ravel() + step * e) - logits(theta.ravel() - step * e)) / (2 * step) for e in np.eye(theta.size)]
+    )
+    spread = np.sqrt(np.einsum("ijk,il,ljk->jk", jacobian, table.covariance, jacobian))
+    ends = 1 / (1 + np.exp(-(logits(theta.ravel())[:, :, None] + 1.959964 * spread[:, :, None] * np.array([-1, 1]))))
+    np.testing.assert_allclose(found, ends[:, 1] if K == 2 else ends, rtol=1e-4)
+    if K == 2:
+        inside = (found[:, 0] < model.predict_proba(X[:5])[:, 1]) & (model.predict_proba(X[:5])[:, 1] < found[:, 1])
+        assert inside.all()
+
+
+def test_boundary_intervals_are_fiellers():
+    X, y = gaussians(n=600)
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    table = model.summary()
+    place, low, high = model.boundary_interval(X[:1], 0, table)[0]
+    for end in (low, high):  # there the log odds are just told from zero
+        x = np.r_[1.0, end, X[0, 1:]]
+        assert (x @ table.estimate) ** 2 == pytest.approx(1.959964**2 * (x @ table.covariance @ x), rel=1e-4)
+    assert low < place < high
+    assert np.r_[1.0, place, X[0, 1:]] @ table.estimate == pytest.approx(0, abs=1e-9)
+    noise = np.c_[X, np.random.default_rng(0).normal(size=len(X))]
+    wider = LogisticRegression(C=np.inf).fit(noise, y)
+    anywhere = wider.boundary_interval(noise[:1], 3, wider.summary())[0]
+    assert anywhere[1:].tolist() == [-np.inf, np.inf]
+    with pytest.raises(DataError, match="no column"):
+        model.boundary_interval(X, 7, table)
+
+
+def test_the_table_of_a_limit():
+    """Infinite estimates are said to be; the rest are those of the rows that separation leaves undecided."""
+    X, y = gaussians(n=200)
+    X[:, 0] = 0
+    X[:20, 0], y[:20] = 1, 1
+    with pytest.warns(DiscriminantWarning, match="column 0"):
+        model = LogisticRegression(C=np.inf).fit(X, y)
+    table = model.summary(X, y)
+    part = LogisticRegression(C=np.inf).fit(X[20:, 1:], y[20:]).summary(X[20:, 1:], y[20:])
+    assert table.estimate[1] == np.inf
+    assert np.isinf(table.standard_error[1])
+    assert np.isnan(table.p[1])
+    np.testing.assert_allclose(table.estimate[[0, 2, 3]], part.estimate, rtol=1e-8)
+    np.testing.assert_allclose(table.standard_error[[0, 2, 3]], part.standard_error, rtol=1e-7)
+    assert table.statistics["deviance"] == pytest.approx(part.statistics["deviance"], rel=1e-10)
+    assert "least upper bound" in str(table)
+    assert "–" in str(table)
+    with pytest.raises(DataError, match="no ends"):
+        model.probability_interval(X, table)
+
+
+@pytest.mark.parametrize("K", [2, 4])
+def test_many_rows_are_seen_as_the_solver_sees_them(monkeypatch, K):
+    from discriminant.inference import likelihood
+
+    X, y = gaussians(n=2000, K=K)
+    X *= [1e-3, 1.0, 1e4]
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    plain = model.summary(X, y)
+    monkeypatch.setattr(likelihood, "MANY_VALUES", 1)
+    fast = model.summary(X, y)
+    np.testing.assert_allclose(fast.standard_error, plain.standard_error, rtol=1e-8)
+    assert fast.statistics["deviance"] == pytest.approx(plain.statistics["deviance"], rel=1e-12)
+    assert not fast.notes
+
+
+def test_the_profile_of_a_jeffreys_intercept_is_that_of_its_own_likelihood():
+    """At the ends of the interval the penalised likelihood has fallen by half the quantile."""
+    from discriminant.data import make_blocks
+    from discriminant.inference.firth import firth
+
+    X, y = gaussians(n=40, d=1)
+    X = X - X.mean()
+    model = LogisticRegression(penalty="jeffreys").fit(X, y)
+    table = model.summary(X, y, intervals="profile")
+    likelihood, _, look = firth(make_blocks(X, y.astype(np.uint8)), 2)
+    slopes = np.linspace(model.coef_[0, 0] - 2, model.coef_[0, 0] + 2, 801)
+    best = max(likelihood.look(likelihood.from_raw(np.array([[table.low[0]], [b]]))).value for b in slopes)
+    assert 2 * (look.value - best) == pytest.approx(3.841459, rel=1e-4)
