@@ -13,32 +13,36 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import require_finite
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.errors import DataError, ParameterError
-from discriminant.estimators.compiled import Compiled
+from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
+from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, read_rows, read_sample
 from discriminant.estimators.logistic_firth import fit_firth
 from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
+from discriminant.estimators.logistic_online import learn_more
 from discriminant.estimators.logistic_parameters import Strength, check_parameters, class_weights
 from discriminant.estimators.logistic_sparse import is_sparse_fit, sparse_fit
 from discriminant.estimators.logistic_verdict import judge, limited, limiting_scores
+from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.estimators.textbook import is_textbook, keep_textbook, textbook_fit
 from discriminant.model import LinearDiscriminant
-from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
+from discriminant.optimize.choose import Choice, choose
 from discriminant.optimize.history import History
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem, solve_logistic
 from discriminant.optimize.logistic.certificate import certify_fit
-from discriminant.optimize.logistic.online import Belief, ignorance, learn
+from discriminant.optimize.logistic.online import Belief
 from discriminant.optimize.logistic.solve import shape_of
 from discriminant.optimize.sparse import SPARSE
-from discriminant.protocols import Array, Certificate
+from discriminant.protocols import Array
 
 
-class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
+class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
     A drop-in for scikit-learn's: the same parameters with the same meaning, except that ``tol`` bounds the proved
@@ -79,6 +83,14 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         With l1_ratio > 0: features that enter together, √|g| ‖w_g‖ in place of ‖w‖₁.
     grouped : bool
         With l1_ratio > 0 and more than two classes: a feature enters for all classes or for none.
+    basis : None, text, function or transformer
+        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    coding : {"auto", "softmax", "one-vs-rest", "one-vs-rest-k-1", "pairwise"} or (K, q) matrix
+        "auto" is the softmax.  The others fit each output by itself.
+    decoder : {"maximum", "sum", "votes", "unanimous"}, optional
+        How outputs that were fitted by themselves name a class; see ``Discriminant``.
+    reject_label : label, optional
+        What ``predict`` says with "unanimous" where not exactly one class is claimed: −1 or "reject" unless given.
 
     Attributes
     ----------
@@ -130,6 +142,10 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         bounds: Any = None,
         groups: Any = None,
         grouped: bool = False,
+        basis: Any = None,
+        coding: Any = "auto",
+        decoder: str | None = None,
+        reject_label: Any = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -151,6 +167,10 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         self.bounds = bounds
         self.groups = groups
         self.grouped = grouped
+        self.basis = basis
+        self.coding = coding
+        self.decoder = decoder
+        self.reject_label = reject_label
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -164,6 +184,10 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
         ``sample_weight``: how often each row counts.  ``offset``: known parts of the scores, (n,) or (n, K), with
         weight one; they are not added again in prediction.
         """
+        if is_coded(self):
+            fit_coded(self, X, y, sample_weight, "logistic", {}, offset=offset)
+            return self
+        self.__dict__.pop("coding_", None)
         if self.penalty == "jeffreys":
             return fit_firth(self, X, y, sample_weight)  # type: ignore[no-any-return]
         strength = check_parameters(self)
@@ -187,48 +211,15 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
 
         Earlier rows are remembered as a Gaussian over the weights: one call equals ``fit``, many come near to it.
         """
-        strength = check_parameters(self)
-        if is_sparse_fit(self, strength):
-            raise ParameterError("partial_fit remembers rows to second order, which takes a ridge: use l1_ratio=0.")
-        known = getattr(self, "_belief", None)
-        if classes is None and not hasattr(self, "classes_"):
-            raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
-        labels = self.classes_ if known is not None or classes is None else np.unique(np.asarray(classes))
-        sample = read_sample(self, X, y, sample_weight, labels)
-        q = 1 if len(labels) == 2 else len(labels)
-        if (sample.blocks.n_features + 1) * q > EXACT_SIZE:
-            raise ParameterError(
-                f"partial_fit keeps a matrix of all weights, and {(sample.blocks.n_features + 1) * q} are too many; "
-                "use fit on rows from discriminant.scan, or select columns."
-            )
-        blocks = sample.blocks
-        if self.class_weight is not None:
-            if isinstance(self.class_weight, str):
-                raise ParameterError("class_weight='balanced' needs all rows; give partial_fit a dict of weights.")
-            factors = class_weights(self.class_weight, labels, np.ones(len(labels)))
-            blocks = blocks if factors is None else weigh(blocks, factors)
-        problem = LogisticProblem(blocks, len(labels), 0.0, bool(self.fit_intercept))
-        before = known or ignorance(problem.n_features, q, strength.l2, problem.intercept)
-        belief = learn(before, problem)
-        if not np.isfinite(belief.mean).all():
-            require_finite(blocks.rows, self._names(), estimator=type(self).__name__)
-        self._belief = belief
-        return self._show(belief, labels, sample.dtype)
-
-    def _show(self, belief: Belief, classes: Array, dtype: Any) -> Self:
-        A = belief.mean - (belief.mean.mean(axis=1, keepdims=True) if belief.mean.shape[1] > 1 else 0.0)
-        self._set_weights(A, None, classes, dtype)
-        self.n_iter_ = np.array([1], dtype=np.int32)
-        status = f"Learned {belief.rows} rows in parts: earlier ones are remembered to second order."
-        self.certificate_ = Certificate(status, True)
-        self.history_ = History()
-        return self
+        return learn_more(self, X, y, classes, sample_weight)  # type: ignore[no-any-return]
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method ``fit`` would use on these data, and why."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             strength = check_parameters(self)
+            if is_coded(self):
+                return plan_coded(self, X, y, sample_weight, "logistic")
             # A clone, since reading the data notes their columns.
             problem, _, _, _ = clone(self)._problem(X, y, sample_weight, None, strength)
         if is_textbook(self.optimizer):
@@ -246,22 +237,35 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Log odds (n,) of ``classes_[1]`` for two classes; scores (n, K) for more."""
+        if "coding_" in vars(self):
+            return super().decision_function(X)
         z = self._scores(X)
         return z[:, 0] if len(self.classes_) == 2 else z
 
     def predict(self, X: Any) -> Array:
         """The class of the largest posterior."""
+        if "coding_" in vars(self):
+            return super().predict(X)
         z = self._scores(X)
         codes = (z[:, 0] > 0).view(np.uint8) if z.shape[1] == 1 else z.argmax(axis=1)
         return np.asarray(self.classes_.take(codes))
 
+    def _gives_posteriors(self) -> bool:
+        return "coding_" not in vars(self) or self._has_posteriors()
+
+    @available_if(_gives_posteriors)
     def predict_proba(self, X: Any) -> Array:
         """P(C_k|x), (n, K)."""
+        if "coding_" in vars(self):
+            return np.asarray(super().predict_proba(X))
         z = self._scores(X)
         return sigmoid_pair(z[:, 0]) if z.shape[1] == 1 else softmax(z)
 
+    @available_if(_gives_posteriors)
     def predict_log_proba(self, X: Any) -> Array:
         """log P(C_k|x), (n, K), finite in the far tail."""
+        if "coding_" in vars(self):
+            return np.asarray(super().predict_log_proba(X))
         model = self.limit_ if limited(self) else self._discriminant()
         return model.predict_log_proba(self._checked(X))
 
@@ -308,20 +312,6 @@ class LogisticRegression(Inferential, Compiled, ClassifierMixin, BaseEstimator):
             and bool((self.coef_ == coef).all())
             and bool(np.all(np.equal(self.intercept_, intercept)))
         )
-
-    def sparsify(self) -> Self:
-        """``coef_`` as a sparse matrix."""
-        from scipy.sparse import csr_matrix
-
-        check_is_fitted(self)
-        self.coef_ = csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """``coef_`` as an array."""
-        check_is_fitted(self)
-        self.coef_ = self.coef_.toarray() if hasattr(self.coef_, "toarray") else self.coef_
-        return self
 
     # Learning
 

@@ -20,9 +20,11 @@ from discriminant.data import SparseRows, count_classes, require_finite, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.threads import ordered_map
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
-from discriminant.estimators.compiled import Compiled
+from discriminant.estimators.coded import fit_coded, is_coded
+from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, read_rows, read_sample
 from discriminant.estimators.logistic_parameters import class_weights
+from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.estimators.svc_fits import OneFit, lasso_fit, machine_fit, ridge_fit
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.logistic.certificate import Certificate
@@ -30,7 +32,7 @@ from discriminant.optimize.sparse.inner import COMPILE_FROM, warm
 from discriminant.protocols import Array
 
 
-class LinearSVC(Compiled, ClassifierMixin, BaseEstimator):
+class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier; a drop-in for scikit-learn's.
 
     Parameters
@@ -54,6 +56,13 @@ class LinearSVC(Compiled, ClassifierMixin, BaseEstimator):
         The order of rows in dual coordinate descent.
     penalize_intercept : bool
         False: the intercept is free, as in the textbooks.
+    basis : None, text, function or transformer
+        φ(x) in place of x, as in ``Discriminant``.
+    coding : {"auto", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "machine"} or (K, q) matrix
+        "auto": as ``multi_class`` says; "machine": all classes together, as "crammer_singer".
+    decoder : {"maximum", "sum", "votes", "unanimous"}, optional
+    reject_label : label, optional
+        What ``predict`` says with "unanimous" where not exactly one class is claimed: −1 or "reject" unless given.
 
     Attributes
     ----------
@@ -88,6 +97,10 @@ class LinearSVC(Compiled, ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         max_iter: int = 1000,
         penalize_intercept: bool = True,
+        basis: Any = None,
+        coding: Any = "auto",
+        decoder: str | None = None,
+        reject_label: Any = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -102,6 +115,10 @@ class LinearSVC(Compiled, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.max_iter = max_iter
         self.penalize_intercept = penalize_intercept
+        self.basis = basis
+        self.coding = coding
+        self.decoder = decoder
+        self.reject_label = reject_label
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -112,6 +129,10 @@ class LinearSVC(Compiled, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d) and labels y (n,)."""
         self._check()
+        if is_coded(self):
+            fit_coded(self, X, y, sample_weight, "hinge", {"multi_class": "crammer_singer"})
+            return self
+        self.__dict__.pop("coding_", None)
         sample = read_sample(self, X, y, sample_weight)
         counts = count_classes(sample.codes, len(sample.classes), sample.weight)
         factors = class_weights(self.class_weight, sample.classes, counts)
@@ -181,6 +202,8 @@ class LinearSVC(Compiled, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Signed scores (n,) of ``classes_[1]`` for two classes; (n, K) for more."""
+        if "coding_" in vars(self):
+            return super().decision_function(X)
         check_is_fitted(self)
         X = read_rows(self, X, reset=False)
         coef = self.coef_
@@ -190,22 +213,10 @@ class LinearSVC(Compiled, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The class of the largest score."""
+        if "coding_" in vars(self):
+            return super().predict(X)
         z = self.decision_function(X)
         return np.asarray(self.classes_[(z > 0).astype(np.intp) if z.ndim == 1 else z.argmax(axis=1)])
-
-    def sparsify(self) -> Self:
-        """``coef_`` as a sparse matrix."""
-        from scipy.sparse import csr_matrix
-
-        check_is_fitted(self)
-        self.coef_ = csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """``coef_`` as an array."""
-        check_is_fitted(self)
-        self.coef_ = _dense(self.coef_)
-        return self
 
     # Parameters and data
 

@@ -1,0 +1,119 @@
+"""What classifiers with outputs of their own share once they have learned: from scores of outputs to a class.
+
+    z = [1, φ(x)] A,        g = decode(z),        predict: the class of the largest g, or the reject label
+
+The coding says what the q outputs mean; posteriors are there where the criterion was a likelihood.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from discriminant.codings import ClassCoding, couple_pairwise
+from discriminant.criteria import Logistic, Pointwise, sigmoid
+from discriminant.data import map_rows
+from discriminant.decision import Rule
+from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.compiled import Compiled
+from discriminant.estimators.features import FeatureMap
+from discriminant.estimators.inputs import read_rows, require_fitted
+from discriminant.model import LinearDiscriminant, label_array
+from discriminant.protocols import Array
+
+
+class Deciding(Compiled):
+    """Decisions of a classifier with ``discriminant_``, ``coding_``, ``criterion_`` and, with a basis, its features."""
+
+    classes_: Array
+    discriminant_: LinearDiscriminant
+    coding_: ClassCoding
+    criterion_: Pointwise
+    _features: FeatureMap | None
+
+    def decision_function(self, X: Any) -> Array:
+        """Class scores (n, K); two classes: (n,), positive for ``classes_[1]``."""
+        rows = self._checked(X)
+        return (
+            self.discriminant_.decision_function(rows) if self._plain else self._rule.decision_function(self._z(rows))
+        )
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest score; with the decoder "unanimous" ``reject_label`` unless exactly one agrees."""
+        rows = self._checked(X)
+        if self._unanimous:
+            rule, labels = self._rule, label_array([*self.classes_.tolist(), self._reject_label()])
+            z = self._z(rows)
+            return np.asarray(labels[np.where(rule.rejected(z), -1, rule.codes(z).astype(np.intp))])
+        return self.discriminant_.predict(rows) if self._plain else self._rule.labels(self._z(rows))
+
+    def outputs(self, X: Any) -> Array:
+        """z (n, q): the scores of the outputs themselves, before the decoder."""
+        return self._z(self._checked(X))
+
+    def _has_posteriors(self) -> bool:
+        """Whether there are probabilities: a likelihood was minimised, and the coding leads back to them."""
+        if not hasattr(self, "discriminant_"):
+            raise AttributeError(f"{type(self).__name__} has probabilities, if any, only after fit.")
+        if self.discriminant_.link is None and not self._pairwise_logistic:
+            raise AttributeError(
+                f"The scores of {type(self).__name__} with criterion {type(self.criterion_).__name__} are not log "
+                "odds: there are no probabilities. Calibrate it (sklearn.calibration.CalibratedClassifierCV)."
+            )
+        return True
+
+    @available_if(_has_posteriors)
+    def predict_proba(self, X: Any) -> Array:
+        """P(C_k|x), (n, K), in float64; pairwise outputs are coupled by Wu, Lin and Weng's second method."""
+        z = self._z(self._checked(X), np.float64)
+        return couple_pairwise(sigmoid(z)) if self._pairwise_logistic else self._rule.posteriors(z)
+
+    @available_if(_has_posteriors)
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(C_k|x), (n, K)."""
+        z = self._z(self._checked(X), np.float64)
+        if self._pairwise_logistic:
+            with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf
+                return np.asarray(np.log(couple_pairwise(sigmoid(z))))
+        return self._rule.log_posteriors(z)
+
+    @property
+    def _pairwise_logistic(self) -> bool:
+        return isinstance(self.criterion_, Logistic) and self.coding_.name == "pairwise"
+
+    @property
+    def _unanimous(self) -> bool:
+        return self.coding_.decoder == "unanimous" and self.coding_.n_outputs > 1
+
+    @property
+    def _plain(self) -> bool:
+        return self._features is None
+
+    @property
+    def _rule(self) -> Rule:
+        return self.discriminant_._rule
+
+    def _checked(self, X: Any) -> Any:
+        require_fitted(self)
+        return read_rows(self, X, reset=False)
+
+    def _z(self, rows: Any, dtype: Any = None) -> Array:
+        if self._features is None:
+            return self.discriminant_.scores(rows, dtype)
+        A, center = self.discriminant_.weights, self.discriminant_.center
+        if center is not None:  # b + (φ − c)W = (b − cW) + φW
+            A = np.vstack([A[:1] - center @ A[1:], A[1:]])
+        z = map_rows(lambda design: design.scores(A), self._features.rows(rows), A.shape[1])
+        if not np.isfinite(z).all():
+            raise DataError("The scores of some rows are not finite: the values of X are too large. Rescale them.")
+        return z
+
+    def _reject_label(self) -> Any:
+        label = getattr(self, "reject_label", None)
+        if label is None:
+            label = -1 if self.classes_.dtype.kind in "iuf" else "reject"
+        if label in self.classes_.tolist():
+            raise ParameterError(f"reject_label {label!r} is the label of a class; choose another.")
+        return label

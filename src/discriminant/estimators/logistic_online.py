@@ -1,0 +1,63 @@
+"""``partial_fit`` of logistic regression: earlier rows are remembered as a Gaussian over the weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import require_finite
+from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.coded import is_coded
+from discriminant.estimators.inputs import read_sample
+from discriminant.estimators.logistic_inputs import weigh
+from discriminant.estimators.logistic_parameters import check_parameters, class_weights
+from discriminant.estimators.logistic_sparse import is_sparse_fit
+from discriminant.optimize.choose import EXACT_SIZE
+from discriminant.optimize.history import History
+from discriminant.optimize.logistic import LogisticProblem
+from discriminant.optimize.logistic.online import Belief, ignorance, learn
+from discriminant.protocols import Array, Certificate
+
+
+def learn_more(estimator: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
+    """Learn some rows on top of what is believed, and forget them."""
+    strength = check_parameters(estimator)
+    if is_coded(estimator):
+        raise ParameterError("partial_fit takes no basis and no coding: map the rows first, and use the softmax.")
+    if is_sparse_fit(estimator, strength):
+        raise ParameterError("partial_fit remembers rows to second order, which takes a ridge: use l1_ratio=0.")
+    known = getattr(estimator, "_belief", None)
+    if classes is None and not hasattr(estimator, "classes_"):
+        raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
+    labels = estimator.classes_ if known is not None or classes is None else np.unique(np.asarray(classes))
+    sample = read_sample(estimator, X, y, sample_weight, labels)
+    q = 1 if len(labels) == 2 else len(labels)
+    if (sample.blocks.n_features + 1) * q > EXACT_SIZE:
+        raise ParameterError(
+            f"partial_fit keeps a matrix of all weights, and {(sample.blocks.n_features + 1) * q} are too many; "
+            "use fit on rows from discriminant.scan, or select columns."
+        )
+    blocks = sample.blocks
+    if estimator.class_weight is not None:
+        if isinstance(estimator.class_weight, str):
+            raise ParameterError("class_weight='balanced' needs all rows; give partial_fit a dict of weights.")
+        factors = class_weights(estimator.class_weight, labels, np.ones(len(labels)))
+        blocks = blocks if factors is None else weigh(blocks, factors)
+    problem = LogisticProblem(blocks, len(labels), 0.0, bool(estimator.fit_intercept))
+    before = known or ignorance(problem.n_features, q, strength.l2, problem.intercept)
+    belief = learn(before, problem)
+    if not np.isfinite(belief.mean).all():
+        require_finite(blocks.rows, estimator._names(), estimator=type(estimator).__name__)
+    estimator._belief = belief
+    return _show(estimator, belief, labels, sample.dtype)
+
+
+def _show(estimator: Any, belief: Belief, classes: Array, dtype: Any) -> Any:
+    A = belief.mean - (belief.mean.mean(axis=1, keepdims=True) if belief.mean.shape[1] > 1 else 0.0)
+    estimator._set_weights(A, None, classes, dtype)
+    estimator.n_iter_ = np.array([1], dtype=np.int32)
+    status = f"Learned {belief.rows} rows in parts: earlier ones are remembered to second order."
+    estimator.certificate_ = Certificate(status, True)
+    estimator.history_ = History()
+    return estimator

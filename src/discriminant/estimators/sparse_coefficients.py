@@ -1,0 +1,27 @@
+"""``sparsify`` and ``densify``, as scikit-learn's linear models have them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
+
+
+class SparseCoefficients:
+    """``coef_`` as a sparse matrix, or as an array again."""
+
+    coef_: Any
+
+    def sparsify(self) -> Self:
+        """``coef_`` as a sparse matrix."""
+        from scipy.sparse import csr_matrix
+
+        check_is_fitted(self)
+        self.coef_ = csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """``coef_`` as an array."""
+        check_is_fitted(self)
+        self.coef_ = self.coef_.toarray() if hasattr(self.coef_, "toarray") else self.coef_
+        return self
