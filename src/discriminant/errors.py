@@ -28,6 +28,10 @@ class MismatchError(DiscriminantError, TypeError):
     """Two parts do not fit together: the message names both and the way out."""
 
 
+class ClusterError(DiscriminantError, ConnectionError):
+    """The cluster that holds the rows is lost or gave them up: the message says what can be done."""
+
+
 class SingularCovarianceError(DiscriminantError, np.linalg.LinAlgError):
     """A class has no density because its covariance is not full rank."""
 
