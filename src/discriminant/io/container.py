@@ -26,12 +26,15 @@ from discriminant.protocols import Array
 
 FORMAT = "discriminant-model"
 VERSION = 1
-LARGEST_HEADER = 64 << 20
+# What a reader may be asked to take apart: JSON grows thirtyfold in memory, so that its length and its parts are
+# bounded, by more where the arrays beside it are large too.
+LARGEST_HEADER, MOST_PARTS = 8 << 20, 250_000
 _TYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
 }  # fmt: skip
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
+_BEGINNING = b'{"__metadata__":{"format":"discriminant-model","version":"'  # of every header that ``pack`` writes
 
 
 class ModelFileError(DataError):
@@ -53,6 +56,8 @@ def pack(document: str, arrays: dict[str, Array]) -> bytes:
         parts.append(data)
         at += len(data)
     body = b"".join(parts)
+    if not _bearable(document.encode(), len(body)):
+        raise DataError("The model has more names, or longer ones, than a model file can hold.")
     metadata = {"format": FORMAT, "version": str(VERSION), "document": document}
     metadata["checksum"] = _checksum(metadata, table, body)
     header = _header({"__metadata__": metadata, **table})
@@ -72,9 +77,17 @@ def unpack(path: Path) -> tuple[str, dict[str, Array]]:
         with open(path, "rb") as file:
             start = file.read(8)
             length = int.from_bytes(start, "little")
-            if len(start) < 8 or length > min(LARGEST_HEADER, size - 8):
+            if (
+                len(start) < 8
+                or not len(_BEGINNING) < length <= size - 8
+                or length > 2 * LARGEST_HEADER + 4 * (size - 8 - length)
+            ):
                 raise ModelFileError(f"{path} is not a model of discriminant, or it is cut short.")
-            raw = file.read(length)
+            if file.read(len(_BEGINNING)) != _BEGINNING:
+                raise ModelFileError(f"{path} is not a model of discriminant.")
+            raw = _BEGINNING + file.read(length - len(_BEGINNING))
+            if len(raw) != length or not _bearable(raw, size - 8 - length):
+                raise ModelFileError(f"{path} is not a model of discriminant, or it is cut short.")
             header = _parse(path, raw)
             metadata = _metadata(path, header)
             table = {name: entry for name, entry in header.items() if name != "__metadata__"}
@@ -92,6 +105,12 @@ def unpack(path: Path) -> tuple[str, dict[str, Array]]:
     return metadata["document"], arrays
 
 
+def _bearable(text: bytes, beside: int) -> bool:
+    """Whether JSON may be taken apart without filling the memory; ``beside``: the bytes of the arrays."""
+    parts = sum(text.count(sign) for sign in (b",", b"[", b"{"))
+    return len(text) <= 2 * LARGEST_HEADER + 4 * beside and parts <= MOST_PARTS + beside // 8
+
+
 def _parse(path: Path, data: bytes) -> dict[str, Any]:
     try:
         header = json.loads(data)
@@ -107,7 +126,7 @@ def _metadata(path: Path, header: dict[str, Any]) -> dict[str, str]:
     if not all(isinstance(value, str) for value in metadata.values()) or metadata.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a model of discriminant.")
     version = metadata.get("version", "")
-    if not version.isdecimal() or not 1 <= int(version[:9]) <= VERSION:
+    if version not in [str(known) for known in range(1, VERSION + 1)]:
         raise ModelFileError(
             f"{path} has version {version[:20]!r} of the format and this package reads versions 1 to {VERSION}. "
             "Install a newer discriminant."

@@ -206,10 +206,9 @@ class Decoder:
             longest = max((len(item) for item in items), default=1)
             text = [item.encode("latin-1") for item in items] if dtype.kind == "S" else items
             flat = np.array(text, dtype=f"{dtype.kind}{max(longest, 1)}")
-            same = (
-                dtype.itemsize <= max(4 * longest, 4) * 64
-            )  # a width that the text itself does not explain is dropped
-            flat = flat.astype(dtype) if same else flat
+            # A width that the text itself does not explain is dropped where it would cost memory.
+            bearable = dtype.itemsize * flat.size <= max(4 * flat.nbytes, 1 << 20)
+            flat = flat.astype(dtype) if bearable and dtype.itemsize >= flat.itemsize else flat
         else:
             raise DataError("The model file holds an array of text that is none.")
         return flat.reshape(node["shape"])
