@@ -19,6 +19,8 @@ from discriminant.protocols import Array
 
 # Root package of type(X) → "module:function" with function(X) → Source.
 OPENERS: dict[str, str] = {
+    "dask": "discriminant.data.dask_rows:open_dask",
+    "dask_expr": "discriminant.data.dask_rows:open_dask",
     "torch": "discriminant.data.device:open_device",
     "cupy": "discriminant.data.device:open_device",
     "array_api_strict": "discriminant.data.device:open_device",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -41,9 +41,8 @@ class DeviceProblem:
 
     def __init__(self, problem: LogisticProblem, center: Array | None) -> None:
         self.problem = problem
-        self.blocks: Any = problem.blocks
-        self.lib: Any = self.blocks.library
-        self.rows: Any = self.blocks.rows
+        self.blocks = cast(Any, problem.blocks)
+        self.lib, self.rows = self.blocks.library, self.blocks.rows
         self.dtype = self.rows.arithmetic
         self.q, self.d = problem.n_outputs, problem.n_features
         self.center = None if center is None else self.lib.put(center, self.dtype)

@@ -1,0 +1,288 @@
+"""What runs where the rows are: functions of one partition, all of them small, their results small too.
+
+A partition is its rows as an array (or CSR matrix), class codes, weights, and the number of its first row in the whole.
+Nothing here imports Dask, so that it runs in any worker, and in tests without one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discriminant.data import threads
+from discriminant.data.blocks import ArrayBlocks, _add, spaced
+from discriminant.data.check import check_weights
+from discriminant.data.labels import code_type, encode_labels
+from discriminant.data.rows import as_rows, is_sparse
+from discriminant.errors import DataError, names
+from discriminant.protocols import Array, Block
+
+BETWEEN = "="  # between a column's name and its level in the name of a dummy column
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows with what belongs to them; labels become codes in ``encode``."""
+
+    X: Any
+    labels: Any = None
+    weight: Any = None
+    start: int = 0
+
+    @property
+    def rows(self) -> int:
+        return int(self.X.shape[0])
+
+
+@dataclass(frozen=True)
+class About:
+    """What the whole needs to know of a partition."""
+
+    rows: int
+    values: int
+    sparse: bool
+    single: bool  # float32 rows
+    classes: Array
+    weighted: bool
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels of a frame's categorical columns: (column, its levels), one column of zeros and ones a level.
+
+    The first level is the one that the others are told from: it has no column (treatment coding).
+    """
+
+    columns: tuple[str, ...]
+    levels: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        known = dict(self.levels)
+        result: list[str] = []
+        for name in self.columns:
+            result += [f"{name}{BETWEEN}{level}" for level in known[name][1:]] if name in known else [name]
+        return tuple(result)
+
+    def array(self, frame: Any) -> Array:
+        """A pandas frame as numbers (n, d)."""
+        known = dict(self.levels)
+        columns: list[Array] = []
+        for name in self.columns:
+            column = frame[name]
+            if name in known:
+                columns += self._dummies(name, column, known[name])
+            else:
+                columns.append(_numbers(name, column))
+        single = bool(columns) and all(column.dtype == np.float32 for column in columns)
+        result = np.empty((len(frame), len(columns)), dtype=np.float32 if single else np.float64)
+        for j, column in enumerate(columns):
+            result[:, j] = column
+        return result
+
+    @staticmethod
+    def _dummies(name: str, column: Any, levels: tuple[Any, ...]) -> list[Array]:
+        values = np.asarray(column.astype(object))
+        hits = [values == level for level in levels]
+        strange = ~np.logical_or.reduce(hits) if hits else np.ones(len(values), dtype=bool)
+        if strange.any():
+            found = values[int(np.argmax(strange))]
+            raise DataError(
+                f"Column {name!r} holds {found!r}, which is missing or none of its levels {names(list(levels))}. Fill "
+                "it, or drop the row."
+            )
+        return [hit.astype(np.float32) for hit in hits[1:]]
+
+
+def _numbers(name: str, column: Any) -> Array:
+    if getattr(column.dtype, "kind", "O") not in "fiub":
+        raise DataError(
+            f"Column {name!r} holds {column.dtype} values and a linear discriminant needs numbers. Make it a category "
+            "(frame.categorize(columns=[…])), encode it, or drop it."
+        )
+    values = column.to_numpy()
+    return np.asarray(values if values.dtype.kind in "fiub" else values.astype(np.float64))
+
+
+def as_matrix(rows: Any, levels: Levels | None) -> Any:
+    """The rows of a partition as a contiguous array, or as a CSR matrix."""
+    if levels is not None:
+        return levels.array(rows)
+    if is_sparse(rows):
+        return rows.tocsr()
+    if hasattr(rows, "todense") and not isinstance(rows, np.ndarray):
+        return rows.to_scipy_sparse().tocsr()  # the sparse arrays that Dask knows
+    array = np.asarray(rows)
+    if array.dtype.kind not in "fiub":
+        raise DataError(f"X holds {array.dtype} values and a linear discriminant needs numbers.")
+    return np.ascontiguousarray(array)
+
+
+def as_vector(values: Any) -> Array:
+    """Labels or weights of a partition, one-dimensional."""
+    array = np.asarray(values.astype(object) if hasattr(values, "cat") else values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
+    return array
+
+
+def prepare(rows: Any, y: Any, weight: Any, levels: Levels | None) -> Part:
+    """A partition of the user's collections as arrays."""
+    X = as_matrix(rows, levels)
+    labels, own = None if y is None else as_vector(y), None if weight is None else as_vector(weight)
+    for values, name in ((labels, "y"), (own, "sample_weight")):
+        if values is not None and len(values) != X.shape[0]:
+            raise DataError(
+                f"A partition of X has {X.shape[0]} rows and that of {name} has {len(values)}. Both must be cut in the "
+                "same way; repartition one of them."
+            )
+    return Part(X, labels, own)
+
+
+def describe(part: Part) -> About:
+    """Rows, classes and kind of a partition."""
+    classes = encode_labels(part.labels)[0] if part.rows else np.asarray(part.labels)[:0]
+    if part.weight is not None:
+        with contextlib.suppress(ZeroWeights):
+            _checked(part)
+    values = part.X.nnz if is_sparse(part.X) else part.X.shape[0] * part.X.shape[1]
+    single = part.X.dtype == np.float32
+    return About(part.rows, int(values), is_sparse(part.X), bool(single), classes, part.weight is not None)
+
+
+class ZeroWeights(Exception):
+    """All weights of a partition are zero, which is no fault where others have some."""
+
+
+def _checked(part: Part) -> Array | None:
+    weight = np.asarray(part.weight, dtype=np.float64)
+    if weight.size and not weight.any():
+        raise ZeroWeights
+    return check_weights(weight, part.rows)
+
+
+def encode(part: Part, classes: Array, start: int) -> Part:
+    """Labels as codes, weights as float64."""
+    weight = None if part.weight is None else np.asarray(part.weight, dtype=np.float64)
+    if not part.rows:
+        return Part(part.X, np.zeros(0, dtype=code_type(len(classes))), weight, start)
+    found, codes = encode_labels(part.labels)
+    position = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
+    strange = [label for label in found.tolist() if label not in position]
+    if strange:
+        raise DataError(
+            f"y contains the class {names(strange)}, which is not among the classes {names(list(classes))}."
+        )
+    table: Array = np.array([position[label] for label in found.tolist()], dtype=code_type(len(classes)))
+    return Part(part.X, table[codes], weight, start)
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """One thread for this task: the scheduler has others for the other cores."""
+    before = getattr(threads._local, "inside", False)
+    threads._local.inside = True
+    try:
+        with threads.single_threaded_blas(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            yield
+    finally:
+        threads._local.inside = before
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A kernel that is told row numbers of the whole."""
+
+    kernel: Callable[[Block], Any]
+    start: int
+
+    def __call__(self, block: Block) -> Any:
+        return self.kernel(replace(block, start=block.start + self.start))
+
+
+def blocks_of(part: Part, factors: Array | None, block_rows: int) -> ArrayBlocks:
+    """The partition in blocks; ``factors``: on the weights of the classes."""
+    blocks = ArrayBlocks(as_rows(part.X), part.labels, part.weight, block_rows)
+    return blocks if factors is None else blocks.weighed(factors)
+
+
+def fold(kernel: Callable[[Block], Any], part: Part, factors: Array | None, block_rows: int) -> Any:
+    """Σ over the partition's blocks; None where it has no rows."""
+    if not part.rows:
+        return None
+    with alone():
+        return blocks_of(part, factors, block_rows).reduce(Moved(kernel, part.start))
+
+
+def add(parts: Sequence[Any]) -> Any:
+    """The sum, first to last.  What came in stays as it was: a task may be run again on it after a worker's death."""
+    total: Any = None
+    for part in parts:
+        if part is not None:
+            total = copy.deepcopy(part) if total is None else _add(total, part)
+    return total
+
+
+@dataclass(frozen=True)
+class Count:
+    """Rows and weight of each class, (2, K)."""
+
+    n_classes: int
+
+    def __call__(self, block: Block) -> Array:
+        codes = np.asarray(block.target)
+        rows = np.bincount(codes, minlength=self.n_classes).astype(np.float64)
+        weight = rows if block.weight is None else np.bincount(codes, block.weight, minlength=self.n_classes)
+        return np.stack([rows, weight])
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Rows of a sample, with their numbers."""
+
+    index: Array
+    X: Any
+    codes: Array
+    weight: Array | None
+
+
+def draw(part: Part, share: float, rare: Array, most: int) -> Drawn:
+    """About ``share`` of the rows, and up to ``most`` rows of each class that is rare in the whole."""
+    keep = spaced(part.rows, max(1, round(share * part.rows))) if part.rows else np.zeros(0, dtype=np.intp)
+    codes = np.asarray(part.labels)
+    extra = [np.flatnonzero(codes == k)[:most] for k in rare]
+    keep = np.unique(np.concatenate([keep, *extra])).astype(np.intp)
+    weight = None if part.weight is None else part.weight[keep]
+    return Drawn(keep + part.start, part.X[keep], codes[keep], weight)
+
+
+def take(part: Part, index: Array) -> Any:
+    """The rows with these numbers (of the whole) that lie in this partition."""
+    mine = index[(index >= part.start) & (index < part.start + part.rows)] - part.start
+    return part.X[mine]
+
+
+def hits(predict: Callable[[Any], Any], part: Part) -> Array:
+    """(weight of the rows that are predicted rightly, weight of all)."""
+    if not part.rows:
+        return np.zeros(2)
+    right = np.asarray(predict(part.X)) == np.asarray(part.labels)
+    weight = np.ones(part.rows) if part.weight is None else np.asarray(part.weight, dtype=np.float64)
+    return np.array([weight[right].sum(), weight.sum()])
+
+
+def learn(method: Any, estimator: Any, part: Part, classes: Array) -> Any:
+    """The estimator after one more partition; the one that came in stays as it was."""
+    if not part.rows:
+        return estimator
+    estimator = copy.deepcopy(estimator)
+    extra = {} if part.weight is None else {"sample_weight": part.weight}
+    method(estimator, part.X, part.labels, classes=classes, **extra)
+    return estimator
