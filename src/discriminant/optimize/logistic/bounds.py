@@ -63,10 +63,10 @@ def two_class_dual_gap(problem: LogisticProblem, look: Look) -> float:
     return float(left @ left / (2 * problem.ridge) + quadratic)
 
 
-def least_gap(problem: LogisticProblem, look: Look) -> float:
-    """What the dual bound would be if the intercept's slope were zero."""
-    slope = look.gradient[1:, 0] * problem.units[1:, 0]
-    return float(slope @ slope / (2 * problem.ridge)) if problem.ridge > 0 else float("inf")
+def loose_gap(problem: LogisticProblem, look: Look) -> float:
+    """‖∇J‖² / 2λ over the weights: what the dual bound would be if the intercepts' slopes were zero."""
+    slope = look.gradient[1:] * problem.units[1:]
+    return float(np.square(slope).sum() / (2 * problem.ridge)) if problem.ridge > 0 else float("inf")
 
 
 def repair(look: Look) -> Array | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from discriminant.optimize.logistic import precondition
+from discriminant.optimize.logistic import precondition, thinned
 from discriminant.optimize.logistic.newton import Point, Trace, newton
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.quasi import quasi_newton
@@ -63,17 +63,23 @@ def sampled_newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float)
 
 
 def many_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
-    """K classes: as for two, preconditioned by the diagonal blocks of a sample's Hessian."""
+    """K classes: a start from samples, preconditioned by the diagonal blocks of the Hessian, renewed where slow."""
     quiet = Trace()
-    K, d = problem.n_classes, problem.n_features
-    small = sampled(problem, max(FIRST_ROWS, 4 * d, 50 * K))
+    K, d, n = problem.n_classes, problem.n_features, problem.n_rows
+    small = sampled(problem, min(max(FIRST_ROWS, 4 * d, 50 * K), max(n // 15, 500)), np.float32)
     rough = precondition.at_zero(small)
     A = quasi_newton(small, A, rough, quiet, K * roughly(small), rough=True).A
-    sample = sampled(problem, sample_size(problem))
-    A = quasi_newton(sample, A, precondition.many_class(small, A), quiet, K * roughly(sample), rough=True).A
-    preconditioner = precondition.many_class(sample, A)
-    trace.passes += quiet.passes * sample.n_rows / problem.n_rows
-    return quasi_newton(problem, A, preconditioner, trace, tol)
+    trace.passes += quiet.passes * small.n_rows / n
+    renew = thinned.Renewal(problem, trace) if thinned.suits(problem) else None
+    rows = min(max(sample_size(problem), 10 * d * K), n // 10)
+    if renew is not None and rows < 4 * d * K:
+        # Too few rows to know each class's curvature: the classes' common one, until the weights are nearer.
+        return quasi_newton(problem, A, thinned.pooled(problem), trace, tol, renew=renew)
+    sample, quiet = sampled(problem, rows, np.float32), Trace()
+    blocks = precondition.many_class if thinned.can_hold(problem) else precondition.common
+    A = quasi_newton(sample, A, blocks(small, A), quiet, K * roughly(sample), rough=True).A
+    trace.passes += quiet.passes * sample.n_rows / n
+    return quasi_newton(problem, A, blocks(sample, A), trace, tol, renew=renew)
 
 
 def wide(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:

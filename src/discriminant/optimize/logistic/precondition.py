@@ -115,6 +115,11 @@ def at_zero(sample: LogisticProblem) -> Shared:
     return Shared(cholesky(gram))
 
 
+def common(sample: LogisticProblem, A: Array) -> Shared:
+    """One matrix for all classes, whatever A: where one for each would be too much to hold."""
+    return at_zero(sample)
+
+
 @dataclass(frozen=True)
 class Gram:
     """Yᵗ diag(w) Y over a block."""

@@ -32,7 +32,7 @@ from discriminant.protocols import Array, Block
 
 FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
 FUSED_BLOCK = 400_000
-MANY_BLOCK = 200_000
+MANY_BLOCK = 600_000
 SAMPLE_BLOCK = 2_048  # rows: tall enough for rank-k updates to run at full speed
 SPARSE_BLOCKS = 16  # at most so many blocks of sparse rows
 ONE_BLOCK = 200_000  # values: problems below this are one block
@@ -207,7 +207,7 @@ class LogisticProblem:
             rows = max(64, FUSED_BLOCK // max(self.n_features, 1))
         elif self.n_outputs > 1 and self.values > ONE_BLOCK:
             # X and the posteriors of a block together in the cache
-            rows = min(self.blocks.rows.block_rows, max(128, MANY_BLOCK // (self.n_features + 2 * self.n_outputs)))
+            rows = min(2 * self.blocks.rows.block_rows, max(512, MANY_BLOCK // (self.n_features + 2 * self.n_outputs)))
         return replace(self, blocks=replace(self.blocks, block_rows=rows), center=center, unit=unit)
 
     def _sparse_units(self) -> LogisticProblem:
@@ -218,7 +218,7 @@ class LogisticProblem:
         unit = usable(power_of_two(np.sqrt(squares)))
         return replace(self, blocks=blocks, unit=unit, row_square=float(squares.sum()))
 
-    def of_sample(self, index: Array, rows: Block) -> LogisticProblem:
+    def of_sample(self, index: Array, rows: Block, dtype: Any = np.float64) -> LogisticProblem:
         """These rows of the whole, already centred and in inner units; the ridge keeps its meaning."""
         values: Any = rows.design.values
         unit = self.units[1:, 0]
@@ -226,6 +226,7 @@ class LogisticProblem:
             values = values.multiply(1 / unit).tocsr()
         else:
             values = (values - (0.0 if self.center is None else self.center)) / unit
+        values = values.astype(dtype, copy=False)
         return InnerProblem(
             make_blocks(values, rows.target, rows.weight, SAMPLE_BLOCK),
             self.n_classes,

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from discriminant.optimize.choose import FACTOR_COLUMNS
-from discriminant.optimize.logistic.bounds import least_gap, many_class_dual_gap, repair, two_class_dual_gap
+from discriminant.optimize.logistic.bounds import loose_gap, many_class_dual_gap, repair, two_class_dual_gap
 from discriminant.optimize.logistic.looks import Look, ManyClass, Moved
 from discriminant.optimize.logistic.newton import Point, Trace, ends_separated
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array
 
 Prover = Callable[[Array, Look, float, float], float]  # (A, look there, decrement, wanted gap) → proved gap
+Renew = Callable[[Array, Look, float, float], Any]  # (A, look there, decrement, wanted gap) → another preconditioner
 
 PAIRS = 20
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
@@ -76,10 +77,12 @@ def quasi_newton(
     rough: bool = False,
     look: Look | None = None,
     prove: Prover | None = None,
+    renew: Renew | None = None,
 ) -> Point:
     """Minimise J from inner A until its gap is proved ≤ tol·|J|; ``rough``: until it is estimated to be.
 
     ``look``: what was seen at A already.  ``prove``: another bound of the gap, asked where the dual one is not enough.
+    ``renew``: asked at each step for a better preconditioner.
     """
     memory = Memory(preconditioner)
     many = problem.n_outputs > 1
@@ -106,6 +109,11 @@ def quasi_newton(
                 return point
         elif not rough and not many and decrement**2 <= 0.2 * target and worth_a_hessian(problem, trace, gap, target):
             return point
+        if renew is not None and (better := renew(A, look, decrement, target)) is not None:
+            preconditioner, memory = better, Memory(better)
+            p = memory.direction(look.gradient)
+            decrement = float(np.sqrt(max(-float(np.vdot(look.gradient, p)), 0.0)))
+            point = replace(point, decrement=decrement)
         near = decrement**2 <= NEAR * target if many else not bounded(problem)
         moved, A, look, P = advance(problem, point, p, trace, bend=near and not rough)
         if not moved:
@@ -144,9 +152,7 @@ def dual_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trac
         return two_class_gap(problem, A, look, target, trace)
     if problem.ridge == 0 or look.bend is None:
         return float("inf")
-    slope = look.gradient[1:] * problem.units[1:]
-    loose = float(np.square(slope).sum()) / (2 * problem.ridge)
-    if loose > 0.9 * target:
+    if loose_gap(problem, look) > 0.9 * target:
         return float("inf")
     delta = repair(look)
     assert delta is not None
@@ -158,7 +164,7 @@ def dual_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trac
 def two_class_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trace: Trace) -> float:
     """The dual gap; of a look without ``bend`` (sparse rows) by a bound, and by a look with it where that pays."""
     gap = two_class_dual_gap(problem, look)
-    if look.bend is None and gap > target and least_gap(problem, look) <= 0.5 * target:
+    if look.bend is None and gap > target and loose_gap(problem, look) <= 0.5 * target:
         trace.passes += 1
         return two_class_dual_gap(problem, problem.look(A, bend=True))
     return gap

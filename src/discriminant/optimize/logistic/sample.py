@@ -6,9 +6,14 @@ positives in a million, are seen whole (``Blocks.draw``).
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from discriminant.optimize.logistic.problem import LogisticProblem
 
 
-def sampled(problem: LogisticProblem, count: int) -> LogisticProblem:
+def sampled(problem: LogisticProblem, count: int, dtype: Any = np.float64) -> LogisticProblem:
     """The problem on a row sample, in inner units; its weights sum to about the total of all rows."""
-    return problem.of_sample(*problem.blocks.draw(count, problem.n_classes))
+    index, rows = problem.blocks.draw(count, problem.n_classes)
+    return problem.of_sample(index, rows, dtype)
