@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from discriminant import decision
+from discriminant.decision.rule import largest
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
 
 scores = hnp.arrays(
@@ -269,3 +270,10 @@ def test_error_reject_curve_agrees_with_counting():
 def test_without_single_winner_counts_the_positive_discriminants():
     z = np.array([[1.0, -1, -1], [0, 0, 0], [1, 1, -1], [-1, -1, 2]])
     assert decision.without_single_winner(z).tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize("K", [2, 3, 5, 8, 9])
+@pytest.mark.parametrize("n", [1, 255, 256, 1000])
+def test_the_largest_score_is_the_first_of_equals(K, n):
+    g = np.random.default_rng(K).integers(-2, 3, size=(n, K)).astype(float)
+    np.testing.assert_array_equal(largest(g), g.argmax(axis=1))

@@ -29,6 +29,26 @@ from discriminant.protocols import Array
 
 LINKS = (None, "sigmoid", "softmax")
 
+FEW = 8  # columns up to which comparing them with each other beats a search along each row
+MANY = 256  # rows from which it does
+
+
+def largest(g: Array) -> Array:
+    """The column of the largest entry of each row, the first of equals; g is finite.
+
+    >>> largest(np.array([[1.0, 3.0, 3.0], [2.0, 1.0, 0.0]])).tolist()
+    [1, 0]
+    """
+    if not 2 <= g.shape[1] <= FEW or len(g) < MANY:
+        return np.asarray(g.argmax(axis=1))
+    codes = (g[:, 1] > g[:, 0]).view(np.uint8)
+    best = g[:, 0]
+    for k in range(2, g.shape[1]):
+        best = np.maximum(best, g[:, k - 1])
+        # A later winner has the larger number, so that the maximum of numbers is the last winner.
+        np.maximum(codes, (g[:, k] > best).view(np.uint8) * np.uint8(k), out=codes)
+    return codes
+
 
 @dataclass(frozen=True, eq=False)
 class Rule:
@@ -90,7 +110,7 @@ class Rule:
         """The position of the winning class, the first of equals."""
         if len(self.classes) == 2:
             return (self.decision_function(z) > 0).view(np.uint8)
-        return np.asarray(self.class_scores(z).argmax(axis=1))
+        return largest(self.class_scores(z))
 
     def labels(self, z: Array) -> Array:
         """The label of the winning class."""

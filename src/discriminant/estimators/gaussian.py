@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.decision.priors import check_priors, shift_log_posteriors
+from discriminant.decision.rule import largest
 from discriminant.errors import CollinearityWarning, DataError, columns
 from discriminant.estimators.inputs import Sample
 from discriminant.estimators.moments import MomentClassifier
@@ -43,7 +44,7 @@ class GaussianClassifier(MomentClassifier):
         scores = self._joint_log_likelihood(self._checked_rows(X))
         if priors is not None:
             scores = shift_log_posteriors(log_softmax(scores), self.priors_, check_priors(priors, self.classes_))
-        return np.asarray(self.classes_.take(scores.argmax(axis=1)))
+        return np.asarray(self.classes_.take(largest(scores)))
 
     def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
         """log P(C_k|x), (n, K): finite in the far tail, under the training priors or those given here."""

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import require_finite
 from discriminant.decision.posteriors import sigmoid_pair, softmax
+from discriminant.decision.rule import largest
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
 from discriminant.estimators.deciding import Deciding
@@ -247,7 +248,7 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         if "coding_" in vars(self):
             return super().predict(X)
         z = self._scores(X)
-        codes = (z[:, 0] > 0).view(np.uint8) if z.shape[1] == 1 else z.argmax(axis=1)
+        codes = (z[:, 0] > 0).view(np.uint8) if z.shape[1] == 1 else largest(z)
         return np.asarray(self.classes_.take(codes))
 
     def _gives_posteriors(self) -> bool:

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from discriminant.data import SparseRows, count_classes, require_finite, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.threads import ordered_map
+from discriminant.decision.rule import largest
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
 from discriminant.estimators.coded import fit_coded, is_coded
 from discriminant.estimators.deciding import Deciding
@@ -216,7 +217,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         if "coding_" in vars(self):
             return super().predict(X)
         z = self.decision_function(X)
-        return np.asarray(self.classes_[(z > 0).astype(np.intp) if z.ndim == 1 else z.argmax(axis=1)])
+        return np.asarray(self.classes_[(z > 0).astype(np.intp) if z.ndim == 1 else largest(z)])
 
     # Parameters and data
 
