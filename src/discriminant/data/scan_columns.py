@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -192,6 +193,7 @@ class Spilled:
     def __init__(self, dtype: Any) -> None:
         self.dtype, self._rows = np.dtype(dtype), 0
         self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the column
+        weakref.finalize(self, self._file.close)
 
     def append(self, values: Array) -> None:
         self._file.write(np.ascontiguousarray(values, dtype=self.dtype))

@@ -169,7 +169,11 @@ class Arrowed:
         for i in range(1, len(files)):
             self._require_same(schema, self.schema(i), files[i])
         self.encoders = Encoders.of_arrow(schema, files[0], target, columns)
-        self.names, self.dtype = self.encoders.feature_names, self.encoders.dtype
+        self.dtype = self.encoders.dtype
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.encoders.feature_names
 
     @property
     def n_features(self) -> int:
