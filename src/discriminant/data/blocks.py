@@ -42,6 +42,7 @@ class ArrayBlocks:
     block_rows: int = field(default=0)  # 0: what suits the cache
 
     in_memory: ClassVar[bool] = True  # rows, target and weight are arrays that may be read in any order
+    elsewhere: ClassVar[bool] = False  # target and weight lie on workers or on a device
 
     @property
     def n_rows(self) -> int:

@@ -133,6 +133,7 @@ class DaskBlocks(ArrayBlocks):
     factors: Array | None = field(default=None)  # (K,) on the weights of the classes
 
     in_memory: ClassVar[bool] = False
+    elsewhere: ClassVar[bool] = True
 
     @property
     def whole(self) -> Whole:

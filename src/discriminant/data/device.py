@@ -147,6 +147,7 @@ class DeviceBlocks(ArrayBlocks):
     block_rows: int = field(default=0)
 
     in_memory: ClassVar[bool] = False
+    elsewhere: ClassVar[bool] = True
 
     @property
     def library(self) -> Any:

@@ -295,6 +295,7 @@ class Perceptron(SequentialClassifier):
     def _bounds(self, task: Task, solution: Solution) -> Any:
         base: Any = getattr(task.objective.criterion, "base", task.objective.criterion)
         fixed = isinstance(self.eta0, int | float) and not self._started.any() and task.reading.blocks.weight is None
+        fixed = fixed and not task.reading.blocks.elsewhere
         if self.mode != "single-sample" or not fixed or not isinstance(base, PerceptronCriterion):
             return None
         return mistake_bounds(task.objective, solution.weights, float(self.eta0), float(base.margin))

@@ -35,8 +35,7 @@ def verdicts(reading: Reading, objective: PointwiseObjective, outputs: Any = Non
     blocks, coding = reading.blocks, objective.coding
     n, d = blocks.rows.shape
     count = range(objective.n_outputs) if outputs is None else outputs
-    elsewhere = not blocks.in_memory and not hasattr(blocks, "scan")  # codes on workers or on a device
-    if coding is None or elsewhere or n * d * (1 if objective.criterion.coupled else len(count)) > MOST_VALUES:
+    if coding is None or blocks.elsewhere or n * d * (1 if objective.criterion.coupled else len(count)) > MOST_VALUES:
         return None
     rows: Any = blocks.rows
     intercept = not isinstance(rows, OriginRows)

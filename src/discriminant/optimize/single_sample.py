@@ -98,6 +98,10 @@ class SingleSample:
         require(self, objective)
         rows = require_rows(self, objective)
         self._check(rows)
+        if hasattr(rows.blocks, "whole"):  # partitions on workers: no one order of samples
+            from discriminant.optimize.mixing import mixed_epochs
+
+            return mixed_epochs(self, rows, starting_weights(rows, start))
         run = begin(self, rows, starting_weights(rows, start))
         status, converged, epoch, best, waited = "", False, 0, np.inf, 0
         for epoch in range(1, self.epochs + 1):
