@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import matplotlib as mpl
 
 mpl.use("agg")
@@ -92,11 +94,15 @@ def test_more_columns_are_held_at_their_means_and_the_telling_ones_are_drawn(iri
     frame = pd.DataFrame(iris.X, columns=iris.feature_names)
     model = LinearDiscriminantAnalysis().fit(frame, iris.y)
     display = plots.DecisionRegionsDisplay.from_estimator(model, frame, iris.y)
-    assert {display.ax_.get_xlabel(), display.ax_.get_ylabel()} <= set(iris.feature_names)
+    drawn = [iris.feature_names.index(display.ax_.get_xlabel()), iris.feature_names.index(display.ax_.get_ylabel())]
+    said, agreed = model.predict(frame), {}
+    for pair in itertools.combinations(range(4), 2):  # the pair whose slice says what the model says most often
+        rows = np.tile(iris.X.mean(axis=0), (150, 1))
+        rows[:, pair] = iris.X[:, pair]
+        agreed[pair] = (model.predict(pd.DataFrame(rows, columns=iris.feature_names)) == said).sum()
+    assert agreed[tuple(drawn)] == max(agreed.values())
     assert "where" in display.note
-    chosen = plots.DecisionRegionsDisplay.from_estimator(
-        model, frame, iris.y, features=["petal_length_cm", 3] if "petal_length_cm" in iris.feature_names else [2, 3]
-    )
+    chosen = plots.DecisionRegionsDisplay.from_estimator(model, frame, iris.y, features=[iris.feature_names[2], 3])
     held = frame.mean().to_numpy()
     for area, (label,) in chosen.areas:
         row = held.copy()
@@ -134,6 +140,13 @@ def test_history_display_draws_the_columns(petals):
     np.testing.assert_array_equal(drawn[0], model.history_["objective"])
     np.testing.assert_array_equal(drawn[1], model.history_["gradient_norm"])
     assert display.ax_.get_yscale() == "log"
+
+
+def test_history_plot_is_the_display(petals):
+    X, y = petals
+    model = LogisticRegression(optimizer="newton").fit(X, y)
+    (drawn,) = model.history_.plot().get_lines()
+    np.testing.assert_array_equal(drawn.get_ydata(), model.history_["objective"])
 
 
 def test_history_display_refuses_what_has_no_steps(petals):

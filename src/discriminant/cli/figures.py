@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import io
 from pathlib import Path
 from typing import Any
 
 from discriminant.cli.say import Voice, counted, table
 from discriminant.errors import DataError
 from discriminant.figures.registry import REGISTRY, entry
+from discriminant.io.container import write_whole
 
 
 def run(given: Any) -> int:
@@ -53,17 +53,11 @@ def _folder(out: str) -> Path:
 
 
 def _write(figure: Any, path: Path, form: str, dpi: int) -> None:
-    """Under another name first, so that a picture is there whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=f".{form}")
-    os.close(handle)
-    try:
-        # No date in the file: the same figure is the same bytes.
-        metadata = {"Date": None} if form in ("svg", "pdf") else {}
-        if form == "pdf":
-            metadata = {"CreationDate": None}
-        figure.savefig(name, format=form, dpi=dpi, metadata=metadata)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    finally:
-        if os.path.exists(name):
-            os.unlink(name)
+    """Whole or not at all; without a date or random names inside, so that the same figure is the same bytes."""
+    from discriminant.plots.theme import matplotlib
+
+    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    file = io.BytesIO()
+    with matplotlib().rc_context({"svg.hashsalt": path.stem}):
+        figure.savefig(file, format=form, dpi=dpi, metadata=dates.get(form))
+    write_whole(path, file.getvalue())

@@ -78,13 +78,13 @@ def one_against_rest(data: OneAgainstRest | None = None) -> Any:
     return figure
 
 
-def _name(ax: Any, plane: Hyperplane, bounds: Box, text: str, shade: str, *, lower: bool = False) -> None:
-    """Write beside the upper (or lower) end of a line, on its positive side, within the box."""
+def _name(ax: Any, plane: Hyperplane, bounds: Box, text: str, shade: str, *, along: float = 0.06) -> None:
+    """Write beside a line, a share of its length below its upper end, on its positive side, within the box."""
     ends = plane.points(bounds)
     if not len(ends):
         return
-    end = ends[np.argmin(ends[:, 1]) if lower else np.argmax(ends[:, 1])]
-    place = end + 0.12 * (ends.mean(axis=0) - end) + 0.38 * plane.unit_normal
+    upper, lower = ends[np.argsort(-ends[:, 1])]
+    place = upper + along * (lower - upper) + 0.38 * plane.unit_normal
     limits = np.array(bounds)
     place = np.clip(place, limits[:, 0] + 0.35, limits[:, 1] - 0.35)
     ax.text(*place, text, color=shade, fontsize=12, ha="center", va="center")
@@ -126,7 +126,7 @@ def pairwise_separation(data: PairwiseSeparation | None = None) -> Any:
     )
     for plane, (i, j) in zip(outputs(data.model), ((1, 2), (1, 3), (2, 3)), strict=True):
         line(ax, plane, data.bounds, linewidth=1.8)
-        _name(ax, plane, data.bounds, f"$H_{{{i}{j}}}$", INK, lower=(i, j) == (1, 3))
+        _name(ax, plane, data.bounds, f"$H_{{{i}{j}}}$", INK, along={(1, 2): 0.06, (1, 3): 0.94, (2, 3): 0.6}[i, j])
     ax.legend(loc="lower left")
     frame(ax, data.bounds, equal=True)
     ax.set_title("$C_1$ lies between the others: no line cuts it off, but each pair has one")

@@ -13,17 +13,61 @@ from discriminant.errors import ParameterError
 _TABLE = """
 separating_line | boundaries | Alpaydin 10.1
     A line separates the examples of two classes; the sign of w0 says on which side the origin lies.
+distance_to_the_line | boundaries | Alpaydin 10.2
+    A point lies g(x)/|w| from the line, at right angles to it, and the origin w0/|w|.
 one_against_rest | many_classes | Alpaydin 10.3
     Each hyperplane separates one class from all others; the largest discriminant also decides where none or several
     are positive.
 pairwise_separation | many_classes | Alpaydin 10.4
     A class that no line cuts off from the rest can still be told apart pair by pair.
+sigmoid_curve | sigmoids | Alpaydin 10.5
+    The logistic function turns log odds into a probability; its slope at zero is a quarter.
+hardening_sigmoid | sigmoids | Alpaydin 10.7
+    As training goes on the line grows steeper and the sigmoid harder, long after the last error is gone.
+softmax_lines | sigmoids | Alpaydin 10.9
+    Three classes by the softmax: where each discriminant is zero, and where the largest of them changes.
+softmax_surfaces | sigmoids | Alpaydin 10.10
+    The discriminants are planes; the softmax makes posteriors of them that sum to one and keep the winner.
+discriminant_of_one_variable | expansions | Duda, Hart and Stork 5.3
+    A line cuts the axis once; a parabola, linear in (1, x, x²), leaves a region in two parts.
+normalised_samples | criteria | Duda, Hart and Stork 5.4
+    Turned by the sign of their class all samples must be positive: the solution region is a cone, which a margin
+    narrows.
+criterion_surfaces | criteria | Duda, Hart and Stork 5.5
+    The count of errors is stairs; the perceptron, quadratic and relaxation criteria lead down to the solution region.
+lms_versus_separating_line | least_squares | Duda, Hart and Stork 5.8
+    The line of least squares need not separate samples that another line separates.
+class_densities_and_posterior | gaussians | Bishop 4.10
+    Of two Gaussian classes with one covariance the posterior is a sigmoid of a linear function.
+naive_and_lda_direction | gaussians | lecture on LDA
+    The line between the means makes errors that the covariance of the groups avoids.
+qda_regions | gaussians | Bishop 4.11
+    Boundaries between Gaussian classes are quadratic, but straight between classes that share a covariance.
+basis_functions | expansions | Bishop 4.12
+    Classes that no line separates are separated by a line in the distances to two centres.
+gradient_and_newton | criteria | lecture on IRLS
+    Gradient descent goes at right angles to the contours; Newton's method uses the curvature and arrives in fewer
+    steps.
+outlier_and_mean_difference | gaussians | notes on Fisher's discriminant
+    Projected on the difference of the means an outlier falls among the other class, although the sample is separable.
+signed_distance | boundaries | Bishop 4.1
+    The decision surface is perpendicular to w, lies -w0/|w| from the origin, and y(x)/|w| from x.
 ambiguous_regions | many_classes | Bishop 4.2
     Two-class discriminants put together leave regions to no class or to several; a machine of K leaves none.
 convex_regions | many_classes | Bishop 4.3
     What lies between two points of a machine's region lies in the region: it is convex and connected.
+outliers_pull_least_squares | least_squares | Bishop 4.4
+    Points far on their own side turn the line of least squares, but not that of logistic regression.
+masked_class | least_squares | Bishop 4.5
+    Least squares masks the class in the middle of three; logistic regression does not.
+fisher_projection | gaussians | Bishop 4.6
+    Projected on the line of the means the classes overlap; on Fisher's direction they do not.
 perceptron_convergence | perceptrons | Bishop 4.7
     Each correction adds the misclassified sample to the weights; after a few no sample is misclassified.
+mark_one | mark_one | Bishop 4.8
+    A retina wired at random to threshold units learns to tell characters apart, whatever the wiring.
+sigmoid_and_probit | sigmoids | Bishop 4.9
+    Scaled by the root of pi/8 the probit function has the sigmoid's slope at zero and stays within 0.02 of it.
 """
 
 

@@ -10,8 +10,17 @@ import importlib
 from typing import Any
 
 _HOMES = {
+    "CalibrationDisplay": "calibrations",
+    "CoefficientPathDisplay": "paths",
+    "ContributionsDisplay": "waterfall",
+    "CriterionSurfaceDisplay": "surface",
     "DecisionRegionsDisplay": "regions",
+    "DiscriminantAxesDisplay": "discriminant_axes",
     "HistoryDisplay": "history",
+    "MarginDisplay": "margins",
+    "PosteriorDisplay": "posteriors",
+    "SolutionRegionDisplay": "solutions",
+    "TraceAnimation": "animation",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - the table above is the single source

@@ -1,11 +1,12 @@
 """A model seen on a plane of two features: which two, where the others are held, and what the model says there.
 
 Every picture of regions or posteriors draws two columns.  With more columns the others are held at a point (their means
-unless given), and the two that move the scores most are drawn unless others are asked for.
+unless given), and the two that say most of what the model says are drawn unless others are asked for.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,9 @@ from discriminant.errors import DataError, MismatchError, names
 from discriminant.model import LinearDiscriminant
 from discriminant.plots.theme import around, mesh
 from discriminant.protocols import Array
+
+CANDIDATES = 6  # columns among which the pair to draw is looked for
+TRIED = 300  # rows on which it is
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,10 @@ class Plane:
         """Points (m, 2) of the plane as rows that the model takes."""
         full = np.tile(self.at, (len(points), 1))
         full[:, list(self.features)] = points
+        return self.table(full)
+
+    def table(self, full: Array) -> Any:
+        """Whole rows (m, d) as the kind of table that the model was fitted to."""
         if self.like is None:
             return full
         import narwhals.stable.v2 as nw
@@ -81,7 +89,7 @@ def plane_of(
         raise DataError(f"A picture in the plane needs rows of at least two columns; X has shape {values.shape}.")
     known = getattr(estimator, "feature_names_in_", None)
     titles = columns or (list(known) if known is not None else [f"x{j}" for j in range(values.shape[1])])
-    chosen = _two(features, titles) if features is not None else _most_telling(estimator, values)
+    chosen = _two(features, titles) if features is not None else _most_telling(estimator, values, like)
     held = values.mean(axis=0) if at is None else np.asarray(at, dtype=np.float64)
     if held.shape != (values.shape[1],):
         raise DataError(f"at must be a point with {values.shape[1]} coordinates; got shape {held.shape}.")
@@ -106,15 +114,36 @@ def _two(features: Sequence[Any], titles: Sequence[str]) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _most_telling(estimator: Any, values: Array) -> tuple[int, int]:
-    """The two columns whose contributions to the scores vary most, in their order; else the first two."""
-    found = getattr(estimator, "discriminant_", estimator)
-    if values.shape[1] == 2 or not isinstance(found, LinearDiscriminant) or found.basis is not None or len(values) < 2:
+def _most_telling(estimator: Any, values: Array, like: Any) -> tuple[int, int]:
+    """The two columns of which the model, with the others held at their means, says most often what it says of all.
+
+    Of many columns only those whose contributions to the scores vary most are tried.
+    """
+    d = values.shape[1]
+    if d == 2 or not hasattr(estimator, "predict"):
         return 0, 1
+    order = np.argsort(-_strength(estimator, values), kind="stable")[:CANDIDATES].tolist()
+    rows = values[:: max(1, len(values) // TRIED)]
+    held = values.mean(axis=0)
+    whole = Plane(estimator, (0, 1), held, np.zeros((2, 2)), (), rows[:, :2], like)
+    said = np.asarray(estimator.predict(whole.table(rows)))
+    best, most = (0, 1), -1
+    for first, second in itertools.combinations(order, 2):
+        moved = np.tile(held, (len(rows), 1))
+        moved[:, [first, second]] = rows[:, [first, second]]
+        agreed = int((np.asarray(estimator.predict(whole.table(moved))) == said).sum())
+        if agreed > most:
+            best, most = (min(first, second), max(first, second)), agreed
+    return best
+
+
+def _strength(estimator: Any, values: Array) -> Array:
+    """(d,): how much each column moves the scores; equal where that is not known."""
+    found = getattr(estimator, "discriminant_", estimator)
+    if not isinstance(found, LinearDiscriminant) or found.basis is not None or len(values) < 2:
+        return np.ones(values.shape[1])
     try:
         spread = found.contributions(values).importance()
     except MismatchError:  # a decoder that is not linear has no contributions
-        return 0, 1
-    strength = spread if spread.ndim == 1 else spread.max(axis=1)
-    first, second = sorted(np.argsort(-strength, kind="stable")[:2].tolist())
-    return int(first), int(second)
+        return np.ones(values.shape[1])
+    return np.asarray(spread if spread.ndim == 1 else spread.max(axis=1))

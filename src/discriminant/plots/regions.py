@@ -85,7 +85,7 @@ class DecisionRegionsDisplay:
             What ``predict`` says; or which classes claim a point (their discriminants are positive, or all their pairs
             agree), so that the ambiguous areas show.
         features : two column names or positions, optional
-            Which to draw when there are more; the two that move the scores most unless given.
+            Which to draw when there are more; the two that say most of what the model says unless given.
         at : (d,), optional
             Where the other columns are held; their means unless given.
         bounds, resolution : the box, and the points along an edge of the grid where one is needed.

@@ -94,14 +94,14 @@ def tint(shade: str, share: float = 0.8) -> str:
     return "#" + "".join(f"{int(part + (255 - part) * share):02x}" for part in parts)
 
 
-def axes_for(ax: Any, size: tuple[float, float] = (5.2, 4.2), **options: Any) -> tuple[Any, Any]:
+def axes_for(ax: Any, size: tuple[float, float] = (5.2, 4.2), projection: str | None = None) -> tuple[Any, Any]:
     """(figure, axes): those given, or new ones of pyplot, as scikit-learn's displays do."""
     matplotlib()
     if ax is not None:
         return ax.figure, ax
     import matplotlib.pyplot as plt
 
-    figure, made = plt.subplots(figsize=size, layout="constrained", subplot_kw=options or None)
+    figure, made = plt.subplots(figsize=size, layout="constrained", subplot_kw={"projection": projection})
     return figure, made
 
 
@@ -110,7 +110,7 @@ def sheet(rows: int = 1, columns: int = 1, size: tuple[float, float] = (5.2, 4.2
     matplotlib()
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=size, layout="compressed")
     return figure, figure.subplots(rows, columns, squeeze=False, **options)
 
 

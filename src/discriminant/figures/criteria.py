@@ -1,0 +1,190 @@
+"""Criteria over the weight space: the lecture on linear discriminant functions, after Duda, Hart and Stork, chapter 5.
+
+    count Σ 1(a·y ≤ 0),   perceptron Σ max(0, −a·y),   quadratic Σ max(0, −a·y)²,   relaxation ½ Σ max(0, b − a·y)²/‖y‖²
+
+over samples y turned by the sign of their class; J is their mean here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.criteria import Perceptron, Quadratic, Relaxation, ZeroOne
+from discriminant.figures.samples import clouds
+from discriminant.geometry import Hyperplane
+from discriminant.inference.solution_region import SolutionRegion, solution_region
+from discriminant.optimize import Annealing, GradientDescent, Newton
+from discriminant.penalties import Ridge
+from discriminant.plots.surface import CriterionSurfaceDisplay, measure_surface, two_class_objective
+from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, frame, line, scatter, sheet, styled, tint
+from discriminant.protocols import Array
+
+Y = np.array([[1.8, 0.5], [0.9, 1.6], [-1.7, 0.6], [0.4, -1.5]])  # samples, the last two of the second class
+LABELS = np.array([1, 1, 0, 0])
+BOUNDS = ((-2.6, 2.6), (-2.6, 2.6))
+
+
+@dataclass(frozen=True)
+class NormalisedSamples:
+    """Samples as they are and turned by sign, and the weights that classify them all."""
+
+    Y: Array
+    labels: Array
+    normalised: Array
+    region: SolutionRegion
+    with_margin: SolutionRegion
+    polygon: Array
+    margin_polygon: Array
+
+
+def normalised_samples_data() -> NormalisedSamples:
+    """The solution region of four samples, without a margin and with b = 1."""
+    region = solution_region(Y, LABELS, fit_intercept=False)
+    narrow = solution_region(Y, LABELS, margin=1.0, fit_intercept=False)
+    return NormalisedSamples(Y, LABELS, region.samples, region, narrow, region.polygon(BOUNDS), narrow.polygon(BOUNDS))
+
+
+@styled
+def normalised_samples(data: NormalisedSamples | None = None) -> Any:
+    """Normalised samples and the solution region: all a with a·y_i > 0, and those with a·y_i ≥ b."""
+    data = data or normalised_samples_data()
+    figure, axes = sheet(1, 3, (13, 4.6), sharey=True)
+    titles = ("samples of two classes", "turned by sign: all must be positive", "with a margin: $a^t y_i \\geq b$")
+    for ax, title, samples in zip(axes[0], titles, (data.Y, data.normalised, data.normalised), strict=True):
+        ax.fill(*data.polygon.T, facecolor=tint(GREEN, 0.75), edgecolor="none", zorder=0)
+        for y, label in zip(data.normalised, data.labels, strict=True):
+            shade = BLUE if label else ORANGE
+            line(ax, Hyperplane(y), BOUNDS, color=shade, linewidth=0.9, linestyle="--")
+        scatter(ax, samples, data.labels, (1, 0), names=("$\\omega_1$", "$\\omega_2$"), size=52)
+        for sample in samples:
+            arrow(ax, (0, 0), sample, GREY, 0.9)
+        ax.plot(0, 0, "+", color=INK, markersize=9)
+        frame(ax, BOUNDS, equal=True, names=("$y_1$, $a_1$", "$y_2$, $a_2$"))
+        ax.set_title(title)
+    axes[0, 2].fill(*data.margin_polygon.T, facecolor=tint(GREEN, 0.4), edgecolor=GREEN, zorder=1)
+    for ax in axes[0, :2]:
+        ax.text(1.75, 1.95, "solution\nregion", color="#00674C", fontsize=10, ha="center")
+    axes[0, 2].text(1.9, 1.9, "$a^t y_i \\geq 1$", color="#00513B", fontsize=11, ha="center")
+    axes[0, 0].legend(loc="lower left")
+    return figure
+
+
+@dataclass(frozen=True)
+class Descent:
+    """A criterion over the weight plane and the path of its optimizer."""
+
+    objective: Any
+    surface: tuple[Array, Array, Array]  # across, up, J
+    path: Array  # (k, 2)
+    values: Array  # J along it
+
+    def display(self) -> CriterionSurfaceDisplay:
+        return CriterionSurfaceDisplay(*self.surface, self.path, self.values)
+
+
+def _descend(objective: Any, optimizer: Any, start: Array, bounds: Any, resolution: int = 61) -> Descent:
+    """Run an optimizer, and look at J around its path."""
+    solution = optimizer.minimize(objective, start)
+    trace = np.asarray(solution.history["weights"])
+    if not np.array_equal(trace[0], start):
+        trace = np.vstack([start[None], trace])
+    surface = measure_surface(objective, start, ((1, 0), (2, 0)), bounds, resolution)
+    return Descent(objective, surface, trace[:, 1:, 0], np.array([objective.value(a) for a in trace]))
+
+
+@dataclass(frozen=True)
+class CriterionSurfaces:
+    """Four criteria on the same samples."""
+
+    region: SolutionRegion
+    descents: dict[str, Descent]
+
+
+def criterion_surfaces_data() -> CriterionSurfaces:
+    """Gradient descent on three criteria; annealing on the count, which has no slope."""
+    start = np.array([[0.0], [-2.0], [1.4]])
+    runs = {
+        "count": (ZeroOne(), Annealing(iterations=60, random_state=226, trace=True)),
+        "perceptron": (Perceptron(), GradientDescent(0.8, iterations=40, trace=True)),
+        "quadratic": (Quadratic(), GradientDescent(0.12, iterations=80, trace=True)),
+        "relaxation": (Relaxation(), GradientDescent(1.2, iterations=80, trace=True)),
+    }
+    descents = {}
+    for name, (criterion, optimizer) in runs.items():
+        objective = two_class_objective(Y, LABELS, criterion, fit_intercept=False)
+        descents[name] = _descend(objective, optimizer, start, BOUNDS, 181 if name == "count" else 61)
+    return CriterionSurfaces(solution_region(Y, LABELS, fit_intercept=False), descents)
+
+
+@styled
+def criterion_surfaces(data: CriterionSurfaces | None = None) -> Any:
+    """Four criteria over the weights: the count of errors is stairs, the others lead down to the solution region."""
+    data = data or criterion_surfaces_data()
+    figure, below = sheet(2, 4, (14, 7.4), height_ratios=(1.15, 1))
+    titles = {
+        "count": "errors counted: stairs",
+        "perceptron": "perceptron: a polyhedron",
+        "quadratic": "quadratic: smooth, flat at the edge",
+        "relaxation": "relaxation, $b = 1$: ends inside",
+    }
+    polygon = data.region.polygon(BOUNDS)
+    for k, (name, descent) in enumerate(data.descents.items()):
+        place = below[0, k].get_subplotspec()
+        below[0, k].remove()
+        ax = figure.add_subplot(place, projection="3d")
+        descent.display().plot(ax=ax, kind="surface")
+        ax.view_init(elev=34, azim=38)
+        ax.set_box_aspect((1, 1, 0.75), zoom=1.12)
+        ax.set_zlabel("")
+        ax.tick_params(labelsize=7, pad=-2)
+        ax.set_title(titles[name], loc="center")
+        flat = below[1, k]
+        descent.display().plot(ax=flat, levels=14)
+        flat.plot(*np.vstack([polygon, polygon[:1]]).T, color=GREEN, linewidth=1.6, zorder=2)
+        frame(flat, BOUNDS, equal=True, names=("$a_1$", "$a_2$" if k == 0 else ""))
+    below[1, 0].text(1.7, 1.75, "solution\nregion", color="#00513B", ha="center", fontsize=9)
+    return figure
+
+
+@dataclass(frozen=True)
+class GradientAndNewton:
+    """Two ways down the same convex function from the same point."""
+
+    gradient: Descent
+    newton: Descent
+    minimum: Array  # (2,)
+
+
+def gradient_and_newton_data() -> GradientAndNewton:
+    """The cross-entropy of two strongly correlated columns, with a slight ridge."""
+    X, y = clouds([(-0.6, -0.4), (0.6, 0.4)], [[1.0, 0.85], [0.85, 1.0]], 60, seed=9)
+    objective = two_class_objective(X, y, "logistic", penalty=Ridge(0.02), fit_intercept=False)
+    start, bounds = np.array([[0.0], [-0.3], [1.9]]), ((-0.9, 2.5), (-0.9, 2.3))
+    gradient = _descend(objective, GradientDescent(1.5, threshold=1e-4, iterations=400, trace=True), start, bounds)
+    newton = _descend(objective, Newton(trace=True), start, bounds)
+    return GradientAndNewton(gradient, newton, newton.path[-1])
+
+
+@styled
+def gradient_and_newton(data: GradientAndNewton | None = None) -> Any:
+    """Gradient descent goes at right angles to the contours; Newton's method uses the curvature and arrives sooner."""
+    data = data or gradient_and_newton_data()
+    figure, axes = sheet(size=(6.2, 5.2))
+    ax = axes[0, 0]
+    CriterionSurfaceDisplay(*data.gradient.surface).plot(ax=ax, levels=16)
+    for run, shade, mark, name in (
+        (data.gradient, GREEN, "o", "gradient descent"),
+        (data.newton, ORANGE, "s", "Newton"),
+    ):
+        ax.plot(*run.path.T, color=shade, marker=mark, markersize=4.5, linewidth=1.8, zorder=4,
+                label=f"{name}, {len(run.path) - 1} steps")  # fmt: skip
+    ax.plot(*data.gradient.path[0], "o", color=INK, markersize=7, zorder=6)
+    ax.plot(*data.minimum, "*", color=INK, markersize=14, zorder=6)
+    ax.legend(loc="upper right")
+    ax.set_xlabel("$w_1$")
+    ax.set_ylabel("$w_2$")
+    ax.set_title("Two ways down a convex error function")
+    return figure

@@ -1,0 +1,224 @@
+"""A fit as a film: the boundary moving over the rows while the errors fall, as GIF, MP4 or a page of HTML.
+
+The page holds its pictures and a few lines of script; it needs no network.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from discriminant.errors import DataError, ParameterError
+from discriminant.io.container import write_whole
+from discriminant.model import LinearDiscriminant
+from discriminant.plots.plane import plane_of
+from discriminant.plots.theme import BLUE, GREY, INK, color, fill, frame, line, scatter, sheet, styled
+from discriminant.protocols import Array
+
+
+@dataclass(eq=False)
+class TraceAnimation:
+    """The weights of each step of a traced fit, drawn over the rows.
+
+    Parameters
+    ----------
+    weights : (steps, 3, q)
+        A at each step: intercept and two slopes.
+    model : LinearDiscriminant
+        What the weights mean (classes, coding, link).
+    points, labels : (n, 2), (n,)
+    steps : (frames,)
+        Which steps are shown.
+
+    Examples
+    --------
+    >>> from discriminant import Perceptron, plots
+    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
+    >>> model = Perceptron(shuffle=False, tol=None, trace=True).fit(X, y)
+    >>> film = plots.TraceAnimation.from_estimator(model, X, y)
+    >>> len(film.steps), film.errors[-1]
+    (6, np.int64(0))
+    """
+
+    weights: Array
+    model: LinearDiscriminant
+    points: Array
+    labels: Any
+    steps: Array
+    bounds: Array
+    axis_names: tuple[str, str] = ("$x_1$", "$x_2$")
+    errors: Array = field(init=False)
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        wrong = [int((self._at(k).predict(self.points) != np.asarray(self.labels)).sum()) for k in self.steps]
+        self.errors = np.array(wrong)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, frames: int = 60, bounds: Any = None) -> Self:
+        """The film of a fit with ``trace=True`` on two columns, in at most ``frames`` pictures."""
+        history: Any = getattr(estimator, "history_", None)
+        if hasattr(history, "weights"):
+            weights = np.asarray(history.weights())
+        elif history is not None and "weights" in history:
+            weights = np.asarray(history["weights"])
+        else:
+            raise DataError(
+                f"{type(estimator).__name__} kept no weights of its steps: fit it with trace=True, or with an "
+                "optimizer such as GradientDescent(trace=True)."
+            )
+        found = estimator.discriminant_
+        if found.basis is not None or weights.shape[1] != 3:
+            raise DataError("A film is drawn for two columns without a basis, where the boundary is a line.")
+        if frames < 2:
+            raise ParameterError(f"frames is {frames}; a film needs at least two pictures.")
+        plane = plane_of(estimator, X, bounds=bounds)
+        # Early steps move most: pictures lie closer there.
+        last = len(weights) - 1
+        wanted = np.round(last * np.linspace(0, 1, min(frames, last + 1)) ** (2 if last >= frames else 1))
+        steps = np.unique(wanted.astype(int))
+        model = LinearDiscriminant(found.weights, found.classes, found.coding, link=found.link)
+        return cls(weights, model, plane.points, y, steps, plane.bounds, plane.axis_names)
+
+    def _at(self, step: int) -> LinearDiscriminant:
+        return LinearDiscriminant(self.weights[step], self.model.classes, self.model.coding, link=self.model.link)
+
+    @styled
+    def plot(self, frame_number: int = -1, ax: Any = None) -> Self:
+        """Draw one picture of the film: the last unless asked otherwise."""
+        if ax is None:
+            from discriminant.plots.theme import axes_for
+
+            _, ax = axes_for(None)
+        self._draw(ax, range(len(self.steps))[frame_number])
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def save(self, path: Any, *, seconds: float | None = None, dpi: int = 80) -> Path:
+        """Write the film; the ending says how: .gif, .mp4 (needs ffmpeg) or .html.
+
+        ``seconds`` is how long it plays (a fifth of a second to each picture unless given).
+        """
+        target = Path(path)
+        kind = target.suffix.lower()
+        if kind not in (".gif", ".mp4", ".html"):
+            raise ParameterError(f"{target.name!r} must end in .gif, .mp4 or .html.")
+        pause = 0.2 if seconds is None else float(seconds) / len(self.steps)
+        if kind == ".mp4":
+            return self._save_mp4(target, pause, dpi)
+        pictures = self._pictures(dpi)
+        data = _gif(pictures, pause) if kind == ".gif" else _page(pictures, self._captions(), pause).encode()
+        write_whole(target, data)
+        return target
+
+    def to_html(self, *, seconds: float | None = None, dpi: int = 80) -> str:
+        """The film as a page that needs no network."""
+        pause = 0.2 if seconds is None else float(seconds) / len(self.steps)
+        return _page(self._pictures(dpi), self._captions(), pause)
+
+    def _captions(self) -> list[str]:
+        return [f"step {step}: {wrong} misclassified" for step, wrong in zip(self.steps, self.errors, strict=True)]
+
+    @styled
+    def _pictures(self, dpi: int) -> list[bytes]:
+        figure, (left, right) = self._page_of()
+        found = []
+        for number in range(len(self.steps)):
+            self._both(left, right, number)
+            file = io.BytesIO()
+            figure.savefig(file, format="png", dpi=dpi)
+            found.append(file.getvalue())
+        return found
+
+    def _page_of(self) -> tuple[Any, Array]:
+        figure, axes = sheet(1, 2, (8.6, 4.2), width_ratios=(1.35, 1))
+        figure.set_layout_engine("constrained")
+        return figure, axes[0]
+
+    def _both(self, left: Any, right: Any, number: int) -> None:
+        left.clear()
+        right.clear()
+        self._draw(left, number)
+        right.plot(self.steps, self.errors, color="#C9C9C9", linewidth=1.2)
+        right.plot(self.steps[: number + 1], self.errors[: number + 1], color=BLUE)
+        right.plot(self.steps[number], self.errors[number], "o", color=INK)
+        right.set_xlabel("step")
+        right.set_title("misclassified rows")
+        right.set_ylim(-0.3, max(float(self.errors.max()), 1) * 1.08)
+
+    @styled
+    def _save_mp4(self, target: Path, pause: float, dpi: int) -> Path:
+        from matplotlib.animation import FuncAnimation, writers
+
+        if not writers.is_available("ffmpeg"):
+            raise ParameterError("An .mp4 needs the program ffmpeg, which is not installed; write a .gif or .html.")
+        figure, (left, right) = self._page_of()
+
+        def draw(number: int) -> list[Any]:
+            self._both(left, right, number)
+            return []
+
+        film = FuncAnimation(figure, draw, frames=len(self.steps))
+        film.save(str(target), writer="ffmpeg", fps=max(1, round(1 / pause)), dpi=dpi)
+        return target
+
+    def _draw(self, ax: Any, number: int) -> None:
+        step = int(self.steps[number])
+        model = self._at(step)
+        try:
+            for k, region in enumerate(model.regions(self.bounds)):
+                fill(ax, region, color(k), edgecolor=INK, linewidth=1.4)
+        except TypeError:  # votes and conjunctions have no such regions; their lines are drawn instead
+            from discriminant.geometry import Hyperplane
+
+            for a in model.weights.T:
+                if a[1:].any():
+                    line(ax, Hyperplane(a[1:], a[0]), self.bounds)
+        scatter(ax, self.points, self.labels, self.model.classes.tolist(), size=30)
+        frame(ax, self.bounds, names=self.axis_names)
+        ax.set_title(f"step {step}: {self.errors[number]} misclassified", color=INK if self.errors[number] else GREY)
+
+
+def _gif(pictures: list[bytes], pause: float) -> bytes:
+    from PIL import Image
+
+    frames = [Image.open(io.BytesIO(picture)).convert("RGB").quantize(128) for picture in pictures]
+    file = io.BytesIO()
+    pauses = [int(1000 * pause)] * (len(frames) - 1) + [max(1500, int(1000 * pause))]
+    frames[0].save(file, format="GIF", save_all=True, append_images=frames[1:], duration=pauses, loop=0, optimize=True)
+    return file.getvalue()
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>A fit, step by step</title>
+<style>body{{font:15px system-ui,sans-serif;margin:1.5rem;color:#222;max-width:52rem}}img{{max-width:100%}}
+input{{width:60%;vertical-align:middle}}button{{font:inherit;padding:.2rem .8rem}}</style>
+<img id="picture" alt="the boundary at a step of the fit">
+<p><button id="play">pause</button> <input id="place" type="range" min="0" max="{last}" value="0"
+aria-label="step"> <span id="told"></span></p>
+<script>
+const pictures = {pictures}, told = {told}, pause = {pause};
+const place = document.getElementById("place"), button = document.getElementById("play");
+let running = true;
+function show() {{
+  document.getElementById("picture").src = "data:image/png;base64," + pictures[place.value];
+  document.getElementById("told").textContent = told[place.value];
+}}
+function next() {{ if (running) {{ place.value = (+place.value + 1) % pictures.length; show(); }} }}
+button.onclick = () => {{ running = !running; button.textContent = running ? "pause" : "play"; }};
+place.oninput = () => {{ running = false; button.textContent = "play"; show(); }};
+show(); setInterval(next, pause);
+</script></html>
+"""
+
+
+def _page(pictures: list[bytes], captions: list[str], pause: float) -> str:
+    coded = json.dumps([base64.b64encode(picture).decode() for picture in pictures])
+    return _PAGE.format(last=len(pictures) - 1, pictures=coded, told=json.dumps(captions), pause=int(1000 * pause))

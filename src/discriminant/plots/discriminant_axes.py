@@ -1,0 +1,117 @@
+"""Rows on the discriminant axes of LDA or Fisher: the plane, or the line, on which the classes lie furthest apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from discriminant.errors import DataError, MismatchError, names
+from discriminant.plots.theme import INK, arrow, axes_for, color, scatter, styled
+from discriminant.protocols import Array
+
+
+@dataclass(eq=False)
+class DiscriminantAxesDisplay:
+    """Coordinates on the first one or two discriminant axes.
+
+    Parameters
+    ----------
+    coordinates : (n, m)
+    labels, classes : (n,), (K,)
+    means : (K, m)
+    shares : (m,)
+        The share of the between-class variance on each axis.
+    loadings : (d, m), optional
+        How each column, in units of its spread, moves a row along the axes.
+    feature_names : (d,), optional
+
+    Examples
+    --------
+    >>> from discriminant import LinearDiscriminantAnalysis, datasets, plots
+    >>> iris = datasets.load("iris")
+    >>> lda = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+    >>> plots.DiscriminantAxesDisplay.from_estimator(lda, iris.X, iris.y).ax_.get_xlabel()
+    'first axis, 99.1 % of the separation'
+    """
+
+    coordinates: Array
+    labels: Any
+    classes: Sequence[Any]
+    means: Array
+    shares: Array
+    loadings: Array | None = None
+    feature_names: Sequence[str] | None = None
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Project rows by ``estimator.transform`` (``LinearDiscriminantAnalysis`` or ``FisherDiscriminant``)."""
+        if not hasattr(estimator, "transform") or not hasattr(estimator, "scalings_"):
+            raise MismatchError(
+                f"{type(estimator).__name__} has no discriminant axes; LinearDiscriminantAnalysis and "
+                "FisherDiscriminant have."
+            )
+        coordinates = np.asarray(estimator.transform(X), dtype=np.float64)
+        labels, classes = np.asarray(y), np.asarray(estimator.classes_).tolist()
+        unknown = sorted({str(label) for label in labels.tolist()} - {str(label) for label in classes})
+        if unknown:
+            raise DataError(f"The class {names(unknown)} is not one the model knows: {names(classes)}.")
+        present = [label for label in classes if (labels == label).any()]
+        means = np.array([coordinates[labels == label].mean(axis=0) for label in present])
+        shares = np.asarray(getattr(estimator, "explained_variance_ratio_", np.ones(1)), dtype=np.float64)
+        spread = np.asarray(np.std(np.asarray(X, dtype=np.float64), axis=0))
+        loadings = np.asarray(estimator.scalings_)[:, : coordinates.shape[1]] * spread[:, None]
+        known = getattr(estimator, "feature_names_in_", None)
+        titles = list(known) if known is not None else [f"x{j}" for j in range(len(spread))]
+        return cls(coordinates, labels, classes, means, shares, loadings, titles).plot(ax=ax, **options)
+
+    @styled
+    def plot(self, ax: Any = None, *, arrows: int = 4, bins: int = 30) -> Self:
+        """Draw two axes as a plane, one as a histogram; with arrows for the columns that matter most."""
+        self.figure_, self.ax_ = axes_for(ax)
+        if self.coordinates.shape[1] == 1:
+            self._histogram(bins)
+        else:
+            self._plane(arrows)
+        self.ax_.set_xlabel(self._title(0))
+        self.ax_.legend(loc="best")
+        return self
+
+    def _plane(self, arrows: int) -> None:
+        points = self.coordinates[:, :2]
+        scatter(self.ax_, points, self.labels, self.classes)
+        self.ax_.scatter(
+            *self.means[:, :2].T, s=120, c=INK, marker="P", edgecolors="white", zorder=5, label="class means"
+        )
+        self.ax_.set_ylabel(self._title(1))
+        self.ax_.set_aspect("equal", adjustable="datalim")
+        if self.loadings is None or not arrows:
+            return
+        length = np.linalg.norm(self.loadings[:, :2], axis=1)
+        scale = 0.42 * float(np.ptp(points, axis=0).min()) / max(float(length.max()), 1e-300)
+        middle = points.mean(axis=0)
+        for j in np.argsort(-length)[:arrows]:
+            end = middle + scale * self.loadings[j, :2]
+            away = (end - middle) / np.linalg.norm(end - middle)
+            arrow(self.ax_, middle, end, "#555555", 1.2)
+            name = self.feature_names[j] if self.feature_names is not None else f"x{j}"
+            self.ax_.annotate(name, end, xytext=tuple(8 * away), fontsize=8.5,
+                              textcoords="offset points", ha="center", va="center", zorder=6,
+                              bbox={"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1})  # fmt: skip
+
+    def _histogram(self, bins: int) -> None:
+        values = self.coordinates[:, 0]
+        edges = np.histogram_bin_edges(values, bins=bins)
+        for k, label in enumerate(self.classes):
+            self.ax_.hist(values[np.asarray(self.labels) == label], bins=edges, color=color(k), alpha=0.65,
+                          edgecolor="white", linewidth=0.4, label=str(label))  # fmt: skip
+        self.ax_.set_ylabel("rows")
+
+    def _title(self, axis: int) -> str:
+        word = ("first", "second")[axis]
+        share = f", {100 * self.shares[axis]:.1f} % of the separation" if len(self.shares) > 1 else ""
+        return f"{word} axis{share}"

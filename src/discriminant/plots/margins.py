@@ -1,0 +1,121 @@
+"""Margins and distances: how far each row lies from where the decision changes.
+
+two classes    r = g(x)/‖w‖, signed: positive on the side of the second class
+K classes      the margin of a row with its label: how deep it lies in the region of its own class, else negative
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from discriminant.errors import MismatchError, ParameterError
+from discriminant.model import LinearDiscriminant
+from discriminant.plots.plane import plane_of
+from discriminant.plots.theme import GREY, INK, around, axes_for, color, frame, line, scatter, styled
+from discriminant.protocols import Array
+
+
+@dataclass(eq=False)
+class MarginDisplay:
+    """Distances from the boundary, in the plane with their feet, or as a histogram for any number of columns.
+
+    Parameters
+    ----------
+    distances : (n,)
+        Signed distances (two classes), or margins of the labelled rows.
+    labels, classes : (n,), (K,)
+    points, feet : (n, 2), optional
+        Rows and the points of the boundary nearest to them, where there are two columns and two classes.
+    boundary : Hyperplane, optional
+
+    Examples
+    --------
+    >>> from discriminant import LinearSVC, datasets, plots
+    >>> data = datasets.load("breast_cancer")
+    >>> model = LinearSVC(C=0.01).fit(data.X / data.X.std(axis=0), data.y)
+    >>> display = plots.MarginDisplay.from_estimator(model, data.X / data.X.std(axis=0), data.y)
+    >>> display.distances.shape, display.ax_.get_xlabel()
+    ((569,), 'signed distance from the boundary')
+    """
+
+    distances: Array
+    labels: Any
+    classes: Sequence[Any]
+    points: Array | None = None
+    feet: Array | None = None
+    boundary: Any = None
+    axis_names: Sequence[str] = ("$x_1$", "$x_2$")
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Measure the rows from the boundary of a fitted model (or a ``LinearDiscriminant``)."""
+        found = getattr(estimator, "discriminant_", estimator)
+        if not isinstance(found, LinearDiscriminant):
+            raise MismatchError(f"{type(estimator).__name__} has no linear discriminant to measure distances from.")
+        labels, classes = np.asarray(y), found.classes.tolist()
+        if len(classes) > 2:
+            return cls(np.asarray(found.margin(X, y)), labels, classes).plot(ax=ax, **options)
+        made = cls(np.asarray(found.distance(X)), labels, classes)
+        if found.basis is None and found.n_features == 2:
+            plane = plane_of(estimator, X)
+            made.points, made.axis_names, made.boundary = plane.points, plane.axis_names, found.boundary()
+            made.feet = made.boundary.project(plane.points)
+        return made.plot(ax=ax, **options)
+
+    @styled
+    def plot(self, ax: Any = None, *, kind: str = "auto", bins: int = 30) -> Self:
+        """Draw as "plane" (two columns, two classes) or "histogram"; "auto" takes the plane where there is one."""
+        if kind not in ("auto", "plane", "histogram"):
+            raise ParameterError(f"kind is {kind!r}; it must be 'auto', 'plane' or 'histogram'.")
+        if kind == "plane" and self.points is None:
+            raise MismatchError("There is no plane to draw: that needs two columns, two classes and no basis.")
+        self.figure_, self.ax_ = axes_for(ax)
+        self._plane() if kind != "histogram" and self.points is not None else self._histogram(bins)
+        return self
+
+    @property
+    def smallest(self) -> float:
+        """The margin of the whole: the least distance of a row from the boundary, negative if one is misclassified."""
+        if len(self.classes) > 2:
+            return float(self.distances.min())
+        side = np.where(self.labels == self.classes[1], 1.0, -1.0)
+        return float((side * self.distances).min())
+
+    def _plane(self) -> None:
+        assert self.points is not None
+        assert self.feet is not None
+        bounds = around(np.vstack([self.points, self.feet]), 0.06)
+        for point, foot in zip(self.points, self.feet, strict=True):
+            self.ax_.plot(*np.array([point, foot]).T, color=GREY, linewidth=0.6, zorder=1)
+        line(self.ax_, self.boundary, bounds, linewidth=2)
+        side = np.where(self.labels == self.classes[1], 1.0, -1.0)
+        least = int(np.argmin(side * self.distances))
+        if self.smallest > 0:
+            for sign in (-1.0, 1.0):
+                shifted = type(self.boundary)(
+                    self.boundary.normal, self.boundary.intercept + sign * self.smallest * self.boundary.norm,
+                    self.boundary.center,
+                )  # fmt: skip
+                line(self.ax_, shifted, bounds, linewidth=1, linestyle="--", color=INK)
+        scatter(self.ax_, self.points, self.labels, self.classes)
+        self.ax_.scatter(*self.points[least], s=130, facecolors="none", edgecolors=INK, linewidths=1.4, zorder=4)
+        self.ax_.legend(loc="best")
+        frame(self.ax_, bounds, equal=True, names=self.axis_names)
+        self.ax_.set_title(f"smallest margin {self.smallest:.3g}")
+
+    def _histogram(self, bins: int) -> None:
+        edges = np.histogram_bin_edges(self.distances[np.isfinite(self.distances)], bins=bins)
+        for k, label in enumerate(self.classes):
+            self.ax_.hist(self.distances[self.labels == label], bins=edges, color=color(k), alpha=0.65,
+                          edgecolor="white", linewidth=0.4, label=str(label))  # fmt: skip
+        self.ax_.axvline(0, color=INK, linewidth=1.2)
+        many = len(self.classes) > 2
+        self.ax_.set_xlabel("margin (negative: misclassified)" if many else "signed distance from the boundary")
+        self.ax_.set_ylabel("rows")
+        self.ax_.legend()

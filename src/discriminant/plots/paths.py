@@ -1,0 +1,115 @@
+"""Coefficients along the strength of a penalty: each weight against λ, from all zero to free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from discriminant.errors import DataError
+from discriminant.plots.theme import COLORS, GREY, axes_for, styled
+from discriminant.protocols import Array
+
+
+@dataclass(eq=False)
+class CoefficientPathDisplay:
+    """Weights of one output against λ (logarithmic, the strongest penalty at the left).
+
+    Parameters
+    ----------
+    lambdas : (L,)
+    coefs : (L, d)
+    feature_names : (d,)
+    chosen : float, optional
+        A λ to mark.
+
+    Examples
+    --------
+    >>> from discriminant import datasets, plots
+    >>> data = datasets.load("breast_cancer")
+    >>> display = plots.CoefficientPathDisplay.from_data(data.X, data.y, n_lambdas=20, standardize=True)
+    >>> display.coefs.shape, bool((display.coefs[0] == 0).all())
+    ((20, 30), True)
+    """
+
+    lambdas: Array
+    coefs: Array
+    feature_names: Sequence[str]
+    chosen: float | None = None
+    ylabel: str = "weight"
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_path(
+        cls,
+        path: Any,
+        *,
+        spread: Any = None,
+        output: int = 0,
+        chosen: float | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw a ``LogisticPath``.
+
+        ``output`` says of which class where there are more than two; ``spread`` (d,) multiplies the weights, so that
+        columns of different units share a scale.
+        """
+        coefs = np.asarray(path.coefs)[:, output] * (1.0 if spread is None else np.asarray(spread))
+        titles = path.feature_names or [f"x{j}" for j in range(coefs.shape[1])]
+        ylabel = "weight" if spread is None else "weight × spread of the column"
+        if len(path.classes) > 2:
+            ylabel += f", for {path.classes[output]}"
+        return cls(np.asarray(path.lambdas), coefs, list(titles), chosen, ylabel).plot(ax=ax, **options)
+
+    @classmethod
+    def from_data(cls, X: Any, y: Any, *, output: int = 0, ax: Any = None, names: int = 6, **options: Any) -> Self:
+        """Compute ``logistic_path(X, y, **options)`` and draw each weight times the spread of its column."""
+        from discriminant.estimators.logistic_path import logistic_path
+
+        path = logistic_path(X, y, **options)
+        return cls.from_path(path, spread=_spread(X), output=output, ax=ax, names=names)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
+        """The path of a fitted ``LogisticRegression``'s penalty on these rows, with its own strength marked."""
+        if not hasattr(estimator, "C") or not hasattr(estimator, "l1_ratio"):
+            raise DataError(f"{type(estimator).__name__} has no penalty path; LogisticRegression has.")
+        from discriminant.estimators.logistic_path import logistic_path
+
+        C = float(np.ravel(getattr(estimator, "C_", estimator.C))[0])
+        ratio = float(np.ravel(getattr(estimator, "l1_ratio_", estimator.l1_ratio or 0.0))[0] or 0.0)
+        # Without an l1 part there is no λ at which all is zero; a little of it gives the path a start.
+        path = logistic_path(X, y, l1_ratio=max(ratio, 1e-3), fit_intercept=bool(estimator.fit_intercept))
+        chosen = 1 / (C * path.total_weight) if np.isfinite(C) else None
+        return cls.from_path(path, spread=_spread(X), chosen=chosen, ax=ax, **options)
+
+    @styled
+    def plot(self, ax: Any = None, *, names: int = 6) -> Self:
+        """Draw; the ``names`` weights that grow largest are named at their ends."""
+        self.figure_, self.ax_ = axes_for(ax, (6.4, 4.2))
+        order = np.argsort(-np.abs(self.coefs[-1]), kind="stable")
+        for rank, j in enumerate(order):
+            told = rank < names
+            shade = COLORS[rank % len(COLORS)] if told else "#C4C4C4"
+            if (self.coefs[:, j] != 0).any():
+                self.ax_.plot(self.lambdas, self.coefs[:, j], color=shade, linewidth=1.8 if told else 1.0,
+                              zorder=3 if told else 2, label=str(self.feature_names[j]) if told else None)  # fmt: skip
+        self.ax_.axhline(0, color=GREY, linewidth=0.7)
+        if self.chosen is not None:
+            self.ax_.axvline(self.chosen, color=GREY, linestyle=":", linewidth=1.2)
+        self.ax_.set_xscale("log")
+        self.ax_.set_xlim(float(self.lambdas.max()), float(self.lambdas.min()))
+        self.ax_.set_xlabel("strength of the penalty λ")
+        self.ax_.set_ylabel(self.ylabel)
+        if names:
+            self.ax_.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        return self
+
+
+def _spread(X: Any) -> Array:
+    values = X.toarray() if hasattr(X, "toarray") else X
+    return np.asarray(np.std(np.asarray(values, dtype=np.float64), axis=0))

@@ -1,0 +1,110 @@
+"""Posterior probabilities over two features: contours of P(C_k|x), or a surface in three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from discriminant.errors import DataError, MismatchError, ParameterError, names
+from discriminant.plots.plane import plane_of
+from discriminant.plots.theme import INK, axes_for, color, frame, scatter, styled, tint
+from discriminant.protocols import Array
+
+
+@dataclass(eq=False)
+class PosteriorDisplay:
+    """P(C_k|x) on a grid.
+
+    Parameters
+    ----------
+    across, up : (r,)
+    posterior : (r, r)
+        Of the class ``target``, rows along ``up``.
+    target : label
+    classes : (K,)
+    points, labels : rows to draw, optional
+
+    Examples
+    --------
+    >>> from discriminant import LogisticRegression, datasets, plots
+    >>> iris = datasets.load("iris")
+    >>> model = LogisticRegression().fit(iris.X[:, 2:], iris.y)
+    >>> display = plots.PosteriorDisplay.from_estimator(model, iris.X[:, 2:], iris.y, target="virginica", resolution=30)
+    >>> display.posterior.shape, float(display.posterior.max()) <= 1
+    ((30, 30), True)
+    """
+
+    across: Array
+    up: Array
+    posterior: Array
+    target: Any
+    classes: Sequence[Any]
+    points: Array | None = None
+    labels: Any = None
+    axis_names: Sequence[str] = ("$x_1$", "$x_2$")
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        target: Any = None,
+        features: Sequence[Any] | None = None,
+        at: Any = None,
+        bounds: Any = None,
+        resolution: int = 120,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Ask a fitted classifier for its probabilities; ``target`` is the last class unless given."""
+        if not hasattr(estimator, "predict_proba"):
+            raise MismatchError(
+                f"{type(estimator).__name__} gives no probabilities; wrap it in "
+                "sklearn.calibration.CalibratedClassifierCV."
+            )
+        classes = np.asarray(getattr(estimator, "classes_", getattr(estimator, "classes", None))).tolist()
+        wanted = classes[-1] if target is None else target
+        if wanted not in classes:
+            raise DataError(f"There is no class {wanted!r}; there are {names(classes, most=12)}.")
+        plane = plane_of(estimator, X, features=features, at=at, bounds=bounds)
+        rows, across, up = plane.grid(resolution)
+        chances = np.asarray(estimator.predict_proba(rows))[:, classes.index(wanted)].reshape(across.shape)
+        made = cls(across[0], up[:, 0], chances, wanted, classes, plane.points, y, plane.axis_names)
+        return made.plot(ax=ax, **options)
+
+    @styled
+    def plot(self, ax: Any = None, *, kind: str = "contour") -> Self:
+        """Draw as "contour" or as a "surface"."""
+        if kind not in ("contour", "surface"):
+            raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")
+        from matplotlib.colors import LinearSegmentedColormap
+
+        shade = color(list(self.classes).index(self.target))
+        shades = LinearSegmentedColormap.from_list("posterior", ["#FFFFFF", tint(shade, 0.7), tint(shade, 0.35)])
+        self.figure_, self.ax_ = axes_for(ax, projection="3d" if kind == "surface" else None)
+        title = f"P({self.target}|x)"
+        if kind == "surface":
+            grid = np.meshgrid(self.across, self.up)
+            self.ax_.plot_surface(*grid, self.posterior, cmap=shades, vmin=0, vmax=1, linewidth=0, rcount=70, ccount=70)
+            self.ax_.set_zlim(0, 1)
+            self.ax_.set_xlabel(self.axis_names[0])
+            self.ax_.set_ylabel(self.axis_names[1])
+            self.ax_.set_zlabel(title)
+            return self
+        filled = self.ax_.contourf(self.across, self.up, self.posterior, levels=np.linspace(0, 1, 11), cmap=shades)
+        marks = self.ax_.contour(self.across, self.up, self.posterior, levels=[0.1, 0.5, 0.9], colors=[INK],
+                                 linewidths=[0.7, 1.6, 0.7])  # fmt: skip
+        self.ax_.clabel(marks, fmt="%.1f", fontsize=8)
+        self.figure_.colorbar(filled, ax=self.ax_, label=title)
+        if self.points is not None and self.labels is not None:
+            scatter(self.ax_, self.points, self.labels, self.classes)
+            self.ax_.legend(loc="best")
+        frame(self.ax_, [(self.across[0], self.across[-1]), (self.up[0], self.up[-1])], names=self.axis_names)
+        return self

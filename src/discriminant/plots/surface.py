@@ -1,0 +1,244 @@
+"""The criterion over two weights, as contours or as a surface, with the path that an optimizer took on it.
+
+J(A) = Σ w ℓ(t, z)/Σ w + λΩ(A),      drawn over two entries of A while the others are held
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from discriminant.codings import make_coding
+from discriminant.criteria import Logistic, Softmax, make_criterion
+from discriminant.data import ArrayBlocks, OriginRows, as_rows, encode_labels
+from discriminant.errors import DataError, ParameterError
+from discriminant.objective import PointwiseObjective
+from discriminant.penalties import Ridge, make_penalty
+from discriminant.plots.theme import GREY, INK, ORANGE, axes_for, styled
+from discriminant.protocols import Array
+
+Entries = tuple[tuple[int, int], tuple[int, int]]  # two entries (row, output) of A
+
+
+@dataclass(eq=False)
+class CriterionSurfaceDisplay:
+    """J over two weights, and a path of descent.
+
+    Parameters
+    ----------
+    across, up : (r,)
+        Values of the two weights.
+    values : (r, r)
+        J, rows along ``up``.
+    path : (k, 2), optional
+        The two weights at each step.
+    path_values : (k,), optional
+        J along the path, of all weights.
+    axis_names : names of the two weights
+
+    Examples
+    --------
+    >>> from discriminant import plots
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]
+    >>> display = plots.CriterionSurfaceDisplay.from_data(X, y, "logistic", optimizer="newton", resolution=20)
+    >>> display.values.shape, bool(display.path_values[-1] <= display.values.min() + 1e-9)
+    ((20, 20), True)
+    """
+
+    across: Array
+    up: Array
+    values: Array
+    path: Array | None = None
+    path_values: Array | None = None
+    axis_names: Sequence[str] = ("$a_1$", "$a_2$")
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_objective(
+        cls,
+        objective: Any,
+        *,
+        at: Any = None,
+        entries: Entries | None = None,
+        history: Any = None,
+        bounds: Any = None,
+        resolution: int = 80,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw an objective around the weights ``at``, with the weights of a traced history as the path."""
+        shape = (objective.n_parameters, objective.n_outputs)
+        A = np.zeros(shape) if at is None else np.array(at, dtype=np.float64).reshape(shape)
+        first, second = entries or _varied(A.shape, objective)
+        trace = _trace(history)
+        path = None if trace is None else np.column_stack([trace[:, *first], trace[:, *second]])
+        limits = _limits(A, first, second, path) if bounds is None else bounds
+        across, up, values = measure_surface(objective, A, (first, second), limits, resolution)
+        heights = None if trace is None else np.array([objective.value(a) for a in trace])
+        named = tuple(_name(entry, shape[1]) for entry in (first, second))
+        return cls(across, up, values, path, heights, named).plot(ax=ax, **options)
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        y: Any,
+        criterion: Any = "perceptron",
+        *,
+        optimizer: Any = None,
+        start: Any = None,
+        penalty: Any = None,
+        fit_intercept: bool = True,
+        **options: Any,
+    ) -> Self:
+        """Draw a two-class criterion on these rows, and the path of an optimizer (a name or an object) from ``start``.
+
+        One column with an intercept, or two without, have two weights.
+        """
+        objective = two_class_objective(X, y, criterion, penalty=penalty, fit_intercept=fit_intercept)
+        history = None
+        A = np.zeros((objective.n_parameters, 1))
+        if start is not None:
+            given = np.asarray(start, dtype=np.float64).ravel()
+            A[-len(given) :, 0] = given
+        if optimizer is not None:
+            from discriminant.optimize import make_optimizer
+
+            made = make_optimizer(optimizer) if isinstance(optimizer, str) else optimizer
+            solution = replace(made, trace=True).minimize(objective, A)
+            history, A = solution.history, np.asarray(solution.weights)
+        return cls.from_objective(objective, at=A, history=history, **options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, entries: Entries | None = None, **options: Any) -> Self:
+        """Draw J around the weights of a fitted estimator; with ``trace=True`` it has a path."""
+        objective = _objective_of(estimator, X, y)
+        at = np.array(estimator.discriminant_.weights)
+        if estimator.discriminant_.center is not None:
+            at[0] = estimator.discriminant_.intercept
+        history = getattr(estimator, "history_", None)
+        return cls.from_objective(objective, at=at, entries=entries, history=history, **options)
+
+    @styled
+    def plot(self, ax: Any = None, *, kind: str = "contour", levels: int = 18) -> Self:
+        """Draw as "contour" or as a "surface" in three dimensions."""
+        if kind not in ("contour", "surface"):
+            raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")
+        self.figure_, self.ax_ = axes_for(ax, projection="3d" if kind == "surface" else None)
+        self._surface() if kind == "surface" else self._contour(levels)
+        self.ax_.set_xlabel(self.axis_names[0])
+        self.ax_.set_ylabel(self.axis_names[1])
+        return self
+
+    def _contour(self, levels: int) -> None:
+        low, high = float(self.values.min()), float(self.values.max())
+        # Levels that lie closer near the minimum, where the path ends.
+        steps = low + (high - low) * np.linspace(0, 1, levels) ** 2 if high > low else np.array([low, low + 1])
+        self.ax_.contourf(self.across, self.up, self.values, levels=steps, cmap="Blues", alpha=0.75, zorder=0)
+        self.ax_.contour(
+            self.across, self.up, self.values, levels=steps[1:], colors="#5B7C99", linewidths=0.5, zorder=1
+        )
+        if self.path is not None:
+            self.ax_.plot(*self.path.T, color=ORANGE, linewidth=1.6, marker="o", markersize=3.2, zorder=3)
+            self.ax_.plot(*self.path[0], "o", markerfacecolor="white", markeredgecolor=ORANGE, markersize=7, zorder=4)
+            self.ax_.plot(*self.path[-1], "*", color=INK, markersize=11, zorder=4)
+
+    def _surface(self) -> None:
+        across, up = np.meshgrid(self.across, self.up)
+        self.ax_.plot_surface(across, up, self.values, cmap="Blues", alpha=0.85, linewidth=0, rcount=90, ccount=90)
+        if self.path is not None and self.path_values is not None:
+            lift = 0.01 * float(np.ptp(self.values))
+            self.ax_.plot(*self.path.T, self.path_values + lift, color=ORANGE, linewidth=1.8, marker="o", markersize=3,
+                          zorder=10)  # fmt: skip
+        self.ax_.set_zlabel("J", color=GREY)
+        for axis in (self.ax_.xaxis, self.ax_.yaxis, self.ax_.zaxis):
+            axis.pane.set_facecolor("#F7F7F7")
+            axis.pane.set_edgecolor("#DDDDDD")
+
+
+def measure_surface(
+    objective: Any, A: Array, entries: Entries, bounds: Any, resolution: int
+) -> tuple[Array, Array, Array]:
+    """(across (r,), up (r,), J (r, r)) over two entries of A; one look at the data for each row of the grid."""
+    limits = np.asarray(bounds, dtype=np.float64).reshape(2, 2)
+    (x0, x1), (y0, y1) = limits.tolist()
+    across, up = np.linspace(x0, x1, resolution), np.linspace(y0, y1, resolution)
+    values = np.empty((resolution, resolution))
+    right = np.zeros_like(A)
+    right[entries[0]] = 1.0
+    for i, height in enumerate(up):
+        here = A.copy()
+        here[entries[0]], here[entries[1]] = 0.0, height
+        values[i] = objective.along(here, right, across)
+    return across, up, values
+
+
+def two_class_objective(
+    X: Any, y: Any, criterion: Any = "perceptron", *, penalty: Any = None, fit_intercept: bool = True
+) -> PointwiseObjective:
+    """J of a two-class criterion on these rows; the second label, in sorted order, is positive."""
+    classes, codes = encode_labels(np.asarray(y))
+    if len(classes) != 2:
+        raise DataError(f"A two-class criterion is drawn for two classes; y holds {len(classes)}.")
+    made = make_criterion(criterion) if isinstance(criterion, str) else criterion
+    coding = make_coding("two-class", 2, labels=made.labels, threshold=made.threshold)
+    rows: Any = as_rows(np.ascontiguousarray(X, dtype=np.float64))
+    if not fit_intercept:
+        rows = OriginRows(rows)
+    return PointwiseObjective(ArrayBlocks(rows, codes, None), made, coding, make_penalty(penalty))
+
+
+def _objective_of(estimator: Any, X: Any, y: Any) -> PointwiseObjective:
+    """J of a fitted estimator on rows, with its criterion, coding and penalty."""
+    classes, codes = encode_labels(np.asarray(y))
+    values = np.ascontiguousarray(X, dtype=np.float64)
+    features = getattr(estimator.discriminant_, "basis", None)
+    values = values if features is None else np.ascontiguousarray(features.transform(values))
+    rows: Any = as_rows(values)
+    if not getattr(estimator, "fit_intercept", True):
+        rows = OriginRows(rows)
+    blocks = ArrayBlocks(rows, codes, None)
+    if hasattr(estimator, "criterion_"):
+        penalty = getattr(estimator, "penalty", None)
+        made = None if isinstance(penalty, str) else make_penalty(penalty)
+        return PointwiseObjective(blocks, estimator.criterion_, estimator.coding_, made)
+    if getattr(estimator.discriminant_, "link", None) is None or not hasattr(estimator, "C"):
+        raise DataError(f"{type(estimator).__name__} minimises no criterion over its weights; there is no surface.")
+    two = len(classes) == 2
+    coding = make_coding("two-class", 2, labels=(0, 1)) if two else make_coding("softmax", len(classes))
+    ridge = 1 / (estimator.C * len(codes)) if np.isfinite(estimator.C) else 0.0
+    return PointwiseObjective(blocks, Logistic() if two else Softmax(), coding, Ridge(ridge) if ridge else None)
+
+
+def _varied(shape: tuple[int, int], objective: Any) -> Entries:
+    """The first two weights that matter: the intercept row only where there is an intercept."""
+    free = 1 if isinstance(getattr(objective.blocks, "rows", None), OriginRows) else 0
+    places = [(i, 0) for i in range(free, shape[0])] + [(free, j) for j in range(1, shape[1])]
+    if len(places) < 2:
+        raise DataError("There is one weight only; a surface needs two.")
+    return places[0], places[1]
+
+
+def _trace(history: Any) -> Array | None:
+    """(k, 1+d, q) weights of a traced history, or None."""
+    if history is None:
+        return None
+    if hasattr(history, "weights"):  # single corrections, replayed
+        return np.asarray(history.weights())
+    return np.asarray(history["weights"]) if "weights" in history else None
+
+
+def _limits(A: Array, first: tuple[int, int], second: tuple[int, int], path: Array | None) -> Array:
+    points = np.array([[A[first], A[second]]]) if path is None else np.vstack([path, [[A[first], A[second]]]])
+    low, high = points.min(axis=0), points.max(axis=0)
+    room = np.maximum(0.35 * (high - low), 0.5 * np.maximum(np.abs(points).max(axis=0), 0.5))
+    return np.column_stack([low - room, high + room])
+
+
+def _name(entry: tuple[int, int], outputs: int) -> str:
+    row, output = entry
+    return f"$a_{{{row}}}$" if outputs == 1 else f"$a_{{{row},{output + 1}}}$"
