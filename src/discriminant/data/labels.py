@@ -112,11 +112,12 @@ def _by_search(labels: Array) -> tuple[Array, Array]:
 
 def _by_dictionary(labels: Array) -> tuple[Array, Array]:
     kinds = {type(label) for label in labels}
-    missing = [i for i, label in enumerate(labels) if label is None or label != label]
+    missing = [i for i, label in enumerate(labels) if _is_missing(label)]
     if missing:
         raise DataError(f"Input y contains NaN or a missing label in row {missing[0]}; drop rows without a class.")
     text = {kind for kind in kinds if issubclass(kind, str | bytes)}
-    if text and text != kinds:
+    truth = {kind for kind in kinds if issubclass(kind, bool | np.bool_)}
+    if (text and text != kinds) or (truth and truth != kinds):
         listed = " and ".join(sorted(kind.__name__ for kind in kinds))
         raise DataError(
             f"y mixes labels of the types {listed}, which have no common order. Make them all one type, "
@@ -125,6 +126,10 @@ def _by_dictionary(labels: Array) -> tuple[Array, Array]:
     if not text:
         try:
             plain = np.array(labels.tolist())
+            if plain.dtype.kind == "f" and any(abs(label) > 2**53 for label in labels if not isinstance(label, float)):
+                raise DataError(
+                    "whole numbers of more than 64 bits, or mixed with floats that cannot hold them; use text"
+                )
             if plain.dtype == object:
                 listed = " and ".join(sorted(kind.__name__ for kind in kinds)[:3])
                 raise DataError(f"values of the type {listed}; use numbers or text")
@@ -137,6 +142,11 @@ def _by_dictionary(labels: Array) -> tuple[Array, Array]:
     position = {label: k for k, label in enumerate(classes)}
     codes: Array = np.fromiter((position[label] for label in labels), dtype=code_type(len(classes)), count=labels.size)
     return classes, codes
+
+
+def _is_missing(label: Any) -> bool:
+    # pandas' NA answers neither yes nor no when it is compared.
+    return label is None or type(label).__name__ == "NAType" or bool(np.any(label != label))
 
 
 def _require_whole(labels: Array) -> None:

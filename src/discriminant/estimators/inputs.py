@@ -149,15 +149,31 @@ def read_labels(y: Any, n_rows: int) -> Array:
     """y as a one-dimensional array with a label for every row."""
     require_unmasked(y, "y")
     if isinstance(y, list | tuple):
-        # NumPy turns [1, "a"] into strings without a word; as objects the mixture stays visible.
-        kinds = {isinstance(label, str | bytes) for label in y}
-        y = np.array(y, dtype=object) if len(kinds) > 1 else y
+        y = _as_objects(y) if _loses_in_an_array(y) else y
     labels = column_or_1d(y, warn=True)
     if len(labels) != n_rows:
         raise DataError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and y has {len(labels)}."
         )
     return np.asarray(labels)
+
+
+def _loses_in_an_array(y: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether NumPy would make other labels of these: [1, "a"] strings, [True, 2] ones, "a\\0" the same as "a"."""
+    kinds = set(map(type, y))
+    if len(kinds) > 1:
+        return True
+    kind = next(iter(kinds), object)
+    if issubclass(kind, str):
+        return any(label.endswith("\0") for label in y)
+    if issubclass(kind, bytes):
+        return any(label.endswith(b"\0") for label in y)
+    return kind is int and not -(2**63) <= min(y) <= max(y) < 2**63
+
+
+def _as_objects(y: list[Any] | tuple[Any, ...]) -> Array:
+    """The labels one by one; what is a list itself makes a second dimension, and is refused for it."""
+    return np.array(y, dtype=object)
 
 
 def _recode(found: Array, codes: Array, classes: Array) -> tuple[Array, Array]:
