@@ -39,7 +39,8 @@ bench-quick: $(VENV)/.bench.stamp ## the same tasks on small data, to see that t
 	$(PY) -m benchmarks --quick $(ARGS)
 
 docs: $(VENV)/.docs.stamp ## the documentation as static pages in site/
-	$(PY) docs/build.py site
+	NO_MKDOCS_2_WARNING=1 MPLBACKEND=Agg $(PY) -m mkdocs build --strict
+	@echo "site/index.html"
 
 clean: ## remove what the targets made, the environment included
 	rm -rf $(VENV) site demo-output build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -239,7 +239,7 @@ def error_bars(
     out = [f'<rect {band} fill="#eef2f6"/>']
     for i, (name, value, spread) in enumerate(zip(names, values, spreads, strict=True)):
         y = row * i + 18
-        weight = 'font-weight="700"' if i == chosen else ""
+        weight = 'style="font-weight:700"' if i == chosen else ""
         out.append(text(0, y + 5, name, extra=weight))
         a, b = at(max(value - spread, start)), at(value + spread)
         paint = colour(1) if i == chosen else LINE

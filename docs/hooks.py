@@ -1,0 +1,150 @@
+"""What the site adds to the Markdown files: figures drawn by the library, pages from the rest of the repository.
+
+``[[figure masked_class]]`` in a page becomes the picture that ``discriminant.figures`` draws at build time, with its
+claim and its place in the books below it.  Files outside docs/ that pages link to (contributing, changes, benchmarks)
+become pages of their own, and pages that others may or may not have written yet join the navigation when they exist.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[1]
+OUTSIDE = {  # file of the repository → (page, place in the navigation, title)
+    "CONTRIBUTING.md": ("contributing.md", "How it works", "Working on it"),
+    "CHANGELOG.md": ("changes.md", "How it works", "Changes"),
+    "benchmarks/README.md": ("benchmarks.md", "How it works", "Benchmarks"),
+}
+OPTIONAL = {  # pages in docs/ that join the navigation when they exist
+    "what_can_go_wrong.md": ("Learn", "What can go wrong"),
+    "scale.md": ("Learn", "Large data"),
+    "plots.md": ("Learn", "Plots"),
+    "playground.md": ("Learn", "Playground"),
+}
+_FIGURE = re.compile(r"^\[\[figure (\w+)\]\]$", re.MULTILINE)
+_REFERENCE = re.compile(r"^\[\[reference ([\w., ]+)\]\]$", re.MULTILINE)
+_LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])")
+_wanted: set[str] = set()
+
+
+def on_config(config: Any) -> Any:
+    """Add the pages that exist to the navigation."""
+    places = [(page, tab, title) for name, (page, tab, title) in OUTSIDE.items() if (ROOT / name).exists()]
+    places += [(page, tab, title) for page, (tab, title) in OPTIONAL.items() if (ROOT / "docs" / page).exists()]
+    for page, tab, title in places:
+        section = next(entry[tab] for entry in config.nav if tab in entry)
+        if {title: page} not in section:
+            section.append({title: page})
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Pages from outside docs/, and every figure that a page asks for."""
+    for name, (page, *_) in OUTSIDE.items():
+        if (ROOT / name).exists():
+            files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
+    _wanted.clear()
+    for file in files.documentation_pages():
+        _wanted.update(_FIGURE.findall(file.content_string))
+    if any("[[figures]]" in file.content_string for file in files.documentation_pages()):
+        _wanted.update(_registry())
+    for name in sorted(_wanted):
+        files.append(File.generated(config, f"figures/{name}.png", content=_draw(name)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Links into the repository lead to pages, and figures stand where they are named."""
+    source = _source_of(page.file.src_uri)
+    up = "../" * page.file.src_uri.count("/")
+    text = _LINK.sub(lambda link: _led(link[1], source, up), markdown)
+    text = text.replace("[[figures]]", "\n\n".join(f"## {name}\n\n[[figure {name}]]" for name in _registry()))
+    text = _REFERENCE.sub(lambda found: "\n\n".join(f"::: {path}" for path in _public(found[1].split(", "))), text)
+    return _FIGURE.sub(lambda found: _shown(found[1], up), text)
+
+
+def _public(homes: list[str]) -> list[str]:
+    """The classes and functions of the package that live in these modules, by the path to their source."""
+    import importlib
+    import inspect
+
+    import discriminant
+
+    found = []
+    for home in homes:
+        if home in discriminant._PACKAGES:
+            module = importlib.import_module(f"discriminant.{home}")
+            things = [getattr(module, name) for name in module.__all__]
+        else:
+            places = discriminant._HOMES.items()
+            things = [getattr(discriminant, name) for name, place in places if place.split(".")[0] == home]
+        made = [thing for thing in things if inspect.isclass(thing) or inspect.isfunction(thing)]
+        found += [f"{thing.__module__}.{thing.__qualname__}" for thing in made]
+    if not found:
+        raise PluginError(f"There is nothing public in {homes}.")
+    return list(dict.fromkeys(found))
+
+
+def _source_of(uri: str) -> Path:
+    """The file in the repository that a page is made from."""
+    for name, (page, *_) in OUTSIDE.items():
+        if page == uri:
+            return ROOT / name
+    return ROOT / "docs" / uri
+
+
+def _led(link: str, source: Path, up: str) -> str:
+    """Where a link of a file in the repository leads on the site; to code and data there are no pages."""
+    if "://" in link or link.startswith("mailto:"):
+        return link
+    target = (source.parent / link).resolve()
+    if not target.is_relative_to(ROOT):
+        raise PluginError(f"{source.name} links to {link}, which lies outside of the repository.")
+    name = str(target.relative_to(ROOT))
+    if name == "README.md":
+        return f"{up}index.md"
+    if name in OUTSIDE:
+        return up + OUTSIDE[name][0]
+    if name.startswith("docs/"):
+        return up + name.removeprefix("docs/")
+    return f"{up}architecture.md"
+
+
+def _registry() -> Any:
+    from discriminant import figures
+
+    return figures.REGISTRY
+
+
+def _draw(name: str) -> bytes:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    if name not in _registry():
+        raise PluginError(f"There is no figure {name!r}.")
+    sheet = io.BytesIO()
+    figure = _registry()[name].draw()
+    figure.savefig(sheet, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
+    plt.close(figure)
+    return sheet.getvalue()
+
+
+def _shown(name: str, up: str) -> str:
+    if name not in _registry():
+        raise PluginError(f"There is no figure {name!r}.")
+    entry = _registry()[name]
+    words = f"{html.escape(entry.caption)} <em>{html.escape(entry.source)}.</em>"
+    call = f"<code>discriminant.figures.{name}()</code>"
+    return (
+        f'<figure markdown="span">\n![{html.escape(entry.caption)}]({up}figures/{name}.png)\n'
+        f"<figcaption>{words} {call}</figcaption>\n</figure>"
+    )
