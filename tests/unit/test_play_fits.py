@@ -52,7 +52,9 @@ def decisions(fit: dict[str, Any], z: np.ndarray) -> np.ndarray:
     """Classes from outputs by the rule that the page is sent, written out plainly."""
     rule = fit["rule"]
     if rule["kind"] == "linear":
-        return (z @ np.array(rule["slopes"]) + rule["shift"]).argmax(axis=1)
+        g = z @ np.array(rule["slopes"]) + rule["shift"]
+        sure = 1 / np.exp(g - g.max(axis=1, keepdims=True)).sum(axis=1)
+        return np.where(1 - sure > (1 if rule["reject_cost"] is None else rule["reject_cost"]), -1, g.argmax(axis=1))
     chosen = []
     for row in z - np.array(rule["threshold"]):
         g = [[s * v for s, v in zip(signs, row, strict=True) if s] for signs in rule["signs"]]
@@ -106,6 +108,20 @@ def test_every_basis_has_a_script(method: str, basis: str) -> None:
     model = execute(shown["python"])[0]["model"]
     final = model[-1] if hasattr(model, "steps") else model
     assert np.allclose(np.vstack([final.intercept_, final.coef_.T]), shown["fit"]["weights"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["lda", "qda", "logistic"])
+@pytest.mark.parametrize(("data", "basis"), [("overlap", "none"), ("overlap", "quadratic"), ("five", "none")])
+def test_doubtful_places_are_rejected(method: str, data: str, basis: str) -> None:
+    """Where the likeliest class has a posterior below the surety asked for, as MinimumRiskClassifier does."""
+    state, shown = ask(data, method=method, basis=basis, parameters={"sure": 0.99})
+    fit = shown["fit"]
+    assert -1 in fit["predicted"]
+    Y = unpacked(fit["points"], (len(state.y), fit["dimensions"]))
+    assert decisions(fit, Y @ weights_of_frames(fit)[-1]).tolist() == fit["predicted"]
+    model = execute(shown["python"])[0]["model"]
+    posterior = model.estimator_.predict_proba(state.X).max(axis=1)
+    assert ((posterior < 0.99) == (model.predict(state.X) == -1)).all()
 
 
 def test_the_frames_are_the_perceptron_s_corrections() -> None:
@@ -259,6 +275,15 @@ def test_degenerate_boards_are_answered(method: str, points: list[list[float]]) 
     assert (shown["fit"] is None) == (shown["problem"] is not None)
     assert shown["verdict"]["proved"]
     json.dumps(shown, allow_nan=False)
+
+
+@pytest.mark.parametrize("method", ["perceptron", "lda", "qda", "logistic"])
+@pytest.mark.parametrize("basis", ["rbf", "distances"])
+def test_one_centre_is_enough(method: str, basis: str) -> None:
+    """One feature, two weights: less than the globe needs."""
+    _, shown = ask("rings", method=method, basis=basis, centres=1)
+    assert shown["fit"]["globe"] is None
+    assert shown["fit"]["dimensions"] == 2
 
 
 # Sets of points

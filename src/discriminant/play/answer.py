@@ -38,30 +38,31 @@ def answer(state: State) -> dict[str, Any]:
     shown: dict[str, Any] = {"fit": None, "problem": None, "python": "", "notes": []}
     with _ONE_AT_A_TIME, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        shown["verdict"] = _verdict(state)
+        decided = time.perf_counter()
         try:
-            shown["fit"] = _fit(state)
+            shown["fit"] = _fit(state, shown["verdict"]["verdict"])
             shown["python"] = script(state)
         except (DiscriminantError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             shown["problem"] = " ".join(str(error).split())
-        fitted = time.perf_counter()
-        shown["verdict"] = _verdict(state)
     notes = dict.fromkeys(" ".join(str(w.message).split()) for w in caught)
     told = shown["fit"]["certificate"]["status"] if shown["fit"] else ""
     shown["notes"] = [note for note in notes if note != told]
     shown["milliseconds"] = round(1000 * (time.perf_counter() - started), 1)
-    shown["fit_milliseconds"] = round(1000 * (fitted - started), 1)
+    shown["fit_milliseconds"] = round(1000 * (time.perf_counter() - decided), 1)
     return shown
 
 
-def _fit(state: State) -> dict[str, Any]:
+def _fit(state: State, verdict: str) -> dict[str, Any]:
     model = state.recipe().build().fit(state.X, state.y)
     final, rule, made = last_step(model), rule_of(model), frames(model)
     curved = state.basis != "none" or not hasattr(final, "discriminant_")
     side, nodes = grid(model, curved)
     Y = features(model, state.X)
     q = made.weights.shape[2]
-    problems = views(rule, q) if hasattr(final, "discriminant_") else []
+    problems = views(rule, q) if hasattr(final, "discriminant_") and Y.shape[1] > 2 else []
     view = min(state.view, len(problems) - 1)
+    empty = len(rule["classes"]) == 2 and verdict != "separable"  # then nothing is left to ask about the region
     return {
         "rule": rule, "curved": curved, "outputs": q, "dimensions": int(Y.shape[1]),
         "grid": {"side": side, "reach": REACH, "values": packed(nodes, "<f4")},
@@ -76,7 +77,7 @@ def _fit(state: State) -> dict[str, Any]:
         "certificate": _certificate(final),
         "ambiguity": _ambiguity(model, rule, curved),
         "views": [problem["title"] for problem in problems], "view": view,
-        "globe": globe(Y, state.y, made.weights, problems[view]) if problems else None,
+        "globe": globe(Y, state.y, made.weights, problems[view], empty) if problems else None,
         "margin": _margin(state),
     }  # fmt: skip
 

@@ -33,15 +33,21 @@ class Frames:
     row: Array
 
 
+def learned(model: Any) -> Any:
+    """The pipeline or classifier below a decision layer."""
+    return getattr(model, "estimator_", model)
+
+
 def last_step(model: Any) -> Any:
     """The classifier itself: the last step of a pipeline, or the model."""
-    return model[-1] if hasattr(model, "steps") else model
+    below = learned(model)
+    return below[-1] if hasattr(below, "steps") else below
 
 
 def features(model: Any, X: Array) -> Array:
     """[1, φ(X)], (n, D), of a fitted model; for QDA the one and its class scores."""
-    final = last_step(model)
-    phi = model[:-1].transform(X) if hasattr(model, "steps") else X
+    final, below = last_step(model), learned(model)
+    phi = below[:-1].transform(X) if hasattr(below, "steps") else X
     if not hasattr(final, "discriminant_"):
         scores = final.decision_function(phi)
         phi = scores if scores.ndim == 2 else scores[:, None]
@@ -120,7 +126,12 @@ def rule_of(model: Any) -> dict[str, Any]:
     q = final_weights(model).shape[1]
     classes = [int(label) for label in final.classes_]
     rule = Rule(final.classes_, q, coding, None)
-    shown: dict[str, Any] = {"classes": classes, "link": link, "claims": _claims(getattr(final, "coding_", coding))}
+    shown: dict[str, Any] = {
+        "classes": classes,
+        "link": link,
+        "claims": _claims(getattr(final, "coding_", coding)),
+        "reject_cost": getattr(model, "reject_cost", None),
+    }
     linear = rule.linear_decoder
     unanimous = coding is not None and coding.decoder == "unanimous"
     if linear is not None and not unanimous:

@@ -15,7 +15,7 @@ import numpy as np
 from discriminant.inference.solution_region import solution_region
 from discriminant.protocols import Array
 
-MOST_CIRCLES = 250  # great circles that are drawn; the region itself is that of all samples
+MOST_CIRCLES = 120  # great circles that are drawn; the region itself is that of all samples
 
 
 def views(rule: dict[str, Any], q: int) -> list[dict[str, Any]]:
@@ -53,30 +53,34 @@ def _view(title: str, mix: list[float], positive: list[int], negative: list[int]
     return {"title": title, "mix": mix, "positive": positive, "negative": negative}
 
 
-def globe(Y: Array, y: Array, path: Array, view: dict[str, Any]) -> dict[str, Any]:
+def globe(Y: Array, y: Array, path: Array, view: dict[str, Any], empty: bool = False) -> dict[str, Any]:
     """The globe of one two-class problem: axes (D, 3), great circles (m, 3), the region's corners (r, 3).
 
-    ``Y`` is [1, φ] (n, D), ``path`` (F, D, q) the weights of the frames.
+    ``Y`` is [1, φ] (n, D), ``path`` (F, D, q) the weights of the frames; ``empty``: the region is known to be.
     """
     part = np.isin(y, [*view["positive"], *view["negative"]])
     side = np.isin(y, view["positive"])[part]
     samples = Y[part] * np.where(side, 1.0, -1.0)[:, None]
     walked = path @ np.array(view["mix"])
-    region = solution_region(Y[part], side, fit_intercept=False)
-    axes = _axes(region.center, walked)
-    inside = region if Y.shape[1] == 3 else solution_region(Y[part] @ axes, side, fit_intercept=False)
-    corners = np.zeros((0, 3))
-    if inside.rays is not None:
-        corners = _ordered(inside.rays @ (axes if Y.shape[1] == 3 else np.eye(3)))
+    region = None if empty else solution_region(Y[part], side, fit_intercept=False)
+    axes = _axes(None if region is None else region.center, walked)
+    corners, missed = np.zeros((0, 3)), False
+    if region is not None and not region.empty:
+        flat = Y.shape[1] == 3
+        inside = region if flat else solution_region(Y[part] @ axes, side, fit_intercept=False)
+        missed = inside.empty
+        if inside.rays is not None:
+            corners = _ordered(inside.rays @ axes if flat else inside.rays)
     circles = samples @ axes
     size = np.linalg.norm(circles, axis=1)
     kept = np.flatnonzero(size > 1e-12)
     kept = kept[:: max(1, -(-len(kept) // MOST_CIRCLES))]
     return {
-        "mix": view["mix"], "dimensions": int(Y.shape[1]), "axes": axes.tolist(), "empty": bool(region.empty),
+        "mix": view["mix"], "dimensions": int(Y.shape[1]), "axes": axes.tolist(),
+        "empty": region is None or region.empty,
         "circles": np.round(circles[kept] / size[kept, None], 5).tolist(),
         "rows": np.flatnonzero(part)[kept].tolist(), "corners": np.round(corners, 6).tolist(),
-        "slice_misses": bool(inside.empty and not region.empty),
+        "slice_misses": missed,
     }  # fmt: skip
 
 

@@ -117,6 +117,7 @@ def _epochs(default: int = 100, most: int = 1000, label: str = "epochs at most",
 MODE = _choice("mode", "samples", {"single-sample": "one at a time", "batch": "all at once"})
 ORDER = _choice("order", "order", {"cyclic": "cyclic", "shuffled": "shuffled"}, when=("mode", ("single-sample",)))
 FADING = _choice("fading", "fading η(k)", {"constant": "constant", "inverse": "η/k"})
+SURE = Parameter("sure", "reject if less sure than", 0.0, 0.0, 0.99, help="0: every place is given to some class.")
 STRENGTH = Parameter("C", "C (inverse penalty)", 1.0, 0.001, 1000.0, "log", help="Large: hardly any penalty.")
 
 
@@ -161,13 +162,20 @@ def _fisher(c: Choice) -> Recipe:
     return c.behind_basis(Recipe("FisherDiscriminant", options=options))
 
 
+def _careful(c: Choice, recipe: Recipe) -> Recipe:
+    """With a reject act where the likeliest class is not likely enough."""
+    sure = c.given["sure"]
+    return recipe if not sure else Recipe("MinimumRiskClassifier", (recipe,), {"reject_cost": round(1 - sure, 6)})
+
+
 def _lda(c: Choice) -> Recipe:
     shrinkage = {"none": None, "auto": "auto", "half": 0.5}[c.given["shrinkage"]]
-    return c.behind_basis(Recipe("LinearDiscriminantAnalysis", options={"shrinkage": shrinkage}))
+    return _careful(c, c.behind_basis(Recipe("LinearDiscriminantAnalysis", options={"shrinkage": shrinkage})))
 
 
 def _qda(c: Choice) -> Recipe:
-    return c.behind_basis(Recipe("QuadraticDiscriminantAnalysis", options={"reg_param": c.given["reg_param"]}))
+    given = {"reg_param": c.given["reg_param"]}
+    return _careful(c, c.behind_basis(Recipe("QuadraticDiscriminantAnalysis", options=given)))
 
 
 _OPTIMIZERS = {"newton": "Newton", "lbfgs": "LBFGS", "conjugate-gradient": "ConjugateGradient"}
@@ -186,7 +194,7 @@ def _logistic(c: Choice) -> Recipe:
     if c.classes == 2 or c.coding in ("auto", "softmax"):
         options: dict[str, Any] = {"C": c.given["C"], "optimizer": optimizer}
         options |= {} if optimizer == "auto" else {"random_state": 0}
-        return c.behind_basis(Recipe("LogisticRegression", options=options))
+        return _careful(c, c.behind_basis(Recipe("LogisticRegression", options=options)))
     ridge = Recipe("penalties.Ridge", (1.0 / (c.given["C"] * c.rows),))
     options = {"criterion": "logistic", "penalty": ridge, "optimizer": optimizer}
     return Recipe("Discriminant", options=options | c.coded() | c.on_features() | {"trace": True})
@@ -274,15 +282,15 @@ METHODS: dict[str, Method] = {
     ),
     "lda": Method(
         "LDA", "Gaussian classes with one covariance: linear discriminants in closed form.", _lda,
-        (_choice("shrinkage", "shrinkage", {"none": "none", "auto": "Ledoit–Wolf", "half": "one half"}),),
+        (_choice("shrinkage", "shrinkage", {"none": "none", "auto": "Ledoit–Wolf", "half": "one half"}), SURE),
     ),
     "qda": Method(
         "QDA", "Gaussian classes, each with its own covariance: quadratic boundaries.", _qda,
-        (Parameter("reg_param", "regularisation", 0.0, 0.0, 1.0),),
+        (Parameter("reg_param", "regularisation", 0.0, 0.0, 1.0), SURE),
     ),
     "logistic": Method(
         "Logistic regression", "Minimises the cross-entropy of σ(a·y), or of a softmax, with a ridge 1/C.",
-        _logistic, (*_DESCENT, STRENGTH), ("softmax", "one-vs-rest", "pairwise"), True,
+        _logistic, (*_DESCENT, STRENGTH, SURE), ("softmax", "one-vs-rest", "pairwise"), True,
     ),
     "sigmoid": Method(
         "Sigmoid regression", "½(t − σ(a·y))²: discrimination by regression, bounded and not convex.",

@@ -35,11 +35,13 @@ def script(state: State) -> str:
 
 
 def _about(state: State) -> list[str]:
-    piped = state.recipe().name == "make_pipeline"
-    model = "model[-1]" if piped else "model"
-    features = "X"
+    recipe, model, features = state.recipe(), "model", "X"
+    if recipe.name == "MinimumRiskClassifier":
+        recipe, model = recipe.parts[0], "model.estimator_"
+    piped = recipe.name == "make_pipeline"
     if state.basis != "none":
-        features = "model[:-1].transform(X)" if piped else "model.discriminant_.basis.transform(X)"
+        features = f"{model}[:-1].transform(X)" if piped else f"{model}.discriminant_.basis.transform(X)"
+    model += "[-1]" if piped else ""
     lines = [f"print(separability({features}, y))"]
     if state.method != "qda":
         lines.insert(0, f"print({model}.intercept_, {model}.coef_)")

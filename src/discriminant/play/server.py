@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 import threading
 from collections.abc import Callable
 from http import HTTPStatus
@@ -40,6 +41,21 @@ GUARDS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+
+
+# What a fault of ours may raise; the page says so instead of waiting for an answer that does not come.
+FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 class Refusal(Exception):
@@ -76,6 +92,11 @@ class Playground(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://{HOST}:{self.port}/{self.token}/"
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A page that goes away in the middle of a request is nothing to tell."""
+        if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
     def warm_up(self) -> threading.Thread:
         """Load what fits need, in the background, so that the first answer does not wait for imports."""
         thread = threading.Thread(target=_first_fit, daemon=True)
@@ -97,6 +118,8 @@ class Handler(BaseHTTPRequestHandler):
     server_version = "discriminant"
     sys_version = ""
     timeout = PATIENCE
+    wbufsize = 1 << 16  # head and body leave together, and at once: two small packets would wait for each other
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         self._answer(self._get)
@@ -115,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
             status, (kind, body) = refusal.status, _json({"error": str(refusal)})
         except DiscriminantError as error:
             status, (kind, body) = HTTPStatus.UNPROCESSABLE_ENTITY, _json({"error": " ".join(str(error).split())})
-        except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as e:
+        except FAULTS as e:
             said = f"A fault of this program: {type(e).__name__}: {' '.join(str(e).split())}"
             status, (kind, body) = HTTPStatus.INTERNAL_SERVER_ERROR, _json({"error": said})
         try:

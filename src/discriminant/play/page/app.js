@@ -59,6 +59,15 @@ function take(answer, labels, round) {
   setTimeout(() => { if (fit && fit.sent === answer.fit && fit.count > 1) { errors = fit.allErrors(); curve.draw(fit, frame, errors); } }, 120);
 }
 
+/** A reload of the page finds the points and choices again. */
+function keepForReload() {
+  try { sessionStorage.setItem("playground", JSON.stringify([state.points, state.choices, state.parameters])); } catch { /* a browser that keeps nothing */ }
+}
+
+function kept() {
+  try { return JSON.parse(sessionStorage.getItem("playground")); } catch { return null; }
+}
+
 // Showing
 
 function show() {
@@ -80,6 +89,8 @@ function step() {
   const bits = fit.count > 1 ? [`step <b>${k[frame]}</b> of ${k[fit.count - 1]}`] : [];
   if (J !== null) bits.push(`J = <b>${short(J)}</b>`);
   bits.push(`<b>${wrong}</b> of ${fit.n} wrong`);
+  const row = fit.sent.frames.row[frame];
+  if (row >= 0 && frame < fit.count - 1) bits.push(`corrects point ${row + 1}`);
   $("step").innerHTML = bits.join(" · ");
   $("scrub").setAttribute("aria-valuetext", $("step").textContent);
 }
@@ -96,8 +107,8 @@ function tell(answer) {
   $("certificate").textContent = certificate ? certificate.status : answer.problem ?? "";
   $("score").replaceChildren(...(answer.fit ? [
     figure(`${(100 * answer.fit.right).toFixed(answer.fit.right === 1 ? 0 : 1)} %`, "right"),
-    figure(short(certificate.objective ?? null), "criterion J"),
-    figure(certificate.gap === null || certificate.gap === undefined ? "–" : short(certificate.gap), "gap to the bound"),
+    ...[["objective", "criterion J"], ["gap", "gap to the bound"]].filter(([name]) => Number.isFinite(certificate[name]))
+      .map(([name, label]) => figure(short(certificate[name]), label)),
   ] : []));
   $("ambiguity").textContent = answer.fit?.ambiguity?.text ?? "";
   $("notes").replaceChildren(...answer.notes.map((note) => Object.assign(document.createElement("li"), { textContent: note })));
@@ -154,6 +165,7 @@ function about(i) {
 }
 
 function looked() {
+  if (board.hover >= state.points.length) board.hover = -1;
   const i = board.selected >= 0 ? board.selected : board.hover;
   $("point").textContent = i >= 0 && i < state.points.length ? about(i) : "";
   board.draw();
@@ -277,6 +289,7 @@ function wire() {
   $("copy").onclick = copy;
   $("theme").onclick = () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; show(); };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (e) => { root.dataset.theme = e.matches ? "dark" : "light"; show(); });
+  addEventListener("pagehide", keepForReload);
   new ResizeObserver(() => show()).observe($("board"));
 }
 
@@ -303,7 +316,12 @@ async function begin() {
   controls = new Controls(options, state, refit);
   palette();
   wire();
-  await load(options.first);
+  const before = kept();
+  if (!before) { await load(options.first); return; }
+  state.points = before[0];
+  Object.assign(state.choices, before[1]);
+  for (const name of Object.keys(state.parameters)) Object.assign(state.parameters[name], before[2][name]);
+  changed();
 }
 
 begin().catch((error) => say(error.message, true));

@@ -42,8 +42,8 @@ export class Board {
 
   // Where things are
 
-  size() { return this.root.clientWidth; }
-  at([x, y]) { const s = this.size(), r = this.state.limits.reach; return [((x + r) / (2 * r)) * s, ((r - y) / (2 * r)) * s]; }
+  size() { return (this.width = this.root.clientWidth); }
+  at([x, y]) { const s = this.width, r = this.state.limits.reach; return [((x + r) / (2 * r)) * s, ((r - y) / (2 * r)) * s]; }
   place(event) {
     const box = this.root.getBoundingClientRect(), r = this.state.limits.reach;
     return [((event.clientX - box.left - this.root.clientLeft) / this.root.clientWidth) * 2 * r - r, r - ((event.clientY - box.top - this.root.clientTop) / this.root.clientHeight) * 2 * r];
@@ -174,7 +174,7 @@ export class Board {
     this.verdict = verdict;
     this.frame = frame;
     this.paint();
-    this.draw();
+    this.drawNow();
   }
 
   look() {
@@ -204,7 +204,14 @@ export class Board {
     pen.putImageData(image, 0, 0);
   }
 
+  /** Draw the overlay before the next picture of the screen, however often it is asked for. */
   draw() {
+    this.due ??= requestAnimationFrame(() => this.drawNow());
+  }
+
+  drawNow() {
+    if (this.due) cancelAnimationFrame(this.due);
+    this.due = null;
     const { pen } = prepared(this.overlay), look = colours(), s = this.size();
     this.axes(pen, look, s);
     if (this.fit && this.shows.margin) this.margins(pen, look, s);
@@ -213,7 +220,7 @@ export class Board {
     const decided = fresh ? this.fit.decisions(this.frame) : null;
     if (fresh && this.shows.distances) this.distances(pen, look, this.state.points.map((_, i) => i), 0.45);
     const shown = this.selected >= 0 ? this.selected : this.hover;
-    if (fresh && shown >= 0) this.distances(pen, look, [shown], 1);
+    if (fresh && shown >= 0 && shown < this.fit.n) this.distances(pen, look, [shown], 1);
     this.points(pen, look, decided);
     if (fresh && this.frame > 0) this.corrected(pen, look);
     this.marks(pen, look);
@@ -228,7 +235,12 @@ export class Board {
       pen.beginPath(); pen.moveTo(x, 0); pen.lineTo(x, s); pen.moveTo(0, y); pen.lineTo(s, y); pen.stroke();
     }
     pen.globalAlpha = 0.75; pen.fillStyle = look.soft; pen.font = "11px system-ui, sans-serif";
-    pen.fillText("x", s - 13, s / 2 - 6); pen.fillText("y", s / 2 + 6, 14);
+    pen.textAlign = "left"; pen.fillText("x", s - 13, s / 2 - 6); pen.fillText("y", s / 2 + 6, 14);
+    for (const v of [-4, -2, 2, 4]) {
+      const [x, y] = this.at([v, v]);
+      pen.textAlign = "center"; pen.fillText(String(v).replace("-", "−"), x, s / 2 + 14);
+      pen.textAlign = "right"; pen.fillText(String(v).replace("-", "−"), s / 2 - 6, y + 4);
+    }
     pen.globalAlpha = 1;
   }
 
@@ -293,21 +305,27 @@ export class Board {
   }
 
   points(pen, look, decided) {
-    const { points } = this.state, many = points.length > 400, r = many ? RADIUS * 0.72 : RADIUS;
-    const shapes = SHAPES.map((shape) => new Path2D(shape(r)));
-    const ratio = window.devicePixelRatio || 1;
-    pen.lineWidth = many ? 0.8 : 1.4;
+    const { points } = this.state, many = points.length > 400, stamps = this.stamps(look, many), half = stamps.size / 2;
     points.forEach((p, i) => {
       const [x, y] = this.at(p), wrong = this.shows.errors && decided && decided[i] !== this.fit.own[i];
-      pen.setTransform(ratio, 0, 0, ratio, x * ratio, y * ratio);
-      pen.fillStyle = look.classes[p[2] - 1];
-      pen.fill(shapes[p[2] - 1]);
-      pen.strokeStyle = wrong ? look.ink : look.card;
-      pen.lineWidth = wrong ? 2.2 : many ? 0.8 : 1.4;
-      pen.stroke(shapes[p[2] - 1]);
+      pen.drawImage(stamps[wrong ? "wrong" : "right"][p[2] - 1], x - half, y - half, stamps.size, stamps.size);
     });
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.lineWidth = 1;
+  }
+
+  /** Each marker drawn once, to be stamped: a thousand paths are slow, a thousand stamps are not. */
+  stamps(look, many) {
+    const ratio = window.devicePixelRatio || 1, key = [look.classes, look.ink, look.card, many, ratio].join();
+    if (this.stamped?.key === key) return this.stamped;
+    const r = many ? RADIUS * 0.72 : RADIUS, size = Math.ceil(4 * r);
+    const make = (ink, width) => SHAPES.map((shape, k) => {
+      const canvas = new OffscreenCanvas(size * ratio, size * ratio), pen = canvas.getContext("2d"), path = new Path2D(shape(r));
+      pen.setTransform(ratio, 0, 0, ratio, (size * ratio) / 2, (size * ratio) / 2);
+      pen.fillStyle = look.classes[k]; pen.fill(path);
+      pen.strokeStyle = ink; pen.lineWidth = width; pen.stroke(path);
+      return canvas;
+    });
+    this.stamped = { key, size, right: make(look.card, many ? 0.8 : 1.4), wrong: make(look.ink, 2.2) };
+    return this.stamped;
   }
 
   corrected(pen, look) {

@@ -42,7 +42,7 @@ export class Globe {
     const globe = fit?.sent.globe;
     this.canvas.hidden = !globe;
     const { pen, width } = prepared(this.canvas), look = colours(), R = width / 2 - 6, mid = width / 2;
-    this.text.textContent = globe ? this.says(globe) : fit ? "The discriminants of this method are not linear: their weights are not directions." : "";
+    this.text.textContent = globe ? this.says(globe) : !fit ? "" : fit.D < 3 && fit.sent.curved ? "Two weights only: their directions make a circle, not a globe." : "The discriminants of this method are not linear: their weights are not directions.";
     if (!globe || R < 10) return;
     const at = (v) => [mid + R * v[1], mid - R * v[2]];
     const shade = pen.createRadialGradient(mid - R * 0.4, mid - R * 0.5, R * 0.1, mid, mid, R);
@@ -50,11 +50,14 @@ export class Globe {
     pen.fillStyle = shade; pen.strokeStyle = look.line; pen.lineWidth = 1.5;
     pen.beginPath(); pen.arc(mid, mid, R, 0, 7); pen.fill(); pen.stroke();
     this.region(pen, globe, at, look);
-    pen.lineWidth = 1; pen.globalAlpha = globe.circles.length > 80 ? 0.16 : 0.34;
+    pen.lineWidth = 1; pen.globalAlpha = globe.circles.length > 80 ? 0.3 : 0.45;
+    const paths = new Map(); // one path for each class: strokes are dear
     globe.circles.forEach((normal, i) => {
-      pen.strokeStyle = look.classes[labels[globe.rows[i]] - 1] ?? look.soft;
-      this.circle(pen, this.seen(normal), at);
+      const label = labels[globe.rows[i]];
+      if (!paths.has(label)) paths.set(label, new Path2D());
+      this.circle(paths.get(label), this.seen(normal), at);
     });
+    for (const [label, path] of paths) { pen.strokeStyle = look.classes[label - 1] ?? look.soft; pen.stroke(path); }
     pen.globalAlpha = 1;
     this.path(pen, fit, frame, globe, at, look);
   }
@@ -66,18 +69,16 @@ export class Globe {
     return `${space} In the filled region every sample is on its side.`;
   }
 
-  circle(pen, n, at) {
+  circle(path, n, at) {
     // Two unit vectors across n; the part of their circle that faces the viewer is half of it.
     const size = Math.hypot(n[0], n[1], n[2]), u = [n[0] / size, n[1] / size, n[2] / size];
     const help = Math.abs(u[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0];
     const p = cross(u, help), l = Math.hypot(...p), a = p.map((v) => v / l), b = cross(u, a);
     const start = Math.atan2(b[0], a[0]) - Math.PI / 2; // where the circle comes to the front
-    pen.beginPath();
     for (let i = 0; i <= 36; i++) {
       const t = start + (Math.PI * i) / 36, v = [0, 1, 2].map((k) => a[k] * Math.cos(t) + b[k] * Math.sin(t));
-      if (i) pen.lineTo(...at(v)); else pen.moveTo(...at(v));
+      if (i) path.lineTo(...at(v)); else path.moveTo(...at(v));
     }
-    pen.stroke();
   }
 
   region(pen, globe, at, look) {

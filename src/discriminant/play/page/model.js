@@ -59,7 +59,7 @@ export class Fit {
         for (let j = 0; j < q; j++) sum += z[o + j] * this.slopes[j * K + k];
         scores[k] = sum;
       }
-      return this.best();
+      return this.sureEnough(this.best());
     }
     const unanimous = rule.kind === "unanimous";
     for (let k = 0; k < K; k++) {
@@ -84,6 +84,15 @@ export class Fit {
     let at = 0;
     for (let k = 1; k < this.K; k++) if (this.scores[k] > this.scores[at]) at = k;
     return at;
+  }
+
+  /** The winner, or −1 where the posteriors (a softmax of the scores) leave too much doubt. */
+  sureEnough(best) {
+    const cost = this.rule.reject_cost;
+    if (cost === null) return best;
+    let rest = 0;
+    for (let k = 0; k < this.K; k++) if (k !== best) rest += Math.exp(this.scores[k] - this.scores[best]);
+    return rest / (1 + rest) > cost ? -1 : best;
   }
 
   /** How many classes claim a point. */
