@@ -84,9 +84,10 @@ class Outcome:
         """Whether the machine was ours: threads of some contenders suffer more from neighbours than those of others."""
         return self.foreign_share <= BUSY
 
-    def best(self, role: str) -> Row | None:
-        """The quickest row of this role among those that solved the problem."""
+    def best(self, role: str, package: str = "") -> Row | None:
+        """The quickest row of this role (and package) among those that solved the problem."""
         rows = [row for row in self.rows if row.role == role and row.counts]
+        rows = [row for row in rows if not package or row.label.startswith(f"{package} ")]
         return min(rows, key=lambda row: row.median, default=None)
 
     @property
@@ -99,7 +100,7 @@ class Outcome:
 
     def shortfalls(self) -> list[str]:
         """A sentence for each thing that is not as promised: ours missing, wrong or slower than the aim."""
-        ours, peer, aim = self.ours, self.best(PEER), self.task.aim
+        ours, peer, aim = self.ours, self.best(PEER, self.task.aim.of), self.task.aim
         if ours is None:
             reasons = [row.failure or row.verdict.sentence for row in self.rows if row.role == OURS]
             return [f"{self.task.name}: our estimator gave no result that counts ({'; '.join(reasons) or 'absent'})"]

@@ -15,15 +15,20 @@ class Aim:
     times_the_peer: float = 0.0
     reads_of_X: float = float("inf")
     seconds: float = float("inf")
+    of: str = ""  # the package that the first is about, where it is not the fastest of all
 
     def sentence(self) -> str:
         """The promise in words."""
-        words = [f"at least {self.times_the_peer:g}× the fastest peer"] if self.times_the_peer else []
+        words = [f"at least {self.times_the_peer:g}× {self.whose()}"] if self.times_the_peer else []
         if self.reads_of_X < float("inf"):
             words.append(f"within {self.reads_of_X:g} reads of X")
         if self.seconds < float("inf"):
             words.append(f"within {1e3 * self.seconds:g} ms")
         return " and ".join(words) or "no promise"
+
+    def whose(self) -> str:
+        """Whose speed is promised to be surpassed."""
+        return f"{self.of}'s fastest" if self.of else "the fastest peer"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ _ALL: tuple[Task, ...] = (
         1_000_000,
         100,
         10,
-        Aim(4.0),
+        Aim(4.0, of="scikit-learn"),
         (100_000, 50),
         judge=("scikit-learn", "LinearRegression"),
     ),
