@@ -90,6 +90,36 @@ def _held(folder: Path, X: Any, y: Any) -> Given:
     return rows, None
 
 
+def _dask_array(folder: Path, X: Any, y: Any) -> Given:
+    da = pytest.importorskip("dask.array", reason="Dask is not installed")
+    return da.from_array(X, chunks=(900, 3)), da.from_array(y, chunks=1_000)
+
+
+def _dask_frame(folder: Path, X: Any, y: Any) -> Given:
+    dd = pytest.importorskip("dask.dataframe", reason="Dask's data frames are not installed")
+    pd = pytest.importorskip("pandas", reason="Dask's data frames are made of pandas frames")
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    return dd.from_pandas(frame, npartitions=4), dd.from_pandas(pd.Series(y), npartitions=4)
+
+
+def _torch(folder: Path, X: Any, y: Any) -> Given:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    return torch.from_numpy(np.ascontiguousarray(X)), torch.from_numpy(y)
+
+
+def _torch_at_work(folder: Path, X: Any, y: Any) -> Given:
+    """Few as they are, the rows are worked on where they lie."""
+    rows, labels = _torch(folder, X, y)
+    from discriminant.data.device import DeviceSource, open_device
+
+    return DeviceSource(open_device(rows).rows, smallest=0), labels
+
+
+def _cupy(folder: Path, X: Any, y: Any) -> Given:
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    return cupy.asarray(X), cupy.asarray(y)
+
+
 SOURCES: dict[str, Callable[[Path, Any, Any], Given]] = {
     "array": lambda folder, X, y: (X, y),
     "CSR": lambda folder, X, y: (sparse.csr_array(X), y),
@@ -101,6 +131,11 @@ SOURCES: dict[str, Callable[[Path, Any, Any], Given]] = {
     "CSV scan": _csv,
     "libsvm scan": _libsvm,
     "held scan": _held,
+    "Dask array": _dask_array,
+    "Dask frame": _dask_frame,
+    "torch": _torch,
+    "torch at work": _torch_at_work,
+    "CuPy": _cupy,
 }
 
 

@@ -66,6 +66,10 @@ class ArrayBlocks:
         """Σ w."""
         return float(self.n_rows if self.weight is None else self.weight.sum())
 
+    def codes(self) -> Array:
+        """(n,): the class codes, here."""
+        return np.asarray(self.target)
+
     def counts(self, n_classes: int) -> Array:
         """(K,): the total weight of each class; the target holds class codes."""
         return count_classes(np.asarray(self.target), n_classes, self.weight)

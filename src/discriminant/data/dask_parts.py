@@ -278,11 +278,11 @@ def hits(predict: Callable[[Any], Any], part: Part) -> Array:
     return np.array([weight[right].sum(), weight.sum()])
 
 
-def learn(method: Any, estimator: Any, part: Part, classes: Array) -> Any:
+def learn(call: Any, method: Any, estimator: Any, part: Part, classes: Array) -> Any:
     """The estimator after one more partition; the one that came in stays as it was."""
     if not part.rows:
         return estimator
     estimator = copy.deepcopy(estimator)
     extra = {} if part.weight is None else {"sample_weight": part.weight}
-    method(estimator, part.X, part.labels, classes=classes, **extra)
+    call(method, estimator, (), {}, part.X, part.labels, classes=classes, **extra)
     return estimator

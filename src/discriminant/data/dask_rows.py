@@ -117,6 +117,10 @@ class DaskRows:
         return np.vstack(found)
 
 
+def _codes(part: parts_.Part) -> Array:
+    return np.asarray(part.labels)
+
+
 def _columns(part: parts_.Part, indices: Array) -> Array:
     values = part.X[:, indices]
     return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
@@ -154,6 +158,9 @@ class DaskBlocks(ArrayBlocks):
     def counts(self, n_classes: int) -> Array:
         counts = self.whole.class_rows if self.weight is None else self.whole.class_weight
         return counts.copy() if self.factors is None else counts * self.factors
+
+    def codes(self) -> Array:
+        return np.concatenate(self.whole.engine.each(_codes, self.whole.tasks))
 
     def class_rows(self, n_classes: int) -> Array:
         """(K,): the number of rows of each class."""
@@ -324,10 +331,10 @@ class DaskSource:
         raw = self._parts(engine, y, sample_weight)
         if classes is None:
             classes = merged_classes([about.classes for about in engine.each(parts_.describe, raw) if about.rows])
-        method, estimator = partial_fit.func, partial_fit.args[0]
+        call, (method, estimator, *_) = partial_fit.func, partial_fit.args
         step, state = dask.delayed(parts_.learn, pure=False), dask.delayed(estimator, pure=False)
         for part in raw:
-            state = step(method, state, part, classes)
+            state = step(call, method, state, part, classes)
         vars(estimator).update(vars(engine.run(state)))
 
 

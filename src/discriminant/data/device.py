@@ -170,6 +170,9 @@ class DeviceBlocks(ArrayBlocks):
     def total(self) -> float:
         return float(self.n_rows if self.weight is None else self.library.total(self.weight))
 
+    def codes(self) -> Array:
+        return in_memory(self.target)
+
     def counts(self, n_classes: int) -> Array:
         return np.asarray(self.library.counts(self.target, n_classes, self.weight))
 
@@ -184,8 +187,8 @@ class DeviceBlocks(ArrayBlocks):
         return Block(
             self.rows.design(start, stop),
             start,
-            None if codes is None else self.library.get(codes[start:stop]),
-            None if weight is None else self.library.get(weight[start:stop]),
+            None if codes is None else in_memory(codes[start:stop]),
+            None if weight is None else in_memory(weight[start:stop]),
         )
 
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
@@ -238,6 +241,7 @@ class DeviceSource:
 
     rows: DeviceRows
     feature_names: tuple[str, ...] | None = None
+    smallest: int = SMALL_VALUES  # values of X from which the device works on them
 
     is_source: ClassVar[bool] = True
 
@@ -258,7 +262,7 @@ class DeviceSource:
             raise DataError(f"X has {n} rows and y has {len(y)}: inconsistent numbers of samples.")
         found, codes = encode_on_device(lib, y, classes)
         weight = check_weights(None if sample_weight is None else in_memory(sample_weight), n)
-        if n * self.shape[1] < SMALL_VALUES and not self.rows.streamed:
+        if n * self.shape[1] < self.smallest and not self.rows.streamed:
             return make_blocks(lib.get(self.rows.X), lib.get(codes), weight), found
         return DeviceBlocks(self.rows, codes, None if weight is None else lib.put(weight)), found
 

@@ -214,7 +214,7 @@ class KeslerCone:
                 return kernel(block)
 
         blocks = make_blocks(self.source, self.codes)
-        if self.n_rows * self.source.shape[1] < _THREADS_FROM:
+        if self.n_rows * self.source.shape[1] < _THREADS_FROM or blocks.elsewhere:
             for block in blocks:
                 quiet(block)
         else:

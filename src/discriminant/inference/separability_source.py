@@ -19,7 +19,7 @@ SAMPLE_ROWS = 20_000
 def of_source(opened: Any, y: Any, fit_intercept: bool, hyperplane: str, random_state: int) -> Separability:
     """The verdict on the rows of a source."""
     blocks, classes = opened.training(y, None, None)
-    codes = np.asarray(blocks.target)
+    codes = blocks.codes()
     _validate(blocks.rows, codes, classes)
     if not blocks.in_memory:
         index, drawn = blocks.draw(min(SAMPLE_ROWS, blocks.n_rows), len(classes))
