@@ -52,10 +52,15 @@ def _refuse(
     )
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
-    """Row weights as float64 (n,), or None where all are one; refused in a sentence where they make no sense."""
+def check_weights(sample_weight: Any, n_rows: int, codes: Array | None = None) -> Array | None:
+    """Row weights as float64 (n,), or None where all are one; refused in a sentence where they make no sense.
+
+    ``codes``: the class of each row, where two classes at least must have some weight.
+    """
     if sample_weight is None:
         return None
+    if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
+        raise DataError("sample_weight has masked entries, which are missing values. Fill them, or drop those rows.")
     weight = np.asarray(sample_weight)
     if weight.ndim == 0 and weight.dtype.kind in "fiub":
         weight = np.full(n_rows, float(weight))
@@ -78,4 +83,20 @@ def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
         )
     if weight.size and not weight.any():
         raise DataError("sample_weight is zero for every row: there is nothing to learn from.")
+    if weight.size:
+        _require_bearable(weight)
+    if codes is not None:
+        weighed = codes[weight > 0]
+        if (weighed == weighed[0]).all():
+            raise DataError("Only one class has rows of positive weight; a discriminant needs two to tell apart.")
     return None if weight.size and (weight == 1.0).all() else weight
+
+
+def _require_bearable(weight: Array) -> None:
+    """Refuse weights whose sum is infinite, or that are all too small to be more than a few bits."""
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if not np.isfinite(total):
+        raise DataError("The sum of sample_weight overflows; divide the weights by their largest.")
+    if weight.max() < np.finfo(np.float64).tiny:
+        raise DataError("sample_weight holds nothing but subnormal numbers, of a few bits each; divide by the largest.")

@@ -77,7 +77,7 @@ def assign(estimator: Any, X: Any, y: Any, sample_weight: Any, criterion: str) -
     labels = read_labels(y, given.shape[0])
     classes, codes = encode_labels(labels)
     require_two(classes)
-    weight = check_weights(sample_weight, len(codes))
+    weight = check_weights(sample_weight, len(codes), codes)
     counts = count_classes(codes, len(classes), weight)
     made, coding = _parts(estimator, criterion, len(classes), counts)
     factors = class_weights(estimator.class_weight, classes, counts)

@@ -121,7 +121,7 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
                 f"y holds one class only ({names(list(found))}); a discriminant needs at least two classes to tell "
                 "apart."
             )
-        weight = check_weights(sample_weight, len(codes))
+        weight = check_weights(sample_weight, len(codes), codes)
         factors = class_weights(getattr(self, "class_weight", None), found, count_classes(codes, len(found), weight))
         if factors is not None:
             weight = factors[codes] if weight is None else factors[codes] * weight
