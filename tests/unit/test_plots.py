@@ -117,6 +117,8 @@ def test_regions_refuse_in_sentences(petals):
         plots.DecisionRegionsDisplay.from_estimator(model, X, y, show="all")
     with pytest.raises(DataError, match="at least two columns"):
         plots.DecisionRegionsDisplay.from_estimator(model, X[:, :1], y)
+    with pytest.raises(DataError, match="NaN or infinity"):
+        plots.DecisionRegionsDisplay.from_estimator(model, np.where(X > 6, np.nan, X), y)
     with pytest.raises(DataError, match="no column 'width'"):
         plots.DecisionRegionsDisplay.from_estimator(model, X, y, features=["width", 0])
     with pytest.raises(MismatchError, match="no straight discriminants"):

@@ -97,7 +97,7 @@ def distance_to_the_line(data: DistanceToTheLine | None = None) -> Any:
         ax.plot(*foot, "o", markerfacecolor="white", markeredgecolor=INK, zorder=6)
         _beside(ax, point, f"$\\mathbf{{x}}{name}$", data.line.unit_normal * np.sign(r))
         _beside(ax, foot, f"$\\mathbf{{x}}{name}_p$", -data.line.unit_normal * np.sign(r))
-        away = (6, -12) if r > 0 else (-30, 14)
+        away = (6, -12) if r > 0 else (-58, 12)
         ax.annotate(f"$r{name} = {r:+.2f}$", (point + foot) / 2, xytext=away, textcoords="offset points", color=GREEN)
     foot = data.line.project(np.zeros(2))
     ax.plot([0, foot[0]], [0, foot[1]], color=GREY, linestyle="--", linewidth=1.5)

@@ -138,7 +138,7 @@ def criterion_surfaces(data: CriterionSurfaces | None = None) -> Any:
         descent.display().plot(ax=ax, kind="surface")
         ax.view_init(elev=34, azim=38)
         ax.set_box_aspect((1, 1, 0.75), zoom=1.12)
-        ax.set_zlabel("")
+        ax.set(xlabel="", ylabel="", zlabel="")
         ax.tick_params(labelsize=7, pad=-2)
         ax.set_title(titles[name], loc="center")
         flat = below[1, k]

@@ -126,7 +126,7 @@ def pairwise_separation(data: PairwiseSeparation | None = None) -> Any:
     )
     for plane, (i, j) in zip(outputs(data.model), ((1, 2), (1, 3), (2, 3)), strict=True):
         line(ax, plane, data.bounds, linewidth=1.8)
-        _name(ax, plane, data.bounds, f"$H_{{{i}{j}}}$", INK, along={(1, 2): 0.06, (1, 3): 0.94, (2, 3): 0.6}[i, j])
+        _name(ax, plane, data.bounds, f"$H_{{{i}{j}}}$", INK, along={(1, 2): 0.06, (1, 3): 0.94, (2, 3): 0.72}[i, j])
     ax.legend(loc="lower left")
     frame(ax, data.bounds, equal=True)
     ax.set_title("$C_1$ lies between the others: no line cuts it off, but each pair has one")
@@ -204,7 +204,7 @@ def convex_regions_data() -> ConvexRegions:
     regions = model.discriminant_.regions(bounds)
     region = regions[2]
     middle = region.mean(axis=0)
-    inner = middle + 0.86 * (region - middle)
+    inner = middle + 0.8 * (region - middle)
     gaps = np.linalg.norm(inner[:, None] - inner[None], axis=2)
     i, j = np.unravel_index(gaps.argmax(), gaps.shape)
     a, b = inner[i], inner[j]
@@ -226,8 +226,8 @@ def convex_regions(data: ConvexRegions | None = None) -> Any:
     ax.plot(*np.array([data.a, data.b]).T, color=INK, linewidth=1.6, marker="o", markersize=7, zorder=6)
     between = data.chord[80]
     ax.plot(*between, "o", color="white", markeredgecolor=INK, markersize=7, zorder=7)
-    for point, text in ((data.a, "$x_A$"), (data.b, "$x_B$"), (between, "$\\hat{x}$")):
-        ax.annotate(text, point, xytext=(7, 7), textcoords="offset points", fontsize=12, zorder=8)
+    for point, text, away in ((data.a, "$x_A$", (6, 6)), (data.b, "$x_B$", (6, -15)), (between, "$\\hat{x}$", (4, 8))):
+        ax.annotate(text, point, xytext=away, textcoords="offset points", fontsize=12, zorder=8)
     frame(ax, data.bounds, equal=True)
     ax.set_title("What lies between two points of a region lies in the region")
     return figure

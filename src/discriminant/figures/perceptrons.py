@@ -55,8 +55,11 @@ def perceptron_convergence(data: PerceptronConvergence | None = None) -> Any:
         fill(ax, clip(corners, -plane.value(corners)), ORANGE)
         line(ax, plane, bounds, linewidth=2)
         scatter(ax, data.X, data.t, [1.0, -1.0], size=42, names=())
-        arrow(ax, (0, 0), 0.42 * w / np.linalg.norm(w), INK, 2.2)
-        ax.text(*(0.5 * w / np.linalg.norm(w) + [0.06, 0.03]), "$\\mathbf{w}$", fontsize=13, ha="center", va="center")
+        unit = w / np.linalg.norm(w)
+        arrow(ax, (0, 0), 0.34 * unit, INK, 2.2)
+        ax.text(
+            *(0.32 * unit + 0.1 * np.array([unit[1], -unit[0]])), "$\\mathbf{w}$", fontsize=13, ha="center", va="center"
+        )
         wrong = int(data.errors[stage])
         if stage < len(data.samples):
             row = data.samples[stage]

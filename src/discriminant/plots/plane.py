@@ -87,6 +87,8 @@ def plane_of(
         values = np.asarray(nw.from_native(X).to_numpy(), dtype=np.float64)
     if values.ndim != 2 or values.shape[1] < 2 or not len(values):
         raise DataError(f"A picture in the plane needs rows of at least two columns; X has shape {values.shape}.")
+    if not np.isfinite(values).all():
+        raise DataError("X holds NaN or infinity, which have no place in a picture; drop or fill those rows first.")
     known = getattr(estimator, "feature_names_in_", None)
     titles = columns or (list(known) if known is not None else [f"x{j}" for j in range(values.shape[1])])
     chosen = _two(features, titles) if features is not None else _most_telling(estimator, values, like)
