@@ -33,6 +33,12 @@ def busy_seconds() -> float:
     return (user + nice + system + irq + softirq + steal) / TICKS
 
 
+def own_seconds(pid: int) -> float:
+    """Processor seconds that one process has used, in the same ticks."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
 @dataclass
 class Neighbours:
     """The share of the machine that processes other than the measured one took while it was measured."""
@@ -53,10 +59,14 @@ class Neighbours:
                 return
 
     def add(self, foreign: float, wall: float) -> None:
-        """Count one measurement: the processor seconds that others used meanwhile, and the wall seconds it took."""
+        """Count one measurement: the processor seconds that others used meanwhile, and the wall seconds it took.
+
+        They are counted in ticks of a hundredth; in a short measurement a tick too few is as likely as one too many, so
+        both are added up.
+        """
         self.foreign += foreign
         self.available += wall * (os.cpu_count() or 1)
 
     @property
     def share(self) -> float:
-        return min(1.0, self.foreign / self.available)
+        return min(1.0, max(0.0, self.foreign / self.available))

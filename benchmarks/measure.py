@@ -17,7 +17,7 @@ from benchmarks.adapters import load
 from benchmarks.agree import Verdict, compare, gap
 from benchmarks.bench import Sample
 from benchmarks.contract import LIMIT, OURS, PEER, Answer
-from benchmarks.machine import Neighbours, busy_seconds
+from benchmarks.machine import Neighbours, busy_seconds, own_seconds
 from benchmarks.tasks import Task
 from benchmarks.worker import Worker
 
@@ -206,10 +206,11 @@ def undisturbed(row: Row, worker: Worker, options: Options, neighbours: Neighbou
     best: tuple[float, float, float, Sample] | None = None
     for _ in range(ATTEMPTS):
         neighbours.settle(options.quiet, options.patience)
-        busy, start = busy_seconds(), time.monotonic()
+        pid = worker.process.pid
+        busy, start = busy_seconds() - own_seconds(pid), time.monotonic()
         sample: Sample = worker.call("sample", row.method)
         wall = time.monotonic() - start
-        foreign = max(0.0, busy_seconds() - busy - sample.cpu)
+        foreign = busy_seconds() - own_seconds(pid) - busy
         if best is None or foreign / wall < best[0]:
             best = (foreign / wall, foreign, wall, sample)
         if foreign / wall <= DISTURBED:
