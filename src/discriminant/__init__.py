@@ -35,6 +35,7 @@ _HOMES = {
     "cover_probability": "inference.capacity",
     "load": "io",
     "logistic_path": "estimators.logistic_path",
+    "on_device": "data.device",
     "sample_size": "inference.capacity",
     "save": "io",
     "scan": "data.scan",
