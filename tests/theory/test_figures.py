@@ -51,6 +51,7 @@ def test_every_figure_has_a_source_and_a_caption():
         assert entry.source
         assert entry.caption.endswith(".")
         assert getattr(figures, entry.name).__doc__
+        assert entry.name not in {other.module for other in figures.REGISTRY.values()}  # a file would hide it
 
 
 # One line

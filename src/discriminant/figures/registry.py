@@ -64,7 +64,7 @@ fisher_projection | gaussians | Bishop 4.6
     Projected on the line of the means the classes overlap; on Fisher's direction they do not.
 perceptron_convergence | perceptrons | Bishop 4.7
     Each correction adds the misclassified sample to the weights; after a few no sample is misclassified.
-mark_one | mark_one | Bishop 4.8
+mark_one | retina | Bishop 4.8
     A retina wired at random to threshold units learns to tell characters apart, whatever the wiring.
 sigmoid_and_probit | sigmoids | Bishop 4.9
     Scaled by the root of pi/8 the probit function has the sigmoid's slope at zero and stays within 0.02 of it.

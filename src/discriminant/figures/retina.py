@@ -30,7 +30,7 @@ CHARACTERS = {
 }
 
 
-def retina(character: str, right: int = 0, down: int = 0) -> Array:
+def see(character: str, right: int = 0, down: int = 0) -> Array:
     """The 400 photocells, 0 or 1, that see a character printed two cells to a dot, moved from the middle."""
     dots = np.array([[line >> (4 - j) & 1 for j in range(5)] for line in CHARACTERS[character]], dtype=np.float64)
     scene = np.zeros((SIDE, SIDE))
@@ -43,7 +43,7 @@ def show(copies: int, rng: np.random.Generator, noise: float = 0.02, reach: int 
     """Every character ``copies`` times, moved by up to ``reach`` cells, with a share of the cells flipped; shuffled."""
     labels = rng.permutation(np.repeat(list(CHARACTERS), copies))
     moves = rng.integers(-reach, reach + 1, (len(labels), 2))
-    scenes = np.array([retina(str(c), int(i), int(j)) for c, (i, j) in zip(labels, moves, strict=True)])
+    scenes = np.array([see(str(c), int(i), int(j)) for c, (i, j) in zip(labels, moves, strict=True)])
     return np.abs(scenes - (rng.random(scenes.shape) < noise)), labels
 
 
