@@ -278,6 +278,25 @@ def test_it_fits_a_phone(browser: Any, server: Playground) -> None:
     phone.close()
 
 
+def test_help_opens_and_closes(page: Page) -> None:
+    page.page.click("#help")
+    assert "Delete" in page.text("#keys")
+    page.page.keyboard.press("Escape")
+    assert not page.page.locator("#keys").is_visible()
+
+
+def test_a_server_that_has_ended_is_said(browser: Any) -> None:
+    server = Playground()
+    server.start()
+    page = Page(browser, server.url)
+    server.shutdown()
+    server.server_close()
+    page.page.route("**/fit", lambda route: route.abort())  # the connection that is kept alive goes too
+    page.click(0.0, -4.0)
+    assert "does not answer" in page.text("#status")
+    page.close()
+
+
 def test_a_thousand_points_stay_smooth(page: Page) -> None:
     """A region that moves with the hand: generous bounds, since the machine may be busy; the best of five counts."""
     page.doing(lambda: page.page.select_option("#preset", "thousand"))

@@ -110,7 +110,8 @@ export class Globe {
     for (let f = 0; f <= frame; f++) {
       const v = point(f);
       if (v && before) {
-        pen.globalAlpha = v[0] >= 0 ? 0.75 : 0.25; pen.lineWidth = 1.4;
+        const recent = frame - f < 30; // of a long run the last steps stand out
+        pen.globalAlpha = (v[0] >= 0 ? 0.75 : 0.25) * (recent ? 1 : 0.3); pen.lineWidth = recent ? 1.4 : 0.7;
         pen.setLineDash(v[0] >= 0 ? [] : [3, 3]);
         pen.beginPath(); pen.moveTo(...at(before)); pen.lineTo(...at(v)); pen.stroke();
       }
