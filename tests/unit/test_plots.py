@@ -25,6 +25,7 @@ from discriminant import (
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.geometry import polygon_area
 from discriminant.penalties import Ridge
+from discriminant.plots import theme
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +42,43 @@ def iris():
 @pytest.fixture(scope="module")
 def petals(iris):
     return iris.X[:, 2:], iris.y
+
+
+# Colours
+
+# Machado, Oliveira and Fernandes (2009), severity 1: what a dichromat sees of linear RGB.
+VISION = {
+    "normal": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+
+
+def lightness_and_hue(linear: np.ndarray) -> np.ndarray:
+    """CIE Lab of linear RGB under D65."""
+    to_xyz = np.array(
+        [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.072175], [0.0193339, 0.119192, 0.9503041]]
+    )
+    share = linear @ to_xyz.T / np.array([0.95047, 1.0, 1.08883])
+    f = np.where(share > 216 / 24389, np.cbrt(share), (24389 / 27 * share + 16) / 116)
+    return np.stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])], axis=1)
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_colours_differ_for_every_kind_of_sight(vision):
+    """ΔE of 2.3 is just noticeable; any two of the eight colours differ by more than six times that."""
+    coded = np.array([[int(shade[i : i + 2], 16) / 255 for i in (1, 3, 5)] for shade in theme.COLORS])
+    linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
+    seen = lightness_and_hue(np.clip(linear @ np.array(VISION[vision]).T, 0, 1))
+    apart = np.linalg.norm(seen[:, None] - seen, axis=2)[np.triu_indices(8, 1)]
+    assert apart.min() > 14
+
+
+def test_classes_differ_by_marker_too():
+    looks = [(theme.color(k), theme.marker(k)) for k in range(64)]
+    assert len(set(looks)) == 64
+    assert len({theme.marker(k) for k in range(8)}) == 8
 
 
 # Regions

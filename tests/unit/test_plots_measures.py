@@ -164,7 +164,7 @@ def test_coefficient_path_draws_the_path(iris):
     path = logistic_path(frame, iris.y, n_lambdas=12)
     display = plots.CoefficientPathDisplay.from_path(path, output=1)
     np.testing.assert_array_equal(display.coefs, path.coefs[:, 1])
-    assert display.ax_.get_ylabel() == "weight, for versicolor"
+    assert display.ax_.get_ylabel() == "weight for versicolor"
     assert display.ax_.get_xlim()[0] > display.ax_.get_xlim()[1]
     scaled = plots.CoefficientPathDisplay.from_data(frame, iris.y, n_lambdas=12, output=1)
     np.testing.assert_allclose(scaled.coefs, path.coefs[:, 1] * iris.X.std(axis=0))

@@ -62,7 +62,7 @@ class CoefficientPathDisplay:
         titles = path.feature_names or [f"x{j}" for j in range(coefs.shape[1])]
         ylabel = "weight" if spread is None else "weight × spread of the column"
         if len(path.classes) > 2:
-            ylabel += f", for {path.classes[output]}"
+            ylabel += f" for {path.classes[output]}"
         return cls(np.asarray(path.lambdas), coefs, list(titles), chosen, ylabel).plot(ax=ax, **options)
 
     @classmethod
