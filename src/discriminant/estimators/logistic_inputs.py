@@ -23,7 +23,7 @@ def is_table(y: Any) -> bool:
 
 def weigh(blocks: ArrayBlocks, factors: Array) -> ArrayBlocks:
     """Blocks whose row weights carry the factors of their classes."""
-    kind = getattr(blocks.target, "dtype", np.dtype(np.uint8)).kind
+    kind = getattr(getattr(blocks.target, "dtype", None), "kind", "u")
     if kind not in "iu":
         raise ParameterError("class_weight has no meaning for class probabilities; use sample_weight.")
     return blocks.weighed(factors)
