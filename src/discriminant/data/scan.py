@@ -79,6 +79,7 @@ class Scan(Looks):
     def __init__(self, format_: Any, memory: int, hold: bool | None, progress: Progress, target: Any) -> None:
         super().__init__(format_, memory, progress, target)
         self.hold, self.began = hold, 0.0
+        self.class_rows: tuple[Any, Array] | None = None
 
     def __repr__(self) -> str:
         files = self.format.files

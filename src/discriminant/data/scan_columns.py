@@ -18,6 +18,7 @@ import numpy as np
 
 from discriminant.data.labels import code_type
 from discriminant.data.preprocess import ColumnRule, _category_rule, _write_category
+from discriminant.data.roles import refuse_nearly_numbers
 from discriminant.data.tables import Column, suggestion
 from discriminant.errors import DataError
 from discriminant.protocols import Array
@@ -98,6 +99,8 @@ class Levels:
     def rule(self, name: str, notes: list[str]) -> ColumnRule:
         """What becomes of the column: the rule that a table with these counts would give."""
         order = sorted(self.place)
+        if len(order) > 50:
+            refuse_nearly_numbers(name, order)
         counts = np.array([self.counts[self.place[level]] for level in order], dtype=np.int64)
         return _category_rule(_Counted(name, tuple(order), counts, self.missing), notes, [])  # type: ignore[arg-type]
 
@@ -234,7 +237,7 @@ class Labels:
             gone = np.union1d(gone, np.flatnonzero(np.isin(codes, blank)))
         if len(gone):
             raise DataError(f"The label is missing in {self.where(number, int(gone[0]))}; drop rows without a class.")
-        used = np.unique(codes)
+        used = np.flatnonzero(np.bincount(codes, minlength=1))
         table = np.zeros(len(levels), dtype=np.int32)
         for k in used.tolist():
             table[k] = self.place.setdefault(levels[k], len(self.place))
@@ -244,7 +247,7 @@ class Labels:
                 f"The label has more than {len(self.place):,} different values: these look like measurements or names, "
                 "and a classifier needs classes."
             )
-        self.parts.append(table[codes].astype(wide))
+        self.parts.append(codes.astype(wide) if np.array_equal(table[used], used) else table.astype(wide)[codes])
 
     def _coded(self, number: int, values: Array) -> tuple[Array, list[Any]]:
         if values.dtype.kind == "f":

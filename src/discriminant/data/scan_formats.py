@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,22 +63,27 @@ class Npy:
             return None
         return self._number(self.target)
 
-    def _head(self, path: str) -> tuple[tuple[int, int], int, Any, bool]:
+    def _any_head(self, path: str) -> tuple[tuple[int, ...], int, Any, bool]:
         """(shape, offset of the data, type, whether it is column-major)."""
-        with open(path, "rb") as file:
-            try:
+        try:
+            with open(path, "rb") as file:
                 version = np.lib.format.read_magic(file)
                 read = {1: np.lib.format.read_array_header_1_0}.get(version[0], np.lib.format.read_array_header_2_0)
                 shape, fortran, dtype = read(file)
-            except ValueError as error:
-                raise DataError(f"{path} is not an .npy file that can be read: {error}.") from error
-            offset = file.tell()
+                return shape, file.tell(), dtype, bool(fortran)
+        except FileNotFoundError as error:
+            raise DataError(f"There is no file {path!r}, which should hold the labels.") from error
+        except ValueError as error:
+            raise DataError(f"{path} is not an .npy file that can be read: {error}.") from error
+
+    def _head(self, path: str) -> tuple[tuple[int, int], int, Any, bool]:
+        shape, offset, dtype, fortran = self._any_head(path)
         if len(shape) != 2 or dtype.kind not in "fiub":
             raise DataError(f"{path} holds an array of shape {shape} and type {dtype}; rows of numbers are needed.")
         there = os.path.getsize(path) - offset
         if there < shape[0] * shape[1] * dtype.itemsize:
             raise DataError(f"{path} is cut short: its head promises {shape[0]} rows, and {there} bytes follow it.")
-        return (int(shape[0]), int(shape[1])), offset, dtype, bool(fortran)
+        return (int(shape[0]), int(shape[1])), offset, dtype, fortran
 
     def parts(self, size: int) -> list[Part]:
         found = []
@@ -91,16 +97,22 @@ class Npy:
         return found
 
     def load(self, part: Part) -> Any:
+        """The part, all of which will be wanted soon."""
+        piece = self.piece(part)
+        if isinstance(piece, Stored):
+            with contextlib.suppress(AttributeError, OSError):  # the disk works while others compute
+                os.posix_fadvise(piece.descriptor, piece.offset, part.size, os.POSIX_FADV_WILLNEED)
+        return piece
+
+    def piece(self, part: Part) -> Any:
+        """The part, of which some rows are wanted."""
         (n, _), offset, kind, fortran = self.heads[part.file]
-        path = self.files[part.file]
         if fortran:
             columns = np.arange(self.width) if self.chosen is None else self.chosen
             values = [self._column(part, int(j), n, offset, kind) for j in columns]
             return Columns(values, part.rows, self.n_features, self.dtype)
-        descriptor = self._descriptor(path)
+        descriptor = self._descriptor(self.files[part.file])
         at = offset + part.place * self.width * kind.itemsize
-        with contextlib.suppress(AttributeError, OSError):
-            os.posix_fadvise(descriptor, at, part.size, os.POSIX_FADV_WILLNEED)  # the disk works while others compute
         return Stored(descriptor, at, part.rows, self.width, kind, self.chosen, self.dtype)
 
     def _column(self, part: Part, j: int, n: int, offset: int, kind: Any) -> Array:
@@ -126,34 +138,37 @@ class Npy:
             at = offset + part.place * self.width * kind.itemsize
             whole = Stored(self._descriptor(self.files[part.file]), at, part.rows, self.width, kind, only, kind)
             return whole.take(np.arange(part.rows))[:, 0]
-        return self._beside(part)
-
-    def _beside(self, part: Part) -> Array:
-        given = [self.target] if isinstance(self.target, str | os.PathLike) else list(self.target)
-        arrays = [np.load(os.fspath(path), mmap_mode="r") for path in given]
-        counts = [len(a) for a in arrays]
-        if sum(counts) != sum(shape[0] for shape, *_ in self.heads) or any(a.ndim != 1 for a in arrays):
-            raise DataError(
-                f"{names([str(p) for p in given])} must hold one label for each row of X: {sum(counts)} labels for "
-                f"{sum(shape[0] for shape, *_ in self.heads)} rows."
-            )
         start = sum(self.heads[i][0][0] for i in range(part.file)) + part.first
-        return _slice_of(arrays, start, start + part.rows)
+        return self.many_labels(start, start + part.rows)
+
+    def many_labels(self, start: int, stop: int) -> Array:
+        """The labels of rows start:stop of all files, from files of their own."""
+        found, at = [], 0
+        for path, n, offset, kind in self._label_files:
+            a, b = max(start - at, 0), min(stop - at, n)
+            if b > a:
+                found.append(np.fromfile(path, dtype=kind, count=b - a, offset=offset + a * kind.itemsize))
+            at += n
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    @cached_property
+    def _label_files(self) -> list[tuple[str, int, int, Any]]:
+        given = [self.target] if isinstance(self.target, str | os.PathLike) else list(self.target)
+        found = []
+        for path in given:
+            shape, offset, kind, _ = self._any_head(os.fspath(path))
+            if len(shape) != 1 or kind.hasobject:
+                raise DataError(f"{path} must hold one label for each row: it has shape {shape} and type {kind}.")
+            found.append((os.fspath(path), int(shape[0]), offset, kind))
+        labels, rows = sum(n for _, n, _, _ in found), sum(shape[0] for shape, *_ in self.heads)
+        if labels != rows:
+            raise DataError(f"{names([str(p) for p in given])}: {labels} labels for {rows} rows of {self.files[0]}.")
+        return found
 
     @property
     def label_share(self) -> float:
         """What a look at the labels alone costs, in passes."""
         return 0.0 if self.label is None else 1.0
-
-
-def _slice_of(arrays: list[Array], start: int, stop: int) -> Array:
-    found, at = [], 0
-    for array in arrays:
-        a, b = max(start - at, 0), min(stop - at, len(array))
-        if b > a:
-            found.append(np.array(array[a:b]))
-        at += len(array)
-    return np.concatenate(found)
 
 
 class Arrowed:

@@ -6,6 +6,7 @@ these.  The sample is what a solver starts from: large, since a pass over the fi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,6 +23,7 @@ from discriminant.protocols import Array
 MOST_SAMPLE_ROWS = 200_000
 SAMPLE_PARTS = 24  # parts of a columnar file that a sample is taken from
 LEAST_PARTS = 8
+LABELS = 1 << 20  # labels that are read together
 CLUSTER = 1 << 16  # bytes that are read together for the sample of a row-major file
 
 
@@ -172,6 +174,8 @@ class Looks:
         return self.target is not None or self.format.is_sparse
 
     def _where(self, number: int, row: int) -> str:
+        if self.parts.n_rows:
+            return self.parts.where(self.parts.start(number) + row)
         part = self.parts.parts[number]
         return f"row {part.first + row} of {self.format.files[part.file]}"
 
@@ -185,13 +189,24 @@ class Looks:
         self._look()
         if self._labels is None:
             labels = Labels(self._where, spill=self.parts.n_rows > self.memory // 16)
-            for i, part in enumerate(self.parts.parts):
-                labels.add(i, self.format.labels(part))
+            for i, found in self._label_parts():
+                labels.add(i, found)
             self.parts.note(self.parts.size * self.format.label_share)
             self._labels = labels.finish()
         if known is None:
             return self._labels
         return np.asarray(known), self._recoded(np.asarray(known))
+
+    def _label_parts(self) -> Iterator[tuple[int, Any]]:
+        """(number of a part, labels from its first row on): several parts at once where labels lie apart from rows."""
+        parts = self.parts.parts
+        if not hasattr(self.format, "many_labels") or self.format.label is not None:
+            yield from ((i, self.format.labels(part)) for i, part in enumerate(parts))
+            return
+        step = max(1, LABELS // max(parts[0].rows, 1))
+        for i in range(0, len(parts), step):
+            last = min(i + step, len(parts))
+            yield i, self.format.many_labels(self.parts.start(i), self.parts.start(last))
 
     def _recoded(self, known: Array) -> Any:
         assert self._labels is not None

@@ -50,9 +50,9 @@ class Dense:
     def design(self, start: int, stop: int) -> DenseDesign:
         return DenseDesign(self.values[start:stop])
 
-    def take(self, index: Array) -> Array:
+    def take(self, index: Array, out: Array | None = None) -> Array:
         """A copy of these rows."""
-        return np.array(self.values[index])
+        return np.array(self.values[index]) if out is None else np.take(self.values, index, axis=0, out=out)
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,10 @@ class Stored:
     columns: Array | None  # None: all
     dtype: Any
 
-    def _read(self, start: int, stop: int, *, own: bool) -> Array:
+    def _read(self, start: int, stop: int) -> Array:
+        """Rows start:stop, in memory that the next call of this thread uses again."""
         shape, kind = (stop - start, self.width), np.dtype(self.kind)
-        values = np.empty(shape, kind) if own else scratch("read", shape, kind)
+        values = scratch("read", shape, kind)
         view = memoryview(values).cast("B")  # type: ignore[arg-type]
         at = self.offset + start * self.width * kind.itemsize
         done = 0
@@ -100,15 +101,16 @@ class Stored:
         return values if values.dtype == self.dtype else values.astype(self.dtype)
 
     def design(self, start: int, stop: int) -> DenseDesign:
-        return DenseDesign(self._read(start, stop, own=False))
+        return DenseDesign(self._read(start, stop))
 
-    def take(self, index: Array) -> Array:
+    def take(self, index: Array, out: Array | None = None) -> Array:
         """These rows; neighbours are read together."""
-        out = np.empty((len(index), self.width if self.columns is None else len(self.columns)), self.dtype)
+        if out is None:
+            out = np.empty((len(index), self.width if self.columns is None else len(self.columns)), self.dtype)
         edges = [0, *(np.flatnonzero(np.diff(index) != 1) + 1).tolist(), len(index)]
         for a, b in itertools.pairwise(edges):
             if b > a:
-                out[a:b] = self._read(int(index[a]), int(index[b - 1]) + 1, own=True)
+                out[a:b] = self._read(int(index[a]), int(index[b - 1]) + 1)
         return out
 
 
@@ -139,8 +141,9 @@ class Columns:
     def design(self, start: int, stop: int) -> DenseDesign:
         return DenseDesign(self._fill(slice(start, stop), scratch("read", (stop - start, self.width), self.dtype)))
 
-    def take(self, index: Array) -> Array:
-        return self._fill(index, np.empty((len(index), self.width), self.dtype))
+    def take(self, index: Array, out: Array | None = None) -> Array:
+        """A copy of these rows."""
+        return self._fill(index, np.empty((len(index), self.width), self.dtype) if out is None else out)
 
 
 @dataclass
@@ -256,19 +259,27 @@ class Parts:
 
     def rows(self, index: Array) -> Any:
         """The rows with these numbers, in that order."""
-        order = np.argsort(index, kind="stable")
-        ranked = index[order]
-        owner = np.searchsorted(self.starts, ranked, side="right") - 1
-        found = []
-        for i in np.unique(owner):
-            mine = ranked[owner == i] - self.start(i)
-            piece = self.format.load(self.parts[i])
-            found.append(piece.take(mine))
+        rising = len(index) < 2 or bool((np.diff(index) > 0).all())
+        order = None if rising else np.argsort(index, kind="stable")
+        ranked = index if order is None else index[order]
+        edges = np.searchsorted(ranked, self.starts)
+        found: Any = None if self.is_sparse else np.empty((len(index), self.format.n_features), self.format.dtype)
+        pieces, load = [], getattr(self.format, "piece", self.format.load)
+        for i in np.flatnonzero(np.diff(edges)).tolist():
+            mine = ranked[edges[i] : edges[i + 1]] - self.start(i)
+            piece = load(self.parts[i])
+            if found is None:
+                pieces.append(piece.take(mine))
+            else:
+                piece.take(mine, found[edges[i] : edges[i + 1]])
             share = len(mine) / max(self.parts[i].rows, 1) if isinstance(piece, Stored) else 1.0
             self.note(self.parts[i].size * share)
+        found = stack(pieces) if found is None else found
+        if order is None:
+            return found
         back = np.empty(len(order), dtype=np.intp)
         back[order] = np.arange(len(order))
-        return stack(found)[back]
+        return found[back]
 
     def where(self, row: int) -> str:
         """Which row of which file."""

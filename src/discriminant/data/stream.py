@@ -50,7 +50,7 @@ class Budget:
                 f"already. Give at least {(held + 2 * LEAST_FREE) / 1e6:.0f} MB."
             )
         in_flight = workers() + AHEAD + 2
-        return cls(part=int(min(16e6, free / (4 * in_flight))), sample=int(min(256e6, free / 10)))
+        return cls(part=int(min(16e6, free / (4 * in_flight))), sample=int(min(256e6, free / 7)))
 
 
 def resident() -> int:
@@ -144,8 +144,11 @@ class StreamBlocks(ArrayBlocks):
         return counts if self.factors is None else counts * self.factors
 
     def class_rows(self, n_classes: int) -> Array:
-        """(K,): the number of rows of each class."""
-        return replace(self, weight=None, factors=None).counts(n_classes)
+        """(K,): the number of rows of each class; counted once."""
+        known = self.scan.class_rows
+        if known is None or known[0] is not self.target:
+            self.scan.class_rows = known = (self.target, replace(self, weight=None, factors=None).counts(n_classes))
+        return np.array(known[1])
 
     def weighed(self, factors: Array) -> Self:
         return replace(self, factors=factors if self.factors is None else factors * self.factors)
@@ -196,7 +199,8 @@ class StreamBlocks(ArrayBlocks):
                 weight = weight * self.factors[target]
         if self.weight is not None:
             weight = weight * np.array([self.weight[int(i) : int(i) + 1][0] for i in index])
-        return index, Block(as_design(sample.raw[keep]), 0, target, weight)
+        raw = sample.raw if len(keep) == len(sample.index) else sample.raw[keep]
+        return index, Block(as_design(raw), 0, target, weight)
 
     def _thinned(self, index: Array, count: int) -> Array:
         """About ``count`` of the sample's rows, with all those of classes that it has few of."""

@@ -165,10 +165,10 @@ def reach(problem: LogisticProblem, factor: Factor) -> float:
 
 
 @dataclass
-class _Most:
+class Most:
     most: float
 
-    def __iadd__(self, other: _Most) -> _Most:
+    def __iadd__(self, other: Most) -> Most:
         self.most = max(self.most, other.most)
         return self
 
@@ -181,11 +181,11 @@ class _Longest:
     scale: Array
     intercept: bool
 
-    def __call__(self, block: Block) -> _Most:
+    def __call__(self, block: Block) -> Most:
         values = self.rows.values(block)
         if hasattr(values, "toarray"):
             lengths = np.asarray(values.multiply(self.scale[1:]).power(2).sum(axis=1)).ravel()
         else:
             scaled = values * self.scale[1:]
             lengths = np.einsum("ij,ij->i", scaled, scaled)
-        return _Most(float(lengths.max()) + (self.scale[0] ** 2 if self.intercept else 0.0))
+        return Most(float(lengths.max()) + (self.scale[0] ** 2 if self.intercept else 0.0))

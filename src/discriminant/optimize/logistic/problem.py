@@ -225,7 +225,7 @@ class LogisticProblem:
         if self.sparse:
             values = values.multiply(1 / unit).tocsr()
         else:
-            values = (values - (0.0 if self.center is None else self.center)) / unit
+            values = values / unit if self.center is None else (values - self.center) / unit
         values = values.astype(dtype, copy=False)
         return InnerProblem(
             make_blocks(values, rows.target, rows.weight, SAMPLE_BLOCK),

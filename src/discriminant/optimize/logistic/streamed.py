@@ -10,23 +10,25 @@ The sample's rows alone prove the gap, so that no pass is spent on a certificate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from discriminant.data.threads import scratch
 from discriminant.optimize.choose import EXACT_SIZE
 from discriminant.optimize.logistic import precondition
 from discriminant.optimize.logistic.bounds import self_concordant_gap
 from discriminant.optimize.logistic.factor import Factor, make_factor
 from discriminant.optimize.logistic.large import FIRST_ROWS, roughly
-from discriminant.optimize.logistic.looks import Look
-from discriminant.optimize.logistic.newton import Point, Trace, _Longest, newton, regular
+from discriminant.optimize.logistic.looks import Look, Rows
+from discriminant.optimize.logistic.newton import Most, Point, Trace, newton, regular
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.quasi import bounded, quasi_newton
 from discriminant.optimize.logistic.sample import sampled
 from discriminant.protocols import Array, Block
 
+EPS = float(np.finfo(np.float64).eps)
 HESSIAN_WORK = 2.0e10  # multiplications that the sample's Hessian may take: less than a look at the files
 
 
@@ -58,6 +60,24 @@ class Both:
 
 
 @dataclass(frozen=True)
+class Longest:
+    """max_i ‖S y_i‖² over a block, in reused memory."""
+
+    rows: Rows
+    scale: Array
+    intercept: bool
+
+    def __call__(self, block: Block) -> Most:
+        values = self.rows.values(block)
+        weights = np.square(self.scale[1:])
+        if hasattr(values, "toarray"):
+            lengths = np.asarray(values.multiply(values) @ weights)
+        else:
+            lengths = np.square(values, out=scratch("squares", values.shape)) @ weights
+        return Most(float(lengths.max(initial=0.0)) + (self.scale[0] ** 2 if self.intercept else 0.0))
+
+
+@dataclass(frozen=True)
 class SampleProof:
     """A bound of the gap by self-concordance, from the Hessian of the sample's rows alone: no look at the others.
 
@@ -74,12 +94,17 @@ class SampleProof:
         """The gap that is proved at A; infinite where it is not worth the arithmetic."""
         if not decrement**2 <= 2 * self.share * wanted:
             return float("inf")
-        factor = make_factor(regular(self.sample, self.sample.look(A, hessian=True)))
+        H = regular(self.sample, self.sample.look(A, hessian=True))
+        factor = make_factor(H)
         g = look.gradient.T.ravel()
         square = max(float(g @ factor.solve(g)), 0.0) / self.share
         q, D = A.shape[1], len(A)
         wider = float(np.square(factor.scale.reshape(q, D).max(axis=0) / self.scale).max())
-        reach = self.longest * wider * factor.root_norm() * (1 if q == 1 else 2) / self.share
+        # The least eigenvalue itself: a trace would bound it p times worse, and R decides whether a proof succeeds.
+        least = float(np.linalg.eigvalsh(H * factor.scale * factor.scale[:, None])[0])
+        if not least > EPS * len(H):
+            return float("inf")
+        reach = 1.01 * self.longest * wider / least * (1 if q == 1 else 2) / self.share
         return self_concordant_gap(float(np.sqrt(square)), float(np.sqrt(reach)))
 
 
@@ -87,11 +112,11 @@ def streamed(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Po
     """Solve the sample, precondition by it, and look at all rows as few times as it takes."""
     K, d, quiet = problem.n_classes, problem.n_features, Trace()
     many = problem.n_outputs > 1
-    small = sampled(problem, max(FIRST_ROWS, 4 * d, 50 * K * many))
+    small = plainly(sampled(problem, max(FIRST_ROWS, 4 * d, 50 * K * many)))
     size = K if many else 1
     rough = precondition.at_zero(small) if many else precondition.two_class(small, A)
     A = quasi_newton(small, A, rough, quiet, size * roughly(small), rough=True).A
-    sample = sampled(problem, problem.blocks.sample_rows)  # type: ignore[attr-defined]
+    sample = plainly(sampled(problem, problem.blocks.sample_rows))  # type: ignore[attr-defined]
     between = precondition.many_class(small, A) if many else precondition.two_class(small, A)
     A = quasi_newton(sample, A, between, quiet, 0.2 * size * roughly(sample), rough=True).A
     preconditioner, factor, base = _preconditioner(problem, sample, A, trace)
@@ -105,13 +130,18 @@ def streamed(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Po
     return newton(problem, point.A, trace, tol, to_the_end=False)
 
 
+def plainly(sample: LogisticProblem) -> LogisticProblem:
+    """Without compiled looks: a sample is solved before they would be loaded."""
+    return replace(sample, compiled=False)  # type: ignore[call-arg]
+
+
 def _first_look(
     problem: LogisticProblem, sample: LogisticProblem, A: Array, factor: Factor, trace: Trace
 ) -> tuple[Look, SampleProof]:
     """The first look at all rows, which also measures the longest of them."""
     q, D = A.shape[1], len(A)
     scale = factor.scale.reshape(q, D).max(axis=0)
-    lengths = _Longest(problem.rows, scale / problem.units[:, 0], problem.intercept)
+    lengths = Longest(problem.rows, scale / problem.units[:, 0], problem.intercept)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         look, longest = problem.blocks.reduce(Both(problem.kernel(A, bend=q == 1 and not bounded(problem)), lengths))
     trace.passes += 1
