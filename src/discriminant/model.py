@@ -17,9 +17,9 @@ import numpy as np
 
 from discriminant.data.rows import is_sparse
 from discriminant.decision.priors import prior_shift
-from discriminant.decision.rule import Rule
+from discriminant.decision.rule import FEW, Rule, largest
 from discriminant.errors import DataError, MismatchError, ParameterError, names
-from discriminant.geometry.affine import AffineMap
+from discriminant.geometry.affine import AffineMap, is_large
 from discriminant.geometry.contributions import Contributions
 from discriminant.geometry.hyperplane import Hyperplane, frozen
 from discriminant.geometry.regions import decision_regions
@@ -158,8 +158,13 @@ class LinearDiscriminant:
 
     def predict(self, X: Any) -> Array:
         """The class of the largest score, the first of equals; two classes: ``classes[1]`` iff the score is > 0."""
+        if self._contrasts is not None and is_large(X):
+            return self._contrasts.apply(self._of_contrasts, X, None, self.classes.dtype)
         affine, rule = self._decider
         return affine.apply(rule.labels, X, None, self.classes.dtype)
+
+    def _of_contrasts(self, z: Array) -> Array:
+        return self.classes.take(largest(z, from_zero=True))
 
     def predict_or_reject(self, X: Any, reject_label: Any = None) -> Array:
         """The class whose discriminant alone is positive; ``reject_label`` where none is or several are.
@@ -322,6 +327,14 @@ class LinearDiscriminant:
         return replace(self._affine, weights=self.class_weights), replace(
             self._rule, n_outputs=self.n_classes, coding=None
         )
+
+    @cached_property
+    def _contrasts(self) -> AffineMap | None:
+        """g_k − g_0 for k ≥ 1: a few scores decide as well without the first, and the product is that much smaller."""
+        affine, rule = self._decider
+        if rule.coding is not None or not 3 <= rule.n_outputs <= FEW:
+            return None
+        return replace(affine, weights=affine.weights[:, 1:] - affine.weights[:, :1])
 
     @property
     def _center(self) -> Array:

@@ -424,3 +424,19 @@ def test_contributions_add_up_to_the_score():
         model.contributions(X[:, :2])
     with pytest.raises(DataError, match="reference must be a point"):
         model.contributions(X, [1.0])
+
+
+@pytest.mark.parametrize("K", [3, 5, 8, 9])
+@pytest.mark.parametrize("kind", ["dense", "float32", "sparse"])
+def test_many_rows_are_decided_as_few_are(K, kind):
+    """Many rows are decided by differences of scores: the same classes, ties of equal discriminants included."""
+    rng = np.random.default_rng(K)
+    A = rng.normal(size=(6, K))
+    A[:, 2] = A[:, 0]  # two classes with one score: the first is named
+    model = LinearDiscriminant(A, [f"c{k}" for k in range(K)], center=rng.normal(size=5))
+    X = rng.normal(size=(30_000, 5)).astype(np.float32 if kind == "float32" else np.float64)
+    X = scipy.sparse.csr_array(np.where(np.abs(X) > 1, X, 0)) if kind == "sparse" else X
+    said = model.predict(X)
+    assert (said == np.asarray(model.classes)[model.scores(X).argmax(axis=1)]).all()
+    assert "c2" not in said
+    assert (said[:50] == model.predict(X[:50])).all()

@@ -33,20 +33,23 @@ FEW = 8  # columns up to which comparing them with each other beats a search alo
 MANY = 256  # rows from which it does
 
 
-def largest(g: Array) -> Array:
+def largest(g: Array, from_zero: bool = False) -> Array:
     """The column of the largest entry of each row, the first of equals; g is finite.
+
+    ``from_zero``: a column of zeros stands in front, unwritten.
 
     >>> largest(np.array([[1.0, 3.0, 3.0], [2.0, 1.0, 0.0]])).tolist()
     [1, 0]
     """
-    if not 2 <= g.shape[1] <= FEW or len(g) < MANY:
+    if not from_zero and (not 2 <= g.shape[1] <= FEW or len(g) < MANY):
         return np.asarray(g.argmax(axis=1))
-    codes = (g[:, 1] > g[:, 0]).view(np.uint8)
-    best = g[:, 0]
-    for k in range(2, g.shape[1]):
-        best = np.maximum(best, g[:, k - 1])
+    best: Any = 0.0 if from_zero else g[:, 0]
+    rest = g if from_zero else g[:, 1:]
+    codes = (rest[:, 0] > best).view(np.uint8)
+    for k in range(1, rest.shape[1]):
+        best = np.maximum(best, rest[:, k - 1])
         # A later winner has the larger number, so that the maximum of numbers is the last winner.
-        np.maximum(codes, (g[:, k] > best).view(np.uint8) * np.uint8(k), out=codes)
+        np.maximum(codes, (rest[:, k] > best).view(np.uint8) * np.uint8(k + 1), out=codes)
     return codes
 
 

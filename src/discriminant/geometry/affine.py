@@ -38,6 +38,12 @@ FEATURE_BLOCK = 200_000  # values of φ(x) that are held at once
 NEAR = 1e3  # Σ_j |c_j w_j| up to which w₀ + Wᵗx is as right as 2e-13, so that x − c need not be formed
 
 
+def is_large(X: Any) -> bool:
+    """Whether the rows of X are walked over in blocks."""
+    shape = getattr(X, "shape", ())
+    return len(shape) == 2 and int(shape[0]) * int(shape[1]) > SMALL
+
+
 class _NotFinite(ArithmeticError):
     """A score of some block is NaN or infinite; the rows are read again to say why."""
 
