@@ -103,11 +103,12 @@ def test_folds_solved_together_are_folds_solved_alone(K, intercept, monkeypatch)
 
 def test_the_fused_slopes_are_the_plain_ones():
     rng = np.random.default_rng(0)
-    z, t, s = rng.standard_normal(500) * 30, rng.random(500), rng.choice([0.0, 1.0, 2.0], 500)
+    z, t, s = rng.standard_normal((3, 500)) * 30, rng.random(500), rng.choice([0.0, 1.0, 2.0], (3, 700))
     found = []
-    for slopes in (coordinate_folds.fold_slopes, coordinate_folds.plain_fold_slopes):
-        v, h = np.empty(500), np.empty(500)
-        found.append((slopes(z, t, s, v, h), v, h))
+    for slopes in (coordinate_folds.all_fold_slopes, coordinate_folds.plain_fold_slopes):
+        v, losses = np.empty((6, 500)), np.empty(3)
+        slopes(z, t, s, 150, v, losses)
+        found.append((v, losses))
     for ours, plain in zip(*found, strict=True):
         np.testing.assert_allclose(ours, plain, rtol=1e-12, atol=1e-15)
 

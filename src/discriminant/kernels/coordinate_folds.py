@@ -82,18 +82,31 @@ def _fold_slopes(z: Any, t: Any, s: Any, v: Any, h: Any) -> float:
     return loss
 
 
-def plain_fold_slopes(z: Any, t: Any, s: Any, v: Any, h: Any) -> float:
-    """As ``fold_slopes``, without a compiler."""
+fold_slopes = compiled(_fold_slopes, fastmath={"reassoc", "contract", "nsz"})
+
+
+def _all_fold_slopes(z: Any, t: Any, s: Any, start: int, v: Any, losses: Any) -> None:
+    """``fold_slopes`` of each row of z (F, m), with weights s (F, n) from ``start`` on, into v (2F, m): v, then h."""
+    F, m = z.shape
+    for f in range(F):
+        losses[f] = fold_slopes(z[f], t, s[f, start : start + m], v[f], v[F + f])
+
+
+all_fold_slopes = compiled(_all_fold_slopes)
+
+
+def plain_fold_slopes(z: Any, t: Any, s: Any, start: int, v: Any, losses: Any) -> None:
+    """As ``all_fold_slopes``, without a compiler."""
+    F, m = z.shape
+    part = s[:, start : start + m]
     tail = np.exp(-np.abs(z))
     below = 1 / (1 + tail)
-    np.multiply(s, np.where(z >= 0, 1 - t - t * tail, (1 - t) * tail - t) * below, out=v)
-    np.multiply(s, tail * below * below, out=h)
-    return float(s @ (np.maximum(z, 0) - t * z + np.log1p(tail)))
-
-
-fold_slopes = compiled(_fold_slopes, fastmath={"reassoc", "contract", "nsz"})
+    np.multiply(part, np.where(z >= 0, 1 - t - t * tail, (1 - t) * tail - t) * below, out=v[:F])
+    np.multiply(part, tail * below * below, out=v[F:])
+    losses[:] = np.einsum("fi,fi->f", part, np.maximum(z, 0) - t * z + np.log1p(tail))
 
 
 def warm() -> None:
     """Load Numba and the kernel now, in one thread: several must not do so at once."""
-    fold_slopes(np.zeros(1), np.zeros(1), np.ones(1), np.empty(1), np.empty(1))
+    one = np.ones((1, 1))
+    all_fold_slopes(one, np.zeros(1), one, 0, np.empty((2, 1)), np.empty(1))

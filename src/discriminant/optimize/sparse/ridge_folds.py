@@ -4,8 +4,9 @@
 
 The folds of a cross-validation share most of their rows, so one Hessian, taken at their mean, preconditions them all:
 A_f ← A_f − H⁻¹ ∇J_f contracts by what a fold's Hessian differs from the mean's, a few per cent where rows are many.
-Scores of all folds are one product X·[A_1 … A_F].  The gap is proved by the dual: with Σ s v = 0 it is ‖∇J_f‖² / 2λ;
-two classes get there by a shift of the slopes along the curvature (``optimize.logistic.bounds``), more by settling.
+Scores of all folds are one product X·[A_1 … A_F], and all of a look happens while a block of X is in the cache.  The
+gap is proved by the dual: with Σ s v = 0 it is ‖∇J_f‖² / 2λ; two classes get there by a shift of the slopes along the
+curvature (``optimize.logistic.bounds``), more by settling.
 """
 
 from __future__ import annotations
@@ -14,9 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discriminant.data import workers
-from discriminant.data.blocks import SERIAL_VALUES
-from discriminant.data.threads import ordered_map
+from discriminant.data.threads import scratch
 from discriminant.kernels.compile import can_compile
 from discriminant.optimize.logistic.factor import Factor, make_factor
 from discriminant.optimize.logistic.looks import Rows
@@ -45,62 +44,54 @@ def shareable(problem: LogisticProblem) -> bool:
 
 @dataclass
 class FoldState:
-    """Some folds: weights (F, 1+d, q) in inner coordinates, scores (F q, n)."""
+    """Some folds: weights (F, 1+d, q) in inner coordinates; for more than two classes scores (F q, n), too."""
 
     problem: LogisticProblem
     losses: list[Losses]
     A: Array
-    Z: Array
+    Z: Array | None
+    shares: Array  # (F, n)
     fast: bool
     sample: LogisticProblem | None = None  # rows enough for the curvature
 
     def advance(self, steps: Array) -> None:
-        """A_f ← A_f + steps_f, with the scores in one product."""
+        """A_f ← A_f + steps_f, with the scores, where they are kept, in one product."""
         self.A += steps
-        F, D, q = steps.shape
-        user = (steps / self.problem.units).transpose(1, 0, 2).reshape(D, F * q)
-        self.problem.blocks.reduce(_Advance(self.problem.rows, user, self.Z))
+        if self.Z is not None:
+            F, D, q = steps.shape
+            user = (steps / self.problem.units).transpose(1, 0, 2).reshape(D, F * q)
+            self.problem.blocks.reduce(_Advance(self.problem.rows, user, self.Z))
 
-    def look(self, strengths: Array) -> tuple[Array, Array, Array]:
-        """(J, ∇J inner (F, 1+d, q), gap) of every fold."""
-        F, D, q = self.A.shape
-        J, S = self._two_class() if q == 1 else self._many_class()
-        found = self.problem.blocks.reduce(_Products(self.problem.rows, S)).T
-        G = np.zeros((F, D, q))
-        G[:, 0] = S[: F * q].sum(axis=1).reshape(F, q)
-        G[:, 1:] = found[:, : F * q].reshape(D - 1, F, q).transpose(1, 0, 2)
+    def look(self, strengths: Array, prove: bool = True) -> tuple[Array, Array, Array]:
+        """(J, ∇J inner (F, 1+d, q), gap) of every fold; the gap is infinite where it is not to be proved."""
+        F, _, q = self.A.shape
+        J, G, curve = self._two_class(prove) if q == 1 else self._many_class()
         user = self.A[:, 1:] / self.problem.units[1:]
         G[:, 1:] += strengths[:, None, None] * user
-        J += 0.5 * strengths * np.square(user).sum(axis=(1, 2))
+        J = J + 0.5 * strengths * np.square(user).sum(axis=(1, 2))
         left, extra = G[:, 1:], np.zeros(F)
         if not self.problem.intercept:
             G[:, 0] = 0.0
-        elif q == 1:
-            mass = S[F:].sum(axis=1)
+        elif curve is not None:
+            mass = curve[:, 0]
             delta = G[:, 0, 0] / mass
-            left = left - (delta * found[:, F:]).T[:, :, None]
+            left = left - (delta[:, None] * curve[:, 1:])[:, :, None]
             extra = np.where(np.abs(delta) < 1, 0.5 * mass * np.square(delta / (1 - np.abs(delta))), np.inf)
-        gap = np.square(left).sum(axis=(1, 2)) / (2 * strengths) + extra
+        gap = np.square(left).sum(axis=(1, 2)) / (2 * strengths) + extra if prove else np.full(F, np.inf)
         return J, G / self.problem.units, gap
 
-    def _two_class(self) -> tuple[Array, Array]:
-        """(losses, [slopes of each fold; curvatures of each fold])."""
-        F = len(self.losses)
-        if self.fast:
-            from discriminant.kernels.coordinate_folds import fold_slopes as slopes
-        else:
-            from discriminant.kernels.coordinate_folds import plain_fold_slopes as slopes
-        S = np.empty((2 * F, self.problem.n_rows))
+    def _two_class(self, bend: bool) -> tuple[Array, Array, Array | None]:
+        """(losses, slopes (F, 1+d, 1), curvature (F, 1+d) where asked) of each fold, in the user's units."""
+        F, D, _ = self.A.shape
+        user = (self.A[:, :, 0] / self.problem.units[:, 0]).T
+        kernel = _FoldLook(self.problem.rows, user, self.losses[0], self.shares, self.fast, bend)
+        found = self.problem.blocks.reduce(kernel)
+        return found[:F, -1], found[:F, :D, None].copy(), found[F:, :D] if bend else None
 
-        def one(f: int) -> float:
-            losses = self.losses[f]
-            return float(slopes(self.Z[f], losses.t[:, 0], losses.s, S[f], S[F + f]))
-
-        return np.array(list(ordered_map(one, range(F), workers() if S.size >= SERIAL_VALUES else 1))), S
-
-    def _many_class(self) -> tuple[Array, Array]:
-        """(losses, slopes), the intercepts settled."""
-        q = self.A.shape[2]
+    def _many_class(self) -> tuple[Array, Array, None]:
+        """(losses, slopes (F, 1+d, q)), the intercepts settled."""
+        F, D, q = self.A.shape
+        assert self.Z is not None
         S, J = np.empty_like(self.Z), np.empty(len(self.losses))
         for f, losses in enumerate(self.losses):
             part = slice(f * q, (f + 1) * q)
@@ -113,7 +104,52 @@ class FoldState:
                 v = losses.slope(z)[1]
             S[part] = (losses.s[:, None] * v).T
             J[f] = losses.value(z)
-        return J, S
+        found = self.problem.blocks.reduce(_Products(self.problem.rows, S)).T
+        G = np.zeros((F, D, q))
+        G[:, 0] = S.sum(axis=1).reshape(F, q)
+        G[:, 1:] = found.reshape(D - 1, F, q).transpose(1, 0, 2)
+        return J, G, None
+
+
+@dataclass(frozen=True)
+class _FoldLook:
+    """Two classes: scores of all folds, their slopes and curvatures, and the products with X, while a block is near.
+
+    (2F or F, 1+d+1): for each fold Σ v y and, where asked, Σ h y; in the last column of the first F rows the losses.
+    """
+
+    rows: Rows
+    user: Array  # (1+d, F)
+    losses: Losses  # of one fold, for what they share
+    shares: Array  # (F, n)
+    fast: bool
+    bend: bool
+
+    def __call__(self, block: Block) -> Array:
+        if self.fast:
+            from discriminant.kernels.coordinate_folds import all_fold_slopes as slopes
+        else:
+            from discriminant.kernels.coordinate_folds import plain_fold_slopes as slopes
+        values = self.rows.values(block)
+        F, m, D = self.user.shape[1], block.rows, len(self.user)
+        stop = block.start + m
+        z = scratch("fold scores", (F, m))
+        if hasattr(values, "toarray"):
+            z[...] = (values @ self.user[1:]).T
+        else:
+            np.matmul(self.user[1:].T, values.T, out=z)
+        z += self.user[0][:, None]
+        if self.losses.offset is not None:
+            z += self.losses.offset[block.start : stop, 0]
+        v = scratch("fold slopes", (2 * F, m))
+        lost = np.empty(F)
+        slopes(z, np.ascontiguousarray(self.losses.t[block.start : stop, 0]), self.shares, block.start, v, lost)
+        v = v if self.bend else v[:F]
+        out = np.zeros((len(v), D + 1))
+        out[:F, -1] = lost
+        out[:, 0] = v.sum(axis=1)
+        out[:, 1:D] = np.asarray(values.T @ v.T).T if hasattr(values, "toarray") else v @ values
+        return out
 
 
 @dataclass(frozen=True)
@@ -160,7 +196,8 @@ def solve_folds(problem: LogisticProblem, losses: list[Losses], strengths: Array
     rows = max(problem.blocks.rows.block_rows, BLOCK_VALUES // (problem.n_features + 2 * F * q))
     problem = replace(problem, blocks=replace(problem.blocks, block_rows=rows))
     offset = losses[0].offset
-    Z = np.zeros((F * q, problem.n_rows)) if offset is None else np.tile(offset.T, (F, 1))
+    Z = None if q == 1 else np.zeros((F * q, problem.n_rows)) if offset is None else np.tile(offset.T, (F, 1))
+    shares = np.stack([part.s for part in losses]) if q == 1 else np.empty((0, 0))
     fast = can_compile() and F * L * problem.n_rows >= COMPILE_ROWS
     if fast:
         from discriminant.kernels.coordinate_folds import warm
@@ -168,7 +205,7 @@ def solve_folds(problem: LogisticProblem, losses: list[Losses], strengths: Array
         warm()
     enough = SAMPLE_ROWS_PER_PARAMETER * D * q
     sample = sampled(problem, enough) if 2 * enough < problem.n_rows else None
-    state = FoldState(problem, losses, np.zeros((F, D, q)), Z, fast, sample)
+    state = FoldState(problem, losses, np.zeros((F, D, q)), Z, shares, fast, sample)
     out = np.empty((F, L, D, q))
     numbers = np.empty((3, F, L))
     logs = np.log(strengths[0])
@@ -202,7 +239,7 @@ def _curvature(problem: LogisticProblem, sample: LogisticProblem | None, A: Arra
 def _settle_level(state: FoldState, strengths: Array, tol: float) -> tuple[Array, Array, Array]:
     """Preconditioned steps for all folds until each gap is ≤ tol·|J|."""
     F, D, q = state.A.shape
-    J, G, gap = state.look(strengths)
+    J, G, gap = state.look(strengths, prove=False)
     factor, size = None, np.inf
     for count in range(1, MOST_LOOKS):
         open_ = gap > tol * np.abs(J)
