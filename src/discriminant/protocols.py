@@ -185,11 +185,14 @@ class Certificate:
     passes: float = 0.0
     separability: Any = None
     notes: tuple[str, ...] = field(default=())
+    condition: float = float("nan")  # of the matrix that was solved with, columns scaled; NaN where there was none
 
     def __str__(self) -> str:
         lines = [self.status]
         if self.objective == self.objective:
             lines.append(f"objective {self.objective:.12g}, lower bound {self.bound:.12g}, gap {self.gap:.2g}")
+        known = self.condition == self.condition
         lines.append(f"gradient norm {self.gradient_norm:.2g}, {self.passes:g} passes over the data")
+        lines[-1] += f", condition number {self.condition:.2g}" if known else ""
         verdict = getattr(self.separability, "verdict", self.separability)
         return "\n".join([*lines, *([f"the classes are {verdict}"] if verdict else []), *self.notes])

@@ -1,8 +1,8 @@
 """The endometrial cancer study (Heinze & Schemper 2002, Statistics in Medicine 21), the textbook case of separation.
 
 79 patients: neovasculation NV, pulsatility index PI, endometrium height EH, high histology grade HG.  Nobody with NV
-has a low grade.  The data are those of the R packages brglm2 and detectseparation; the numbers are those that brglm2's own
-documentation prints (``glm``, ``detect_separation`` and ``brglm_fit``) and the fits and profile intervals of logistf.
+has a low grade.  The data are those of the R packages brglm2 and detectseparation; the numbers are those that brglm2's
+own documentation prints (``glm``, ``detect_separation``, ``brglm_fit``) and the fits and profile intervals of logistf.
 """
 
 from __future__ import annotations

@@ -135,6 +135,16 @@ def test_weights_offsets_and_soft_targets():
     np.testing.assert_allclose(corrected.decision_function(X[rest]), shifted, atol=1e-10)
 
 
+def test_certify_knows_infinite_weights():
+    X, y = quasi()
+    model = separated(X, y)
+    found = discriminant.certify(model, X, y)
+    assert found.objective == pytest.approx(model.certificate_.objective, rel=1e-12)
+    assert "infimum" in found.status
+    random = np.random.default_rng(0)
+    assert "overlap" in discriminant.certify(model, X, random.integers(0, 2, len(y))).status
+
+
 def test_without_an_intercept():
     X, y = quasi()
     model = separated(X, y, fit_intercept=False)

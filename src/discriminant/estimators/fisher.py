@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminant.errors import DiscriminantWarning, ParameterError
 from discriminant.estimators.closed_summaries import FisherInference
-from discriminant.estimators.gaussian import reread, warn_of_rank
+from discriminant.estimators.gaussian import condition_number, reread, warn_of_rank
 from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_tolerance
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.gaussian.moments import ClassMoments, class_moments
@@ -36,7 +36,7 @@ from discriminant.gaussian.projection import (
 from discriminant.gaussian.whiten import whiten_moments
 from discriminant.geometry.affine import AffineMap
 from discriminant.model import LinearDiscriminant
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Certificate
 
 
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference, MomentClassifier):
@@ -157,6 +157,20 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
             "FisherDiscriminant assumes no densities, so that its scores are not probabilities. Use "
             "LinearDiscriminantAnalysis, or calibrate it (sklearn.calibration.CalibratedClassifierCV)."
         )
+
+    @property
+    def certificate_(self) -> Certificate:
+        """A closed form: J is minus the criterion, its largest value the sum of all eigenvalues of S_W⁻¹ S_B."""
+        check_is_fitted(self, "moments_")
+        moments = self.moments_
+        white = whiten_moments(moments.pooled(), moments.total, tol=self.tol)
+        status = (
+            f"Closed form: the axes are eigenvectors of S_W⁻¹ S_B. Rank {white.rank} of {moments.n_features} columns."
+        )
+        J = -float(self.criterion_)
+        if self.direction != "fisher":
+            status = "Closed form: the differences of the class means, which no criterion chose."
+        return Certificate(status, True, J, J, 0.0, 0.0, float(white.passes), condition=condition_number(white))
 
     # The scatter matrices, in the units of X
 

@@ -70,7 +70,8 @@ class GaussianClassifier(MomentClassifier):
             status += f" The whitened covariance differs from the unit matrix by {self._residual:.1e} at most."
         J = self._mean_log_loss(parts) if rank == d else float("nan")
         passes = float(max(one.passes for one in parts))
-        return Certificate(status, True, J, J, 0.0, gradient_norm=self._residual, passes=passes)
+        condition = max(condition_number(one) for one in parts)
+        return Certificate(status, True, J, J, 0.0, gradient_norm=self._residual, passes=passes, condition=condition)
 
     def _mean_log_loss(self, parts: list[Whitened]) -> float:
         """−(1/N) Σ ln p(x, C) at the maximum of the likelihood: ½ (ln|Σ| + d(1 + ln 2π)) and the entropy of the priors.
@@ -114,6 +115,13 @@ class GaussianClassifier(MomentClassifier):
         """Leave-one-out accuracy on the training rows."""
         hits = self.loo_predict(X, y, sample_weight) == np.asarray(y).ravel()
         return float(np.average(hits, weights=sample_weight))
+
+
+def condition_number(whitened: Whitened) -> float:
+    """Of the within-class correlation, over the directions that were kept: W scaled by the columns' deviations."""
+    scaled = whitened.matrix * whitened.deviation[:, None]
+    singular = np.linalg.svd(scaled, compute_uv=False)[: whitened.rank]
+    return float((singular[0] / singular[-1]) ** 2) if len(singular) and singular[-1] > 0 else float("nan")
 
 
 def whitening_residual(whitened: Whitened, covariance: Array) -> float:

@@ -19,6 +19,7 @@ from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, columns
 from discriminant.estimators.closed_summaries import LeastSquaresInference
+from discriminant.estimators.gaussian import condition_number
 from discriminant.estimators.inputs import Sample, all_or_nothing, read_sample
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.targets import class_coding, class_margins, needed_coding, row_margins
@@ -152,6 +153,7 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
             gap=gap,
             gradient_norm=max(norm for _, _, norm in parts),
             passes=float(max(problem.whitened.passes for problem, _, _ in self._problems)),
+            condition=max(condition_number(problem.whitened) for problem, _, _ in self._problems),
         )
 
     # Leave-one-out

@@ -125,6 +125,13 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
             self.training_priors_ = self._learned_priors(y, sample_weight)
         return self
 
+    @property
+    def certificate_(self) -> Any:
+        """What is known of the fit of the classifier whose probabilities are used."""
+        require_fitted(self)
+        last = self.estimator_[-1] if isinstance(self.estimator_, Pipeline) else self.estimator_
+        return last.certificate_
+
     def predict(self, X: Any) -> Array:
         """The act of least expected cost, the first of equals; reject only where it is strictly cheaper."""
         require_fitted(self)

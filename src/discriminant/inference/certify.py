@@ -24,6 +24,7 @@ from discriminant.protocols import Array, Certificate
 
 BLOCK = 4_096
 Wide = np.longdouble
+ROUNDING = 64 * np.finfo(Wide).eps  # what the sums may have lost, relative to J
 
 
 def certify(model: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float = 1e-6) -> Certificate:
@@ -43,20 +44,37 @@ def certify(model: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float
     codes = _codes(y, np.asarray(model.classes_))
     weight = check_weights(sample_weight, rows.shape[0])
     problem = _Problem(rows, codes, np.ones(len(codes)) if weight is None else weight, A.shape[1])
-    ridge = ridge / problem.total
-    penalty = 0.5 * ridge * float(np.square(A[1:]).sum())
+    if not np.isfinite(A).all():
+        return _infinite(X, y, weight, problem.total)
+    scale = Wide(ridge) / Wide(problem.total)
     loss, gradient = problem.loss_and_gradient(A)
-    J = loss + penalty
+    wide = loss + scale * np.square(A[1:].astype(Wide)).sum() / 2
     slope = gradient.copy()
-    slope[1:] += ridge * A[1:]
+    slope[1:] += scale * A[1:]
     norm = float(np.linalg.norm(slope.astype(np.float64)))
-    bound = problem.dual_bound(A, ridge) if ridge > 0 else J - problem.newton_bound(A, slope)
+    below = wide - problem.dual_bound(A, scale) if ridge > 0 else Wide(problem.newton_bound(A, slope))
+    J = float(wide)
+    gap = float(max(below, Wide(0)) * (1 + 1e-12) + ROUNDING * abs(wide))
+    bound = np.nextafter(J - gap, -np.inf) if np.isfinite(gap) else -np.inf
     verdict = None
     if not np.isfinite(bound):
         verdict = separability(X, y, hyperplane="any")
-    gap = max(J - bound, 0.0)
     met = gap <= tol * abs(J)
-    return Certificate(_sentence(J, gap, tol, met, verdict), met, J, bound, gap, norm, 0.0, verdict)
+    status = _sentence(J, gap, tol, met, verdict)
+    kept = None if verdict is None else verdict.without_data()
+    return Certificate(status, met, J, float(bound), gap, norm, problem.passes, kept, condition=problem.condition)
+
+
+def _infinite(X: Any, y: Any, weight: Array | None, total: float) -> Certificate:
+    """Weights of ±inf are right where the classes are separated, and only there."""
+    if weight is not None and not (weight > 0).all():
+        raise DataError("To certify infinite weights leave out the rows without weight, which separate nothing.")
+    verdict = separability(X, y)
+    if verdict.verdict == "overlapping":
+        return Certificate("The weights are infinite, but the classes overlap: J has a minimum.", False, np.inf)
+    J = abs(verdict.limiting_fit(weight).log_likelihood) / total
+    status = f"The classes are {verdict.verdict}: J has no minimum, and its infimum, {J:.12g}, is at infinity."
+    return Certificate(status, False, J, J, 0.0, 0.0, 1.0, verdict.without_data(), condition=np.inf)
 
 
 def _sentence(J: float, gap: float, tol: float, met: bool, verdict: Any) -> str:
@@ -109,10 +127,12 @@ class _Problem:
         self.rows, self.codes, self.weight, self.q = rows, codes, weight.astype(Wide), q
         self.K = max(q, 2)
         self.total = float(weight.sum())
+        self.passes, self.condition = 0.0, float("nan")
 
     def blocks(self, A: Array) -> Any:
         """(Y wide (m, 1+d), z (m, K), one-hot t (m, K), share w/W (m,)) of each block."""
         wide = A.astype(Wide)
+        self.passes += 1
         for start in range(0, len(self.codes), BLOCK):
             stop = min(start + BLOCK, len(self.codes))
             values = self.rows.design(start, stop).values
@@ -126,15 +146,15 @@ class _Problem:
             t[np.arange(len(t)), self.codes[start:stop]] = 1
             yield Y, z, t, self.weight[start:stop] / Wide(self.total)
 
-    def loss_and_gradient(self, A: Array) -> tuple[float, Array]:
+    def loss_and_gradient(self, A: Array) -> tuple[Any, Array]:
         loss, gradient = Wide(0), np.zeros((A.shape[0], self.K), dtype=Wide)
         for Y, z, t, share in self.blocks(A):
             log_p = _log_softmax(z)
             loss -= share @ (log_p * t).sum(axis=1)
             gradient += Y.T @ ((np.exp(log_p) - t) * share[:, None])
-        return float(loss), gradient[:, 1:] if self.q == 1 else gradient
+        return loss, gradient[:, 1:] if self.q == 1 else gradient
 
-    def dual_bound(self, A: Array, ridge: float) -> float:
+    def dual_bound(self, A: Array, ridge: Any) -> Any:
         """D at p = softmax(z + δ), with δ found by Newton so that Σ w (p − t) = 0."""
         delta = np.zeros(self.K, dtype=Wide)
         for _ in range(100):
@@ -151,7 +171,7 @@ class _Problem:
             entropy -= share @ (p * log_p).sum(axis=1)
             g += Y.T @ ((p - t) * share[:, None])
         left = g[1:, 1:] if self.q == 1 else g[1:]
-        return float(entropy - np.square(left).sum() / (2 * Wide(ridge)))
+        return entropy - np.square(left).sum() / (2 * ridge)
 
     def _intercepts(self, A: Array, delta: Array) -> tuple[Array, Array]:
         slope, curve = np.zeros(self.K, dtype=Wide), np.zeros((self.K, self.K), dtype=Wide)
@@ -179,6 +199,7 @@ class _Problem:
         values, vectors = np.linalg.eigh(R)
         if not values[0] > 1e-14 * values[-1]:
             return float("inf")
+        self.condition = float(values[-1] / values[0])
         root = vectors / np.sqrt(values)
         g = (slope if self.q == 1 else slope[:, 1:]).T.ravel().astype(np.float64) / scale
         decrement = float(np.linalg.norm(root.T @ g))

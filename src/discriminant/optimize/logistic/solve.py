@@ -24,6 +24,7 @@ from discriminant.optimize.logistic.streamed import streamed
 from discriminant.protocols import Array
 
 PIN_FROM = 60_000  # values·outputs: below, products are too small for BLAS to spread them over threads
+CONDITION_COLUMNS = 300
 COLUMNS = ("k", "J", "gradient", "step", "decrement", "passes")
 
 
@@ -40,6 +41,8 @@ class LogisticFit:
     passes: float
     separated: bool  # without a ridge: every row lies on its own side, so J has no minimum
     history: dict[str, Array] = field(default_factory=dict)
+    rounding: float = 0.0  # how far J as it was summed may be from J
+    condition: float = float("nan")  # of the Hessian with a unit diagonal, or of that of some rows
 
     @property
     def steps(self) -> int:
@@ -120,4 +123,31 @@ def finish(problem: LogisticProblem, point: Point, wide: Array, choice: Choice, 
         getattr(problem.blocks, "passes", trace.passes),  # of files: as often as they were read
         point.separated,
         {name: table[:, j] for j, name in enumerate(COLUMNS)},
+        rounding_of(float(point.look.value), point.A),
+        condition_of(problem, point),
     )
+
+
+def condition_of(problem: LogisticProblem, point: Point) -> float:
+    """The condition number of the Hessian at hand with a unit diagonal; where there was none, of some rows' columns."""
+    if point.factor is not None:
+        return 1.0 / max(point.factor.least, 1e-300)
+    n, d = problem.n_rows, problem.n_features
+    if d > CONDITION_COLUMNS or problem.sparse:
+        return float("nan")
+    index = np.linspace(0, n - 1, min(n, max(1_000, 4 * d))).astype(np.intp)
+    values = problem.blocks.rows.pick(index).values
+    values = values - (0.0 if problem.center is None else problem.center)
+    Y = values if not problem.intercept else np.hstack([np.ones((len(values), 1)), values])
+    size = np.sqrt(np.einsum("ij,ij->j", Y, Y))
+    singular = np.linalg.svd(np.linalg.qr(Y / np.where(size > 0, size, 1.0), mode="r"), compute_uv=False)
+    return float(min((singular[0] / max(singular[-1], 1e-300)) ** 2, 1e300))
+
+
+def rounding_of(J: float, A: Array) -> float:
+    """An estimate of what rounding may change in J at inner A: some units of J, more where scores are large sums.
+
+    A score is off by ε Σ_j |x_j a_j|, and a loss by that times its slope, which is less than the loss.
+    """
+    reach = float(np.abs(A).max(axis=1).sum())
+    return float(np.finfo(np.float64).eps) * abs(J) * (8.0 + 4.0 * reach)
