@@ -25,6 +25,7 @@ from discriminant.codings.matrix import ClassCoding
 from discriminant.errors import ParameterError, names
 from discriminant.protocols import Array
 
+MOST_TARGETS = 30_000_000
 CODINGS = (
     "two-class",
     "one-of-k",
@@ -75,6 +76,8 @@ def make_coding(
     K = int(classes) if isinstance(classes, int | np.integer) else len(classes)
     if K < 2:
         raise ParameterError(f"A coding needs at least two classes; there {'is' if K == 1 else 'are'} {K}.")
+    if isinstance(coding, str):
+        _require_bearable(coding, K)
     if isinstance(coding, ClassCoding):
         made = _check_size(coding, K)
     elif isinstance(coding, str):
@@ -82,6 +85,16 @@ def make_coding(
     else:
         made = _from_matrix(np.asarray(coding, dtype=np.float64), K, labels, threshold)
     return made if decoder is None else made.with_decoder(decoder)
+
+
+def _require_bearable(coding: str, K: int) -> None:
+    """Refuse a table of targets that no memory holds, before it is asked for."""
+    outputs = K * (K - 1) // 2 if coding.lower() == "pairwise" else K
+    if K * outputs > MOST_TARGETS:
+        raise ParameterError(
+            f"The coding {coding!r} of {K} classes is a table of {K} × {outputs} numbers, {K * outputs / 2**27:.0f} GB. "
+            "Merge rare classes, or use LinearDiscriminantAnalysis or FisherDiscriminant, which need no such table."
+        )
 
 
 def _by_name(

@@ -6,6 +6,7 @@ Left out are columns that number or name the rows, dates, free text, and columns
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -83,7 +84,7 @@ def _role_of_text(column: Column, present: int) -> tuple[str, str]:
     if {level.strip().casefold() for level in levels[:20]} <= _PARTS and len(levels) < 20:
         return OUT, "it says which rows are for training and which for testing; all of them are used"
     if used > 50:
-        _refuse_nearly_numbers(column, some)
+        refuse_nearly_numbers(column.name, levels, lambda level: _first_row(column, level))
     if present >= LEAST_ROWS and (used >= 0.9 * present or (used > present / 2 and used > 100)):
         length = sum(len(level) for level in some) / len(some)
         if length > 25 and sum(" " in level.strip() for level in some) > len(some) / 2:
@@ -94,15 +95,29 @@ def _role_of_text(column: Column, present: int) -> tuple[str, str]:
     return CATEGORY, ""
 
 
-def _refuse_nearly_numbers(column: Column, some: list[str]) -> None:
-    """Many levels that are numbers, but for a few: most likely numbers with slips, which no guess should mend."""
-    numeric = [level_numbers([level]) is not None for level in some]
-    if sum(numeric) < 0.9 * len(some):
-        return
-    odd = [level for level in column.levels if level_numbers([level]) is None]
-    row = int(np.flatnonzero(column.values == column.levels.index(odd[0]))[0]) + 1
-    raise DataError(
-        f"Column {column.name!r} holds numbers except for {names(odd, most=3)} (first in row {row} of the data). "
-        "Correct the file, or leave the column out, or say that it is a category "
-        f"(--drop {column.name} or --categorical {column.name})."
+def refuse_nearly_numbers(name: str, levels: Sequence[str], row_of: Callable[[str], str] = lambda level: "") -> None:
+    """Many levels that are numbers, but for a few: most likely numbers with slips, which no guess should mend.
+
+    ``row_of``: the end of a sentence that says where a level is first.
+    """
+    some = [levels[i] for i in np.unique(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
+    point = [level_numbers([level]) is not None for level in some]
+    comma = [level_numbers([level], ",") is not None for level in some]
+    ways = (
+        f"Correct the file, or leave the column out, or say that it is a category (--drop {name} or "
+        f"--categorical {name})."
     )
+    odd = [level for level in levels if level_numbers([level]) is None]
+    if sum(point) >= 0.9 * len(some) and odd:
+        raise DataError(f"Column {name!r} holds numbers except for {names(odd, most=3)}{row_of(odd[0])}. {ways}")
+    if sum(a or b for a, b in zip(point, comma, strict=True)) >= 0.9 * len(some):
+        shown = next((level for level in levels if "," in level), levels[0])
+        raise DataError(
+            f"Column {name!r} holds numbers, such as {shown!r}, but not all with the same decimal sign as the rest of "
+            f"the table (a point or a comma). {ways}"
+        )
+
+
+def _first_row(column: Column, level: str) -> str:
+    row = int(np.flatnonzero(column.values == column.levels.index(level))[0]) + 1
+    return f" (first in row {row} of the data)"
