@@ -92,8 +92,8 @@ def _require_bearable(coding: str, K: int) -> None:
     outputs = K * (K - 1) // 2 if coding.lower() == "pairwise" else K
     if K * outputs > MOST_TARGETS:
         raise ParameterError(
-            f"The coding {coding!r} of {K} classes is a table of {K} × {outputs} numbers, {K * outputs / 2**27:.0f} GB. "
-            "Merge rare classes, or use LinearDiscriminantAnalysis or FisherDiscriminant, which need no such table."
+            f"The coding {coding!r} of {K} classes is a table of {K} × {outputs} numbers ({K * outputs / 2**27:.0f} GB)"
+            ". Merge rare classes, or use LinearDiscriminantAnalysis or FisherDiscriminant, which need no such table."
         )
 
 
