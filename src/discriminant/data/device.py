@@ -164,7 +164,7 @@ class DeviceBlocks(ArrayBlocks):
     @property
     def rounding(self) -> float:
         """How much coarser sums of products are than those of float64 blocks, for whoever judges their condition."""
-        return 100.0 if self.rows.arithmetic == "float32" else 1.0
+        return 10.0 if self.rows.arithmetic == "float32" else 1.0
 
     @property
     def total(self) -> float:
@@ -258,8 +258,9 @@ class DeviceSource:
         n, lib = self.shape[0], self.rows.library
         if y is None:
             raise DataError("y is None: hand over a label for each row of X.")
-        if len(y) != n:
-            raise DataError(f"X has {n} rows and y has {len(y)}: inconsistent numbers of samples.")
+        length = y.shape[0] if getattr(y, "shape", None) else len(y)
+        if length != n:
+            raise DataError(f"X has {n} rows and y has {length}: inconsistent numbers of samples.")
         found, codes = encode_on_device(lib, y, classes)
         weight = check_weights(None if sample_weight is None else in_memory(sample_weight), n)
         if n * self.shape[1] < self.smallest and not self.rows.streamed:
@@ -305,7 +306,7 @@ def in_memory(values: Any) -> Array:
 def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, Any]:
     """(classes, codes on the device): integers on the device stay there; other labels are encoded in memory."""
     own = type(y).__module__.partition(".")[0] == lib.name
-    if not own or lib.kind(y) not in ("int64", "int32", "int16", "int8", "uint8") or len(y.shape) != 1 or not len(y):
+    if not own or lib.kind(y) not in ("int64", "int32", "int16", "int8", "uint8") or len(y.shape) != 1:
         found, codes = encode_labels(in_memory(y))
         if classes is not None:
             found, codes = _recoded(found, codes, np.asarray(classes))
@@ -333,9 +334,9 @@ def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, An
 
 def _present(lib: Any, codes: Any, n_codes: int) -> Array:
     """Which of the codes occur; all rows are counted only where the first ones do not show every code already."""
-    for part in (codes[:PEEK_ROWS], codes):
+    for part in (codes[: min(PEEK_ROWS, codes.shape[0])], codes):
         seen = lib.counts(part, n_codes) > 0
-        if seen.all() or len(part) == len(codes):
+        if seen.all() or part.shape[0] == codes.shape[0]:
             break
     return np.flatnonzero(seen)
 

@@ -284,9 +284,8 @@ class StandardLibrary:
 
     def batches(self, rows: Any, other: Any, size: int) -> Any:
         """Σ rowsᵗ other in float64, summed in the arithmetic's own type over ``size`` rows at a time only."""
-        parts = [
-            self.inner(rows[i : i + size, :], other[i : i + size, :], "fine") for i in range(0, rows.shape[0], size)
-        ]
+        bounds = [slice(i, min(i + size, rows.shape[0])) for i in range(0, rows.shape[0], size)]
+        parts = [self.inner(rows[part, :], other[part, :], "fine") for part in bounds]
         return sum(parts[1:], start=parts[0])
 
     def index(self, values: Array) -> Any:

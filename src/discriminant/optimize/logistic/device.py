@@ -30,6 +30,7 @@ PAIRS = 40
 MOST_STEPS = 3_000  # a guard against a loop, not a setting
 SUFFICIENT = 1e-4
 FAST_FLOOR = 3e-5  # relative to J: decrease of a step below which fast products no longer tell up from down
+FAR = 0.2  # of the gradient at the last anchor, below which a new one is worth its float64
 PATIENCE = 4  # steps in a row that gain nothing before the arithmetic is said to be at its end
 NOISE = {  # of J, relative
     ("fast", "float32"): 1e-5,
@@ -85,6 +86,7 @@ class Course:
     gap: float = np.inf
     separated: bool = False
     sure: bool = False  # the look at hand was taken in float64
+    anchored: float = np.inf  # ‖∇J‖ at the last anchor
 
 
 def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -> dict[str, Any]:
@@ -139,15 +141,24 @@ def _quasi_newton(device: DeviceProblem, course: Course, tol: float) -> None:
         size = _norm(device, look.gradient)
         idle, best = (0, size) if size < 0.99 * best else (idle + 1, best)
         coarse = course.mode == "fast" and -slope < FAST_FLOOR * abs(look.value)
-        lost = idle >= PATIENCE * (1 if course.mode == "fast" else 3)
+        lost = idle >= PATIENCE * (3 if course.mode == "fine" else 1)
         if not coarse and not lost and _advance(device, course, p, slope, memory):
             continue
-        if course.mode != "fast":
+        if course.mode == "fine" or (course.mode == "near" and size > FAR * course.anchored):
             _stop(device, course)
             return
-        course.mode = "near" if device.can_anchor() else "fine"
-        course.look = device.anchor(course.A) if course.mode == "near" else device.look(course.A, "fine")
+        _refine(device, course)
         idle, best = 0, np.inf
+
+
+def _refine(device: DeviceProblem, course: Course) -> None:
+    """A finer look at the same weights: an anchor where there can be one."""
+    course.mode = "near" if course.mode == "near" or device.can_anchor() else "fine"
+    if course.mode == "near":
+        course.look, course.sure = device.anchor(course.A), True
+        course.anchored = _norm(device, course.look.gradient)
+    else:
+        course.look = device.look(course.A, "fine")
 
 
 def _advance(device: DeviceProblem, course: Course, p: Any, slope: float, memory: Memory | None) -> bool:
@@ -197,9 +208,7 @@ def _finished(device: DeviceProblem, course: Course, target: float) -> bool:
     if loose > 0.9 * target:
         return False
     if course.mode != "fine" and not course.sure:  # the proof is made of fine numbers
-        course.mode = "near" if device.can_anchor() or course.mode == "near" else "fine"
-        course.look = device.anchor(course.A) if course.mode == "near" else device.look(course.A, "fine")
-        course.sure = True
+        _refine(device, course)
         return _finished(device, course, target)
     course.gap = min(course.gap, _dual_gap(device, course, loose))
     return course.gap <= target
