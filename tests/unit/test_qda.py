@@ -212,3 +212,11 @@ def test_missing_values_are_named(iris):
         model.predict(bad)
     with pytest.raises(DataError, match="infinity: column 1 in row 7"):
         QuadraticDiscriminantAnalysis().fit(bad, y)
+
+
+def test_a_class_with_fewer_rows_than_columns_has_a_certificate():
+    """Seven columns, five and two rows: the classes are whitened within the pooled directions."""
+    X = np.random.default_rng(0).normal(size=(7, 7))
+    with pytest.warns(CollinearityWarning):
+        model = QuadraticDiscriminantAnalysis().fit(X, [1, 1, 1, 1, 1, 2, 2])
+    assert "Closed form" in model.certificate_.status

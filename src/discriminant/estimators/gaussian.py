@@ -119,6 +119,8 @@ class GaussianClassifier(MomentClassifier):
 
 def condition_number(whitened: Whitened) -> float:
     """Of the within-class correlation, over the directions that were kept: W scaled by the columns' deviations."""
+    if len(whitened.deviation) != len(whitened.matrix):
+        return float("nan")  # whitened twice: the deviations are those of the first whitening's coordinates
     scaled = whitened.matrix * whitened.deviation[:, None]
     singular = np.linalg.svd(scaled, compute_uv=False)[: whitened.rank]
     return float((singular[0] / singular[-1]) ** 2) if len(singular) and singular[-1] > 0 else float("nan")
