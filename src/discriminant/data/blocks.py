@@ -106,14 +106,18 @@ class ArrayBlocks:
 
         Evenly spaced but for a jitter.  Rows of a frequent class are thinned; rows of a rare one are all taken.
         """
+        index, target, weight = self.chosen(count, n_classes)
+        return index, Block(self.rows.pick(index), 0, target, weight)
+
+    def chosen(self, count: int, n_classes: int) -> tuple[Array, Array | None, Array]:
+        """(row numbers, targets, weights) of the rows that ``draw`` hands out."""
         codes = None if self.target is None else np.asarray(self.target)
         if codes is not None and codes.dtype.kind not in "iu":
             codes = None
         index, weight = thinned(self.n_rows, codes, count, n_classes)
         if self.weight is not None:
             weight = weight * np.asarray(self.weight)[index]
-        target = None if self.target is None else np.asarray(self.target[index])
-        return index, Block(self.rows.pick(index), 0, target, weight)
+        return index, None if self.target is None else np.asarray(self.target[index]), weight
 
     def sample(self, n_rows: int, n_classes: int) -> Block:
         """About ``n_rows`` rows, evenly spread, and at least one of each class that ``target`` (class codes) holds."""

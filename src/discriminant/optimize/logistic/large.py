@@ -38,9 +38,14 @@ def two_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> P
     small = sampled(problem, max(FIRST_ROWS, 4 * problem.n_features))
     rough = precondition.two_class(small, A)
     A = quasi_newton(small, A, rough, quiet, roughly(small), rough=True).A
-    sample = sampled(problem, sample_size(problem))
-    if problem.n_features > 4 * FEW_COLUMNS:
+    wide = problem.n_features > 4 * FEW_COLUMNS
+    # Many columns: float32 halves the sample and its Gram matrix, and is enough unless columns are nearly collinear.
+    sample = sampled(problem, sample_size(problem), np.float32 if wide else np.float64)
+    if wide:
         rough = precondition.two_class(sample, A)
+        if rough.factors[0].least < precondition.SINGLE_PIVOT:
+            sample = sampled(problem, sample_size(problem))
+            rough = precondition.two_class(sample, A)
     A = quasi_newton(sample, A, rough, quiet, roughly(sample), rough=True).A
     correction = None
     if precondition.little_known(sample):

@@ -28,7 +28,7 @@ from discriminant.optimize.logistic.looks import (
     TwoClass,
 )
 from discriminant.optimize.logistic.looks_sparse import ColumnSquares, FusedSparse
-from discriminant.protocols import Array, Block
+from discriminant.protocols import Array
 
 FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
 FUSED_BLOCK = 400_000
@@ -218,17 +218,10 @@ class LogisticProblem:
         unit = usable(power_of_two(np.sqrt(squares)))
         return replace(self, blocks=blocks, unit=unit, row_square=float(squares.sum()))
 
-    def of_sample(self, index: Array, rows: Block, dtype: Any = np.float64) -> LogisticProblem:
-        """These rows of the whole, already centred and in inner units; the ridge keeps its meaning."""
-        values: Any = rows.design.values
-        unit = self.units[1:, 0]
-        if self.sparse:
-            values = values.multiply(1 / unit).tocsr()
-        else:
-            values = values / unit if self.center is None else (values - self.center) / unit
-        values = values.astype(dtype, copy=False)
+    def of_rows(self, index: Array, values: Any, target: Array | None, weight: Array | None) -> LogisticProblem:
+        """Some rows of the whole, centred and in inner units already; the ridge keeps its meaning."""
         return InnerProblem(
-            make_blocks(values, rows.target, rows.weight, SAMPLE_BLOCK),
+            make_blocks(values, target, weight, SAMPLE_BLOCK),
             self.n_classes,
             self.ridge,
             self.intercept,

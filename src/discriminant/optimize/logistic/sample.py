@@ -10,10 +10,43 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data import ArrayBlocks, DenseRows
 from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.protocols import Array
+
+GATHER = 200_000  # values that are fetched at a time: what lies between X and the sample stays in the cache
 
 
 def sampled(problem: LogisticProblem, count: int, dtype: Any = np.float64) -> LogisticProblem:
     """The problem on a row sample, in inner units; its weights sum to about the total of all rows."""
-    index, rows = problem.blocks.draw(count, problem.n_classes)
-    return problem.of_sample(index, rows, dtype)
+    blocks = problem.blocks
+    if type(blocks) is ArrayBlocks and isinstance(blocks.rows, DenseRows):
+        index, target, weight = blocks.chosen(count, problem.n_classes)
+        return problem.of_rows(index, gathered(problem, blocks.rows.X, index, dtype), target, weight)
+    index, rows = blocks.draw(count, problem.n_classes)
+    values: Any = rows.design.values
+    if problem.sparse:
+        values = values.multiply(1 / problem.units[1:, 0]).tocsr()
+    else:
+        values = (values - (0.0 if problem.center is None else problem.center)) / problem.units[1:, 0]
+    return problem.of_rows(index, values.astype(dtype, copy=False), rows.target, rows.weight)
+
+
+def gathered(problem: LogisticProblem, X: Array, index: Array, dtype: Any) -> Array:
+    """Rows of X, centred and in inner units, without copies in between: fresh memory costs more than arithmetic."""
+    d = problem.n_features
+    out = np.empty((len(index), d), dtype=dtype)
+    step = max(GATHER // max(d, 1), 16)
+    inverse = 1 / problem.units[1:, 0]  # powers of two: exact
+    work = np.empty((min(step, len(index)), d))
+    for start in range(0, len(index), step):
+        rows = index[start : start + step]
+        part = work[: len(rows)]
+        if X.dtype == np.float64:
+            np.take(X, rows, axis=0, out=part, mode="clip")
+        else:
+            part[...] = X[rows]
+        if problem.center is not None:
+            part -= problem.center
+        np.multiply(part, inverse, out=out[start : start + step], casting="same_kind")
+    return out
