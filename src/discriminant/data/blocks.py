@@ -147,6 +147,8 @@ class ArrayBlocks:
 
     def _chunks(self) -> list[list[tuple[int, int]]]:
         bounds = self.bounds()
+        if len(bounds) == 1:
+            return [bounds]
         count = max(1, min(MOST_CHUNKS, len(bounds)))
         edges = np.linspace(0, len(bounds), count + 1).astype(int)
         return [bounds[a:b] for a, b in itertools.pairwise(edges)] if bounds else []
