@@ -49,9 +49,7 @@ def _names(function: Any, example: Array) -> list[Any]:
 
 
 def _framed(frame: Any, levels: parts_.Levels, function: Any, empty: Array, names: list[Any]) -> Any:
-    import pandas as pd
-
     values = np.asarray(function(levels.array(frame))) if function is not None and len(frame) else empty
     if empty.ndim == 1:
-        return pd.Series(values, index=frame.index)
-    return pd.DataFrame(values, index=frame.index, columns=names)
+        return frame._constructor_sliced(values, index=frame.index)  # the frame's own kind of column
+    return frame._constructor(values, index=frame.index, columns=names)
