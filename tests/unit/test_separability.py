@@ -113,6 +113,41 @@ def test_hulls_that_meet_by_two_to_the_minus_k_overlap_or_touch(d, k):
     assert len(result.witness) <= d + 2
 
 
+@pytest.mark.parametrize("k", [50, 55, 60])
+@pytest.mark.parametrize("d", [1, 2, 3, 6])
+def test_no_overlap_is_too_small_and_no_unit_or_copy_matters(d, k):
+    """One face pushed 2^−k into the other, columns in units of about 1e±8 and doubled: overlapping, and proved."""
+    random = np.random.default_rng(k)
+    X, y = facing(d, 0.0, random)
+    X[2 * d : 3 * d, 0] = 2.0**-k  # the face of the first class, which lay at zero
+    units = random.choice([2.0**-27, 1e8], size=d)  # exact products: rounding would make another problem
+    for table in (X, X * units, np.column_stack([X, X[:, 0]]), np.column_stack([X * units, X])):
+        result = separability(table, y)
+        assert result.verdict == "overlapping"
+        assert result.check()
+        assert proved(result, table, y)
+        assert len(result.witness) <= d + 2
+    apart, labels = facing(d, 2.0**-k, random)
+    for table in (apart * units, np.column_stack([apart, apart[:, 0]]), np.column_stack([apart * units, apart])):
+        result = separability(table, labels)
+        assert result.verdict == "separable"
+        assert result.check()
+        assert proved(result, table, labels)
+
+
+@pytest.mark.parametrize("k", [20, 47])  # floats near 26 can tell 2^−47 apart
+def test_twenty_six_classes_by_a_hair(k):
+    """26 intervals of a line, each 2^−k short of the next or past it by as much; as they are, and doubled."""
+    centres = np.arange(26, dtype=float)
+    y = np.tile(np.arange(26), 2)
+    for sign, verdict in ((-1, "separable"), (1, "overlapping")):
+        X = np.concatenate([centres, centres + 1 + sign * 2.0**-k])[:, None]
+        for table in (X, np.column_stack([2.0**-27 * X, X])):
+            result = separability(table, y)
+            assert result.verdict == verdict
+            assert result.check()
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_random_problems_of_every_kind_are_proved(seed):
     """Scales of 10^±8, offsets of 1e8, copies, constants, contradictions, K classes: each verdict is proved."""
