@@ -37,7 +37,7 @@ def probe_data(torch: Any, n: int, d: int, K: int, kind: str) -> tuple[Any, Any]
     X = torch.randn((n, d), generator=g, device="cuda")
     y = torch.empty(n, dtype=torch.int64, device="cuda")
     W = torch.randn((d, K), generator=g, device="cuda") * (2 / d**0.5)
-    means = torch.randn((K, d), generator=g, device="cuda") * 0.5
+    means = torch.randn((K, d), generator=g, device="cuda") * 0.1
     spread = torch.arange(1, d + 1, device="cuda") ** -0.5
     spread /= spread.mean()
     turn = torch.linalg.qr(torch.randn((d, d), generator=g, device="cuda"))[0]

@@ -107,14 +107,14 @@ def test_without_a_penalty_the_hessian_or_nothing_proves_the_end(n_classes: int)
 
 
 def test_an_anchor_makes_fast_products_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The course on a GPU with float64 units, its fast products played by bfloat16 here."""
+    """The course on a GPU with float64 units; its fast products are played by half floats, which have as many bits."""
     X, y = problem(8, n=4_000, d=12, seed=3)
     rows = torch.from_numpy(X.astype(np.float32))
     source = device_.DeviceSource(device_.open_device(rows).rows, smallest=0)
     library = TorchLibrary
 
     def coarse(self: Any, values: Any) -> Any:
-        return values.bfloat16().float()
+        return values.half().float()
 
     def product(self: Any, first: Any, second: Any, mode: str, level: Any = None) -> Any:
         a, b = (coarse(self, first), coarse(self, second)) if mode == "fast" else (first, second)
@@ -132,7 +132,6 @@ def test_an_anchor_makes_fast_products_exact(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(library, "accelerated", property(lambda self: True))
     monkeypatch.setattr(library, "fast_double", property(lambda self: True))
     monkeypatch.setattr(library, "free_memory", lambda self: 1 << 40)
-    monkeypatch.setattr(solver, "FAST_FLOOR", 1e-3)  # bfloat16 has three digits less than the matrix units
     seen: list[str] = []
     near = solver.DeviceProblem.near
     monkeypatch.setattr(solver.DeviceProblem, "near", lambda self, A: seen.append("near") or near(self, A))
@@ -226,3 +225,24 @@ def test_the_gap_of_many_classes_is_proved_in_float64_on_a_gpu() -> None:
     z = X.double() @ A + torch.from_numpy(model.intercept_.astype(np.float64)).cuda()
     J = float(torch.nn.functional.cross_entropy(z, y)) + 0.5 * float((A * A).sum()) / len(X)
     assert model.certificate_.objective == pytest.approx(J, rel=1e-6)
+
+
+@pytest.mark.skipif(not GPU, reason="there is no CUDA device")
+@pytest.mark.parametrize("d", [1, 5, 17, 33, 64])
+@pytest.mark.parametrize("shifted", [False, True])
+def test_the_fused_look_takes_the_same_moments(d: int, shifted: bool) -> None:
+    kernels = pytest.importorskip("discriminant.kernels.device_moments", reason="the kernel is not importable")
+    if not kernels.HERE:
+        pytest.skip(reason="Triton is not installed")
+    generator = torch.Generator(device="cuda").manual_seed(d)
+    X = torch.randn((300_001, d), generator=generator, device="cuda") * 3 + 2
+    codes = torch.randint(0, 7, (len(X),), generator=generator, device="cuda")
+    shift = torch.randn((7, d), generator=generator, device="cuda") if shifted else None
+    unit = torch.full((d,), 16.0, device="cuda")
+    gram, sums, counts = kernels.moments(X, codes, shift, unit, torch)
+    rows = X.double() - (shift.double()[codes] if shifted else 0.0)
+    best = rows.T @ rows
+    assert float((gram - best).abs().max() / best.abs().max()) < 1e-5  # matrix units cut off what they add
+    own = torch.stack([rows[codes == k].sum(dim=0) for k in range(7)])
+    assert float((sums[:7] - own).abs().max() / rows.abs().sum()) < 1e-7
+    assert counts[:7].tolist() == torch.bincount(codes, minlength=7).tolist()

@@ -298,7 +298,7 @@ def in_memory(values: Any) -> Array:
     """Labels or weights, wherever they lie, as a NumPy array."""
     if isinstance(values, np.ndarray | list | tuple) or np.isscalar(values):
         return np.asarray(values)
-    if hasattr(values, "__array_namespace__") or type(values).__module__.partition(".")[0] == "torch":
+    if hasattr(values, "__array_namespace__") or type(values).__module__.partition(".")[0] in ("torch", "cupy"):
         return np.asarray(library_of(values).get(values))
     return np.asarray(values)
 

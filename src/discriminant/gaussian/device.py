@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.device import BLOCK_VALUES
+from discriminant.gaussian.device_fused import fused_sums
 from discriminant.gaussian.sums import MomentKernel, MomentSums
 
 BATCH_ROWS = 4_096  # rows over which float32 sums run
@@ -21,7 +22,8 @@ BATCH_ROWS = 4_096  # rows over which float32 sums run
 
 def moment_sums(kernel: MomentKernel, blocks: Any) -> MomentSums:
     """Σ over all rows, as NumPy arrays."""
-    return _in_blocks(kernel, blocks)
+    fused = fused_sums(kernel, blocks)
+    return _in_blocks(kernel, blocks) if fused is None else fused
 
 
 def one_class_sums(kernel: Any, blocks: Any) -> MomentSums:

@@ -141,7 +141,7 @@ def _quasi_newton(device: DeviceProblem, course: Course, tol: float) -> None:
         size = _norm(device, look.gradient)
         idle, best = (0, size) if size < 0.99 * best else (idle + 1, best)
         coarse = course.mode == "fast" and -slope < FAST_FLOOR * abs(look.value)
-        lost = idle >= PATIENCE * (3 if course.mode == "fine" else 1)
+        lost = idle >= PATIENCE * (1 if course.mode == "fast" else 3)
         if not coarse and not lost and _advance(device, course, p, slope, memory):
             continue
         if course.mode == "fine" or (course.mode == "near" and size > FAR * course.anchored):
