@@ -278,6 +278,22 @@ def test_it_fits_a_phone(browser: Any, server: Playground) -> None:
     phone.close()
 
 
+def test_the_python_is_copied(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.page.click("#copy")
+    page.page.locator("#copy", has_text="Copied").wait_for()
+    copied = page.page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.page.text_content("#python")
+    assert "model = Perceptron(" in copied
+
+
+def test_a_reload_finds_the_drawing_again(page: Page) -> None:
+    draw(page)
+    page.page.reload()
+    page.wait(0)
+    assert page.text("#count") == "6 points"
+
+
 def test_help_opens_and_closes(page: Page) -> None:
     page.page.click("#help")
     assert "Delete" in page.text("#keys")
@@ -307,5 +323,5 @@ def test_a_thousand_points_stay_smooth(page: Page) -> None:
             [float(page.page.get_attribute("body", f"data-{name}") or 1e9) for name in ("round-trip", "picture")]
         )
     round_trip, picture = np.array(times).min(axis=0)
-    assert round_trip < 1_500
-    assert picture < 400
+    assert round_trip < 3_000
+    assert picture < 800

@@ -59,8 +59,9 @@ def decisions(fit: dict[str, Any], z: np.ndarray) -> np.ndarray:
     for row in z - np.array(rule["threshold"]):
         g = [[s * v for s, v in zip(signs, row, strict=True) if s] for signs in rule["signs"]]
         if rule["kind"] == "unanimous":
-            agreed = [k for k, values in enumerate(g) if min(values) > 0]
-            chosen.append(agreed[0] if len(agreed) == 1 else -1)
+            least = [min(values) for values in g]
+            agreed = sum(value > 0 for value in least) == 1
+            chosen.append(int(np.argmax(least)) if agreed or not rule["rejects"] else -1)
         else:
             votes = [(sum(v > 0 for v in values), sum(values)) for values in g]
             chosen.append(max(range(len(g)), key=lambda k: votes[k]))
@@ -284,6 +285,34 @@ def test_one_centre_is_enough(method: str, basis: str) -> None:
     _, shown = ask("rings", method=method, basis=basis, centres=1)
     assert shown["fit"]["globe"] is None
     assert shown["fit"]["dimensions"] == 2
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_any_choice_is_answered(seed: int) -> None:
+    """Random points, parameters at their bounds: a fit or a sentence, a proved verdict, JSON without NaN."""
+    rng = np.random.default_rng(seed)
+    method = list(METHODS)[seed % len(METHODS)]
+    given = {}
+    for p in METHODS[method].parameters:
+        if p.choices:
+            given[p.name] = p.choices[rng.integers(len(p.choices))][0]
+        else:
+            value = [p.low, p.high, p.default, rng.uniform(p.low, p.high)][rng.integers(4)]
+            given[p.name] = min(int(value), 50) if p.whole else float(value)
+    n, classes = int(rng.integers(5, 30)), int(rng.integers(2, 6))
+    X, y = np.round(rng.uniform(-5, 5, (n, 2)), 3), rng.integers(1, classes + 1, n)
+    y[:2] = 1, 2
+    points = [[a, b, int(label)] for (a, b), label in zip(X.tolist(), y, strict=True)]
+    basis, coding = list(BASES)[rng.integers(len(BASES))], ("one-vs-rest", "pairwise", "machine")[rng.integers(3)]
+    decoder = ("auto", "sum", "unanimous")[rng.integers(3)]
+    _, shown = ask(points, method=method, basis=basis, coding=coding, decoder=decoder, parameters=given, view=1)
+    assert (shown["fit"] is None) == (shown["problem"] is not None)
+    assert shown["verdict"]["proved"]
+    json.dumps(shown, allow_nan=False)
+    if shown["fit"]:
+        Y = unpacked(shown["fit"]["points"], (n, shown["fit"]["dimensions"]))
+        decided = decisions(shown["fit"], Y @ weights_of_frames(shown["fit"])[-1])
+        assert decided.tolist() == shown["fit"]["predicted"]
 
 
 # Sets of points

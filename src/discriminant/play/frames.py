@@ -131,6 +131,7 @@ def rule_of(model: Any) -> dict[str, Any]:
         "link": link,
         "claims": _claims(getattr(final, "coding_", coding)),
         "reject_cost": getattr(model, "reject_cost", None),
+        "rejects": hasattr(final, "reject_label"),  # least squares takes the strongest where none is unanimous
     }
     linear = rule.linear_decoder
     unanimous = coding is not None and coding.decoder == "unanimous"

@@ -70,8 +70,11 @@ class Choice:
 
     def epochs(self) -> int:
         """The epochs asked for, as far as the step-by-step replay can bear them."""
-        outputs = self.classes * (self.classes - 1) // 2 if self.coding == "pairwise" else self.classes
-        most = MOST_VISITS // (self.rows * max(1, outputs if self.classes > 2 else 1))
+        K = self.classes
+        outputs = {"pairwise": K * (K - 1) // 2, "one-vs-rest": K, "one-vs-rest-k-1": K - 1}.get(
+            self.coding, K * (K - 1)
+        )
+        most = MOST_VISITS // (self.rows * (outputs if K > 2 else 1))
         return max(1, min(int(self.given["epochs"]), most))
 
     def coded(self) -> dict[str, Any]:

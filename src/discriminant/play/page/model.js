@@ -74,7 +74,7 @@ export class Fit {
       }
       scores[k] = unanimous ? least : votes + total / (3 * (1 + Math.abs(total)));
     }
-    if (!unanimous) return this.best();
+    if (!unanimous || !rule.rejects) return this.best();
     let positive = 0;
     for (let k = 0; k < K; k++) positive += scores[k] > 0 ? 1 : 0;
     return positive === 1 ? this.best() : -1;
