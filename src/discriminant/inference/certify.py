@@ -54,7 +54,8 @@ def certify(model: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float
     norm = float(np.linalg.norm(slope.astype(np.float64)))
     below = wide - problem.dual_bound(A, scale) if ridge > 0 else Wide(problem.newton_bound(A, slope))
     J = float(wide)
-    gap = float(max(below, Wide(0)) * (1 + 1e-12) + ROUNDING * abs(wide))
+    below = min(max(below, Wide(0)), wide) if np.isfinite(below) else below  # losses are never negative
+    gap = float(below * (1 + 1e-12) + ROUNDING * abs(wide))
     bound = np.nextafter(J - gap, -np.inf) if np.isfinite(gap) else -np.inf
     verdict = None
     if not np.isfinite(bound):
