@@ -79,7 +79,6 @@ class Scan(Looks):
     def __init__(self, format_: Any, memory: int, hold: bool | None, progress: Progress, target: Any) -> None:
         super().__init__(format_, memory, progress, target)
         self.hold, self.began = hold, 0.0
-        self.class_rows: tuple[Any, Array] | None = None
 
     def __repr__(self) -> str:
         files = self.format.files
@@ -90,6 +89,8 @@ class Scan(Looks):
         """Blocks with class codes, and the classes."""
         self.began = self.parts.passes
         if y is None:
+            if self._has_labels and not self._held():
+                self._expect_sample()
             found, codes = self.labels(classes)
         else:
             found, codes = encode_labels(np.asarray(y))

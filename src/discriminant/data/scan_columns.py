@@ -226,21 +226,24 @@ class Labels:
     spill: bool = False
     place: dict[Any, int] = field(default_factory=dict)
     parts: list[Array] = field(default_factory=list)
-    kind: str = ""
+    seen: dict[Any, int] = field(default_factory=dict)
+    counts: Array = field(default_factory=lambda: np.zeros(0))  # (K,) rows of each class, once finished
 
     def add(self, number: int, labels: Any) -> None:
         """One part's labels: an array, or (codes, levels) of text."""
         codes, levels = labels if isinstance(labels, tuple) else self._coded(number, np.asarray(labels))
-        gone = np.flatnonzero(codes < 0)
+        gone = np.flatnonzero(codes < 0) if codes.dtype.kind == "i" else np.zeros(0, dtype=np.intp)
         blank = [k for k, level in enumerate(levels) if level == ""]
         if blank:
             gone = np.union1d(gone, np.flatnonzero(np.isin(codes, blank)))
         if len(gone):
             raise DataError(f"The label is missing in {self.where(number, int(gone[0]))}; drop rows without a class.")
-        used = np.flatnonzero(np.bincount(codes, minlength=1))
+        seen = count_codes(codes, len(levels))
+        used = np.flatnonzero(seen)
         table = np.zeros(len(levels), dtype=np.int32)
         for k in used.tolist():
             table[k] = self.place.setdefault(levels[k], len(self.place))
+            self.seen[levels[k]] = self.seen.get(levels[k], 0) + int(seen[k])
         wide = code_type(max(len(self.place), 1))
         if len(self.place) > 100_000:
             raise DataError(
@@ -275,20 +278,32 @@ class Labels:
         if strangers:
             raise DataError(f"The label holds the class {strangers[0]!r}, which is not among {found.tolist()[:8]}.")
         table: Array = np.zeros(max(len(self.place), 1), dtype=code_type(len(found)))
+        self.counts = np.zeros(len(found))
         for label, k in self.place.items():
             table[k] = raw[_key(label)]
+            self.counts[table[k]] += self.seen[label]
         if self.spill:
             column = Spilled(table.dtype)
             while self.parts:
                 column.append(table[self.parts.pop(0)])
             return found, column
         codes = np.empty(sum(len(part) for part in self.parts), dtype=table.dtype)
-        at = 0
+        at, same = 0, np.array_equal(table, np.arange(len(table)))
         while self.parts:
             part = self.parts.pop(0)
-            np.take(table, part, out=codes[at : at + len(part)])
+            if same:
+                codes[at : at + len(part)] = part
+            else:
+                np.take(table, part, out=codes[at : at + len(part)])
             at += len(part)
         return found, codes
+
+
+def count_codes(codes: Array, n_classes: int) -> Array:
+    """How often each code occurs; few classes by comparison, which needs no wider integers."""
+    if n_classes <= 8 and codes.dtype == np.uint8:
+        return np.array([np.count_nonzero(codes == k) for k in range(n_classes)], dtype=np.int64)
+    return np.bincount(codes, minlength=n_classes)
 
 
 def _key(label: Any) -> Any:

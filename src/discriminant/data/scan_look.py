@@ -7,6 +7,7 @@ these.  The sample is what a solver starts from: large, since a pass over the fi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ from discriminant.data.stream import SAMPLE_CLASS_ROWS, Budget
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
-MOST_SAMPLE_ROWS = 200_000
+SAMPLE_ROWS = 150_000  # enough for a start within a few parts in ten thousand of the optimum
 SAMPLE_PARTS = 24  # parts of a columnar file that a sample is taken from
 LEAST_PARTS = 8
 LABELS = 1 << 20  # labels that are read together
@@ -45,6 +46,8 @@ class Looks:
         self.parts = Parts(format_, format_.parts(self.budget.part), progress)
         self._first: list[Any] | None = None
         self._labels: tuple[Array, Any] | None = None
+        self._coming: Future[tuple[Array, Any]] | None = None
+        self.class_rows: tuple[Any, Array] | None = None
         if not self.parts.parts:
             raise DataError(f"{format_.files[0]} has no rows.")
 
@@ -193,6 +196,7 @@ class Looks:
                 labels.add(i, found)
             self.parts.note(self.parts.size * self.format.label_share)
             self._labels = labels.finish()
+            self.class_rows = (self._labels[1], labels.counts)
         if known is None:
             return self._labels
         return np.asarray(known), self._recoded(np.asarray(known))
@@ -224,9 +228,9 @@ class Looks:
         self._look()
         if self._is_text:
             return self._sample_of_text()
-        index = self._spread_rows()
         codes = self._labels[1] if self._labels is not None else None
-        raw = self.parts.rows(index)
+        index, raw = self._coming.result() if self._coming is not None else self._read_sample()
+        self._coming = None
         if codes is None:
             return Sampled(index, raw, None)
         own = codes_at(codes, index)
@@ -237,9 +241,21 @@ class Looks:
             raw, own = raw[first], codes_at(codes, index)
         return Sampled(index, raw, own)
 
+    def _read_sample(self) -> tuple[Array, Any]:
+        index = self._spread_rows()
+        return index, self.parts.rows(index)
+
+    def _expect_sample(self) -> None:
+        """Read the sample meanwhile, on another thread."""
+        if self._coming is None and "sample" not in vars(self) and not self._is_text:
+            self._look()
+            with ThreadPoolExecutor(1) as reading:  # leaving waits for the reading, so the labels are looked at inside
+                self._coming = reading.submit(self._read_sample)
+                self.labels()
+
     def _spread_rows(self) -> Array:
         n, d = self.shape
-        count = int(min(n, MOST_SAMPLE_ROWS, max(2_000, self.budget.sample // max(8 * d, 1))))
+        count = int(min(n, max(SAMPLE_ROWS, 500 * d), max(2_000, self.budget.sample // max(8 * d, 1))))
         if count == n:
             return np.arange(n)
         if hasattr(self.format, "heads") and not any(head[3] for head in self.format.heads):

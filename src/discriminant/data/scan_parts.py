@@ -84,10 +84,11 @@ class Stored:
     columns: Array | None  # None: all
     dtype: Any
 
-    def _read(self, start: int, stop: int) -> Array:
-        """Rows start:stop, in memory that the next call of this thread uses again."""
+    def _read(self, start: int, stop: int, out: Array | None = None) -> Array:
+        """Rows start:stop, into ``out`` or into memory that the next call of this thread uses again."""
         shape, kind = (stop - start, self.width), np.dtype(self.kind)
-        values = scratch("read", shape, kind)
+        straight = out is not None and self.columns is None and out.dtype == kind and out.flags.c_contiguous
+        values = out if out is not None and straight else scratch("read", shape, kind)
         view = memoryview(values).cast("B")  # type: ignore[arg-type]
         at = self.offset + start * self.width * kind.itemsize
         done = 0
@@ -98,6 +99,8 @@ class Stored:
             done += count
         if self.columns is not None:
             values = values[:, self.columns]
+        if out is not None and not straight:
+            out[...] = values
         return values if values.dtype == self.dtype else values.astype(self.dtype)
 
     def design(self, start: int, stop: int) -> DenseDesign:
@@ -110,7 +113,7 @@ class Stored:
         edges = [0, *(np.flatnonzero(np.diff(index) != 1) + 1).tolist(), len(index)]
         for a, b in itertools.pairwise(edges):
             if b > a:
-                out[a:b] = self._read(int(index[a]), int(index[b - 1]) + 1)
+                self._read(int(index[a]), int(index[b - 1]) + 1, out[a:b])
         return out
 
 

@@ -136,19 +136,22 @@ class StreamBlocks(ArrayBlocks):
         return float(self.counts(self.scan.n_classes).sum())
 
     def counts(self, n_classes: int) -> Array:
-        counts = np.zeros(n_classes)
-        for start in range(0, self.n_rows, 1 << 20):
-            part = slice(start, min(start + (1 << 20), self.n_rows))
-            weight = None if self.weight is None else self.weight[part]
-            counts += np.bincount(self.target[part], weight, minlength=n_classes)  # type: ignore[index]
+        counts = self.class_rows(n_classes) if self.weight is None else self._counted(n_classes, self.weight)
         return counts if self.factors is None else counts * self.factors
 
     def class_rows(self, n_classes: int) -> Array:
         """(K,): the number of rows of each class; counted once."""
         known = self.scan.class_rows
-        if known is None or known[0] is not self.target:
-            self.scan.class_rows = known = (self.target, replace(self, weight=None, factors=None).counts(n_classes))
-        return np.array(known[1])
+        if known is None or known[0] is not self.target or len(known[1]) != n_classes:
+            self.scan.class_rows = known = (self.target, self._counted(n_classes, None))
+        return np.array(known[1], dtype=np.float64)
+
+    def _counted(self, n_classes: int, weight: Any) -> Array:
+        counts = np.zeros(n_classes)
+        for start in range(0, self.n_rows, 1 << 20):
+            part = slice(start, min(start + (1 << 20), self.n_rows))
+            counts += np.bincount(self.target[part], None if weight is None else weight[part], minlength=n_classes)  # type: ignore[index]
+        return counts
 
     def weighed(self, factors: Array) -> Self:
         return replace(self, factors=factors if self.factors is None else factors * self.factors)

@@ -162,7 +162,7 @@ def little_known(sample: LogisticProblem) -> bool:
     squares: Any = 0.0
     fourths: Any = 0.0
     for block in sample.blocks:
-        values = block.design.values
+        values = sample.rows.values(block)
         x2 = values.multiply(values) if hasattr(values, "toarray") else np.square(values)
         weight = np.ones(x2.shape[0]) if block.weight is None else block.weight
         squares = squares + np.asarray(x2.T @ weight)

@@ -10,11 +10,12 @@ The sample's rows alone prove the gap, so that no pass is spent on a certificate
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from discriminant.data.blocks import make_blocks
 from discriminant.data.threads import scratch
 from discriminant.optimize.choose import EXACT_SIZE
 from discriminant.optimize.logistic import precondition
@@ -23,9 +24,8 @@ from discriminant.optimize.logistic.factor import Factor, make_factor
 from discriminant.optimize.logistic.large import FIRST_ROWS, roughly
 from discriminant.optimize.logistic.looks import Look, Rows
 from discriminant.optimize.logistic.newton import Most, Point, Trace, newton, regular
-from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.optimize.logistic.problem import SAMPLE_BLOCK, LogisticProblem
 from discriminant.optimize.logistic.quasi import bounded, quasi_newton
-from discriminant.optimize.logistic.sample import sampled
 from discriminant.protocols import Array, Block
 
 EPS = float(np.finfo(np.float64).eps)
@@ -112,11 +112,11 @@ def streamed(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Po
     """Solve the sample, precondition by it, and look at all rows as few times as it takes."""
     K, d, quiet = problem.n_classes, problem.n_features, Trace()
     many = problem.n_outputs > 1
-    small = plainly(sampled(problem, max(FIRST_ROWS, 4 * d, 50 * K * many)))
+    small = drawn(problem, max(FIRST_ROWS, 4 * d, 50 * K * many))
     size = K if many else 1
     rough = precondition.at_zero(small) if many else precondition.two_class(small, A)
     A = quasi_newton(small, A, rough, quiet, size * roughly(small), rough=True).A
-    sample = plainly(sampled(problem, problem.blocks.sample_rows))  # type: ignore[attr-defined]
+    sample = drawn(problem, problem.blocks.sample_rows)  # type: ignore[attr-defined]
     between = precondition.many_class(small, A) if many else precondition.two_class(small, A)
     A = quasi_newton(sample, A, between, quiet, 0.2 * size * roughly(sample), rough=True).A
     preconditioner, factor, base = _preconditioner(problem, sample, A, trace)
@@ -130,9 +130,24 @@ def streamed(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Po
     return newton(problem, point.A, trace, tol, to_the_end=False)
 
 
-def plainly(sample: LogisticProblem) -> LogisticProblem:
-    """Without compiled looks: a sample is solved before they would be loaded."""
-    return replace(sample, compiled=False)  # type: ignore[call-arg]
+@dataclass(frozen=True)
+class PlainSample(LogisticProblem):
+    """A row sample as it was drawn, with the centre and units of the whole: no copy of it, and no compiled looks.
+
+    A sample is solved before compiled looks would have been loaded.
+    """
+
+    @property
+    def fused(self) -> bool:
+        return False
+
+
+def drawn(problem: LogisticProblem, count: int) -> PlainSample:
+    """About ``count`` rows of the problem, weighted to stand for all."""
+    _, rows = problem.blocks.draw(count, problem.n_classes)
+    raw = rows.design.raw
+    blocks = make_blocks(raw, rows.target, rows.weight, 0 if hasattr(raw, "toarray") else SAMPLE_BLOCK)
+    return PlainSample(blocks, problem.n_classes, problem.ridge, problem.intercept, None, problem.center, problem.unit)
 
 
 def _first_look(
@@ -171,6 +186,6 @@ def _preconditioner(
     if q * D > EXACT_SIZE:
         return precondition.many_class(sample, A), None, sample
     rows = int(2 * HESSIAN_WORK / (q * (q + 1) * D * D))
-    base = sample if rows >= sample.n_rows else sampled(problem, max(rows, 20 * q * D))
+    base = sample if rows >= sample.n_rows else drawn(problem, max(rows, 20 * q * D))
     made = coupled(base, A)
     return made, made.factor, base
