@@ -126,6 +126,7 @@ class Options:
     quiet: float = 0.2  # seconds of rest before each measurement
     patience: float = 20.0  # seconds to wait at most for others to rest
     limit: float = 120.0  # seconds: a contender whose first call takes longer is not measured again
+    brief: bool = False  # one attempt at a measurement, and nobody's memory but ours
     only: tuple[str, ...] = ()  # parts of the names of the peers' methods that take part; none: all
 
 
@@ -149,6 +150,7 @@ def contenders(
             skipped.append(f"{adapter.NAME} {adapter.REFUSALS.get(task.problem, 'has no method for this')}.")
         else:
             chosen = [m for m in methods if adapter.ROLE != PEER or not only or any(part in m for part in only)]
+            chosen = [m for m in chosen if " @ " not in m or float(m.split(" @ ")[-1]) in task.gaps]
             rows += [Row(adapter.NAME, file, adapter.ROLE, method) for method in chosen]
             versions[adapter.PACKAGE] = version
     return rows, skipped, versions
@@ -204,7 +206,7 @@ def undisturbed(row: Row, worker: Worker, options: Options, neighbours: Neighbou
     What others took decides, never how long the contender needed, and it decides alike for all.
     """
     best: tuple[float, float, float, Sample] | None = None
-    for _ in range(ATTEMPTS):
+    for _ in range(1 if options.brief else ATTEMPTS):
         neighbours.settle(options.quiet, options.patience)
         pid = worker.process.pid
         busy, start = busy_seconds() - own_seconds(pid), time.monotonic()
@@ -257,6 +259,8 @@ def peaks(task: Task, rows: list[Row], options: Options) -> None:
         return
     for row in rows:
         if row.failure or row.role == LIMIT or rounds_for(row, rows, options) == 1 < options.repeat:
+            continue
+        if options.brief and row.role != OURS:
             continue
         if task.gaps and not row.verdict.same:  # an effort for a wider gap: its memory is that of the narrow one
             continue

@@ -18,6 +18,7 @@ from benchmarks.tasks import TASKS
 from benchmarks.worker import Worker
 
 HERE = Path(__file__).resolve().parent
+QUICK = tuple(file for file in FILES if file.split("_")[0] in ("discriminant", "sklearn", "numpy", "limits"))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -27,9 +28,12 @@ def parser() -> argparse.ArgumentParser:
     parse.add_argument("--task", action="append", choices=sorted(TASKS), help="may be given again; default: all")
     parse.add_argument("--adapter", action="append", choices=FILES, help="only these contenders; default: all")
     parse.add_argument("--method", action="append", help="only peers' methods with this in their name; default: all")
-    parse.add_argument("--repeat", type=int, default=None, help="rounds (default 7, quick 3)")
+    parse.add_argument("--repeat", type=int, default=None, help="rounds (default 7, quick 2)")
     parse.add_argument("--threads", type=int, default=cores, help="cores that every contender may use (default: all)")
-    parse.add_argument("--quick", action="store_true", help="small sizes, no README: do the tasks run, are they right?")
+    parse.add_argument(
+        "--quick", action="store_true", help="small sizes, one peer, no README: do they run, are they right?"
+    )
+    parse.add_argument("--brief", action="store_true", help="one attempt at a measurement, nobody's memory but ours")
     parse.add_argument("--no-memory", action="store_true", help="do not measure memory (saves a process per contender)")
     parse.add_argument("--no-readme", action="store_true", help="leave benchmarks/README.md and its picture alone")
     parse.add_argument("--patience", type=float, default=20.0, help="seconds to wait for other processes to rest")
@@ -72,15 +76,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     tasks = [TASKS[name] for name in arguments.task or TASKS]
     tasks = [task.quick() for task in tasks] if arguments.quick else tasks
     options = Options(
-        repeat=arguments.repeat or (3 if arguments.quick else 7),
+        repeat=arguments.repeat or (2 if arguments.quick else 7),
         threads=arguments.threads,
         memory=not arguments.no_memory,
-        patience=arguments.patience,
+        quiet=0.05 if arguments.quick else 0.2,
+        patience=0.1 if arguments.quick else arguments.patience,
+        brief=arguments.quick or arguments.brief,
         only=tuple(arguments.method or ()),
     )
     machine = describe(arguments.threads)
     with contextlib.ExitStack() as stack:
-        files = [file for file in FILES if file in (arguments.adapter or FILES)]
+        wanted = arguments.adapter or (QUICK if arguments.quick else FILES)
+        files = [file for file in FILES if file in wanted]
         workers = {file: stack.enter_context(Worker(file, arguments.threads)) for file in files}
         outcomes = []
         for task in tasks:

@@ -30,8 +30,8 @@ class LogisticTask(Task):
     row_values: int = 0  # non-zeros in a row of a sparse design
 
     def quick(self) -> Task:
-        """The small form, with less patience for methods that do not get there."""
-        return replace(self, n=self.small[0], d=self.small[1], cap=QUICK_CAP)
+        """The small form, with less patience for methods that do not get there, and one gap."""
+        return replace(self, n=self.small[0], d=self.small[1], cap=QUICK_CAP, gaps=self.gaps[-1:])
 
     def data(self) -> Data:
         """The rows; the same in every process, since one process writes them and all read them."""
