@@ -1,4 +1,4 @@
-"""The command ``discriminant``: fit, predict, evaluate, summary, separable, export, figures.
+"""The command ``discriminant``: fit, predict, evaluate, summary, separable, export, figures, play.
 
 Everything is loaded when it is needed: ``--help`` loads nothing but the standard library, and a linear discriminant is
 fitted through the core, without scikit-learn.  Results go to the standard output, words to the standard error; an
