@@ -78,7 +78,7 @@ def scikit_learn(X: Any, y: Any) -> tuple[Any, Any, str]:
     from sklearn.linear_model import LogisticRegression
 
     with config_context(array_api_dispatch=True):
-        model = LogisticRegression(tol=1e-6, max_iter=1000).fit(X, y)
+        model = LogisticRegression(tol=1e-6, max_iter=400).fit(X, y)
     return model.coef_, model.intercept_, f"{int(model.n_iter_[0])} steps"
 
 
