@@ -166,6 +166,15 @@ def test_a_hundred_thousand_classes(name):
         assert model.predict(rows[few]).tolist() == y[few].tolist()
 
 
+@pytest.mark.parametrize("name", sorted(set(ESTIMATORS) - {"LinearDiscriminantAnalysis", "FisherDiscriminant"}))
+def test_a_hundred_thousand_classes_are_refused_at_once(name):
+    """Who would need a table of classes times classes, or a score for each row and class, says so before it begins."""
+    y = np.repeat(np.arange(100_000), 2)
+    rows = np.c_[y + np.tile([-0.1, 0.1], 100_000), np.cos(y)]
+    with time_limit(60), pytest.raises(ValueError, match="100000"):
+        ESTIMATORS[name]().fit(rows, y)
+
+
 def test_many_classes_for_the_others():
     """As many classes as a machine of K outputs can bear is another number for each; 300 must not be too many."""
     y = np.repeat(np.arange(300), 2)

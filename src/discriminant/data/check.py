@@ -16,6 +16,8 @@ from discriminant.data.rows import is_sparse
 from discriminant.errors import DataError, columns
 from discriminant.protocols import Array
 
+MANY_CLASSES, MOST_SCORES = 2_000, 5_000_000_000
+
 
 def require_finite(X: Any, feature_names: Sequence[str] | None = None, *, estimator: str = "") -> None:
     """Raise a sentence that names the first column of X with NaN or infinity; hand back where there is none."""
@@ -100,3 +102,12 @@ def _require_bearable(weight: Array) -> None:
         raise DataError("The sum of sample_weight overflows; divide the weights by their largest.")
     if weight.max() < np.finfo(np.float64).tiny:
         raise DataError("sample_weight holds nothing but subnormal numbers, of a few bits each; divide by the largest.")
+
+
+def require_few_classes(estimator: str, n_rows: int, n_classes: int) -> None:
+    """Refuse a fit of which one pass over the data, a score for each row and class, takes minutes."""
+    if n_classes > MANY_CLASSES and n_rows * n_classes > MOST_SCORES:
+        raise DataError(
+            f"{n_classes} classes of {n_rows} rows in all are too many for {estimator}, which works out {n_rows} × "
+            f"{n_classes} scores again and again. Merge rare classes, or use LinearDiscriminantAnalysis."
+        )

@@ -18,6 +18,8 @@ import numpy as np
 from discriminant.errors import ParameterError, names
 from discriminant.protocols import Array
 
+MOST_CLASSES = 10_000
+
 
 def zero_one_costs(n_classes: int) -> Array:
     """λ(α_a|C_k) = 1 for a ≠ k, else 0: every error costs the same.
@@ -25,6 +27,11 @@ def zero_one_costs(n_classes: int) -> Array:
     >>> zero_one_costs(2).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
+    if n_classes > MOST_CLASSES:
+        raise ParameterError(
+            f"A cost for each decision and each of {n_classes} classes is a table of {n_classes**2 / 2**27:.0f} GB. "
+            "Without costs the largest probability decides: use the classifier itself, or merge rare classes."
+        )
     return 1.0 - np.eye(n_classes)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.check import require_few_classes
 from discriminant.errors import CollinearityWarning, DataError, SingularCovarianceError, columns
 from discriminant.estimators.covariances import class_rows, guest_covariance, minimum_covariance_determinant
 from discriminant.estimators.gaussian import reread, warn_of_rank
@@ -26,6 +27,7 @@ def class_whitening(estimator: Any, moments: ClassMoments, classes: Array, sampl
     _require_rows(estimator, moments, classes, lost)
     if estimator.form != "full":
         return _restricted(estimator, moments, classes, lost)
+    require_few_classes(type(estimator).__name__, int(moments.count.sum()), moments.n_classes)
     special = _special(estimator, moments, sample, lost)
     if special is not None:
         moments, covariances = special

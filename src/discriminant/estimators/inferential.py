@@ -216,9 +216,13 @@ class Inferential(Uncertain):
         estimator: Any = self
         if estimator.penalty == "jeffreys":
             return 0.0
-        if getattr(estimator, "l1_ratio", 0) not in (0, 0.0, None):
+        ratio = getattr(estimator, "l1_ratio_", None)
+        ratio = getattr(estimator, "l1_ratio", 0) if ratio is None else np.ravel(ratio)[0]
+        if ratio not in (0, 0.0, None):
             raise ParameterError(
                 "After a penalty on absolute values standard errors are not defined: use intervals='bootstrap', or "
                 "l1_ratio=0."
             )
-        return 0.0 if np.isinf(estimator.C) else 1.0 / float(estimator.C)
+        chosen = getattr(estimator, "C_", None)  # of a cross-validation, once for each class as scikit-learn has it
+        C = float(estimator.C if chosen is None else np.ravel(chosen)[0])
+        return 0.0 if np.isinf(C) else 1.0 / C

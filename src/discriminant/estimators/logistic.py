@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import require_finite
+from discriminant.data.check import require_few_classes
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, ParameterError
@@ -332,6 +333,7 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
             sample = read_sample(self, X, y, sample_weight)
             blocks, classes, dtype = sample.blocks, sample.classes, sample.dtype
             counts = sample.counts
+        require_few_classes(type(self).__name__, blocks.n_rows, len(classes))
         if self.solver == "liblinear" and len(classes) > 2:
             raise ParameterError(
                 "The 'liblinear' solver does not support multiclass classification (n_classes >= 3). Either use "

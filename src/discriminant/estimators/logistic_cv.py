@@ -145,6 +145,9 @@ class LogisticRegressionCV(LogisticRegression):
             )
         if not splits:
             raise DataError("The cross-validation has no splits.")
+        for part in (part for split in splits for part in split):
+            if not len(part) or np.min(part) < 0 or np.max(part) >= problem.n_rows:
+                raise DataError(f"A split of cv is empty, or names rows beyond the {problem.n_rows} that there are.")
         base = np.ones(problem.n_rows) if problem.blocks.weight is None else np.asarray(problem.blocks.weight)
         weights = np.zeros((len(splits), problem.n_rows))
         for f, (train, _) in enumerate(splits):

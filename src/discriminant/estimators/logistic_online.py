@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import require_finite
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError, ParameterError, names
 from discriminant.estimators.coded import is_coded
 from discriminant.estimators.inputs import read_sample
 from discriminant.estimators.logistic_inputs import weigh
@@ -30,6 +30,8 @@ def learn_more(estimator: Any, X: Any, y: Any, classes: Any, sample_weight: Any)
     known = getattr(estimator, "_belief", None)
     if classes is None and not hasattr(estimator, "classes_"):
         raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
+    if known is not None and classes is not None and not np.array_equal(np.unique(classes), estimator.classes_):
+        raise DataError(f"classes differ from those of the first call, {names(list(estimator.classes_))}.")
     labels = estimator.classes_ if known is not None or classes is None else np.unique(np.asarray(classes))
     sample = read_sample(estimator, X, y, sample_weight, labels)
     q = 1 if len(labels) == 2 else len(labels)
@@ -47,8 +49,8 @@ def learn_more(estimator: Any, X: Any, y: Any, classes: Any, sample_weight: Any)
     problem = LogisticProblem(blocks, len(labels), 0.0, bool(estimator.fit_intercept))
     before = known or ignorance(problem.n_features, q, strength.l2, problem.intercept)
     belief = learn(before, problem)
-    if not np.isfinite(belief.mean).all():
-        require_finite(blocks.rows, estimator._names(), estimator=type(estimator).__name__)
+    # A step that meets NaN is not taken, so that the weights do not show it: the rows themselves are looked at.
+    require_finite(blocks.rows, estimator._names(), estimator=type(estimator).__name__)
     estimator._belief = belief
     return _show(estimator, belief, labels, sample.dtype)
 

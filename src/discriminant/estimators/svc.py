@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from discriminant.data import SparseRows, count_classes, require_finite, workers
 from discriminant.data.blocks import SERIAL_VALUES
+from discriminant.data.check import require_few_classes
 from discriminant.data.threads import ordered_map
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
@@ -135,6 +136,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
             return self
         self.__dict__.pop("coding_", None)
         sample = read_sample(self, X, y, sample_weight)
+        require_few_classes(type(self).__name__, len(sample.codes), len(sample.classes))
         counts = count_classes(sample.codes, len(sample.classes), sample.weight)
         factors = class_weights(self.class_weight, sample.classes, counts)
         cost = np.ones(len(sample.codes)) if sample.weight is None else np.asarray(sample.weight, dtype=np.float64)
