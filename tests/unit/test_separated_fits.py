@@ -212,3 +212,25 @@ def test_where_the_limit_is_not_worked_out_a_sentence_says_so():
 def test_factors_of_no_penalty_say_nothing():
     X, y = quasi()
     np.testing.assert_array_equal(separated(X, y, penalty_factors=np.ones(4)).coef_, separated(X, y).coef_)
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-8, 1e-12])
+def test_no_proof_of_a_minimum_that_is_not_there(tol):
+    """A Hessian from before the last steps must not prove what the one at hand would not."""
+    from discriminant.data import make_blocks
+    from discriminant.optimize.logistic import LogisticProblem
+    from discriminant.optimize.logistic.newton import Trace, newton
+
+    for K in (2, 3):
+        X, y = quasi(n=300, K=K)
+        problem = LogisticProblem(make_blocks(X, y.astype(np.uint8)), K).with_units()
+        assert newton(problem, problem.start(), Trace(), tol, to_the_end=False).gap > 0.1
+
+
+def test_rows_that_are_not_in_memory(tmp_path):
+    X, y = quasi(n=300)
+    np.savetxt(tmp_path / "rows.csv", np.c_[X, y], delimiter=",", header="a,b,c,d,ill", comments="", fmt="%.6f")
+    rows = discriminant.scan(tmp_path / "rows.csv", target="ill", hold=False)
+    with pytest.warns(DiscriminantWarning, match="not in memory"):
+        model = LogisticRegression(C=np.inf).fit(rows)
+    assert not model.certificate_.converged

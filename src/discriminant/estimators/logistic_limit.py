@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import as_rows
+from discriminant.data import DenseRows, FrameRows, SparseRows, as_rows
 from discriminant.errors import DiscriminantWarning, columns
 from discriminant.inference.limit import MOST_PARAMETERS, LimitingFit, limiting_fit
 from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, separability
@@ -24,6 +24,14 @@ REMEDIES = (
 
 def told(estimator: Any, problem: LogisticProblem, shift: Any) -> None:
     """Ask ``separability``; where it finds the classes separated, keep the limit and warn."""
+    if not isinstance(problem.blocks.rows, DenseRows | SparseRows | FrameRows):
+        text = (
+            "The rows are not in memory, so that separability and the limit were not worked out: the weights given are"
+        )
+        warnings.warn(
+            f"{estimator.certificate_.status} {text} where the steps ended. {REMEDIES}", DiscriminantWarning, 6
+        )
+        return
     rows, codes, weight, offset = hard_rows(problem)
     if len(np.unique(codes)) < problem.n_classes:  # a class without weight: certainty is all that is left of it
         warnings.warn(f"{estimator.certificate_.status} {REMEDIES}", DiscriminantWarning, stacklevel=6)

@@ -49,14 +49,16 @@ class Point:
     factor: Factor | None = None
     separated: bool = False
     stalled: bool = False
+    drift: float = 0.0  # how far, in the factor's metric, the weights have moved since the factor was made
 
 
 def newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float, *, to_the_end: bool = True) -> Point:
     """Minimise J from inner A: to the last digits, or until the gap is ≤ tol·|J|."""
     look = problem.look(A, hessian=True)
     trace.passes += 1
-    previous, best, factor = np.inf, None, None
+    previous, best, factor, drift = np.inf, None, None, 0.0
     for _ in range(MOST_STEPS):
+        drift = 0.0 if look.hessian is not None else drift + previous
         if look.hessian is not None:
             factor = make_factor(regular(problem, look), _root(problem, A))
         assert factor is not None
@@ -64,7 +66,7 @@ def newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float, *, to_t
         p = -factor.solve(g)
         decrement = float(np.sqrt(max(-float(g @ p), 0.0)))
         trace.add(look.value, look.gradient, 1.0, decrement)
-        point = Point(A, look, decrement, factor=factor)
+        point = Point(A, look, decrement, factor=factor, drift=drift)
         if best is None or not decrement > best.decrement:
             best = point
         if ends_separated(problem, look):
@@ -152,7 +154,10 @@ def proved(problem: LogisticProblem, point: Point) -> Point:
     """The point with its gap: dual where there is a ridge, self-concordance from the Hessian at hand."""
     gap = two_class_dual_gap(problem, point.look) if problem.n_outputs == 1 else np.inf
     if point.factor is not None and np.isfinite(point.decrement):
-        gap = min(gap, self_concordant_gap(point.decrement, reach(problem, point.factor)))
+        # A factor from before the last steps: along s the Hessian falls by e^{−R‖s‖} at most, scores moving by R‖s‖.
+        R = reach(problem, point.factor)
+        grown = float(np.exp(min(R * point.drift / 2, 300.0)))
+        gap = min(gap, self_concordant_gap(point.decrement * grown, R * grown))
     return replace(point, gap=gap)
 
 
