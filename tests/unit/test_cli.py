@@ -573,3 +573,36 @@ def test_separable_shows_the_weights_of_many_classes(run):
     assert status == 0
     assert "every row scores highest for its own class" in out
     assert "bill_length_mm" in out
+
+
+def test_columns_that_give_the_label_away_are_those_of_the_largest_area():
+    """The quick look at medians misses no column whose area under the ROC curve is beyond the limit, ties included."""
+    from sklearn.metrics import roc_auc_score
+
+    from discriminant.cli.doubts import TELLING, doubts
+
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["a", "b"], 150)
+    shifts = np.linspace(-6, 6, 61)
+    X = rng.normal(size=(300, 61)) + np.outer(labels == "b", shifts)
+    X[:, ::4] = np.round(X[:, ::4])
+    X[:, 1] = labels == "b"
+    names = [f"x{j}" for j in range(61)]
+    areas = [roc_auc_score(labels == "b", X[:, j]) for j in range(61)]
+    expected = [names[j] for j, area in enumerate(areas) if max(area, 1 - area) > TELLING]
+    found = [note.split("'")[1] for note in doubts(X, labels, names, {"a": 150, "b": 150}) if "alone tells" in note]
+    assert found == expected
+    assert 10 < len(found) < 50
+
+
+def test_standardised_numbers_have_deviation_one_at_any_scale():
+    from discriminant.data.files import read_frame
+    from discriminant.data.preprocess import Preprocess
+
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(60, 1)) + 3
+    X = base * np.array([1e-250, 1e-120, 1.0, 1e120, 1e250])
+    table = read_frame({f"x{j}": X[:, j] for j in range(5)} | {"y": np.arange(60) % 2})
+    made = Preprocess.fit(table, "y", standardize=True).matrix(table)[0]
+    np.testing.assert_allclose(made.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(made.std(axis=0), 1, rtol=1e-12)

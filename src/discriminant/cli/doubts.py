@@ -39,10 +39,15 @@ def _telling(X: Array, labels: Array, feature_names: Sequence[str], classes: lis
     positive = labels[rows] == classes[1]
     if positive.all() or not positive.any() or min(positive.sum(), (~positive).sum()) < 10:
         return []
-    areas = [auc(X[rows, j], positive) for j in range(X.shape[1])]
+    sample = X[rows]
+    middle = np.median(sample[positive], axis=0)
+    rest = sample[~positive]
+    # An area above t leaves at most 2(1 − t) of the one class beyond the median of the other: few columns do.
+    wrong = np.minimum((rest > middle).mean(axis=0), (rest < middle).mean(axis=0))
+    areas = {int(j): auc(sample[:, j], positive) for j in np.flatnonzero(wrong <= 2 * (1 - TELLING))}
     return [
         f"{feature_names[j]!r} alone tells the classes apart almost perfectly: is it known before the label is? "
         "If not, leave it out with --drop."
-        for j, area in enumerate(areas)
+        for j, area in areas.items()
         if max(area, 1 - area) > TELLING
     ]

@@ -120,8 +120,13 @@ class Preprocess:
                 continue
             if column.name in categorical and column.kind == "number":
                 column = text_column(column.name, column.texts())
-            rule = _rule_of(column, notes, gaps, asked=column.name in categorical)
-            rules.append(_standardized(rule, column) if standardize and rule.role == NUMBER else rule)
+            rules.append(_rule_of(column, notes, gaps, asked=column.name in categorical))
+        if standardize:
+            columns = {column.name: column for column in table.columns}
+            threads = workers() if table.n_rows * len(rules) >= PARALLEL_VALUES else 1
+            pairs = [(rule, columns[rule.name]) for rule in rules]
+            rules = list(ordered_map(lambda pair: _standardized(*pair) if pair[0].role == NUMBER else pair[0],
+                                     pairs, threads))  # fmt: skip
         if not any(rule.features for rule in rules):
             raise DataError(f"{table.source} has no column to learn from: {_reasons(rules)}.")
         return cls(tuple(rules), target, tuple(notes))
@@ -188,9 +193,13 @@ def _number_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnR
 
 
 def _standardized(rule: ColumnRule, column: Column) -> ColumnRule:
-    values = column.values[~np.isnan(column.values)]
-    reach = float(np.abs(values - rule.fill).max(initial=0.0))
-    deviation = reach * float(np.sqrt((((values - rule.fill) / reach) ** 2).mean())) if reach > 0 else 0.0
+    values = column.values if not np.isnan(column.values).any() else column.values[~np.isnan(column.values)]
+    away = values - rule.fill
+    reach = max(float(away.max(initial=0.0)), -float(away.min(initial=0.0)))
+    if 1e-100 < reach < 1e100:
+        deviation = float(np.sqrt(away @ away / len(away)))
+    else:  # squares would leave the range of numbers
+        deviation = reach * float(np.sqrt(((away / reach) ** 2).mean())) if reach > 0 else 0.0
     # A scale of exactly 1 stands for "as it is", so it is moved by the last bit.
     return replace(rule, scale=float(np.nextafter(1.0, 2.0)) if deviation == 1.0 else deviation or 1.0)
 
