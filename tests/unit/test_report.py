@@ -291,3 +291,13 @@ def test_intervals_of_many_classes_stand_below_the_weights():
     model = discriminant.LinearDiscriminantAnalysis().fit(data.X, data.y)
     text = " ".join(checked(model.report(data.X, data.y).html).text)
     assert "95 % intervals, from 100 refits" in text
+
+
+def test_the_hyperplane_of_separable_classes_is_shown():
+    data = datasets.load("iris")
+    setosa = np.where(data.y == "setosa", "setosa", "other")
+    model = discriminant.LinearDiscriminantAnalysis().fit(data.X, setosa)
+    text = " ".join(checked(model.report(data.X, setosa, feature_names=data.feature_names).html).text)
+    assert "separable" in text
+    assert "Weights under which no row is on the wrong side" in text
+    assert "weight for setosa" in text

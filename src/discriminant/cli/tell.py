@@ -43,7 +43,7 @@ def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
         labels, model.classes_, model.feature_names, measured, how, fitted.method.name, table, model.preprocess,
         _tried(comparison), "" if comparison is None else comparison.why(), notes, model.facts["certificate"],
         model.costs, script(given, training, fitted.method, model.costs),
-        {"separability": separable(X, labels), "decide": model.decide, "refit": _refit(fitted)},
+        {"separability": separable(X, labels, model.feature_names), "decide": model.decide, "refit": _refit(fitted)},
     )  # fmt: skip
     return render(story)
 
@@ -77,6 +77,6 @@ def write_evaluation(
         model.model, X, np.asarray(labels, dtype=model.classes_.dtype), model.classes_, model.feature_names, measured,
         f"the rows of {data.source}", model.method, data, model.preprocess, notes=notes,
         certificate=model.facts.get("certificate", ""), costs=model.costs,
-        extra={"separability": separable(X, labels), "decide": model.decide},
+        extra={"separability": separable(X, labels, model.feature_names), "decide": model.decide},
     )  # fmt: skip
     write_whole(Path(given.report), render(story).encode())

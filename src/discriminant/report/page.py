@@ -21,9 +21,14 @@ from discriminant.protocols import Array
 from discriminant.report.html import page
 from discriminant.report.measures import Measured, measure
 from discriminant.report.sections import SECTIONS, headline
-from discriminant.report.story import Story
+from discriminant.report.story import Story, Verdict
 
 QUICK = ("LinearDiscriminantAnalysis", "FisherDiscriminant", "LeastSquaresClassifier")  # closed forms
+WITNESS = (
+    "The witness: these rows, weighted so, balance each other, so that no weights can put all of them strictly on "
+    "their side. Checked in exact arithmetic."
+)
+PLANE = "Weights under which no row is on the wrong side. Checked in exact arithmetic."
 MOST_SEPARABILITY = 300_000  # rows × features up to which a report asks whether the classes can be separated
 
 
@@ -86,7 +91,7 @@ def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: S
         title or f"{kind}: {len(classes)} classes", f"{len(labels):,} rows, {len(names)} features", model, values,
         labels, classes, names, measured, "the rows given", table=table, rules=rules, notes=notes,
         certificate=str(getattr(model, "certificate_", "")), costs=measured.costs,
-        extra={"separability": separable(values, labels), "refit": _refit(model)},
+        extra={"separability": separable(values, labels, names), "refit": _refit(model)},
     )  # fmt: skip
     return Report(render(story))
 
@@ -172,8 +177,8 @@ def _refit(model: Any) -> Any:
     return refit
 
 
-def separable(X: Any, labels: Array) -> tuple[str, str, list[list[str]]] | None:
-    """(verdict, sentence, rows of the witness), or None where the question is too large for a report."""
+def separable(X: Any, labels: Array, names: Sequence[str]) -> Verdict | None:
+    """Whether a linear discriminant can be right on every row, or None where the question is too large for a report."""
     if hasattr(X, "tocsr") or X.size > MOST_SEPARABILITY or X.shape[1] > 200:
         return None
     from discriminant.inference.separability import separability
@@ -184,9 +189,16 @@ def separable(X: Any, labels: Array) -> tuple[str, str, list[list[str]]] | None:
         "quasi-separable": "some weights put no row on the wrong side, but none put all rows strictly on their side.",
         "overlapping": "whatever the weights of a linear discriminant, some row is on the wrong side.",
     }[found.verdict]
-    rows: list[list[str]] = []
     if found.witness is not None:
         witness = found.witness
         rows = [[str(int(r) + 1), str(labels[r]), str(rival), f"{float(w):.4g}"]
                 for r, rival, w in zip(witness.rows, witness.rivals, witness.weights, strict=True)]  # fmt: skip
-    return found.verdict, sentence, rows
+        return Verdict(found.verdict, sentence, ("row", "class", "held against", "weight"), rows, WITNESS)
+    if found.hyperplane is None:
+        return Verdict(found.verdict, sentence)
+    weights = np.asarray(found.hyperplane, dtype=np.float64)
+    columns = weights[:, None] if weights.ndim == 1 else weights
+    heads = [f"weight for {found.classes[1]}"] if weights.ndim == 1 else [str(label) for label in found.classes]
+    rows = [[name, *(f"{w:+.4g}" for w in line)]
+            for name, line in zip(["(intercept)", *names], columns.tolist(), strict=True)]  # fmt: skip
+    return Verdict(found.verdict, sentence, ("feature", *heads), rows, PLANE)

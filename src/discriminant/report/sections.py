@@ -292,13 +292,10 @@ def separability(story: Story) -> str:
     found = story.extra.get("separability")
     if found is None:
         return ""
-    verdict, sentence, rows = found
-    body = table(["row", "class", "held against", "weight"], rows[:15]) if rows else ""
-    caption = "" if not rows else (
-        "The witness: these rows, weighted so, balance each other, so that no weights can put all of them strictly on "
-        "their side. Checked in exact arithmetic."
-    )  # fmt: skip
-    return section("Separability", f"<b>{escape(verdict)}</b>: {escape(sentence)}", body, caption)
+    body = table(list(found.head), list(found.rows)[:15]) if found.rows else ""
+    rest = len(found.rows) - 15
+    caption = found.caption + (f" {rest} more rows of this table are not shown." if rest > 0 else "")
+    return section("Separability", f"<b>{escape(found.verdict)}</b>: {escape(found.sentence)}", body, caption)
 
 
 def proof(story: Story) -> str:

@@ -26,6 +26,17 @@ class Tried:
     chosen: bool = False
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the classes can be separated, with what proves it as a table."""
+
+    verdict: str
+    sentence: str
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    caption: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Story:
     """A fitted classifier, the rows it is told about, and what was found on the way."""
