@@ -117,8 +117,10 @@ class LinearDiscriminant:
         decoder = self._rule.linear_decoder
         if decoder is None:
             raise MismatchError(
-                f"{self.coding!r} does not decide by the largest of K linear functions, so that its classes have no "
-                "single boundary and no convex region. discriminant.ambiguity shows its regions."
+                f"The coding {getattr(self.coding, 'name', self.coding)!r} with the decoder "
+                f"{getattr(self.coding, 'decoder', 'of its own')!r} does not decide by the largest of K linear "
+                "functions, so that its classes have no single boundary, no convex region and no contributions. "
+                "discriminant.ambiguity shows its regions."
             )
         slopes, shift = decoder
         if self.coding is None and self.n_outputs == self.n_classes:

@@ -6,7 +6,10 @@ The arithmetic is scikit-learn's ``PolynomialFeatures``, loaded on first use; th
 
 from __future__ import annotations
 
+import functools
 from typing import Any, ClassVar
+
+import numpy as np
 
 from discriminant.bases.contract import basis
 from discriminant.bases.expansion import Expansion, whole
@@ -42,20 +45,27 @@ class Polynomial(Expansion):
     accepts_sparse: ClassVar[bool] = True
 
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
-        from sklearn.preprocessing import PolynomialFeatures
-
         degree = whole(self.degree, "degree", "Polynomial")
         if not isinstance(self.interaction_only, bool):
             raise ParameterError(f"interaction_only={self.interaction_only!r} of Polynomial must be True or False.")
-        products = PolynomialFeatures(degree, interaction_only=self.interaction_only, include_bias=False).fit(X)
-        # whatever the user has configured globally, the inner step hands out arrays
-        return {"products_": products.set_output(transform="default"), "powers_": products.powers_}
+        return {"powers_": _products(degree, self.interaction_only, X.shape[1]).powers_}
 
     def _map(self, X: Any) -> Any:
-        return self.__dict__["products_"].transform(X)
+        powers = self.__dict__["powers_"]  # and not the parameters, which may have been set anew since the fit
+        return _products(int(powers.sum(axis=1).max()), bool(powers.max() <= 1), X.shape[1]).transform(X)
 
     def _names(self, x: list[str]) -> list[str]:
         return [monomial(x, powers) for powers in self.__dict__["powers_"]]
+
+
+@functools.lru_cache(maxsize=32)
+def _products(degree: int, interaction_only: bool, d: int) -> Any:
+    """scikit-learn's products of d columns; they depend on nothing else, and are no part of what is saved."""
+    from sklearn.preprocessing import PolynomialFeatures
+
+    products = PolynomialFeatures(degree, interaction_only=interaction_only, include_bias=False).fit(np.zeros((1, d)))
+    # whatever the user has configured globally, the inner step hands out arrays
+    return products.set_output(transform="default")
 
 
 def monomial(x: list[str], powers: Array) -> str:

@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.inferential import Uncertain, contrasts
-from discriminant.estimators.inputs import read_sample
 from discriminant.gaussian.whiten import whiten_moments
 from discriminant.inference.linear_summary import (
     HC,
@@ -35,7 +34,7 @@ FISHER_NOTE = (
 
 def labels_of(estimator: Any) -> list[str]:
     """The names of the columns; x0, x1, … where there are none."""
-    return estimator._names() or [f"x{j}" for j in range(estimator.n_features_in_)]
+    return list(estimator.discriminant_.names)
 
 
 class LeastSquaresInference:
@@ -78,7 +77,7 @@ class LeastSquaresInference:
         outcomes = model.classes_[1:] if A.shape[1] == 1 else model.classes_[: A.shape[1]]
         named = Named(labels_of(model), [str(o) for o in outcomes], level)
         notes = []
-        if problem.whitened.rank < model.n_features_in_:
+        if problem.whitened.rank < model.moments_.n_features:
             notes.append(
                 "Some columns are collinear: their weights come from the pseudo-inverse, and so do the errors."
             )
@@ -117,7 +116,7 @@ def _ols(model: Any, problem: Any, targets: Array) -> Ols:
 
 def _meat(model: Any, problem: Any, fit: Ols, A: Array, kind: str, rows: tuple[Any, Any, Any]) -> Array:
     """Σ w ω e² u uᵗ of each output, u = [1, v]."""
-    sample = read_sample(model, *rows, model.classes_)
+    sample = model._sample(*rows, model.classes_)
     total = float(sample.blocks.n_rows if sample.weight is None else sample.weight.sum())
     if abs(total - fit.total) > 1e-6 * fit.total:
         raise DataError(
@@ -203,7 +202,7 @@ class FisherInference:
         draws: int = 200,
         random_state: int = 0,
     ) -> Summary:
-        """The weights of Fisher's direction (two classes) with standard errors, Wald tests and intervals, as a table."""
+        """The weights of Fisher's direction (two classes), standard errors, Wald tests and intervals, as a table."""
         check_is_fitted(self)
         model: Any = self
         if len(model.classes_) != 2 or model.direction != "fisher":

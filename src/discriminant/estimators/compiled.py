@@ -42,6 +42,24 @@ class Compiled:
         """The fitted model as a function of one row, everything folded into one weight matrix; see ``Scorer``."""
         return discriminant.scorer(self)
 
+    def explain(self, X: Any, reference: Any = None) -> Any:
+        """What each attribute adds to the scores of each row, w_j (φ_j(x) − r_j); see ``Contributions``.
+
+        The reference r is a point, such as the mean row; without it the centre of the fit, or the origin.
+        """
+        from discriminant.data import as_rows
+        from discriminant.estimators.inputs import read_rows, require_fitted
+
+        require_fitted(self)
+        found = getattr(self, "discriminant_", None)
+        if found is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no weight for an attribute, so that a score is no sum of contributions. "
+                "LinearDiscriminantAnalysis(basis='quadratic') has one for each attribute, square and product."
+            )
+        rows = as_rows(read_rows(self, X, reset=False))
+        return found.contributions(rows.columns(np.arange(rows.shape[1])), reference)
+
     def report(self, X: Any, y: Any, *, title: str = "", feature_names: Any = None) -> Any:
         """One HTML page on what the fitted model is worth on the rows X with labels y; see ``make_report``.
 

@@ -111,9 +111,14 @@ class Deciding(Compiled):
         return z
 
     def _reject_label(self) -> Any:
-        label = getattr(self, "reject_label", None)
-        if label is None:
-            label = -1 if self.classes_.dtype.kind in "iuf" else "reject"
-        if label in self.classes_.tolist():
-            raise ParameterError(f"reject_label {label!r} is the label of a class; choose another.")
-        return label
+        return reject_label(self)
+
+
+def reject_label(estimator: Any) -> Any:
+    """What stands for no class: ``estimator.reject_label``, or −1 or "reject" as the labels are numbers or not."""
+    label = getattr(estimator, "reject_label", None)
+    if label is None:
+        label = -1 if estimator.classes_.dtype.kind in "iuf" else "reject"
+    if label in estimator.classes_.tolist():
+        raise ParameterError(f"reject_label {label!r} is the label of a class; choose another.")
+    return label

@@ -60,6 +60,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         Number of axes, for ``transform`` and for the decision; at most min(K − 1, d).
     tol : float, optional
         Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
+    basis : None, text, function or transformer
+        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
 
     Attributes
     ----------
@@ -100,12 +102,15 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         priors: Any = None,
         n_components: int | None = None,
         tol: float | None = None,
+        *,
+        basis: Any = None,
     ) -> None:
         self.threshold = threshold
         self.direction = direction
         self.priors = priors
         self.n_components = n_components
         self.tol = tol
+        self.basis = basis
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -232,7 +237,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         else:
             level = np.full_like(priors, 1 / len(priors)) if self.threshold == "midpoint" else priors
             A = nearest_mean_weights(projection, level)
-        self.discriminant_ = LinearDiscriminant(A, classes, feature_names=self._names(), center=moments.origin)
+        self.discriminant_ = LinearDiscriminant(
+            A, classes, feature_names=self._names(), center=moments.origin, basis=self._basis
+        )
         self._describe(projection, dtype)
         return self
 
@@ -278,7 +285,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     def _describe(self, projection: Projection, dtype: Any) -> None:
         moments = self.moments_
         weights = np.vstack([-projection.centre, projection.matrix])
-        self._map = AffineMap(weights, projection.origin, feature_names=self.discriminant_.feature_names)
+        names = self.discriminant_.feature_names
+        self._map = AffineMap(weights, projection.origin, self._basis, feature_names=names)
         self._n_features_out = projection.matrix.shape[1]
         self.criterion_ = projection.criterion(moments.weight / moments.total)
         self.eigenvalues_ = projection.ratios

@@ -19,8 +19,9 @@ from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, columns
 from discriminant.estimators.closed_summaries import LeastSquaresInference
+from discriminant.estimators.deciding import reject_label
 from discriminant.estimators.gaussian import condition_number
-from discriminant.estimators.inputs import Sample, all_or_nothing, read_sample
+from discriminant.estimators.inputs import Sample, all_or_nothing
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.targets import class_coding, class_margins, needed_coding, row_margins
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
@@ -47,6 +48,10 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         +b_1.  A margin for each row: ``fit(X, y, margin=b)``.
     decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}, optional
         How outputs name a class, where not in the coding's own way.
+    reject_label : label, optional
+        What ``predict`` says with "unanimous" where not exactly one class is claimed: −1 or "reject" unless given.
+    basis : None, text, function or transformer
+        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
 
     Attributes
     ----------
@@ -76,17 +81,26 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
     _margins: MarginMoments | None
 
     def __init__(
-        self, coding: Any = "auto", alpha: float = 0.0, margin: Any = None, decoder: str | None = None
+        self,
+        coding: Any = "auto",
+        alpha: float = 0.0,
+        margin: Any = None,
+        decoder: str | None = None,
+        *,
+        reject_label: Any = None,
+        basis: Any = None,
     ) -> None:
         self.coding = coding
         self.alpha = alpha
         self.margin = margin
         self.decoder = decoder
+        self.reject_label = reject_label
+        self.basis = basis
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, margin: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,), how often each row counts, and a margin b_n > 0 for each row."""
-        sample = read_sample(self, X, y, sample_weight)
+        sample = self._sample(X, y, sample_weight)
         moments, margins = self._sums(sample, margin)
         return self._learn(moments, margins, sample.classes, sample.dtype, sample)
 
@@ -96,7 +110,7 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
     ) -> Self:
         """Learn more rows; the result is that of one fit on all of them.  ``classes`` on the first call."""
         known = self._classes_for(y, classes)
-        sample = read_sample(self, X, y, sample_weight, known)
+        sample = self._sample(X, y, sample_weight, known)
         moments, margins = self._sums(sample, margin)
         if hasattr(self, "moments_"):
             moments, margins = _together((self.moments_, self._margins), (moments, margins))
@@ -120,9 +134,18 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         return self.discriminant_.decision_function(rows)
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest score."""
+        """The class of the largest score; with the decoder "unanimous" ``reject_label`` unless exactly one agrees."""
         rows = self._checked_rows(X)
+        if self._unanimous:
+            return self.discriminant_.predict_or_reject(rows, self._reject_label())
         return self.discriminant_.predict(rows)
+
+    @property
+    def _unanimous(self) -> bool:
+        return self.coding_.decoder == "unanimous" and self.coding_.n_outputs > 1
+
+    def _reject_label(self) -> Any:
+        return reject_label(self)
 
     @property
     def predict_proba(self) -> Any:
@@ -146,7 +169,7 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         gap = sum(share * norm**2 / 2 for share, _, norm in parts)
         ranks = {problem.whitened.rank for problem, _, _ in self._problems}
         return Certificate(
-            status=f"Solved in closed form, rank {max(ranks)} of {self.n_features_in_} columns.",
+            status=f"Solved in closed form, rank {max(ranks)} of {self.moments_.n_features} columns.",
             converged=gap <= 1e-9 * max(objective, 1e-9),
             objective=objective,
             bound=objective - gap,
@@ -160,7 +183,7 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
 
     def leverages(self, X: Any) -> Array:
         """h(x) = y·(YᵗY + αI₀)⁻¹y, (n,): the pull of a row of weight one on its own output."""
-        rows = self._checked_rows(X)
+        rows = self._mapped(self._checked_rows(X))
         if len(self._problems) > 1:
             raise ParameterError(f"The outputs of the coding {self.coding_.name!r} have leverages of their own.")
         problem = self._problems[0][0]
@@ -182,7 +205,7 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
     def _deleted_outputs(self, X: Any, y: Any, sample_weight: Any, margin: Any) -> Array:
         """(n, q) outputs."""
         check_is_fitted(self)
-        sample = read_sample(self, X, y, sample_weight, self.classes_)
+        sample = self._sample(X, y, sample_weight, self.classes_)
         n = sample.blocks.n_rows
         seen, given = self.moments_.total, float(n if sample.weight is None else sample.weight.sum())
         if abs(seen - given) > 1e-6 * seen:
@@ -267,7 +290,12 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         self.classes_, self.moments_, self._margins, self._problems = classes, moments, margins, problems
         self.coding_, self.targets_ = coding, targets
         self.discriminant_ = LinearDiscriminant(
-            A, classes, coding=needed_coding(coding), feature_names=self._names(), center=moments.origin
+            A,
+            classes,
+            coding=needed_coding(coding),
+            feature_names=self._names(),
+            center=moments.origin,
+            basis=self._basis,
         )
         self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
         self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)

@@ -32,6 +32,7 @@ from discriminant.gaussian.weights import fisher_directions, linear_weights
 from discriminant.gaussian.whiten import Whitened
 from discriminant.gaussian.wide import is_wide
 from discriminant.model import LinearDiscriminant
+from discriminant.optimize.choose import Choice
 from discriminant.protocols import Array
 
 
@@ -63,6 +64,8 @@ class LinearDiscriminantAnalysis(
         robust means (fast MCD).
     form : {"full", "diagonal", "spherical"}
         What is assumed of Σ; diagonal: columns independent within the classes.
+    basis : None, text, function or transformer
+        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
 
     Attributes
     ----------
@@ -93,6 +96,7 @@ class LinearDiscriminantAnalysis(
         *,
         covariance: str = "maximum-likelihood",
         form: str = "full",
+        basis: Any = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -103,6 +107,7 @@ class LinearDiscriminantAnalysis(
         self.covariance_estimator = covariance_estimator
         self.covariance = covariance
         self.form = form
+        self.basis = basis
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -140,7 +145,7 @@ class LinearDiscriminantAnalysis(
         """Coordinates on the discriminant axes: within-class variance 1, overall mean 0."""
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd', 'eigen' or 'auto').")
-        rows = self._checked_rows(X)
+        rows = self._mapped(self._checked_rows(X))
         axes = self.axes_
         count = self._max_components
         matrix = axes.matrix[:, :count]
@@ -154,7 +159,7 @@ class LinearDiscriminantAnalysis(
 
         projected = map_rows(project, rows, matrix.shape[1])
         if not np.isfinite(projected).all():
-            require_finite(X, self._names(), estimator=type(self).__name__)
+            require_finite(rows, self._names(), estimator=type(self).__name__)
         return projected.astype(self.coef_.dtype, copy=False)
 
     def _joint_log_likelihood(self, rows: Any) -> Array:
@@ -192,6 +197,12 @@ class LinearDiscriminantAnalysis(
     def _wide(self, sample: Sample) -> bool:
         plain = self.shrinkage is None and self.covariance_estimator is None and self.covariance != "robust"
         return plain and is_wide(sample.blocks.n_rows, sample.blocks.n_features)
+
+    def _way(self, sample: Sample) -> Choice:
+        if self.form == "full" and self._wide(sample):
+            n, d = sample.blocks.n_rows, sample.blocks.n_features
+            return Choice("inner products", f"{d} columns and {n} rows: an n × n matrix stands for the covariance")
+        return super()._way(sample)
 
     def _check_parameters(self) -> None:
         check_tolerance(self)
@@ -250,7 +261,7 @@ class LinearDiscriminantAnalysis(
         if len(classes) == 2:
             A = A[:, 1:] - A[:, :1]
         self.discriminant_ = LinearDiscriminant(
-            A, classes, feature_names=self._names(), center=whitened.origin, link=link
+            A, classes, feature_names=self._names(), center=whitened.origin, link=link, basis=self._basis
         )
         self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
         self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)

@@ -132,6 +132,11 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         last = self.estimator_[-1] if isinstance(self.estimator_, Pipeline) else self.estimator_
         return last.certificate_
 
+    def explain(self, X: Any, reference: Any = None) -> Any:
+        """What each attribute adds to the scores of the classifier whose probabilities are used."""
+        require_fitted(self)
+        return self.estimator_.explain(X, reference)
+
     def predict(self, X: Any) -> Array:
         """The act of least expected cost, the first of equals; reject only where it is strictly cheaper."""
         require_fitted(self)

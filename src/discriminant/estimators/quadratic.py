@@ -51,6 +51,8 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     covariance : {"maximum-likelihood", "unbiased", "robust"}
         Divide by N_k, by N_k − 1, or take each class's minimum covariance determinant and its robust mean.
     form : {"full", "diagonal", "spherical"}
+    basis : None, text, function or transformer
+        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
 
     Attributes
     ----------
@@ -81,6 +83,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         pooling: float = 0.0,
         covariance: str = "maximum-likelihood",
         form: str = "full",
+        basis: Any = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -92,6 +95,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         self.pooling = pooling
         self.covariance = covariance
         self.form = form
+        self.basis = basis
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -154,6 +158,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
             values = design.values
             return self._scores(values.toarray() if hasattr(values, "toarray") else values)
 
+        rows = self._mapped(rows)
         with np.errstate(invalid="ignore", over="ignore"):
             if isinstance(rows, np.ndarray) and rows.size <= SMALL and rows.dtype == np.float64:
                 scores = self._scores(rows)  # a few rows: the walk over blocks costs more than the arithmetic

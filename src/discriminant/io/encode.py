@@ -4,7 +4,8 @@ Plain values are themselves.  Everything else is {"$": kind, ...}:
 
     array       a numeric array, kept apart           strings    an array of text, of any text type
     scalar      a NumPy number                        float      nan, inf and −inf, which JSON lacks
-    tuple, map  as they are called                    object     one of our dataclasses, by name, with its fields
+    tuple, map  as they are called                    object     one of our dataclasses, by name, with its fields,
+                                                                 and what a basis has learned: names that end in "_"
     fraction    p/q in hexadecimal; whole numbers too large for JSON readers have no q
     estimator   one of our estimators, by name, with its parameters and its fitted attributes
 
@@ -29,7 +30,7 @@ from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 
 FOLDERS = ("bases", "codings", "criteria", "decision", "gaussian", "geometry", "inference", "optimize", "penalties")
-MODULES = ("model", "protocols", "data.preprocess", "io.table_model")
+MODULES = ("model", "protocols", "data.preprocess", "estimators.features", "io.table_model")
 DEEPEST = 60
 
 
@@ -146,7 +147,11 @@ class Encoder:
         if dataclasses.is_dataclass(value):
             own = [field.name for field in dataclasses.fields(value) if field.init]
             fields = {name: self.encode(getattr(value, name), f"{where}.{name}") for name in own}
-            return {"$": "object", "class": name, "fields": fields}
+            node = {"$": "object", "class": name, "fields": fields}
+            learned = [key for key in vars(value) if key.endswith("_")] if _learns(kind) else []
+            if learned:
+                node["state"] = {key: self.encode(vars(value)[key], f"{where}.{key}") for key in learned}
+            return node
         return {"$": "object", "class": name, **self._parts(value, where)}
 
     def estimator(self, value: Any, where: str) -> Any:
@@ -163,6 +168,11 @@ class Encoder:
             "parameters": {key: self.encode(item, f"{where}.{key}") for key, item in parameters.items()},
             "state": {key: self.encode(item, f"{where}.{key}") for key, item in state.items()},
         }
+
+
+def _learns(kind: type) -> bool:
+    """Whether objects of this class learn in ``fit`` beside their fields: the bases do."""
+    return kind.__module__.startswith("discriminant.bases.")
 
 
 def _texts(value: Array) -> list[str]:
@@ -244,7 +254,12 @@ class Decoder:
         expected = {field.name for field in dataclasses.fields(kind) if field.init}
         if not set(fields) <= expected:
             raise DataError(f"The model file gives {kind.__name__} the fields {names(sorted(set(fields) - expected))}.")
-        return kind(**fields)
+        made = kind(**fields)
+        for key, item in node.get("state", {}).items():
+            if not _learns(kind) or not (key.isidentifier() and key.endswith("_")) or key.startswith("_"):
+                raise DataError(f"The model file sets {key[:40]!r}, which is nothing that a {kind.__name__} learns.")
+            vars(made)[key] = self.decode(item, depth)
+        return made
 
     def _estimator(self, node: dict[str, Any], depth: int) -> Any:
         kind = estimator_named(str(node["class"]))

@@ -123,7 +123,7 @@ def program(model: Any) -> Program:
         return _minimum_risk(model)
     if not hasattr(model, "classes_"):
         raise DataError(f"This {kind} is not fitted yet, or is no model of this package: there is nothing to export.")
-    if kind == "QuadraticDiscriminantAnalysis":
+    if kind == "QuadraticDiscriminantAnalysis" and model._features is None:
         scores = model._scores
         d = scores.matrices.shape[1]
         K = len(model.classes_)
