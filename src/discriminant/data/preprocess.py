@@ -122,11 +122,7 @@ class Preprocess:
                 column = text_column(column.name, column.texts())
             rules.append(_rule_of(column, notes, gaps, asked=column.name in categorical))
         if standardize:
-            columns = {column.name: column for column in table.columns}
-            threads = workers() if table.n_rows * len(rules) >= PARALLEL_VALUES else 1
-            pairs = [(rule, columns[rule.name]) for rule in rules]
-            rules = list(ordered_map(lambda pair: _standardized(*pair) if pair[0].role == NUMBER else pair[0],
-                                     pairs, threads))  # fmt: skip
+            rules = _all_standardized(rules, table)
         if not any(rule.features for rule in rules):
             raise DataError(f"{table.source} has no column to learn from: {_reasons(rules)}.")
         return cls(tuple(rules), target, tuple(notes))
@@ -190,6 +186,16 @@ def _number_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnR
     also = "; a column of its own says where" if indicate else ""
     notes.append(f"{column.name!r}: {lost} of {n} values are missing, filled with the mean {fill:.4g}{also}.")
     return ColumnRule(column.name, NUMBER, fill=fill, indicate=indicate)
+
+
+def _all_standardized(rules: Sequence[ColumnRule], table: Table) -> list[ColumnRule]:
+    columns = {column.name: column for column in table.columns}
+
+    def scaled(rule: ColumnRule) -> ColumnRule:
+        return _standardized(rule, columns[rule.name]) if rule.role == NUMBER else rule
+
+    threads = workers() if table.n_rows * len(rules) >= PARALLEL_VALUES else 1
+    return list(ordered_map(scaled, rules, threads))
 
 
 def _standardized(rule: ColumnRule, column: Column) -> ColumnRule:
