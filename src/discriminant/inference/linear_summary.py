@@ -185,6 +185,11 @@ def gaussian_summary(
 ) -> Summary:
     """The table of contrasts with the first class, (1+d, K−1); ``slopes_only``: the intercept has errors of its own."""
     named.check()
+    if not fit.freedom > fit.W.shape[1] + 1:
+        raise DataError(
+            f"{fit.counts.sum():g} rows in {len(fit.counts)} classes do not tell a covariance of {fit.W.shape[1]} "
+            "columns: there are no standard errors. Use fewer columns."
+        )
     covariance = gaussian_covariance(fit)
     if slopes_only:
         places = np.arange(weights.shape[1]) * len(weights)

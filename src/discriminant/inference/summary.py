@@ -24,6 +24,10 @@ from discriminant.protocols import Array
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")
 INTERVALS = ("wald", "profile", "bootstrap")
+PENALISED = (
+    "This fit is penalised, so that it is not a maximum of the likelihood: the intervals are those of the Laplace "
+    "approximation to the posterior under a Gaussian prior on the weights, and p-values are not given."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,10 +171,7 @@ def summarise(
     low, high = raw - reach * error, raw + reach * error
     if ridge:
         p = np.full_like(p, np.nan)
-        notes.append(
-            "This fit is penalised, so that it is not a maximum of the likelihood: the intervals are those of the "
-            "Laplace approximation to the posterior under a Gaussian prior on the weights, and p-values are not given."
-        )
+        notes.append(PENALISED)
     elif request.tests == "likelihood-ratio" or request.intervals == "profile":
         from discriminant.inference.profile import likelihood_ratio_tests, profile_intervals
 
