@@ -164,9 +164,8 @@ def main() -> None:
             found.append(one)
     told = judge(given.folder, found, best)
     for one in told:
-        print(
-            f"{one['name']:24s} {one['reached']} cpu {one['reached_cpu']} least gap {one['best']:.1e}, peak {one['peak'] / 1e6:.0f} MB"
-        )
+        print(f"{one['name']:24s} {one['reached']} cpu {one['reached_cpu']}")
+        print(f"{'':24s} least gap {one['best']:.1e}, peak {one['peak'] / 1e6:.0f} MB")
     document = {"rows": rows, "bytes": 400 * rows, "optimum": best, "proved": gap, "contenders": told}
     machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     document |= {"limit": given.limit, "nothing in time": silent, "machine": machine}

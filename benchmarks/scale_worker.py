@@ -114,8 +114,8 @@ def sgd(folder: Path, clock: Clock, **options: Any) -> dict[str, Any]:
                 checks.pop(0)
                 w = model.coef_[0] / spread
                 clock.keep(np.concatenate([model.intercept_ - mean @ w, w]), seen)
-                if clock.over:
-                    break
+            if clock.over:
+                break
         epoch += 1
         w = model.coef_[0] / spread
         clock.keep(np.concatenate([model.intercept_ - mean @ w, w]), seen)

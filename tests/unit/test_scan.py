@@ -16,7 +16,7 @@ from discriminant import LinearDiscriminantAnalysis, LogisticRegression, scan
 from discriminant.data.scan_columns import Labels, Spilled
 from discriminant.data.scan_open import bytes_of
 from discriminant.data.stream import Budget
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError, MismatchError, ParameterError
 
 pa = pytest.importorskip("pyarrow", reason="columnar files are written by pyarrow")
 
@@ -329,6 +329,22 @@ def test_the_process_stays_under_its_limit(tmp_path: Path) -> None:
         child.stdin.write("\n")
         child.stdin.flush()
     assert peak * 1024 <= 420_000_000
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        discriminant.LinearSVC(),
+        discriminant.LogisticRegressionCV(),
+        LogisticRegression(l1_ratio=1.0),
+        LogisticRegression(penalty="jeffreys"),
+        LinearDiscriminantAnalysis(covariance="robust"),
+    ],
+    ids=lambda model: str(model)[:40],
+)
+def test_what_needs_all_rows_says_so(model: Any, tmp_path: Path) -> None:
+    with pytest.raises(MismatchError, match="needs all rows in memory"):
+        model.fit(scan(*_npy(tmp_path, *_rows()), hold=False))
 
 
 def test_the_public_name() -> None:

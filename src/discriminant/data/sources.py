@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from discriminant.data.blocks import ArrayBlocks
+from discriminant.errors import MismatchError
 from discriminant.protocols import Array
 
 # Root package of type(X) → "module:function" with function(X) → Source.
@@ -67,3 +68,13 @@ def find_source(X: Any) -> Any:
         return None
     module, _, name = opener.partition(":")
     return getattr(importlib.import_module(module), name)(X)
+
+
+def require_memory(blocks: Any, what: str) -> None:
+    """Refuse blocks that are read from elsewhere, for methods that must hold all rows at once."""
+    if not getattr(blocks, "in_memory", True):
+        raise MismatchError(
+            f"{what} needs all rows in memory and does not read them from elsewhere. If they fit, take them there "
+            "(discriminant.scan(…, hold=True)); else use LogisticRegression with a ridge, LinearDiscriminantAnalysis, "
+            "QuadraticDiscriminantAnalysis, FisherDiscriminant, LeastSquaresClassifier or a batch Perceptron."
+        )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.sources import require_memory
 from discriminant.errors import CollinearityWarning, DataError, MismatchError, ParameterError
 from discriminant.estimators.gaussian import reread, warn_of_rank
 from discriminant.estimators.inputs import Sample
@@ -119,6 +120,7 @@ def class_rows(sample: Sample) -> list[Array]:
     """The rows of each class as dense arrays, for estimators that want to see them."""
     if sample.weight is not None:
         raise ParameterError("sample_weight cannot be combined with a robust covariance or a covariance_estimator.")
+    require_memory(sample.blocks, "A robust covariance or a covariance_estimator")
     rows = []
     for k in range(len(sample.classes)):
         values = sample.X.pick(np.flatnonzero(sample.codes == k)).values

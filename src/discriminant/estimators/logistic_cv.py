@@ -19,6 +19,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 
 from discriminant.data import count_classes
 from discriminant.data.check import check_weights
+from discriminant.data.sources import require_memory
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
 from discriminant.estimators.inputs import all_or_nothing, check_choice, read_labels
 from discriminant.estimators.logistic import LogisticRegression
@@ -125,12 +126,13 @@ class LogisticRegressionCV(LogisticRegression):
         raise AttributeError("LogisticRegressionCV has no partial_fit: cross-validation needs all rows at once.")
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:  # type: ignore[override]
         """Choose by cross-validation on rows X (n, d) with labels y (n,), then fit; ``params`` go to cv and scorer."""
         ratios = self._ratios()
         Cs = self._grid()
         routed = self._route("fit", sample_weight, params)
         problem, classes, dtype, _ = self._problem(X, y, sample_weight, None, Strength(np.inf, 0.0))
+        require_memory(problem.blocks, "Cross-validation")
         labels = self._labels(y, problem.n_rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: told below, by name

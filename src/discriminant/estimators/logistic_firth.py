@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.sources import require_memory
 from discriminant.errors import ParameterError
 from discriminant.estimators.inputs import read_sample
 from discriminant.inference.firth import firth
@@ -18,6 +19,7 @@ def fit_firth(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     if not estimator.fit_intercept or estimator.class_weight is not None:
         raise ParameterError("penalty='jeffreys' is for fits with an intercept and without class_weight.")
     sample = read_sample(estimator, X, y, sample_weight)
+    require_memory(sample.blocks, "penalty='jeffreys'")
     K = len(sample.classes)
     model, theta, look = firth(sample.blocks, K)
     raw = (theta @ model.to_raw().T).T

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import require_finite
+from discriminant.data.sources import require_memory
 from discriminant.errors import ParameterError
 from discriminant.estimators.logistic_parameters import Strength
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem
@@ -41,6 +42,7 @@ def read_bounds(bounds: Any) -> tuple[Any, Any]:
 
 def sparse_fit(estimator: Any, problem: LogisticProblem, strength: Strength, start: Array | None) -> LogisticFit:
     """λ = 1/(C Σw), α = l1_ratio."""
+    require_memory(problem.blocks, "A penalty with a kink, or bounds on the weights,")
     require_finite(problem.blocks.rows, estimator._names(), estimator=type(estimator).__name__)
     level = 0.0 if np.isinf(strength.C) else 1.0 / (strength.C * problem.total)
     return solve_sparse(problem, level, sparse_penalty(estimator, strength.l1_ratio), estimator.tol, start)

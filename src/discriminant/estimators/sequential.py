@@ -41,7 +41,7 @@ class SequentialClassifier(DiscriminativeClassifier):
 
     @all_or_nothing
     def fit(  # type: ignore[override]  # scikit-learn's order of arguments, which its users write without names
-        self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
         """Learn from rows X (n, d) and labels y (n,), optionally from given weights on, and with row weights."""
         self._check_parameters()

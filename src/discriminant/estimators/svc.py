@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from discriminant.data import SparseRows, count_classes, require_finite, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.check import require_few_classes
+from discriminant.data.sources import require_memory
 from discriminant.data.threads import ordered_map
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
@@ -128,7 +129,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d) and labels y (n,)."""
         self._check()
         if is_coded(self):
@@ -136,6 +137,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
             return self
         self.__dict__.pop("coding_", None)
         sample = read_sample(self, X, y, sample_weight)
+        require_memory(sample.blocks, type(self).__name__)
         require_few_classes(type(self).__name__, len(sample.codes), len(sample.classes))
         counts = count_classes(sample.codes, len(sample.classes), sample.weight)
         factors = class_weights(self.class_weight, sample.classes, counts)
