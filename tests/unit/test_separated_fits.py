@@ -234,3 +234,15 @@ def test_rows_that_are_not_in_memory(tmp_path):
     with pytest.warns(DiscriminantWarning, match="not in memory"):
         model = LogisticRegression(C=np.inf).fit(rows)
     assert not model.certificate_.converged
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-8, 1e-13])
+def test_a_single_row_that_separates_is_found(tol):
+    """The bound that proves a minimum is exact here but for rounding, which must not decide."""
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        X, y = random.normal(size=(100, 2)), random.integers(0, 2 + seed % 2, 100)
+        alone = np.zeros(100)
+        alone[np.flatnonzero(y == 0)[0]] = 1
+        model = separated(np.c_[alone, X], y, tol=tol)
+        assert np.isinf(model.coef_[:, 0]).sum() == 1
