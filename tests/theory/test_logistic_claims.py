@@ -235,7 +235,7 @@ def test_generated_problems_never_warn_and_are_always_certified():
     rng = np.random.default_rng(8)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for _ in range(150):
+        for _ in range(500):
             n, d, K = int(rng.integers(8, 300)), int(rng.integers(1, 12)), int(rng.integers(2, 5))
             X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-4, 4, d) + 10.0 ** rng.uniform(-2, 5, d)
             y = np.concatenate([np.arange(K), rng.integers(0, K, n - K)])

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discriminant.optimize.logistic.looks import Look
+from discriminant.optimize.logistic.looks import Look, ManyClass, Moved
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array
 
@@ -91,3 +91,16 @@ def many_class_dual_gap(problem: LogisticProblem, look: Look, delta: Array, move
     quadratic = 0.5 * abs(float(delta @ look.gradient[0])) / (1 - reach)
     # What the shift left of g₀ (rounding) is bounded by no dual point: it must be nothing against the rest.
     return float(np.square(left).sum() / (2 * problem.ridge) + quadratic)
+
+
+def many_class_gap(problem: LogisticProblem, A: Array, look: Look) -> float:
+    """The duality gap of K classes at A, from a look with ``bend`` and a pass that shifts the intercepts."""
+    if problem.ridge <= 0:
+        return float("inf")
+    if not problem.intercept:
+        return loose_gap(problem, look)
+    delta = repair(look)
+    if delta is None or not np.isfinite(delta).all():
+        return float("inf")
+    moved = problem.blocks.reduce(Moved(ManyClass(A / problem.units, problem.rows), delta)) / problem.total
+    return many_class_dual_gap(problem, look, delta, moved)

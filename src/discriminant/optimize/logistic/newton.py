@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.optimize.logistic.bounds import self_concordant_gap, two_class_dual_gap
+from discriminant.optimize.logistic.bounds import many_class_gap, self_concordant_gap, two_class_dual_gap
 from discriminant.optimize.logistic.factor import Factor, make_factor
-from discriminant.optimize.logistic.looks import Look, Rows
+from discriminant.optimize.logistic.looks import Look, ManyClass, Rows
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array, Block
 
@@ -24,6 +24,7 @@ MOST_STEPS = 500  # far above what Newton's method with a line search needs; a g
 ROOT_VALUES = 20_000_000  # up to this many multiplications a square root of H is factored where H has lost digits
 CHORD = 1e-6
 NEGLIGIBLE = 1e-13  # ν below which a step changes nothing that can be seen in J
+ROUNDING = 1e-12  # relative gap that leaves nothing to be proved
 SEPARATED_LOSS = 1e-6  # an unpenalised fit of separated classes ends when its mean loss is below this
 
 
@@ -153,11 +154,16 @@ def ends_separated(problem: LogisticProblem, look: Look) -> bool:
 def proved(problem: LogisticProblem, point: Point) -> Point:
     """The point with its gap: dual where there is a ridge, self-concordance from the Hessian at hand."""
     gap = two_class_dual_gap(problem, point.look) if problem.n_outputs == 1 else np.inf
+    enough = ROUNDING * abs(point.look.value)
     if point.factor is not None and np.isfinite(point.decrement):
         # A factor from before the last steps: along s the Hessian falls by e^{−R‖s‖} at most, scores moving by R‖s‖.
         R = reach(problem, point.factor)
         grown = float(np.exp(min(R * point.drift / 2, 300.0)))
         gap = min(gap, self_concordant_gap(point.decrement * grown, R * grown))
+        if not gap <= enough and (moved := (R := row_reach(problem, point.A)) * point.drift) < 0.1:
+            gap = min(gap, self_concordant_gap(point.decrement * float(np.exp(0.6 * moved)), R))
+    if problem.n_outputs > 1 and not gap <= enough:
+        gap = min(gap, many_class_gap(problem, point.A, point.look))
     return replace(point, gap=gap)
 
 
@@ -167,6 +173,39 @@ def reach(problem: LogisticProblem, factor: Factor) -> float:
     scale = factor.scale.reshape(q, D).max(axis=0)
     longest = float(problem.blocks.reduce(_Longest(problem.rows, scale / problem.units[:, 0], problem.intercept)).most)
     return float(np.sqrt(longest * factor.root_norm() * (1 if q == 1 else 2)))
+
+
+def row_reach(problem: LogisticProblem, A: Array) -> float:
+    """Another bound of R, that collinear columns do not spoil: a row's own part of H alone bounds its length.
+
+    s_i c_i (y_i·Δ)² ≤ ‖Δ‖²_H with c = σ(1 − σ); for K classes, whose scores differ by r, a variance of at least
+    r² p_k p_l / (p_k + p_l) ≥ r² p_min / 2.
+    """
+    return float(np.sqrt(problem.total * problem.blocks.reduce(_Lightest(problem, A)).most))
+
+
+@dataclass(frozen=True)
+class _Lightest:
+    """max_i 1 / (w_i c_i) over the rows of a block that have weight."""
+
+    problem: LogisticProblem
+    A: Array
+
+    def __call__(self, block: Block) -> Most:
+        problem = self.problem
+        values = problem.rows.values(block)
+        if problem.n_outputs > 1:
+            p = ManyClass(self.A / problem.units, problem.rows).posteriors(block, values)[2]
+            curve = 0.5 * p.min(axis=0)
+        else:
+            z = np.asarray(values @ (self.A[1:, 0] / problem.units[1:, 0])) + self.A[0, 0]
+            shift = problem.rows.shift(block)
+            tail = np.exp(-np.abs(z if shift is None else z + shift))
+            curve = tail / np.square(1 + tail)
+        if block.weight is not None:
+            curve = (curve * block.weight)[np.asarray(block.weight) > 0]
+        least = float(curve.min()) if len(curve) else 1.0
+        return Most(1 / least if least > 0 else np.inf)
 
 
 @dataclass

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from discriminant.optimize.choose import FACTOR_COLUMNS
-from discriminant.optimize.logistic.bounds import loose_gap, many_class_dual_gap, repair, two_class_dual_gap
-from discriminant.optimize.logistic.looks import Look, ManyClass, Moved
+from discriminant.optimize.logistic.bounds import loose_gap, many_class_gap, two_class_dual_gap
+from discriminant.optimize.logistic.looks import Look
 from discriminant.optimize.logistic.newton import Point, Trace, ends_separated
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array
@@ -154,11 +154,8 @@ def dual_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trac
         return float("inf")
     if loose_gap(problem, look) > 0.9 * target:
         return float("inf")
-    delta = repair(look)
-    assert delta is not None
-    moved = problem.blocks.reduce(Moved(ManyClass(A / problem.units, problem.rows), delta)) / problem.total
     trace.passes += 1
-    return many_class_dual_gap(problem, look, delta, moved)
+    return many_class_gap(problem, A, look)
 
 
 def two_class_gap(problem: LogisticProblem, A: Array, look: Look, target: float, trace: Trace) -> float:

@@ -135,7 +135,7 @@ def thresholds(problem: LogisticProblem, look: ManyClass, wanted: float) -> Arra
     target = np.zeros(len(index), dtype=np.intp)  # which class is each row's own does not matter here
     curve = curvatures(pilot, Block(problem.blocks.rows.pick(index), 0, target, weight))
     share = wanted * len(index) / problem.n_rows
-    low, high = np.full(len(curve), 1e-300), np.maximum(curve.max(axis=1), curve.sum(axis=1) / share) + 1e-12
+    low, high = np.full(len(curve), 1e-30), np.maximum(curve.max(axis=1), curve.sum(axis=1) / share) + 1e-12
     for _ in range(60):
         middle = np.sqrt(low * high)
         many = np.minimum(curve / middle[:, None], 1.0).sum(axis=1) > share
