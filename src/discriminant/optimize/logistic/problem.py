@@ -32,6 +32,7 @@ from discriminant.protocols import Array
 
 FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
 FUSED_BLOCK = 400_000
+FUSED_BLOCKS = 64
 MANY_BLOCK = 600_000
 SAMPLE_BLOCK = 2_048  # rows: tall enough for rank-k updates to run at full speed
 SPARSE_BLOCKS = 16  # at most so many blocks of sparse rows
@@ -205,10 +206,18 @@ class LogisticProblem:
         rows = self.n_rows if self.values <= ONE_BLOCK else self.blocks.block_rows
         if self.fused and self.n_outputs == 1:
             rows = max(64, FUSED_BLOCK // max(self.n_features, 1))
+            if self._as_stored:  # strips stay in the cache whatever the block, so few calls
+                rows = max(rows, self.n_rows // FUSED_BLOCKS)
         elif self.n_outputs > 1 and self.values > ONE_BLOCK:
             # X and the posteriors of a block together in the cache
             rows = min(2 * self.blocks.rows.block_rows, max(512, MANY_BLOCK // (self.n_features + 2 * self.n_outputs)))
         return replace(self, blocks=replace(self.blocks, block_rows=rows), center=center, unit=unit)
+
+    @property
+    def _as_stored(self) -> bool:
+        """Whether the compiled look reads X where it lies."""
+        X = getattr(self.blocks.rows, "X", None)
+        return isinstance(X, np.ndarray) and X.flags.c_contiguous and X.dtype in (np.float64, np.float32)
 
     def _sparse_units(self) -> LogisticProblem:
         """Units from all rows, in blocks; each hands back a whole gradient, so they are few where columns are many."""
