@@ -52,25 +52,25 @@ class Memory:
     inverse: Any  # P⁻¹ (1+d, 1+d)
     lib: Any
     scale: Any = 1.0
-    pairs: deque[tuple[Any, Any, Any]] = field(default_factory=lambda: deque(maxlen=PAIRS))
+    pairs: deque[tuple[Any, Any, Any, Any]] = field(default_factory=lambda: deque(maxlen=PAIRS))  # s, y, ρs, ρy
 
     def direction(self, g: Any) -> Any:
         """−B g by the two-loop recursion."""
-        shares = []
-        for s, y, rho in reversed(self.pairs):
-            share = rho * self.lib.dot(s, g)
-            g = g - share * y
+        lib, shares = self.lib, []
+        for _, y, s_rho, _ in reversed(self.pairs):
+            share = lib.dot(s_rho, g)
+            g = lib.add_scaled(g, y, -share)
             shares.append(share)
-        p = self.lib.product(self.inverse, g, "fine") * self.scale
-        for (s, y, rho), share in zip(self.pairs, reversed(shares), strict=True):
-            p = p + (share - rho * self.lib.dot(y, p)) * s
+        p = lib.product(self.inverse, g, "fine") * self.scale
+        for (s, _, _, y_rho), share in zip(self.pairs, reversed(shares), strict=True):
+            p = lib.add_scaled(p, s, share - lib.dot(y_rho, p))
         # No softmax depends on Σ_k A_k: no step is taken along it.
-        return (self.lib.xp.mean(p, axis=1, keepdims=True) if p.shape[1] > 1 else 0.0) - p
+        return (lib.xp.mean(p, axis=1, keepdims=True) if p.shape[1] > 1 else 0.0) - p
 
     def learn(self, s: Any, y: Any) -> None:
         product = float(self.lib.dot(s, y))
         if product > 0:
-            self.pairs.append((s, y, 1 / product))
+            self.pairs.append((s, y, s / product, y / product))
             if s.shape[1] > 1:
                 self.scale = product / float(self.lib.dot(y, self.lib.product(self.inverse, y, "fine")))
 
