@@ -177,8 +177,10 @@ def worth_a_hessian(problem: LogisticProblem, trace: Trace, gap: float, target: 
     if problem.n_features > FACTOR_COLUMNS:
         return False
     decrements = [record[4] for record in trace.records[-4:]]
-    if len(decrements) < 2 or not np.isfinite(gap):
+    if problem.ridge == 0 or (len(decrements) > 2 and not np.isfinite(gap)):
         return True
+    if len(decrements) < 2:
+        return False
     rate = (decrements[-1] / max(decrements[0], 1e-300)) ** (2 / (len(decrements) - 1))
     if not 0 < rate < 1:
         return True
