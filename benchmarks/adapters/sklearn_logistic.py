@@ -138,7 +138,8 @@ METHODS: Methods = {
     "logistic-l1-path": methods(NAME, path(_plain, "saga")),
     "logistic-l1-path-sparse": methods(NAME, path(_plain, "saga")),
     "logistic-cv": {
-        solver: cross_validation(_cv, solver=solver, l1_ratios=(0.0,), n_jobs=2)
+        solver + note: cross_validation(_cv, solver=solver, l1_ratios=(0.0,), n_jobs=processes)
+        for note, processes in (("", None), (", two processes", 2))
         for solver in ("lbfgs", "newton-cholesky")
     },
     "logistic-default": {"default": default(_plain)},
