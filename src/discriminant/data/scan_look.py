@@ -17,11 +17,12 @@ import numpy as np
 from discriminant.data.blocks import spaced
 from discriminant.data.scan_columns import Labels, Levels
 from discriminant.data.scan_parts import Columns, Parts, Progress, stack
-from discriminant.data.stream import SAMPLE_CLASS_ROWS, Budget
+from discriminant.data.stream import SAMPLE_CLASS_ROWS, Budget, codes_at
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
 SAMPLE_ROWS = 150_000  # enough for a start within a few parts in ten thousand of the optimum
+FEW_ROWS = 2_000
 SAMPLE_PARTS = 24  # parts of a columnar file that a sample is taken from
 LEAST_PARTS = 8
 LABELS = 1 << 20  # labels that are read together
@@ -228,9 +229,20 @@ class Looks:
         self._look()
         if self._is_text:
             return self._sample_of_text()
-        codes = self._labels[1] if self._labels is not None else None
-        index, raw = self._coming.result() if self._coming is not None else self._read_sample()
+        found = self._coming.result() if self._coming is not None else self._read_sample(self._sample_size())
         self._coming = None
+        return self._with_rare(*found)
+
+    @cached_property
+    def few(self) -> Sampled:
+        """Some rows, for orders of magnitude: of the sample where it is there, else read for themselves."""
+        self._look()
+        if self._is_text or self._coming is not None or "sample" in vars(self):
+            return self.sample
+        return self._with_rare(*self._read_sample(FEW_ROWS))
+
+    def _with_rare(self, index: Array, raw: Any) -> Sampled:
+        codes = self._labels[1] if self._labels is not None else None
         if codes is None:
             return Sampled(index, raw, None)
         own = codes_at(codes, index)
@@ -241,32 +253,37 @@ class Looks:
             raw, own = raw[first], codes_at(codes, index)
         return Sampled(index, raw, own)
 
-    def _read_sample(self) -> tuple[Array, Any]:
-        index = self._spread_rows()
+    def _read_sample(self, count: int) -> tuple[Array, Any]:
+        index = self._spread_rows(count)
         return index, self.parts.rows(index)
 
+    def _sample_size(self) -> int:
+        n, d = self.shape
+        return int(min(n, max(SAMPLE_ROWS, 500 * d), max(FEW_ROWS, self.budget.sample // max(8 * d, 1))))
+
     def _expect_sample(self) -> None:
-        """Read the sample meanwhile, on another thread."""
+        """Read the sample meanwhile, on another thread, where it is a small part of the files."""
         if self._coming is None and "sample" not in vars(self) and not self._is_text:
             self._look()
+            if 20 * self._sample_size() > self.n_rows:
+                return
             with ThreadPoolExecutor(1) as reading:  # leaving waits for the reading, so the labels are looked at inside
-                self._coming = reading.submit(self._read_sample)
+                self._coming = reading.submit(self._read_sample, self._sample_size())
                 self.labels()
 
-    def _spread_rows(self) -> Array:
-        n, d = self.shape
-        count = int(min(n, max(SAMPLE_ROWS, 500 * d), max(2_000, self.budget.sample // max(8 * d, 1))))
-        if count == n:
+    def _spread_rows(self, count: int) -> Array:
+        n = self.n_rows
+        if count >= n:
             return np.arange(n)
         if hasattr(self.format, "heads") and not any(head[3] for head in self.format.heads):
-            run = max(1, CLUSTER // max(self.format.width * self.format.kind.itemsize, 1))
+            run = max(1, min(CLUSTER // max(self.format.width * self.format.kind.itemsize, 1), count // 64))
             starts = spaced(n // run, max(1, count // run)) * run
             return np.asarray((starts[:, None] + np.arange(run)).ravel())
         cheap = [
             i for i, part in enumerate(self.parts.parts) if not isinstance(part.place, tuple) or part.place[1] == 0
         ]
         usable = cheap if len(cheap) >= LEAST_PARTS else list(range(len(self.parts)))
-        chosen = [usable[i] for i in spaced(len(usable), SAMPLE_PARTS)]
+        chosen = [usable[i] for i in spaced(len(usable), SAMPLE_PARTS if count > FEW_ROWS else 4)]
         each = -(-count // len(chosen))
         found = [self.parts.start(i) + spaced(self.parts.parts[i].rows, each) for i in chosen]
         return np.concatenate(found)
@@ -305,15 +322,3 @@ class Looks:
         self._first = []
         codes = None if self._labels is None else codes_at(self._labels[1], index)
         return Sampled(index, stack(found), codes)
-
-
-def codes_at(codes: Any, index: Array) -> Array:
-    """The codes of these rows, in order; of a column on disk, read in stretches."""
-    if isinstance(codes, np.ndarray):
-        return codes[index]
-    found = np.empty(len(index), dtype=codes.dtype)
-    for start in range(0, len(codes), 1 << 22):
-        mine = (index >= start) & (index < start + (1 << 22))
-        if mine.any():
-            found[mine] = codes[start : start + (1 << 22)][index[mine] - start]
-    return found

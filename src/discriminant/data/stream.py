@@ -189,10 +189,13 @@ class StreamBlocks(ArrayBlocks):
         return as_design(sample.raw[spaced(len(sample.index), count)])
 
     def draw(self, count: int, n_classes: int) -> tuple[Array, Block]:
-        sample = self.scan.sample
-        keep = self._thinned(sample.index, count)
+        return self._of(self.scan.sample, count, n_classes)
+
+    def _of(self, sample: Any, count: int, n_classes: int) -> tuple[Array, Block]:
+        codes = None if self.target is None else codes_at(self.target, sample.index)
+        keep = self._thinned(codes, len(sample.index), count, n_classes)
         index = sample.index[keep]
-        target = None if self.target is None else np.asarray(sample.codes[keep])
+        target = None if codes is None else codes[keep]
         if target is None:
             weight = np.full(len(index), self.n_rows / len(index))
         else:
@@ -205,19 +208,19 @@ class StreamBlocks(ArrayBlocks):
         raw = sample.raw if len(keep) == len(sample.index) else sample.raw[keep]
         return index, Block(as_design(raw), 0, target, weight)
 
-    def _thinned(self, index: Array, count: int) -> Array:
-        """About ``count`` of the sample's rows, with all those of classes that it has few of."""
-        keep = spaced(len(index), count)
-        codes = self.scan.sample.codes
-        if len(keep) == len(index) or codes is None:
+    @staticmethod
+    def _thinned(codes: Array | None, n: int, count: int, n_classes: int) -> Array:
+        """About ``count`` of a sample's n rows, with all those of classes that it has few of."""
+        keep = spaced(n, count)
+        if len(keep) == n or codes is None:
             return keep
-        wanted = max(1, min(SAMPLE_CLASS_ROWS, count // (2 * self.scan.n_classes)))
-        seen = np.bincount(codes[keep], minlength=self.scan.n_classes)
+        wanted = max(1, min(SAMPLE_CLASS_ROWS, count // (2 * n_classes)))
+        seen = np.bincount(codes[keep], minlength=n_classes)
         extra = [np.flatnonzero(codes == k)[:wanted] for k in np.flatnonzero(seen < wanted)]
         return np.unique(np.concatenate([keep, *extra]))
 
     def sample(self, n_rows: int, n_classes: int) -> Block:
-        index, block = self.draw(n_rows, n_classes)
+        index, block = self._of(self.scan.few, n_rows, n_classes)
         own = None if self.weight is None else np.array([self.weight[int(i) : int(i) + 1][0] for i in index])
         return replace(block, weight=own)
 
@@ -260,3 +263,15 @@ class StreamBlocks(ArrayBlocks):
             part: Any = kernel(self._about(piece.design(a, b), start + a, start + b))
             total = part if total is None else _add(total, part)
         return total  # type: ignore[return-value]
+
+
+def codes_at(codes: Any, index: Array) -> Array:
+    """The codes of these rows, in order; of a column on disk, read in stretches."""
+    if isinstance(codes, np.ndarray):
+        return codes[index]
+    found = np.empty(len(index), dtype=codes.dtype)
+    for start in range(0, len(codes), 1 << 22):
+        mine = (index >= start) & (index < start + (1 << 22))
+        if mine.any():
+            found[mine] = codes[start : start + (1 << 22)][index[mine] - start]
+    return found
