@@ -26,7 +26,8 @@ import numpy as np  # noqa: E402 - its BLAS must see the lines above
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
-from contracts.hostile import CASES, Case, X, Y  # noqa: E402 - the path is set first
+from contracts.hostile import Case, X, Y  # noqa: E402 - the path is set first
+from contracts.hostile_merges import CASES  # noqa: E402
 from contracts.judge import Outcome, applies, judge, ours  # noqa: E402
 
 SIGNS = {"right": "✓", "told": "!", "refused": "–", "silently wrong": "✗", "internal error": "E"}

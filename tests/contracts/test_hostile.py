@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from contracts.hostile import CASES, Case
+from contracts.hostile import Case
+from contracts.hostile_merges import CASES
 from contracts.judge import applies, judge, ours
 
 ESTIMATORS = ours()

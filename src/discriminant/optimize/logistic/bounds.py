@@ -71,8 +71,8 @@ def loose_gap(problem: LogisticProblem, look: Look) -> float:
 
 def repair(look: Look) -> Array | None:
     """δ (K,) with Σ s (diag p − ppᵗ) δ = g₀: the shift of the intercepts that makes the dual point feasible."""
-    if look.bend is None:
-        return None
+    if look.bend is None or not (np.isfinite(look.bend).all() and np.isfinite(look.gradient[0]).all()):
+        return None  # NaN in X shows here first; who asks for a gap finds the column by itself
     delta = np.linalg.lstsq(look.bend, look.gradient[0], rcond=None)[0]
     return np.asarray(delta - delta.mean())
 
