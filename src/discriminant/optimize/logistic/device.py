@@ -229,13 +229,22 @@ def _dual_gap(device: DeviceProblem, course: Course, loose: float) -> float:
             return float("inf")
         left = g[1:, 0] - delta * bend[1:]
         return float(left @ left / (2 * problem.ridge) + 0.5 * bend[0] * delta**2 / (1 - abs(delta)) ** 2)
-    delta = np.linalg.lstsq(lib.get(look.bend), g[0], rcond=1e-12)[0]
-    delta = delta - delta.mean()
-    reach = float(delta.max() - delta.min())
+    shift = _shift(lib.get(look.bend), g[0])
+    reach = float(shift.max() - shift.min())
     if not reach < 1:
         return float("inf")
-    left = g[1:] - lib.get(device.moved(course.A, lib.put(delta)))
-    return float(np.square(left).sum() / (2 * problem.ridge) + 0.5 * abs(float(delta @ g[0])) / (1 - reach))
+    left = g[1:] - lib.get(device.moved(course.A, lib.put(shift)))
+    return float(np.square(left).sum() / (2 * problem.ridge) + 0.5 * abs(float(shift @ g[0])) / (1 - reach))
+
+
+def _shift(bend: Array, base: Array) -> Array:
+    """δ (K,) with Σ w (diag p − ppᵗ) δ = g₀, of mean zero: no softmax depends on the sum of the scores."""
+    level = np.trace(bend) / len(bend) ** 2
+    try:
+        delta = np.linalg.solve(bend + level, base)
+    except np.linalg.LinAlgError:  # a class that no row has any chance to belong to
+        delta = np.linalg.lstsq(bend, base, rcond=1e-12)[0]
+    return np.asarray(delta - delta.mean())
 
 
 def _stop(device: DeviceProblem, course: Course) -> None:

@@ -22,7 +22,7 @@ from discriminant.protocols import Array
 
 BATCH_ROWS = 8_192
 TINY = {"float32": 1e-37, "float64": 1e-300}  # posteriors below this are read off the scores again
-DOUBLE_ROWS = 16_384  # rows at a time in float64
+DOUBLE_ROWS = 65_536  # rows at a time in float64
 
 
 @dataclass
