@@ -17,6 +17,7 @@ from benchmarks.adapters import load
 from benchmarks.agree import Verdict, compare, gap
 from benchmarks.bench import Sample
 from benchmarks.contract import LIMIT, OURS, PEER, Answer
+from benchmarks.effort import LABELS
 from benchmarks.machine import Neighbours, busy_seconds, own_seconds
 from benchmarks.tasks import Task
 from benchmarks.worker import Worker
@@ -150,7 +151,8 @@ def contenders(
             skipped.append(f"{adapter.NAME} {adapter.REFUSALS.get(task.problem, 'has no method for this')}.")
         else:
             chosen = [m for m in methods if adapter.ROLE != PEER or not only or any(part in m for part in only)]
-            chosen = [m for m in chosen if " @ " not in m or float(m.split(" @ ")[-1]) in task.gaps]
+            idle = {label for gap, label in LABELS.items() if gap not in task.gaps}
+            chosen = [m for m in chosen if m.split(" @ ")[-1] not in idle]
             rows += [Row(adapter.NAME, file, adapter.ROLE, method) for method in chosen]
             versions[adapter.PACKAGE] = version
     return rows, skipped, versions
