@@ -36,7 +36,7 @@ def busy_seconds() -> float:
 def own_seconds(pid: int) -> float:
     """Processor seconds that one process has used, in the same ticks."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
+    return sum(map(int, fields[11:15])) / TICKS  # with the children that it has waited for
 
 
 @dataclass

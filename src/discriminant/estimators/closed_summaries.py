@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,17 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.inferential import Uncertain, contrasts
 from discriminant.gaussian.whiten import whiten_moments
-from discriminant.inference.linear_summary import (
-    HC,
-    GaussianFit,
-    Named,
-    Ols,
-    check_kind,
-    gaussian_summary,
-    ols_summary,
-)
-from discriminant.inference.summary import Summary
 from discriminant.protocols import Array, Block
+
+if TYPE_CHECKING:  # loaded with the first table, not with the first fit
+    from discriminant.inference.linear_summary import Ols
+    from discriminant.inference.summary import Summary
 
 GAUSSIAN_NOTE = (
     "Standard errors are those of large samples when the classes are Gaussian with one covariance; they say nothing "
@@ -64,6 +58,8 @@ class LeastSquaresInference:
         level, draws, random_state
             Of the intervals; number of refits and seed of the bootstrap.
         """
+        from discriminant.inference.linear_summary import HC, Named, check_kind, ols_summary
+
         check_is_fitted(self)
         model: Any = self
         check_kind(covariance, ("model", *HC))
@@ -102,6 +98,8 @@ def _bootstrapped(model: Any, table: Summary, rows: tuple[Any, Any, Any], draws:
 
 
 def _ols(model: Any, problem: Any, targets: Array) -> Ols:
+    from discriminant.inference.linear_summary import Ols
+
     white, total = problem.whitened, problem.total
     r = white.rank
     M = np.zeros((1 + len(white.matrix), 1 + r))
@@ -157,6 +155,8 @@ class GaussianInference(Uncertain):
         The class moments suffice; X, y and sample_weight are for intervals="bootstrap", which refits ``draws`` times
         and assumes nothing of the classes.
         """
+        from discriminant.inference.linear_summary import GaussianFit, Named, gaussian_summary
+
         check_is_fitted(self)
         model: Any = self
         K = len(model.classes_)
@@ -203,6 +203,8 @@ class FisherInference:
         random_state: int = 0,
     ) -> Summary:
         """The weights of Fisher's direction (two classes), standard errors, Wald tests and intervals, as a table."""
+        from discriminant.inference.linear_summary import GaussianFit, Named, gaussian_summary
+
         check_is_fitted(self)
         model: Any = self
         if len(model.classes_) != 2 or model.direction != "fisher":

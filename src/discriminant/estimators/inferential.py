@@ -7,7 +7,7 @@ are asked for.  Rows that are not those of the fit are recognised by their score
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,9 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.data import as_rows
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.inputs import read_rows, read_sample
-from discriminant.inference.likelihood import Likelihood, likelihood
-from discriminant.inference.summary import Request, Summary, null_likelihood, summarise, summarise_limit
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:  # loaded with the first table, not with the first fit
+    from discriminant.inference.likelihood import Likelihood
+    from discriminant.inference.summary import Request, Summary
 
 
 class Remembered:
@@ -122,6 +124,8 @@ class Inferential(Uncertain):
         groups : labels (n,), optional
             The cluster of each row.
         """
+        from discriminant.inference.summary import Request, null_likelihood, summarise, summarise_limit
+
         check_is_fitted(self)
         estimator: Any = self
         found = estimator._names()
@@ -140,6 +144,7 @@ class Inferential(Uncertain):
         self, request: Request, labels: list[str], rows: tuple[Any, Any, Any], draws: int, seed: int
     ) -> Summary:
         from discriminant.estimators.bootstrap import bootstrap_summary
+        from discriminant.inference.summary import Summary
 
         estimator: Any = self
         request.check(len(rows[1]))
@@ -190,6 +195,8 @@ class Inferential(Uncertain):
         return found[0], found[1], found[2]
 
     def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> Likelihood:
+        from discriminant.inference.likelihood import likelihood
+
         check_is_fitted(self)
         estimator: Any = self
         if "coding_" in vars(self):
