@@ -71,6 +71,51 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(name):
     assert numbers(old) == answer
 
 
+def state(model):
+    """The attributes, and the bytes of the arrays among them."""
+    return dict(vars(model)), {k: v.tobytes() for k, v in vars(model).items() if isinstance(v, np.ndarray)}
+
+
+def untouched(model, before):
+    now = state(model)
+    return (
+        now[0].keys() == before[0].keys() and all(now[0][k] is v for k, v in before[0].items()) and now[1] == before[1]
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if hasattr(ESTIMATORS[name](), "partial_fit")])
+def test_an_interrupted_or_failed_partial_fit_leaves_the_estimator_as_it_was(name):
+    model = ESTIMATORS[name]().partial_fit(X[:45], Y[:45], classes=[0, 1, 2])
+    whole = Interrupting(0)
+    whole.run(lambda: ESTIMATORS[name]().partial_fit(X, Y, classes=[0, 1, 2]))
+    before, answer, score = state(model), numbers(model), model.scorer()
+    said = score(X[0]).tobytes()
+    for share in (0.1, 0.5, 0.8):
+        with pytest.raises(KeyboardInterrupt):
+            Interrupting(max(2, int(share * whole.seen * 0.8))).run(lambda: model.partial_fit(X, Y))
+        assert untouched(model, before)
+    for bad, labels in ((np.where(X > 2, NAN, X), Y), (X[:, :2], Y), (X, Y + 7), (X[:7], Y)):
+        with pytest.raises(ValueError):
+            model.partial_fit(bad, labels)
+        assert untouched(model, before)
+    assert numbers(model) == answer
+    assert score(X[0]).tobytes() == said
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if "warm_start" in ESTIMATORS[name]().get_params()])
+def test_a_failed_fit_from_a_warm_start_leaves_the_estimator_as_it_was(name):
+    model = ESTIMATORS[name](warm_start=True).fit(X[:45], Y[:45])
+    before, answer = state(model), numbers(model)
+    for bad in (np.where(X > 2, NAN, X), X[:, :0], X[:7]):
+        with pytest.raises(ValueError):
+            model.fit(bad, Y)
+        assert untouched(model, before)
+    with pytest.raises(KeyboardInterrupt):
+        Interrupting(60).run(lambda: model.fit(X, Y))
+    assert untouched(model, before)
+    assert numbers(model) == answer
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_failed_fit_leaves_the_estimator_as_it_was(name):
     model = ESTIMATORS[name]().fit(X, Y)
