@@ -57,7 +57,10 @@ def test_lda_fit_on_arrays_loads_no_heavy_library() -> None:
         "rng = np.random.default_rng(0); X = rng.normal(size=(60, 3)); y = np.repeat([0, 1, 2], 20)\n"
         "d.LinearDiscriminantAnalysis().fit(X, y).predict_proba(X)"
     )
-    assert loaded_after(code) & HEAVY == {"pandas"}  # the name that hides it
+    loaded = loaded_after(code)
+    assert loaded & HEAVY == {"pandas"}  # the name that hides it
+    unused = ("bases", "criteria", "codings", "optimize", "objective", "inference", "kernels")
+    assert not {f"discriminant.{part}" for part in unused} & loaded  # a first fit waits for nothing that it does not use
 
 
 def test_modules_below_the_estimators_load_no_scikit_learn() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from discriminant.bases import resolve
 from discriminant.data.rows import (
     DenseDesign,
     DenseRows,
@@ -69,6 +68,10 @@ class FeatureMap:
 
 def fit_features(basis: Any, X: Any, labels: Array) -> FeatureMap | None:
     """A copy of the basis, fitted to X; None where there is no basis."""
+    if basis is None:
+        return None
+    from discriminant.bases import resolve  # loaded where there is a basis
+
     resolved = resolve(basis)
     if resolved is None:
         return None

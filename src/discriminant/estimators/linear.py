@@ -8,7 +8,7 @@ its three solvers are accepted and give one answer.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -32,8 +32,10 @@ from discriminant.gaussian.weights import fisher_directions, linear_weights
 from discriminant.gaussian.whiten import Whitened
 from discriminant.gaussian.wide import is_wide
 from discriminant.model import LinearDiscriminant
-from discriminant.optimize.choose import Choice
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:
+    from discriminant.optimize.choose import Choice
 
 
 class LinearDiscriminantAnalysis(
@@ -199,6 +201,8 @@ class LinearDiscriminantAnalysis(
         return plain and is_wide(sample.blocks.n_rows, sample.blocks.n_features)
 
     def _way(self, sample: Sample) -> Choice:
+        from discriminant.optimize.choose import Choice
+
         if self.form == "full" and self._wide(sample):
             n, d = sample.blocks.n_rows, sample.blocks.n_features
             return Choice("inner products", f"{d} columns and {n} rows: an n × n matrix stands for the covariance")

@@ -7,7 +7,7 @@ With a basis they are the moments of φ(x), and all else is the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -21,9 +21,11 @@ from discriminant.estimators.compiled import TRUSTED, Compiled
 from discriminant.estimators.features import FeatureMap, fit_features
 from discriminant.estimators.inputs import Sample, read_labels, read_rows, read_sample, require_fitted
 from discriminant.gaussian.moments import ClassMoments
-from discriminant.optimize.choose import Choice
-from discriminant.optimize.history import History
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does not use
+    from discriminant.optimize.choose import Choice
+    from discriminant.optimize.history import History
 
 
 class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
@@ -54,6 +56,8 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
     @property
     def history_(self) -> History:
         """Empty: a closed form takes no steps that could be recorded."""
+        from discriminant.optimize.history import History
+
         check_is_fitted(self, "moments_")
         return History()
 
@@ -67,6 +71,8 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
             self.__dict__.update(before)
 
     def _way(self, sample: Sample) -> Choice:
+        from discriminant.optimize.choose import Choice
+
         n, d = sample.blocks.n_rows, sample.blocks.n_features
         return Choice("moments", f"{n} rows and {d} columns: class sums in one pass, and a closed form of them")
 
