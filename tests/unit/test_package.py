@@ -60,7 +60,7 @@ def test_lda_fit_on_arrays_loads_no_heavy_library() -> None:
     loaded = loaded_after(code)
     assert loaded & HEAVY == {"pandas"}  # the name that hides it
     unused = ("bases", "criteria", "codings", "optimize", "objective", "inference", "kernels")
-    assert not {f"discriminant.{part}" for part in unused} & loaded  # a first fit waits for nothing that it does not use
+    assert not {f"discriminant.{part}" for part in unused} & loaded  # it waits for nothing unused
 
 
 def test_modules_below_the_estimators_load_no_scikit_learn() -> None:
