@@ -21,7 +21,7 @@ from discriminant import (
 )
 from discriminant.data import device as device_
 from discriminant.data.device_library import TorchLibrary
-from discriminant.errors import DataError
+from discriminant.errors import DataError, MismatchError
 from discriminant.optimize.logistic import device as solver
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -90,6 +90,8 @@ def test_weights_offsets_of_columns_and_no_intercept(n_classes: int) -> None:
         best = LogisticRegression(tol=1e-12, **options).fit(X, y, sample_weight=w)
         assert model.certificate_.objective == pytest.approx(best.certificate_.objective, rel=1e-8)
         assert model.certificate_.converged
+    with pytest.raises(MismatchError, match="offset"):
+        LogisticRegression().fit(rows, y, offset=np.ones(len(y)))
     lda = LinearDiscriminantAnalysis().fit(rows, y, sample_weight=torch.from_numpy(w))
     np.testing.assert_allclose(lda.coef_, LinearDiscriminantAnalysis().fit(X, y, sample_weight=w).coef_, rtol=1e-7)
 

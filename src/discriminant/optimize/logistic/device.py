@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.errors import MismatchError
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.logistic.bounds import self_concordant_gap
 from discriminant.optimize.logistic.device_looks import DeviceLook, DeviceProblem
@@ -91,6 +92,10 @@ class Course:
 
 def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -> dict[str, Any]:
     """Weights (1+d, q) at a centre, and what is known of them: the fields of a ``LogisticFit``."""
+    if problem.offset is not None:
+        raise MismatchError(
+            "Known parts of the scores (offset) are taken for rows in memory, not for those on a device."
+        )
     center, _ = choose_units(problem)
     device = DeviceProblem(problem, center)
     A = np.zeros((device.d + 1, device.q))
