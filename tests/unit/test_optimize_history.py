@@ -55,7 +55,7 @@ def test_corrections_are_a_frame_too():
         objective(criteria.Perceptron()), np.zeros((3, 1))
     )
     frame = run.history.to_frame()
-    assert list(frame.columns) == ["k", "sample", "output", "size"]
+    assert list(frame.columns) == ["k", "sample", "output", "size", "a0", "a1", "a2"]
     assert len(frame) == run.corrections == len(run.history)
     assert len(run.history.epochs) == 3
 

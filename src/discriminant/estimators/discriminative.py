@@ -182,6 +182,8 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
         reading, objective = task.reading, task.objective
         if self._went_wrong(solution):
             require_finite(as_rows(reading.X), self._names(), estimator=type(self).__name__)
+            if isinstance(task.optimizer, SingleSample):
+                raise DataError(too_long(reading.blocks))
             raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
         self._set_weights(reading, objective, solution.weights)
         self.n_iter_ = max(int(solution.iterations), 1)
@@ -243,3 +245,13 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
     def _names(self) -> list[str] | None:
         found = getattr(self, "feature_names_in_", None)
         return None if found is None else [str(name) for name in found]
+
+
+def too_long(blocks: ArrayBlocks) -> str:
+    """Why single-sample steps ended in infinite weights although X is finite, and how short they should be."""
+    longest = max(float(np.max(block.design.squared_norms(), initial=0.0)) for block in blocks)
+    return (
+        "The weights overflow although X is finite: the steps are too long for these rows. On a quadratic criterion "
+        f"single-sample steps are stable below 2/max‖y‖² = {2 / max(longest, 1e-300):.3g}. Shorten them (eta0 or "
+        "SingleSample(step=...)), or rescale the columns."
+    )

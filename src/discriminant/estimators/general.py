@@ -8,7 +8,7 @@ import numpy as np
 
 from discriminant.bases.expansion import generator
 from discriminant.codings import ClassCoding
-from discriminant.criteria import Pointwise
+from discriminant.criteria import Pointwise, Quadratic, Relaxation
 from discriminant.errors import ParameterError
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading
 from discriminant.estimators.parts import fit_together
@@ -116,6 +116,9 @@ class Discriminant(DiscriminativeClassifier):
 def starting_weights(start: Any, objective: PointwiseObjective, random_state: Any) -> Array:
     """The (1+d̂, q) weights that a ``start`` parameter means."""
     shape = (objective.n_parameters, objective.n_outputs)
+    base: Any = getattr(objective.criterion, "base", objective.criterion)
+    if start is None and isinstance(base, Quadratic | Relaxation) and base.margin == 0:
+        start = "random"  # zero weights lie exactly on every margin, where these criteria have no slope
     if start is None:
         return np.zeros(shape)
     if isinstance(start, str):

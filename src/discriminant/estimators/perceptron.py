@@ -225,11 +225,7 @@ class Perceptron(SequentialClassifier):
         return "average" if self.average else "pocket" if self.pocket else "last"
 
     def _starting_weights(self, objective: PointwiseObjective) -> Array:
-        base: Any = getattr(objective.criterion, "base", objective.criterion)
-        start = self.start
-        if start is None and isinstance(base, Quadratic | Relaxation) and base.margin == 0:
-            start = "random"  # zero weights would lie exactly on every margin
-        return starting_weights(start, objective, self.random_state)
+        return starting_weights(self.start, objective, self.random_state)
 
     def _run(self, task: Task, start: Array) -> Solution:
         self._started = start

@@ -19,7 +19,7 @@ from discriminant.bases.expansion import generator
 from discriminant.data import ArrayBlocks, DenseRows, OriginRows, SparseRows
 from discriminant.data.rows import is_sparse
 from discriminant.errors import DataError, ParameterError, names
-from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
+from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task, too_long
 from discriminant.estimators.features import fit_features
 from discriminant.estimators.inputs import all_or_nothing, read_sample
 from discriminant.estimators.logistic_parameters import class_weights
@@ -212,9 +212,7 @@ class SequentialClassifier(DiscriminativeClassifier):
             from discriminant.data import require_finite
 
             require_finite(reading.blocks.rows, estimator=type(self).__name__)
-            raise DataError(
-                "The weights overflow although X is finite: take a shorter step eta0, or rescale the columns."
-            )
+            raise DataError(too_long(reading.blocks))
 
     def sparsify(self) -> Self:
         """``coef_`` as a sparse matrix."""

@@ -37,6 +37,14 @@ class SolutionRegion:
     rays: Array | None  # (r, D) unit vectors; None where the region is no pointed cone or has too many dimensions
     reason: Separability  # the verdict that proves emptiness or the opposite
 
+    def __repr__(self) -> str:
+        n, d = self.samples.shape
+        about = f"{n} half-spaces, {d} weights, margin {self.margin:g}"
+        if self.empty or self.center is None:
+            return f"SolutionRegion(empty: {about}; the classes are {self.reason.verdict})"
+        rays = "" if self.rays is None else f", {len(self.rays)} extreme rays"
+        return f"SolutionRegion({about}; center {np.round(self.center, 4).tolist()}{rays})"
+
     def __contains__(self, a: Any) -> bool:
         values = self.samples @ np.asarray(a, dtype=np.float64)
         return bool((values >= self.margin).all() if self.margin > 0 else (values > 0).all())

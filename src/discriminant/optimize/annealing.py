@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.errors import ParameterError
+from discriminant.errors import MismatchError, ParameterError
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, starting_weights
 from discriminant.optimize.needs import require
 from discriminant.protocols import Array, Oracle, Solution
@@ -41,6 +41,7 @@ class Annealing(Iterative):
 
     def minimize(self, objective: Any, start: Array) -> Solution:
         require(self, objective)
+        _require_margin(objective)
         hot, cold = self.temperature
         if not hot >= cold > 0:
             raise ParameterError(f"Annealing cools from a positive temperature to a lower one, not {self.temperature}.")
@@ -83,6 +84,17 @@ class Annealing(Iterative):
             f"the least possible."
         )
         return Solution(A, status, done, k + 1 + record.passes, k, J, history=record.history)
+
+
+def _require_margin(objective: Any) -> None:
+    """Refuse what zero weights solve: values alone would lead nowhere else."""
+    criterion = getattr(objective, "criterion", None)
+    criterion = getattr(criterion, "base", criterion)
+    if getattr(criterion, "margin", 1.0) == 0 and Oracle.GRADIENT in objective.oracles:
+        raise MismatchError(
+            f"Optimizer Annealing needs a positive margin: with margin 0 criterion {type(criterion).__name__} is least "
+            "at A = 0, which says nothing. Give it margin=1.0, or count errors with the criterion ZeroOne."
+        )
 
 
 def _scales(scales: Any, A: Array) -> Array:

@@ -329,6 +329,12 @@ class Corrections(History):
             replayed.append(A.copy())
         return np.array(replayed)
 
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A data frame, one row a correction, with the weights after it as columns a0, a1, …"""
+        if not len(self):
+            return super().to_frame(backend)
+        return History({**self.columns, "weights": self.weights()[1:]}).to_frame(backend)
+
     def _row(self, i: int) -> tuple[Array, Any]:
         """y_i and its target."""
         block = self.objective.blocks.block(i, i + 1)

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from discriminant.criteria import Quadratic, Relaxation
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.kernels.sweeps import sweep
 from discriminant.objective import PointwiseObjective
@@ -173,6 +174,13 @@ class SingleSample:
         k, unit = run.corrections(), "epoch" if epoch == 1 else "epochs"
         if not run.by_margin:
             return f"Ended in epoch {epoch}: a step was shorter than θ = {self.threshold:g}."
+        base: Any = getattr(run.objective.criterion, "base", run.objective.criterion)
+        if isinstance(base, Quadratic | Relaxation) and base.margin == 0:
+            return (
+                f"Converged after {k} correction{'s' * (k != 1)} in {epoch} {unit}: no sample lies on the wrong side "
+                "by more than rounding. Without a margin this criterion ends on the boundary of the solution region; "
+                "with margin > 0 it ends inside."
+            )
         return (
             f"Converged: the samples are separated after {k} correction{'s' * (k != 1)} in {epoch} {unit}; "
             f"{run.needed()} in a row needed none."
