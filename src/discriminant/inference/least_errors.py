@@ -108,8 +108,9 @@ def _hitting_set(witnesses: list[Array], heavy: Array, seconds: float) -> tuple[
 
     rows = np.unique(np.concatenate(witnesses))
     place = {int(row): j for j, row in enumerate(rows)}
-    columns = [place[int(row)] for some in witnesses for row in some]
-    starts = np.concatenate([[0], np.cumsum([len(some) for some in witnesses])])
+    # 32-bit indices: SciPy's solver of before 1.12 takes no others.
+    columns = np.array([place[int(row)] for some in witnesses for row in some], dtype=np.int32)
+    starts = np.concatenate([[0], np.cumsum([len(some) for some in witnesses])]).astype(np.int32)
     cover = csr_array((np.ones(len(columns)), columns, starts), shape=(len(witnesses), len(rows)))
     cost = heavy[rows]
     found = milp(
