@@ -152,6 +152,28 @@ def test_a_plan_tells_of_wide_rows():
     assert discriminant.LinearDiscriminantAnalysis().plan(X, np.arange(20) % 2).method == "inner products"
 
 
+@pytest.mark.parametrize(
+    ("options", "shape", "method"),
+    [
+        ({}, (40, 3), "newton"),
+        ({"loss": "hinge"}, (40, 3), "interior point"),
+        ({"loss": "hinge"}, (20, 1500), "interior point in the span of the rows"),
+        ({"penalty": "l1"}, (40, 3), "coordinate descent on a working set"),
+        ({"multi_class": "crammer_singer"}, (40, 3), "dual coordinate descent over rows"),
+        ({"coding": "pairwise"}, (40, 3), "newton"),
+    ],
+)
+def test_the_plan_of_a_support_vector_machine_is_what_its_fit_does(options, shape, method):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=shape), rng.integers(0, 3, size=shape[0])
+    model = discriminant.LinearSVC(**options)
+    assert model.plan(X, y).method == method
+    assert not hasattr(model, "n_features_in_")
+    model.fit(X, y)
+    assert model.certificate_.notes[0] == method
+    assert len(model.history_) == 0
+
+
 # Explanations
 
 

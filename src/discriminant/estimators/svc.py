@@ -13,7 +13,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from discriminant.data import SparseRows, count_classes, require_finite, workers
@@ -23,15 +23,18 @@ from discriminant.data.sources import require_memory
 from discriminant.data.threads import ordered_map
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
-from discriminant.estimators.coded import fit_coded, is_coded
+from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, read_rows, read_sample
 from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.estimators.svc_fits import OneFit, lasso_fit, machine_fit, ridge_fit
 from discriminant.model import LinearDiscriminant
+from discriminant.optimize.choose import Choice
+from discriminant.optimize.history import History
 from discriminant.optimize.logistic.certificate import Certificate
 from discriminant.optimize.sparse.inner import COMPILE_FROM, warm
+from discriminant.optimize.sparse.margins import choose_margin
 from discriminant.protocols import Array
 
 
@@ -152,6 +155,20 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
             values = values[kept]
         return self._keep(self._fits(values, sample.codes[kept], len(sample.classes), self.C * cost[kept]), sample)
 
+    def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
+        """Which method ``fit`` would use on these data, and why."""
+        self._check()
+        if is_coded(self):
+            return plan_coded(self, X, y, sample_weight, "hinge")
+        if self.multi_class == "crammer_singer":
+            return Choice("dual coordinate descent over rows", "all classes are one problem, coupled in each row")
+        if self.penalty == "l1":
+            return Choice(
+                "coordinate descent on a working set", "few weights differ from zero, and only these are moved"
+            )
+        rows = read_sample(clone(self), X, y, sample_weight).blocks.rows  # a clone: reading notes the columns
+        return choose_margin(*rows.shape, isinstance(rows, SparseRows), self.loss == "squared_hinge")
+
     def _fits(self, X: Any, codes: Array, K: int, cost: Array) -> tuple[Array, list[OneFit]]:
         """Weights (1+d, q) and what is known of each fit."""
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
@@ -184,6 +201,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         self.coef_ = np.array(self.discriminant_.coef, dtype=sample.dtype)
         self.intercept_ = np.array(self.discriminant_.intercept, dtype=sample.dtype)
         self.n_iter_ = max(int(fit.steps) for fit in fits)
+        self.history_ = History()  # what is proved stands in the certificate; the steps themselves are not kept
         worst = max(fits, key=lambda fit: fit.gap / max(fit.objective, 1e-300))
         met = worst.gap <= self.tol * worst.objective
         how = f"P = {worst.objective:.10g} is proved to be within {worst.gap:.1e} of its minimum"

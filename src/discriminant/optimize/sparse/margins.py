@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.optimize.choose import Choice
 from discriminant.protocols import Array
 
+ROW_SPACE = " in the span of the rows"
 MOST_NEWTON = 200
 MOST_INTERIOR = 120
 MOST_COLUMNS = 1_200
@@ -109,11 +111,22 @@ class MarginFit:
 
 def solve_margin(problem: MarginProblem, tol: float, seed: int = 0, most: int = 20_000) -> MarginFit:
     """Minimise P until the gap is ≤ tol·P, by the method that suits the shape."""
-    if problem.d > MOST_COLUMNS:
-        if not problem.sparse and problem.n <= MOST_COLUMNS:
-            return _in_row_space(problem, tol)
+    method = choose_margin(problem.n, problem.d, problem.sparse, problem.squared).method
+    if method.endswith(ROW_SPACE):
+        return _in_row_space(problem, tol)
+    if method == "dual coordinate descent":
         return dual_descent(problem, tol, seed, most)
     return newton(problem, tol) if problem.squared else interior(problem, tol)
+
+
+def choose_margin(n: int, d: int, sparse: bool, squared: bool) -> Choice:
+    """Which method solves a problem of this shape, and why."""
+    exact = "newton" if squared else "interior point"
+    if d <= MOST_COLUMNS:
+        return Choice(exact, f"{d} columns: a matrix of them is small, and exact steps end at the last digits")
+    if not sparse and n <= MOST_COLUMNS:
+        return Choice(exact + ROW_SPACE, f"{d} columns and {n} rows: the weights lie in the span of the rows")
+    return Choice("dual coordinate descent", f"{d} columns are too many for a matrix of them")
 
 
 def _in_row_space(problem: MarginProblem, tol: float) -> MarginFit:
@@ -122,7 +135,7 @@ def _in_row_space(problem: MarginProblem, tol: float) -> MarginFit:
     inner = MarginProblem(triangle.T, problem.y, problem.c, problem.squared, problem.bias, problem.free)
     fit = newton(inner, tol) if problem.squared else interior(inner, tol)
     w = np.append(Q @ fit.w[:-1], fit.w[-1])
-    return MarginFit(w, fit.objective, fit.gap, fit.steps, fit.alpha, fit.method + " in the span of the rows")
+    return MarginFit(w, fit.objective, fit.gap, fit.steps, fit.alpha, fit.method + ROW_SPACE)
 
 
 def solve_scaled(H: Array, g: Array) -> Array:
