@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
-from discriminant import Adaline, Discriminant, LinearMachine, Perceptron, criteria, datasets, optimize, solution_region
-from discriminant.errors import DataError, MismatchError
+from discriminant import (
+    Adaline,
+    Discriminant,
+    LinearMachine,
+    LogisticRegression,
+    Perceptron,
+    criteria,
+    datasets,
+    optimize,
+    solution_region,
+)
+from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError
 
 IRIS = datasets.load("iris")
 X, y = IRIS.X[:100], IRIS.y[:100]  # separable
@@ -54,3 +66,27 @@ def test_a_solution_region_is_told_in_a_line():
     assert repr(solution_region(X, y)).startswith("SolutionRegion(100 half-spaces, 5 weights, margin 0; center [")
     assert "empty" in repr(solution_region(IRIS.X[50:], IRIS.y[50:]))
     assert "overlapping" in repr(solution_region(IRIS.X[50:], IRIS.y[50:]))
+
+
+@pytest.mark.parametrize("optimizer", ["gradient-descent", "newton", "lbfgs"])
+def test_logistic_regression_by_a_named_optimizer_is_traced(optimizer):
+    seen = []
+    model = LogisticRegression(optimizer=optimizer, C=10.0, trace=True, callback=lambda step: seen.append(step.k))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscriminantWarning)  # gradient descent is not at its end after 1000 steps
+        model.fit(Z, y)
+    frame = model.history_.to_frame()
+    assert {"k", "objective", "step", "errors", "a0", "a4"} <= set(frame.columns)
+    np.testing.assert_allclose(frame[["a1", "a2", "a3", "a4"]].to_numpy()[-1], model.coef_[0], rtol=1e-12)
+    assert len(seen) == len(frame)
+
+
+def test_logistic_regression_stops_where_the_callback_says_so():
+    with pytest.warns(DiscriminantWarning, match="callback"):
+        model = LogisticRegression(optimizer="lbfgs", callback=lambda step: step.k >= 3).fit(Z, y)
+    assert model.n_iter_[0] == 3
+
+
+def test_a_trace_of_the_automatic_method_is_refused():
+    with pytest.raises(ParameterError, match="named optimizer"):
+        LogisticRegression(trace=True).fit(Z, y)

@@ -93,6 +93,8 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         How outputs that were fitted by themselves name a class; see ``Discriminant``.
     reject_label : label, optional
         What ``predict`` says with "unanimous" where not exactly one class is claimed: −1 or "reject" unless given.
+    trace : bool, callback : function of a step
+        Of a named ``optimizer``: keep the weights and errors of each step; look at each, and stop it where it is true.
 
     Attributes
     ----------
@@ -148,6 +150,8 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         coding: Any = "auto",
         decoder: str | None = None,
         reject_label: Any = None,
+        trace: bool = False,
+        callback: Any = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -173,6 +177,8 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         self.coding = coding
         self.decoder = decoder
         self.reject_label = reject_label
+        self.trace = trace
+        self.callback = callback
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

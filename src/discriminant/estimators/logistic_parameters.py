@@ -48,6 +48,12 @@ def check_parameters(estimator: Any) -> Strength:
             raise ParameterError(_refusal(estimator, name, "True or False"))
     if not (estimator.class_weight is None or isinstance(estimator.class_weight, dict)):
         check_choice(estimator, "class_weight", ("balanced", None))
+    watched = getattr(estimator, "trace", False) or getattr(estimator, "callback", None) is not None
+    if watched and isinstance(estimator.optimizer, str) and estimator.optimizer.lower() == "auto":
+        raise ParameterError(
+            "trace and callback follow the steps of a named optimizer, such as optimizer='newton'; the automatic one "
+            "keeps objective, gradient and step in history_ without them."
+        )
     if estimator.n_jobs is not None:
         warnings.warn(
             "'n_jobs' has no effect since 1.8 and will be removed in 1.10. "

@@ -60,7 +60,8 @@ def textbook_fit(
 ) -> tuple[Solution, Choice]:
     """Run the optimizer that ``estimator.optimizer`` names, from weights in (−0.01, 0.01) or from ``start``."""
     objective = textbook_objective(problem, n_classes)
-    optimizer, choice = prepare_optimizer(estimator.optimizer, objective)
+    options = {"trace": bool(estimator.trace), "count_errors": bool(estimator.trace), "callback": estimator.callback}
+    optimizer, choice = prepare_optimizer(estimator.optimizer, objective, **options)
     first = starting_weights("random", objective, estimator.random_state) if start is None else start
     if not problem.intercept:
         first[0] = 0.0
