@@ -227,3 +227,22 @@ def test_their_own_tests_of_the_class_pass(tmp_path):
     )
     assert run.returncode == 0, run.stdout[-4000:]
     assert " passed" in run.stdout
+
+
+@pytest.mark.parametrize("refit", [True, False])
+def test_plan_certificate_and_history_are_there_after_a_search_too(refit):
+    X, y = data("iris")
+    model = LogisticRegressionCV(Cs=3, refit=refit, use_legacy_attributes=False)
+    assert model.plan(X, y).method == LogisticRegression().plan(X, y).method
+    assert not hasattr(model, "n_features_in_")  # a plan is no fit
+    model.fit(X, y)
+    assert model.certificate_.converged
+    assert ("mean of the weights of 5 folds" in model.certificate_.status) is not refit
+    assert (len(model.history_) > 0) is refit
+
+
+def test_a_summary_after_a_search_remembers_the_rows():
+    X, y = data("iris")
+    model = LogisticRegressionCV(Cs=[0.5], use_legacy_attributes=False).fit(X, y)
+    alone = LogisticRegression(C=0.5).fit(X, y)
+    np.testing.assert_allclose(model.summary().standard_error, alone.summary().standard_error, rtol=1e-8)

@@ -27,7 +27,9 @@ from discriminant.estimators.logistic_folds import FoldFits, Folds
 from discriminant.estimators.logistic_inputs import is_table
 from discriminant.estimators.logistic_parameters import Strength, check_parameters
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
-from discriminant.protocols import Array
+from discriminant.optimize.choose import Choice
+from discriminant.optimize.history import History
+from discriminant.protocols import Array, Certificate
 
 FOLD_TOL = 1e-7  # fits whose scores are averaged need no more
 
@@ -59,6 +61,12 @@ class LogisticRegressionCV(LogisticRegression):
         As scikit-learn's.
     gaps_ : array (n_folds, n_l1_ratios, n_cs)
         The proved gap of every fold's fit.
+
+    Notes
+    -----
+    There is no ``basis``: features that learn from rows must be learned in each fold anew.  Where they do not learn, as
+    products do, ``make_pipeline(bases.Polynomial(2), LogisticRegressionCV())`` is the same; else search over C with
+    ``GridSearchCV(LogisticRegression(basis="rbf:50"), {"C": ...})``.
 
     Examples
     --------
@@ -201,7 +209,7 @@ class LogisticRegressionCV(LogisticRegression):
         model = self._one(C, ratio)
         if average is None:
             model.fit(X, y, sample_weight)
-            for name in ("discriminant_", "coef_", "intercept_", "certificate_", "history_", "_kept"):
+            for name in ("discriminant_", "coef_", "intercept_", "certificate_", "history_", "_kept", "_rows"):
                 setattr(self, name, getattr(model, name))
             return
         from discriminant.estimators.logistic import _link
@@ -212,6 +220,16 @@ class LogisticRegressionCV(LogisticRegression):
         self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
         self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)
         self._kept = (self.coef_.copy(), self.intercept_.copy())
+        status = f"The mean of the weights of {len(self.gaps_)} folds, each at its own best C: the minimum of no one J."
+        unknown = float("nan")
+        worst = float(self.gaps_.max())
+        self.certificate_ = Certificate(status, bool(np.isfinite(worst)), unknown, unknown, worst, unknown, unknown)
+        self.history_ = History()
+
+    def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
+        """Which method would fit all rows with the C that is chosen, and why."""
+        choice = self._one(1.0, self._ratios()[0]).plan(X, y, sample_weight)
+        return Choice(choice.method, f"{choice.why}; after folds that share their work over the grid")
 
     def _attributes(self, scores: Array, paths: Array, steps: Array, C: float, ratio: float, ratios: Any) -> None:
         """scikit-learn's attributes, in its old form or in its new one."""
