@@ -251,7 +251,7 @@ def too_long(blocks: ArrayBlocks) -> str:
     """Why single-sample steps ended in infinite weights although X is finite, and how short they should be."""
     longest = max(float(np.max(block.design.squared_norms(), initial=0.0)) for block in blocks)
     return (
-        "The weights overflow although X is finite: the steps are too long for these rows. Take a shorter step (eta0 or "
-        "SingleSample(step=...)), or rescale the columns: on a quadratic criterion single-sample steps are stable below "
-        f"2/max‖y‖² = {2 / max(longest, 1e-300):.3g}."
+        "The weights overflow although X is finite: the steps are too long for these rows. Take a shorter step (eta0, "
+        "or SingleSample(step=...)), or rescale the columns: on a quadratic criterion single-sample steps are stable "
+        f"below 2/max‖y‖² = {2 / max(longest, 1e-300):.3g}."
     )
