@@ -7,6 +7,7 @@ Missing values are not searched here; the sums show them (``data.check``).
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -20,7 +21,7 @@ from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type
 from discriminant.data.rows import require_unique_names
 from discriminant.data.sources import find_source
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.errors import DataError, ParameterError, ScaleWarning, names
 from discriminant.estimators.compiled import TRUSTED, note_columns, require_columns
 from discriminant.protocols import Array
 
@@ -97,7 +98,31 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
         raise DataError(
             f"X holds {X.dtype} values: dates and durations are no numbers. Take a difference in days, say."
         )
-    return validate_data(estimator, X=X, reset=reset, accept_sparse=accept, dtype="numeric", ensure_all_finite=False)
+    if reset and kind in "iu":
+        _tell_of_rounding(X)
+    try:
+        return validate_data(
+            estimator, X=X, reset=reset, accept_sparse=accept, dtype="numeric", ensure_all_finite=False
+        )
+    except TypeError as error:
+        if "NAType" not in str(error):
+            raise
+        raise DataError("X contains missing values (pandas' NA); drop those rows, or fill them first.") from error
+
+
+def _tell_of_rounding(X: Any) -> None:
+    """Warn of integers that float64 cannot hold: identifiers, times in nanoseconds."""
+    values = X.data if hasattr(X, "indptr") else X
+    if values.dtype.itemsize < 8 or not values.size:
+        return
+    extremes = int(values.min()), int(values.max())
+    if max(abs(value) for value in extremes) > 2**53:
+        warnings.warn(
+            f"X holds integers as large as {max(extremes, key=abs)}; beyond 2**53 they are rounded. Subtract a "
+            "constant first, or leave out columns that are identifiers.",
+            ScaleWarning,
+            stacklevel=5,
+        )
 
 
 def require_unmasked(values: Any, name: str) -> None:
@@ -122,7 +147,7 @@ def read_sample(estimator: Any, X: Any, y: Any, sample_weight: Any = None, class
     if classes is not None:
         found, codes = _recode(found, codes, np.asarray(classes))
     require_two(found)
-    weight = check_weights(sample_weight, rows.shape[0])
+    weight = check_weights(sample_weight, rows.shape[0], codes if classes is None else None)
     dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
     return Sample(make_blocks(rows, codes, weight), found, codes, weight, dtype)
 
