@@ -210,11 +210,13 @@ def undisturbed(row: Row, worker: Worker, options: Options, neighbours: Neighbou
     best: tuple[float, float, float, Sample] | None = None
     for _ in range(1 if options.brief else ATTEMPTS):
         neighbours.settle(options.quiet, options.patience)
-        pid = worker.process.pid
-        busy, start = busy_seconds() - own_seconds(pid), time.monotonic()
+        process = getattr(worker, "process", None)
+        own = 0.0 if process is None else own_seconds(process.pid)
+        busy, start = busy_seconds(), time.monotonic()
         sample: Sample = worker.call("sample", row.method)
         wall = time.monotonic() - start
-        foreign = busy_seconds() - own_seconds(pid) - busy
+        own = sample.cpu if process is None else own_seconds(process.pid) - own
+        foreign = busy_seconds() - busy - own
         if best is None or foreign / wall < best[0]:
             best = (foreign / wall, foreign, wall, sample)
         if foreign / wall <= DISTURBED:

@@ -9,6 +9,7 @@ A method that steps in the units of X may tell (warn) instead of giving the same
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -62,6 +63,7 @@ X, Y = data()
 N, D = X.shape
 PLAIN = Given(X, Y)
 CASES: list[Case] = []
+_SEEN: set[tuple[str, int, str]] = set()
 
 
 def case(name: str, group: str, given: Any, expect: str = "same", **more: Any) -> None:
@@ -69,7 +71,11 @@ def case(name: str, group: str, given: Any, expect: str = "same", **more: Any) -
     make = given if callable(given) else lambda: given
     if expect == "same":
         more.setdefault("benign", lambda: PLAIN)
-    CASES.append(Case(name, group, make, expect, **more))
+    # A module of cases may be loaded twice, once as a test and once for its doctests: the table holds a line once.
+    origin = sys._getframe(1).f_code.co_filename, sys._getframe(1).f_lineno, name
+    if origin not in _SEEN:
+        _SEEN.add(origin)
+        CASES.append(Case(name, group, make, expect, **more))
 
 
 def harmless(given: Given) -> Callable[[], Given]:

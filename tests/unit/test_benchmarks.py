@@ -327,7 +327,7 @@ def test_the_command_writes_table_json_and_picture(command: Any, capsys: pytest.
     result = json.loads((folder / "quick-tiny.json").read_text())
     by_label = {row["label"]: row for row in result["rows"]}
     assert by_label["scikit-learn lsqr"]["verdict"]["same"] is True
-    assert by_label["scikit-learn svd"]["peak"] >= 0
+    assert by_label["scikit-learn svd"]["peak"] is None  # the quick form looks at our memory only
     assert "| scikit-learn lsqr |" in capsys.readouterr().out
     assert (folder / "quick-speed.png").stat().st_size > 1_000
 

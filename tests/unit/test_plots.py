@@ -190,7 +190,7 @@ def test_history_plot_is_the_display(petals):
 
 
 def test_history_display_refuses_what_has_no_steps(petals):
-    with pytest.raises(DataError, match="no history_"):
+    with pytest.raises(DataError, match="history is empty"):
         plots.HistoryDisplay.from_estimator(LinearDiscriminantAnalysis().fit(*petals))
 
 

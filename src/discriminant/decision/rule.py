@@ -45,7 +45,7 @@ def largest(g: Array, from_zero: bool = False) -> Array:
         return np.asarray(g.argmax(axis=1))
     best: Any = 0.0 if from_zero else g[:, 0]
     rest = g if from_zero else g[:, 1:]
-    codes = (rest[:, 0] > best).view(np.uint8)
+    codes: Array = np.asarray(rest[:, 0] > best).view(np.uint8)
     for k in range(1, rest.shape[1]):
         best = np.maximum(best, rest[:, k - 1])
         # A later winner has the larger number, so that the maximum of numbers is the last winner.

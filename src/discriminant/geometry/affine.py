@@ -40,7 +40,7 @@ NEAR = 1e3  # Σ_j |c_j w_j| up to which w₀ + Wᵗx is as right as 2e-13, so t
 
 def is_large(X: Any) -> bool:
     """Whether the rows of X are walked over in blocks."""
-    shape = getattr(X, "shape", ())
+    shape: Any = getattr(X, "shape", ())
     return len(shape) == 2 and int(shape[0]) * int(shape[1]) > SMALL
 
 
