@@ -22,6 +22,7 @@ from discriminant.protocols import Array, Block
 
 GRAM_ROWS = 2_048
 GATHER_ROWS = 128
+PIECES = 8
 SHARED_WORK = 3_000_000  # multiplications from which a product is split over threads
 WIDE_ENOUGH = 64  # n / d from which columns are left in place
 
@@ -110,9 +111,10 @@ class _Moments:
 
 
 def _pieces(n: int, work: float) -> tuple[list[tuple[int, int]], int]:
-    threads = workers() if work >= SHARED_WORK else 1
-    edges = np.linspace(0, n, threads + 1).astype(int)
-    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)), threads
+    """(pieces of the rows, threads): as many pieces on every machine, so that their sum has the same bits."""
+    shared = work >= SHARED_WORK
+    edges = np.linspace(0, n, PIECES + 1 if shared else 2).astype(int)
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)), workers() if shared else 1
 
 
 @dataclass
