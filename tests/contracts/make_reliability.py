@@ -1,7 +1,7 @@
 """Write docs/reliability.md: ``python tests/contracts/make_reliability.py``.
 
 Every hostile case against every estimator of ours and, beside them, scikit-learn's, each in a process of its own; then
-the mutated files, and the time that one row takes.
+the mutated files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import os
 import platform
 import subprocess
 import sys
-import timeit
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -124,55 +123,6 @@ def faults(found: dict[str, dict[str, Outcome]]) -> list[str]:
     return ["| estimator | case | outcome | |", "|---|---|---|---|", *lines] if lines else ["None."]
 
 
-def latency() -> list[str]:
-    """Microseconds for the probabilities of one row, all in one run: the best of several rounds."""
-    import discriminant
-
-    iris = discriminant.datasets.load("iris")
-    row = iris.X[:1].copy()
-    pairs = {
-        "LDA": "LinearDiscriminantAnalysis",
-        "QDA": "QuadraticDiscriminantAnalysis",
-        "logistic": "LogisticRegression",
-    }
-    lines = ["| | `scorer` | `predict_proba` | ONNX | scikit-learn | ratio |", "|---|---|---|---|---|---|"]
-    for title, name in pairs.items():
-        model = getattr(discriminant, name)().fit(iris.X, iris.y)
-        more = {"max_iter": 1000} if title == "logistic" else {}
-        peer = theirs()[name](**more).fit(iris.X, iris.y)
-        score, one = model.scorer(), row[0]
-        engine = _onnx(model, row)
-        calls = [
-            lambda s=score, x=one: s(x),
-            lambda m=model: m.predict_proba(row),
-            engine,
-            lambda p=peer: p.predict_proba(row),
-        ]
-        best = [None if call is None else _microseconds(call) for call in calls]
-        cells = ["–" if number is None else f"{number:.1f}" for number in best]
-        lines.append(f"| {title} | " + " | ".join(cells) + f" | {best[3] / best[1]:.1f}× |")  # type: ignore[operator]
-    return lines
-
-
-def _microseconds(call: Callable[[], Any]) -> float:
-    call()
-    return min(timeit.repeat(call, number=200, repeat=25)) / 200 * 1e6
-
-
-def _onnx(model: Any, row: Any) -> Callable[[], Any] | None:
-    try:
-        import onnxruntime
-    except ImportError:
-        return None
-    import discriminant
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(discriminant.to_onnx(model), options, providers=["CPUExecutionProvider"])
-    given = {session.get_inputs()[0].name: np.asarray(row)}
-    return lambda: session.run(None, given)
-
-
 def fuzzed() -> list[str]:
     run = subprocess.run([sys.executable, str(ROOT / "tests/fuzz/run.py"), "--count", "10000"], capture_output=True,
                          text=True, check=True)  # fmt: skip
@@ -205,7 +155,6 @@ def page() -> str:
         "## The same cases given to scikit-learn's classes", LENIENT, "\n".join(summary(other)),
         "### What happened there", "\n".join(faults(other)),
         "## Mutated files", MUTATED, "\n".join(fuzzed()),
-        "## One row", ONE_ROW, "\n".join(latency()),
         "## Every case", LEGEND, "\n".join(table(mine, other)),
     ]  # fmt: skip
     return "\n\n".join(parts) + "\n"
@@ -223,9 +172,6 @@ MUTATED = """`python tests/fuzz/run.py --count 10000`: files with changed bits, 
 *Signed again*: the checksum was made right after the change, as a forger would; what is then still read is a model that
 gives its own probe's answers (with a changed note, say). Tables and command lines may be read or refused, and nothing
 else."""
-ONE_ROW = (
-    "Microseconds for the probabilities of one row of iris, all in one run on a shared machine; the best of 25 rounds."
-)
 LEGEND = """✓ right, ! told, – refused with a sentence, ✗ silently wrong, E internal error, W a warning from a
 dependency, H hang, C crash; blank: the estimator has no such parameter or takes no weights."""
 
