@@ -24,13 +24,13 @@ class Elementary(Expansion):
 
     def _values(self, X: Any) -> list[Array]:
         """For each column, the values v that it is mapped with."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say its _values.")
 
     def _function(self, x: Array, value: Array) -> Array:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say its _function.")
 
     def _name(self, column: str, value: str) -> str:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say its _name.")
 
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
         values = self._values(X)

@@ -25,13 +25,13 @@ class Expansion(Contract):
     """Abstract: a basis as a transformer.  Concrete bases are frozen dataclasses with the three methods above."""
 
     def _learn(self, X: Any, y: Any) -> dict[str, Any]:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say its _learn.")
 
     def _map(self, X: Any) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say its _map.")
 
     def _names(self, x: list[str]) -> list[str]:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must say its _names.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what the basis takes from the data; y is used by the few bases that look at classes."""
