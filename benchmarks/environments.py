@@ -17,7 +17,17 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / ".bench-venvs"
 # Environment → what pip installs there; apart, since adelie wants NumPy 1, and since none may change our versions.
 PACKAGES = {
-    "peers": ("glum", "skglm", "celer", "snapml", "python-glmnet", "abess", "vowpalwabbit", "liblinear-official"),
+    "peers": (
+        "glum",
+        "skglm",
+        "celer",
+        "snapml",
+        "python-glmnet",
+        "abess",
+        "vowpalwabbit",
+        "liblinear-official",
+        "dask-ml",
+    ),
     "adelie": ("adelie",),
 }
 COMMON = ("numpy", "scipy", "scikit-learn", "threadpoolctl")

@@ -19,6 +19,7 @@ from benchmarks.scale_data import standard
 
 BLOCK = 50_000
 CHECKS = (20_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_500_000, 3_000_000, 6_000_000, 12_000_000)
+VW_ROWS = (100_000, 300_000, 1_000_000, 2_000_000)
 
 
 class Clock:
@@ -150,7 +151,9 @@ def dask_ml(
     return {"solver": solver, "iterations": list(iterations)[: len(done)]}
 
 
-def vowpal(folder: Path, clock: Clock, way: str = "online", counts: tuple[int, ...] = ()) -> dict[str, Any]:
+def vowpal(
+    folder: Path, clock: Clock, way: str = "online", counts: tuple[int, ...] = (), rate: float = 0.5
+) -> dict[str, Any]:
     """Vowpal Wabbit on its own text format, prepared beforehand: on-line, or L-BFGS over its cache."""
     import vowpalwabbit
 
@@ -163,14 +166,14 @@ def vowpal(folder: Path, clock: Clock, way: str = "online", counts: tuple[int, .
             break
         clock.start()
         if way == "online":
-            line = f"{common} --l2 {1.0 / n:.3e} --examples {count}"
+            line = f"{common} --l2 {1.0 / n:.3e} --learning_rate {rate} --examples {count}"
         else:
             line = f"{common} --bfgs --l2 1 --passes {count} --cache_file {folder / 'X.cache'} --holdout_off"
         model = vowpalwabbit.Workspace(line)
         done.append(clock.now)
         w = np.array([model.get_weight_from_name(f"f{j}") for j in range(len(mean))]) / spread
         clock.keep(np.concatenate([[model.get_weight_from_name("Constant")] - mean @ w, w]), count)
-    return {"way": way}
+    return {"way": way, "rate": rate}
 
 
 CONTENDERS: dict[str, Callable[[Path, Clock], dict[str, Any]]] = {
@@ -182,8 +185,10 @@ CONTENDERS: dict[str, Callable[[Path, Clock], dict[str, Any]]] = {
     "SGD adaptive": lambda f, c: sgd(f, c, learning_rate="invscaling", eta0=0.02, power_t=0.25, average=100_000),
     "dask-ml newton": lambda f, c: dask_ml(f, c, "newton", (3, 5, 7)),
     "dask-ml lbfgs": lambda f, c: dask_ml(f, c, "lbfgs", (10, 30, 100)),
-    "VW on-line": lambda f, c: vowpal(f, c, "online", (100_000, 300_000, 1_000_000, 2_000_000)),
-    "VW bfgs": lambda f, c: vowpal(f, c, "bfgs", (5, 15, 40)),
+    "VW on-line": lambda f, c: vowpal(f, c, "online", VW_ROWS),
+    "VW on-line 0.05": lambda f, c: vowpal(f, c, "online", VW_ROWS, 0.05),
+    "VW on-line 0.01": lambda f, c: vowpal(f, c, "online", VW_ROWS, 0.01),
+    "VW bfgs": lambda f, c: vowpal(f, c, "bfgs", (5, 15, 40, 80)),
 }
 
 

@@ -128,7 +128,7 @@ _MEASURED = (
         Aim(20.0),
         (6_000, 20),
         design="correlated",
-        cap=12.0,
+        cap=26.0,
     ),
     _task(
         "softmax-fashion",

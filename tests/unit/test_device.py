@@ -232,19 +232,37 @@ def test_the_gap_of_many_classes_is_proved_in_float64_on_a_gpu() -> None:
 @pytest.mark.skipif(not GPU, reason="there is no CUDA device")
 @pytest.mark.parametrize("d", [1, 5, 17, 33, 64])
 @pytest.mark.parametrize("shifted", [False, True])
-def test_the_fused_look_takes_the_same_moments(d: int, shifted: bool) -> None:
-    kernels = pytest.importorskip("discriminant.kernels.device_moments", reason="the kernel is not importable")
-    if not kernels.HERE:
-        pytest.skip(reason="Triton is not installed")
+@pytest.mark.parametrize("n_classes", [2, 8, 16])
+def test_the_fused_look_takes_the_same_moments(d: int, shifted: bool, n_classes: int) -> None:
+    from discriminant.kernels import device_moments
+
+    if not device_moments.here(torch, "cuda"):
+        pytest.skip(reason="torch cannot compile kernels for this device")
     generator = torch.Generator(device="cuda").manual_seed(d)
     X = torch.randn((300_001, d), generator=generator, device="cuda") * 3 + 2
-    codes = torch.randint(0, 7, (len(X),), generator=generator, device="cuda")
-    shift = torch.randn((7, d), generator=generator, device="cuda") if shifted else None
-    unit = torch.full((d,), 16.0, device="cuda")
-    gram, sums, counts = kernels.moments(X, codes, shift, unit, torch)
-    rows = X.double() - (shift.double()[codes] if shifted else 0.0)
-    best = rows.T @ rows
-    assert float((gram - best).abs().max() / best.abs().max()) < 1e-5  # matrix units cut off what they add
-    own = torch.stack([rows[codes == k].sum(dim=0) for k in range(7)])
-    assert float((sums[:7] - own).abs().max() / rows.abs().sum()) < 1e-7
-    assert counts[:7].tolist() == torch.bincount(codes, minlength=7).tolist()
+    codes = torch.randint(0, n_classes, (len(X),), generator=generator, device="cuda")
+    shift = np.random.default_rng(d).normal(size=(n_classes, d)).astype(np.float32) if shifted else None
+    found = device_moments.moments(X, codes, shift, np.full(d, 16.0), n_classes)
+    assert found is not None
+    gram, sums, counts = found
+    rows = X.double() - (torch.from_numpy(shift).cuda().double()[codes] if shift is not None else 0.0)
+    best = (rows.T @ rows).cpu().numpy()
+    assert np.abs(gram - best).max() / np.abs(best).max() < 2e-6  # matrix units cut off what they add
+    assert np.array_equal(gram, gram.T)
+    own = torch.stack([rows[codes == k].sum(dim=0) for k in range(n_classes)]).cpu().numpy()
+    assert np.abs(sums - own).max() / float(rows.abs().sum()) < 1e-7
+    assert counts.tolist() == torch.bincount(codes, minlength=n_classes).tolist()
+
+
+@pytest.mark.skipif(not GPU, reason="there is no CUDA device")
+@pytest.mark.parametrize("odd", ["rare", "large", "negative", "far"])
+def test_labels_that_some_rows_do_not_show_are_found(odd: str) -> None:
+    generator = torch.Generator(device="cuda").manual_seed(0)
+    X = torch.randn((400_000, 8), generator=generator, device="cuda")
+    y = torch.randint(0, 3, (len(X),), generator=generator, device="cuda")
+    y[12_345:12_360] = {"rare": 3, "large": 40, "negative": -1, "far": 2**32}[odd]
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    best = LinearDiscriminantAnalysis().fit(X.double().cpu().numpy(), y.cpu().numpy())
+    assert model.classes_.tolist() == best.classes_.tolist()
+    np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-5)
+    np.testing.assert_allclose(model.priors_, best.priors_, rtol=1e-12)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,12 +24,14 @@ from discriminant.data.check import check_weights
 from discriminant.data.device_library import TorchLibrary, library_of
 from discriminant.data.labels import WIDEST_TABLE, encode_labels
 from discriminant.data.rows import DenseDesign
+from discriminant.data.sources import PROVED, LabelsMisjudged
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array, Block, Result
 
 SMALL_VALUES = 2_000_000  # values of X below which the rows are fetched: a fit in memory takes less than the launches
 BLOCK_VALUES = 1 << 27  # values of the widest array that a pass makes of a block: half a gigabyte of float32
-PEEK_ROWS = 1 << 18
+FEW_CODES = 8  # that are quicker looked for than counted
+PEEKED = 128  # rows that are fetched to learn of their size
 RESIDENT_SHARE = 0.6  # of the free device memory that rows may take for good; the rest is work space
 
 # Kernels that the device has of its own: class → "module:function" with function(kernel, blocks) → the reduced sum.
@@ -112,6 +115,12 @@ class DeviceRows:
                 coming = send(turn + 1)
             yield start, stop, block
 
+    @cached_property
+    def some(self) -> Array:
+        """Some rows from all over X, fetched once."""
+        rows = self.X[:: _stride(self.shape[0]), :]
+        return np.asarray(rows if self.streamed else self.library.get(rows))
+
     def working(self, piece: Any) -> Any:
         """A piece in the type of the arithmetic."""
         return piece if self.kind == self.arithmetic else self.library.cast(piece, self.arithmetic)
@@ -145,6 +154,8 @@ class DeviceBlocks(ArrayBlocks):
     target: Any = None
     weight: Any = None
     block_rows: int = field(default=0)
+    seen: Array | None = None  # the codes of every so-manieth row, in memory
+    doubtful: bool = False  # only these were looked at: the first pass must see that there are no others
 
     in_memory: ClassVar[bool] = False
     elsewhere: ClassVar[bool] = True
@@ -207,10 +218,20 @@ class DeviceBlocks(ArrayBlocks):
         lib = self.library
         return np.asarray(lib.get(lib.take(self.target, lib.index(index))))
 
+    @cached_property
+    def peek(self) -> Block:
+        """Some rows from all over X with their codes."""
+        return Block(DenseDesign(self.rows.some), 0, _some(self.target) if self.seen is None else self.seen, None)
+
     def sample(self, n_rows: int, n_classes: int) -> Block:
+        """Some rows from all over X and one at least of each class: few where they suffice, since each look waits."""
+        peek = self.peek
+        missing = np.flatnonzero(np.bincount(np.asarray(peek.target), minlength=n_classes) == 0)
+        if n_rows <= 4 * PEEKED and not len(missing):
+            return peek
         index = np.unique(np.linspace(0, self.n_rows - 1, min(n_rows, self.n_rows)).astype(np.intp))
         codes = self._codes(index)
-        missing = np.setdiff1d(np.arange(n_classes), codes)
+        missing = np.setdiff1d(missing, codes)
         if len(missing):
             first = [int(found) for k in missing[:1000] if (found := self._first(int(k))) >= 0]
             index = np.unique(np.concatenate([index, np.array(first, dtype=np.intp)]))
@@ -230,6 +251,14 @@ class DeviceBlocks(ArrayBlocks):
         if self.weight is not None:
             weight = weight * self.library.get(self.weight)[index]
         return index, Block(self.rows.pick(index), 0, codes[index], weight)
+
+    def prove(self, counted: float | None = None) -> None:
+        """Insist that the codes are those of the classes: by the number of rows that a pass counted, or by a look."""
+        if not self.doubtful or counted == self.n_rows:
+            return
+        low, high = self.library.span(self.target)() if counted is None else (-1, -1)
+        if self.seen is None or low < 0 or high > int(self.seen.max()):
+            raise LabelsMisjudged
 
     def _threads(self) -> int:
         return 1  # blocks are fetched one after the other
@@ -261,11 +290,16 @@ class DeviceSource:
         length = y.shape[0] if getattr(y, "shape", None) else len(y)
         if length != n:
             raise DataError(f"X has {n} rows and y has {length}: inconsistent numbers of samples.")
-        found, codes = encode_on_device(lib, y, classes)
+        small = n * self.shape[1] < self.smallest and not self.rows.streamed
+        prove = PROVED.get() or small or classes is not None or sample_weight is not None
+        guessed = None if prove else guess_labels(lib, y)
+        found, codes, seen = guessed or encode_on_device(lib, y, classes, lambda: self.rows.some)
         weight = check_weights(None if sample_weight is None else in_memory(sample_weight), n)
-        if n * self.shape[1] < self.smallest and not self.rows.streamed:
+        if small:
             return make_blocks(lib.get(self.rows.X), lib.get(codes), weight), found
-        return DeviceBlocks(self.rows, codes, None if weight is None else lib.put(weight)), found
+        return DeviceBlocks(
+            self.rows, codes, None if weight is None else lib.put(weight), seen=seen, doubtful=guessed is not None
+        ), found
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
         """Results on the device on which X lies; labels that are text come back in memory."""
@@ -303,42 +337,73 @@ def in_memory(values: Any) -> Array:
     return np.asarray(values)
 
 
-def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, Any]:
-    """(classes, codes on the device): integers on the device stay there; other labels are encoded in memory."""
+def guess_labels(lib: Any, y: Any) -> tuple[Array, Any, Array] | None:
+    """What ``encode_on_device`` gives, from the labels of some rows alone: successive integers, if they are that."""
+    if type(y).__module__.partition(".")[0] != lib.name or lib.kind(y) != "int64" or len(y.shape) != 1:
+        return None
+    some = _some(y)
+    found = np.unique(some)
+    low = int(found[0])
+    if len(found) < 2 or int(found[-1]) - low != len(found) - 1:
+        return None
+    return found, y if low == 0 else y - low, some - low
+
+
+def _stride(n_rows: int) -> int:
+    return -(-n_rows // PEEKED)
+
+
+def _some(codes: Any) -> Array:
+    """The codes of some rows from all over, in memory."""
+    return in_memory(codes[:: _stride(codes.shape[0])])
+
+
+def encode_on_device(
+    lib: Any, y: Any, classes: Array | None, meanwhile: Callable[[], Any] = lambda: None
+) -> tuple[Array, Any, Array | None]:
+    """(classes, codes on the device, some of them): integers on the device stay there, others are encoded in memory.
+
+    ``meanwhile`` is called while the device looks at the labels.
+    """
     own = type(y).__module__.partition(".")[0] == lib.name
     if not own or lib.kind(y) not in ("int64", "int32", "int16", "int8", "uint8") or len(y.shape) != 1:
         found, codes = encode_labels(in_memory(y))
         if classes is not None:
             found, codes = _recoded(found, codes, np.asarray(classes))
-        return found, lib.index(codes)
-    low, high = lib.span(y)
+        return found, lib.index(codes), None
+    span = lib.span(y)
+    meanwhile()
+    low, high = span()
     if high - low >= WIDEST_TABLE:
         found, codes = encode_labels(lib.get(y))
-        return found, lib.index(codes)
+        return found, lib.index(codes), None
     moved = lib.cast(y, "int64") if low == 0 else lib.cast(y, "int64") - low
-    here = _present(lib, moved, high - low + 1) + low
+    some = _some(moved)
+    present = np.unique(some)
+    if len(present) <= high - low:  # some rows do not show every code: the rest is looked for
+        present = _present(lib, moved, present, high - low + 1)
+    here = present + low
     found = here.astype(lib.kind(y))
     known = found if classes is None else np.asarray(classes)
-    strange = np.setdiff1d(found, known)
+    strange = found[:0] if classes is None else np.setdiff1d(found, known)
     if len(strange):
         raise DataError(
             f"y contains the class {names(list(strange))}, which is not among the classes {names(list(known))}."
         )
     if len(known) == high - low + 1 and (known == np.arange(low, high + 1)).all():
-        return known, moved
+        return known, moved, some
     table = np.zeros(high - low + 1, dtype=np.int64)
     table[here - low] = np.searchsorted(known, here)
     codes = lib.put(table)
-    return known, lib.take(codes, moved)
+    return known, lib.take(codes, moved), None
 
 
-def _present(lib: Any, codes: Any, n_codes: int) -> Array:
-    """Which of the codes occur; all rows are counted only where the first ones do not show every code already."""
-    for part in (codes[: min(PEEK_ROWS, codes.shape[0])], codes):
-        seen = lib.counts(part, n_codes) > 0
-        if seen.all() or part.shape[0] == codes.shape[0]:
-            break
-    return np.flatnonzero(seen)
+def _present(lib: Any, codes: Any, known: Array, n_codes: int) -> Array:
+    """Which codes occur: a look over all rows for each that is not known to, or one count where they are many."""
+    missing = np.setdiff1d(np.arange(n_codes), known)
+    if len(missing) > FEW_CODES:
+        return np.flatnonzero(lib.counts(codes, n_codes))
+    return np.union1d(known, [k for k in missing.tolist() if bool(lib.xp.any(codes == k))]).astype(np.intp)
 
 
 def _recoded(found: Array, codes: Array, classes: Array) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ from discriminant.data import ArrayBlocks, as_rows, encode_labels, is_frame, mak
 from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type
 from discriminant.data.rows import require_unique_names
-from discriminant.data.sources import find_source
+from discriminant.data.sources import PROVED, LabelsMisjudged, find_source
 from discriminant.errors import DataError, ParameterError, ScaleWarning, names
 from discriminant.estimators.compiled import TRUSTED, note_columns, require_columns
 from discriminant.protocols import Array
@@ -58,13 +58,20 @@ def all_or_nothing(fit: Method) -> Method:
     @functools.wraps(fit)
     def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
+        token = PROVED.set(not getattr(self, "_counts_classes", False))
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                return fit(self, *args, **kwargs)
+                try:
+                    return fit(self, *args, **kwargs)
+                except LabelsMisjudged:
+                    PROVED.set(True)
+                    return fit(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
             raise
+        finally:
+            PROVED.reset(token)
 
     return whole  # type: ignore[return-value]
 

@@ -147,7 +147,7 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
     def _priors_from(self, moments: ClassMoments, classes: Array) -> Array:
         """The estimator's ``priors``, or the class frequencies where it has none."""
         self._require_every_class(moments, classes)
-        given = self.get_params(deep=False)["priors"]
+        given = getattr(self, "priors", None)
         if given is None:
             return moments.weight / moments.total
         priors = check_priors(given, classes)

@@ -25,6 +25,7 @@ from discriminant.protocols import Array, Block
 
 SAMPLE_ROWS = 512
 EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in about a tenth of a second
+QUICK_CLASSES = 64  # for which a small sample's means are one product
 NEAR_ZERO = 5.0  # deviations within which the means must lie for the shift to be left out
 SMALLEST_SQUARE = 1e-200  # below it squares may have lost digits to underflow: the column is measured in another unit
 
@@ -239,6 +240,12 @@ def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float, float]:
     values = values.toarray() if sparse else values
     dtype = getattr(block.design.raw, "dtype", np.dtype(np.float64))
     precision = float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(np.float64).eps)
+    precision = max(precision, float(np.finfo(np.float64).eps))
+    rounding = getattr(blocks, "rounding", 1.0)  # a device that multiplies float32
+    if not sparse and n_classes <= QUICK_CLASSES:
+        inflation = _inflation(values, _plain_means(values, block.target, n_classes)[block.target])
+        if inflation <= 1.0 + NEAR_ZERO**2:
+            return np.zeros((n_classes, values.shape[1])), np.zeros(values.shape[1]), precision, rounding * inflation
     origin = _typical(values)
     shift = np.tile(origin, (n_classes, 1))
     for k in np.unique(block.target):
@@ -252,8 +259,13 @@ def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float, float]:
         # Columns that are mostly zero need no shift, and without one they stay sparse.
         empty = (values != 0).mean(axis=0) <= 0.5
         shift[:, empty] = origin[empty] = 0.0
-    inflation *= getattr(blocks, "rounding", 1.0)  # a device that multiplies float32
-    return shift, origin, max(precision, float(np.finfo(np.float64).eps)), inflation
+    return shift, origin, precision, rounding * inflation
+
+
+def _plain_means(values: Array, codes: Array, n_classes: int) -> Array:
+    """The class means by one product; they need not be careful, since they only tell whether means are near zero."""
+    member = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
+    return np.asarray(member @ values / np.maximum(member.sum(axis=1), 1.0)[:, None])
 
 
 def _inflation(values: Array, shift: Array) -> float:

@@ -117,7 +117,8 @@ class _Columns:
         self.live = np.flatnonzero(deviation > moments.precision * offset)
         self.scale = deviation[self.live]
         if covariance.ndim == 2:
-            self.correlation = covariance[np.ix_(self.live, self.live)] / self.scale / self.scale[:, None]
+            alive = covariance if len(self.live) == len(deviation) else covariance[np.ix_(self.live, self.live)]
+            self.correlation = alive / self.scale / self.scale[:, None]
         self.noise = 8 * (EPS * np.sqrt(max(len(self.live), 1)) + moments.precision * offset[self.live] / self.scale)
 
     def spread(self, W: Array) -> Array:
