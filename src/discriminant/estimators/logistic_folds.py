@@ -74,7 +74,7 @@ class Folds:
         offset = None if problem.offset is None else problem.offset.reshape(t.shape)
         losses = [Losses(t, self.weights[f] / self.total(f), offset) for f in index]
         strengths = np.array([[1.0 / (C * self.total(f)) for C in Cs] for f in index])
-        path = solve_folds(problem, losses, strengths, tol)
+        path = solve_folds(problem, losses, self.weights[index], strengths, tol)
         found.weights[index] = path.weights
         if path.center is not None:
             found.weights[index, :, 0] -= np.einsum("j,fljk->flk", path.center, path.weights[:, :, 1:])

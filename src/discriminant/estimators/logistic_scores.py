@@ -45,9 +45,8 @@ class Scoring:
         index = np.flatnonzero(test) if test.dtype == bool else test
         values = self.rows.pick(index).values
         Z = np.asarray(values @ weights[:, 1:].transpose(1, 0, 2).reshape(D - 1, L * q)).reshape(-1, L, q)
-        Z = Z + weights[:, 0]
-        codes = (Z[:, :, 0] > 0).astype(np.intp) if q == 1 else Z.argmax(axis=2)
-        right = self.classes[codes] == self.y[index][:, None]
+        own = np.searchsorted(self.classes, self.y[index])
+        right = (Z[:, :, 0] > -weights[:, 0, 0]) == (own == 1)[:, None] if q == 1 else _largest(Z + weights[:, 0], own)
         return np.asarray(np.average(right, axis=0, weights=None if self.weight is None else self.weight[index]))
 
     def _by_scorer(self, weights: Array, test: Array) -> Array:
@@ -69,6 +68,11 @@ def with_labels(scorer: Any, classes: Array) -> Any:
         response_method=scorer._response_method,
         **{"labels": classes, **extra, **getattr(scorer, "_kwargs", {})},
     )
+
+
+def _largest(Z: Array, own: Array) -> Array:
+    """Whether the largest score is that of the row's own class."""
+    return np.asarray(Z.argmax(axis=2) == own[:, None])
 
 
 class _Fitted(LogisticRegression):

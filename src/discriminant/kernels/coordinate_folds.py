@@ -53,7 +53,7 @@ tails = compiled(_tails, fastmath={"contract"})
 
 
 def _fold_slopes(z: Any, t: Any, s: Any, v: Any, h: Any) -> float:
-    """Fill v and h; returns Σ s ℓ."""
+    """Fill v, and h unless it is empty; returns Σ s ℓ."""
     work, tail = np.empty(STRIP), np.empty(STRIP)
     bits = work.view(np.int64)
     loss = 0.0
@@ -68,7 +68,9 @@ def _fold_slopes(z: Any, t: Any, s: Any, v: Any, h: Any) -> float:
             away = up * (1.0 - target) - (1.0 - up) * target
             loss += weight * away * score
             v[start + i] = weight * (away + ((1.0 - up) - target) * tail[i]) * below
-            h[start + i] = weight * tail[i] * below * below
+        if h.size:
+            for i in range(m):
+                h[start + i] = s[start + i] * tail[i] / ((1.0 + tail[i]) * (1.0 + tail[i]))
         product, last = 1.0, 0.0
         for i in range(m):
             # Σ ln(1 + tail) over rows of one weight is the logarithm of a product
@@ -86,10 +88,11 @@ fold_slopes = compiled(_fold_slopes, fastmath={"reassoc", "contract", "nsz"})
 
 
 def _all_fold_slopes(z: Any, t: Any, s: Any, start: int, v: Any, losses: Any) -> None:
-    """``fold_slopes`` of each row of z (F, m), with weights s (F, n) from ``start`` on, into v (2F, m): v, then h."""
+    """``fold_slopes`` of each row of z (F, m), weights s (F, n) from ``start`` on, into v (F, m), or with h (2F, m)."""
     F, m = z.shape
     for f in range(F):
-        losses[f] = fold_slopes(z[f], t, s[f, start : start + m], v[f], v[F + f])
+        h = v[F + f] if len(v) > F else v[0, :0]
+        losses[f] = fold_slopes(z[f], t, s[f, start : start + m], v[f], h)
 
 
 all_fold_slopes = compiled(_all_fold_slopes)
@@ -102,7 +105,8 @@ def plain_fold_slopes(z: Any, t: Any, s: Any, start: int, v: Any, losses: Any) -
     tail = np.exp(-np.abs(z))
     below = 1 / (1 + tail)
     np.multiply(part, np.where(z >= 0, 1 - t - t * tail, (1 - t) * tail - t) * below, out=v[:F])
-    np.multiply(part, tail * below * below, out=v[F:])
+    if len(v) > F:
+        np.multiply(part, tail * below * below, out=v[F:])
     losses[:] = np.einsum("fi,fi->f", part, np.maximum(z, 0) - t * z + np.log1p(tail))
 
 

@@ -9,6 +9,7 @@ penalty stays where the user put it.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -31,6 +32,7 @@ from discriminant.optimize.logistic.looks_sparse import ColumnSquares, FusedSpar
 from discriminant.protocols import Array
 
 FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
+FUSED_LOADED = 500_000  # the same where the compiler is loaded
 FUSED_BLOCK = 400_000
 FUSED_BLOCKS = 64
 MANY_BLOCK = 600_000
@@ -40,6 +42,9 @@ ONE_BLOCK = 200_000  # values: problems below this are one block
 LARGEST_UNIT = 2.0**500  # the squares of larger units overflow, those of smaller ones than its inverse vanish
 UNIT_ROWS = 4_096  # rows that centre and units are read from
 FAR = 4.0  # a column whose mean lies further than so many spreads from zero is measured from one of its values
+
+# Whether whoever fits has loaded the compiler already.  Not whether it is loaded by chance: bits would depend on it.
+LOADED: ContextVar[bool] = ContextVar("LOADED", default=False)
 
 
 @dataclass(frozen=True)
@@ -78,8 +83,8 @@ class LogisticProblem:
 
     @property
     def fused(self) -> bool:
-        """Whether the rows are so many that a compiled look pays for being loaded."""
-        return self.values >= FUSED_VALUES and can_compile()
+        """Whether the rows are so many that a compiled look pays for being loaded, if it must be."""
+        return self.values >= (FUSED_LOADED if LOADED.get() else FUSED_VALUES) and can_compile()
 
     @cached_property
     def total(self) -> float:

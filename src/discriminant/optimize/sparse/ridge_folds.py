@@ -4,9 +4,10 @@
 
 The folds of a cross-validation share most of their rows, so one Hessian, taken at their mean, preconditions them all:
 A_f ← A_f − H⁻¹ ∇J_f contracts by what a fold's Hessian differs from the mean's, a few per cent where rows are many.
-Scores of all folds are one product X·[A_1 … A_F], and all of a look happens while a block of X is in the cache.  The
-gap is proved by the dual: with Σ s v = 0 it is ‖∇J_f‖² / 2λ; two classes get there by a shift of the slopes along the
-curvature (``optimize.logistic.bounds``), more by settling.
+Scores of all folds are one product X·[A_1 … A_F], and all of a look happens while a block of X is in the cache.  Two
+classes of dense rows go on in ``fold_pipeline``.  Else the gap is proved by the dual: with Σ s v = 0 it is
+‖∇J_f‖² / 2λ; two classes get there by a shift of the slopes along the curvature (``optimize.logistic.bounds``), more by
+settling.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from discriminant.optimize.logistic.looks import Rows
 from discriminant.optimize.logistic.newton import regular
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.sample import sampled
+from discriminant.optimize.sparse.fold_floor import Floor, make_floor
+from discriminant.optimize.sparse.fold_pipeline import AHEAD, Pipeline, walk
 from discriminant.optimize.sparse.losses import Losses
 from discriminant.protocols import Array, Block
 
@@ -31,7 +34,7 @@ ROWS_PER_PARAMETER = 50
 SAMPLE_ROWS_PER_PARAMETER = 400  # then a sample's Hessian is right to a twentieth, as a fold's is
 LEAST_VALUES = 100_000
 MOST_PARAMETERS = 1_200
-BLOCK_VALUES = 600_000
+BLOCK_VALUES = 400_000
 COMPILE_ROWS = 5_000_000  # rows × folds × strengths from which a compiler is loaded
 
 
@@ -40,6 +43,11 @@ def shareable(problem: LogisticProblem) -> bool:
     parameters = (problem.n_features + 1) * problem.n_outputs
     enough = problem.n_rows >= ROWS_PER_PARAMETER * parameters and problem.values >= LEAST_VALUES
     return enough and parameters <= MOST_PARAMETERS
+
+
+def worth_compiling(rows: int) -> bool:
+    """Whether a compiler is loaded for so many rows × folds × strengths."""
+    return rows >= COMPILE_ROWS and can_compile()
 
 
 @dataclass
@@ -141,10 +149,9 @@ class _FoldLook:
         z += self.user[0][:, None]
         if self.losses.offset is not None:
             z += self.losses.offset[block.start : stop, 0]
-        v = scratch("fold slopes", (2 * F, m))
+        v = scratch("fold slopes", ((1 + self.bend) * F, m))
         lost = np.empty(F)
         slopes(z, np.ascontiguousarray(self.losses.t[block.start : stop, 0]), self.shares, block.start, v, lost)
-        v = v if self.bend else v[:F]
         out = np.zeros((len(v), D + 1))
         out[:F, -1] = lost
         out[:, 0] = v.sum(axis=1)
@@ -188,8 +195,10 @@ class FoldPath:
     looks: Array
 
 
-def solve_folds(problem: LogisticProblem, losses: list[Losses], strengths: Array, tol: float) -> FoldPath:
-    """Every fold at every strength (F, L), strongest first."""
+def solve_folds(
+    problem: LogisticProblem, losses: list[Losses], weights: Array, strengths: Array, tol: float
+) -> FoldPath:
+    """Every fold at every strength (F, L), strongest first; ``weights`` (F, n) of rows, zero where held out."""
     F, L = strengths.shape
     D, q = problem.n_features + 1, problem.n_outputs
     # Products with many columns are worth larger blocks than a look with one: fewer, and still within the cache.
@@ -198,11 +207,14 @@ def solve_folds(problem: LogisticProblem, losses: list[Losses], strengths: Array
     offset = losses[0].offset
     Z = None if q == 1 else np.zeros((F * q, problem.n_rows)) if offset is None else np.tile(offset.T, (F, 1))
     shares = np.stack([part.s for part in losses]) if q == 1 else np.empty((0, 0))
-    fast = can_compile() and F * L * problem.n_rows >= COMPILE_ROWS
+    fast = worth_compiling(F * L * problem.n_rows)
     if fast:
         from discriminant.kernels.coordinate_folds import warm
 
         warm()
+    floor = make_floor(problem, weights, offset)
+    if floor is not None:
+        return _by_pipeline(problem, losses, shares, strengths, tol, floor, fast)
     enough = SAMPLE_ROWS_PER_PARAMETER * D * q
     sample = sampled(problem, enough) if 2 * enough < problem.n_rows else None
     state = FoldState(problem, losses, np.zeros((F, D, q)), Z, shares, fast, sample)
@@ -218,6 +230,30 @@ def solve_folds(problem: LogisticProblem, losses: list[Losses], strengths: Array
     if q > 1:
         out -= out.mean(axis=-1, keepdims=True)
     return FoldPath(out, problem.center, numbers[0], numbers[1], numbers[2])
+
+
+def _by_pipeline(
+    problem: LogisticProblem,
+    losses: list[Losses],
+    shares: Array,
+    strengths: Array,
+    tol: float,
+    floor: Floor,
+    fast: bool,
+) -> FoldPath:
+    """Two classes of dense rows."""
+    F, D = len(shares), problem.n_features + 1
+    columns = np.vstack([shares, *[shares.mean(axis=0)] * AHEAD])
+    state = FoldState(problem, losses, np.zeros((F + AHEAD, D, 1)), None, columns, fast)
+
+    def look(A: Array, each: Array) -> tuple[Array, Array]:
+        state.A = A[:, :, None]
+        J, G, _ = state.look(each, prove=False)
+        return J, G[:, :, 0]
+
+    pipe = Pipeline(floor, look, np.zeros((F + AHEAD, D)))
+    A, J, gaps, looks = walk(pipe, strengths, tol)
+    return FoldPath((A / problem.units[:, 0])[:, :, :, None], problem.center, J, gaps, looks)
 
 
 def _extrapolate(x: Array, values: Array, at: float) -> Array:
