@@ -334,3 +334,25 @@ def test_compiled_sweeps_are_the_plain_ones(whole):
             sweep(H, a, g, starts, np.full(4, 3.0), largest, support)
         found.append(a)
     np.testing.assert_allclose(found[0], found[1], atol=1e-9)
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.6])
+@pytest.mark.parametrize("bounded", [False, True])
+def test_many_sparse_columns_are_descended_along_without_their_gram_matrix(l1_ratio, bounded, monkeypatch):
+    from scipy.sparse import random_array
+
+    from discriminant.optimize.sparse import solver
+
+    rng = np.random.default_rng(5)
+    X = random_array((1500, 1200), density=0.03, rng=rng, format="csr")
+    weights = np.where(rng.random(1200) < 0.2, rng.standard_normal(1200), 0.0)
+    y = (X @ weights * 3 + rng.logistic(size=1500) > 0).astype(int)
+    bounds = (0.0, np.inf) if bounded else None
+    options = {"n_lambdas": 12, "ratio": 0.03, "l1_ratio": l1_ratio, "bounds": bounds, "tol": 1e-9}
+    along = logistic_path(X, y, **options)
+    monkeypatch.setattr(solver, "SPARSE_FROM", 10**9)
+    by_gram = logistic_path(X, y, **options)
+    assert (np.asarray(along.coefs)[-1] != 0).sum() > 250  # enough for the columns to have been walked along
+    np.testing.assert_allclose(along.objectives, by_gram.objectives, rtol=3e-9)
+    np.testing.assert_allclose(along.coefs, by_gram.coefs, atol=2e-4)
+    assert (along.gaps <= 1e-9 * np.abs(along.objectives)).all()

@@ -7,8 +7,9 @@ the same three questions: X a, Xᵗ v, Xᵗ diag(h) X.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from discriminant.protocols import Array, Block
 GRAM_ROWS = 2_048
 GATHER_ROWS = 128
 PIECES = 8
+STRETCHES = 4
 SHARED_WORK = 3_000_000  # multiplications from which a product is split over threads
 WIDE_ENOUGH = 64  # n / d from which columns are left in place
 
@@ -49,7 +51,24 @@ class Source:
 
     def adjoint(self, V: Array) -> Array:
         """((X − c)/u)ᵗ V, (d, q), in one pass."""
+        if self.stretches:
+            parts = ordered_map(lambda piece: piece[1].T @ V[piece[0]], self.stretches, workers())
+            return np.asarray(sum(parts) / self.unit[:, None])
         return np.asarray(self.problem.blocks.reduce(_Adjoint(self.problem.rows, V)) / self.unit[:, None])
+
+    @cached_property
+    def stretches(self) -> list[tuple[slice, Any]]:
+        """A few stretches of the rows of a sparse X in memory, without copies; none for other rows."""
+        X: Any = getattr(self.problem.blocks.rows, "X", None)
+        if not self.problem.sparse or getattr(X, "format", "") != "csr" or self.problem.center is not None:
+            return []
+        edges = np.linspace(0, self.n, STRETCHES + 1).astype(int).tolist()
+        found = []
+        for a, b in itertools.pairwise(edges):
+            part = slice(X.indptr[a], X.indptr[b])
+            rows = type(X)((X.data[part], X.indices[part], X.indptr[a : b + 1] - X.indptr[a]), shape=(b - a, self.d))
+            found.append((slice(a, b), rows))
+        return found
 
     def spreads(self, s: Array, *, centred: bool) -> Array:
         """√Σ s (x − mean)² of every column; around zero where there is no intercept to absorb the mean."""
@@ -190,11 +209,27 @@ class GatheredSparse:
     features: Array = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     X: Any = None  # CSC (n, m)
     rows: Any = None  # the same in CSR
+    shelf: Any = None  # CSC: columns that are likely to be wanted, gathered together, since each time all rows are read
+    place: Array = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # (d,) of a column on the shelf, or −1
+
+    def expect(self, features: Array) -> None:
+        """Put these columns on the shelf."""
+        from scipy.sparse import hstack
+
+        if self.shelf is None:
+            self.place = np.full(self.source.d, -1, dtype=np.intp)
+        new = features[self.place[features] < 0]
+        if len(new) == 0:
+            return
+        found = self.source.columns(new)
+        self.place[new] = np.arange(len(new)) + (0 if self.shelf is None else self.shelf.shape[1])
+        self.shelf = found if self.shelf is None else hstack([self.shelf, found], format="csc")
 
     def extend(self, features: Array) -> None:
         from scipy.sparse import hstack
 
-        found = self.source.columns(features)
+        self.expect(features)
+        found = self.shelf[:, self.place[features]]
         self.X = found if self.X is None else hstack([self.X, found], format="csc")
         self.rows = self.X.tocsr()
         self.features = np.concatenate([self.features, features])

@@ -13,11 +13,13 @@ below their level need no look at their columns; the others are looked at, and e
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from discriminant.optimize.sparse.columns import Gathered, Source, WorkingColumns, working_columns
-from discriminant.optimize.sparse.inner import COMPILE_VISITS, Quadratic, Tally
+from discriminant.kernels.compile import can_compile
+from discriminant.optimize.sparse.columns import Gathered, GatheredSparse, Source, WorkingColumns, working_columns
+from discriminant.optimize.sparse.inner import COMPILE_VISITS, SWEEPS, Quadratic, Tally
 from discriminant.optimize.sparse.levels import Levels
 from discriminant.optimize.sparse.losses import Losses
 from discriminant.optimize.sparse.metric import MOST_JOINT, Metric
@@ -28,6 +30,10 @@ FIRST_UNITS = 100
 LEAST_AIM = 1e-36
 COMPILE_VALUES = 4_000_000  # values of X from which a compiler is loaded at once
 GATHER_SHARE = 40  # a column of row-major storage costs about as much to gather as so many columns of a full pass
+SPARSE_FROM = 200  # sparse columns from which their Gram matrix is not worth its cost
+SPARSE_ROUNDS = 1
+LOOK_AHEAD = 0.75  # of λ: columns whose slopes exceed that are gathered with those that are wanted now
+ROUGH = 0.3
 STALE = 0.05  # a step on old curvature that leaves more than this share of the gap: take the curvature anew
 
 
@@ -41,6 +47,16 @@ class Standing:
     v: Array  # the dual point: p − t, shifted where units are free
     R_dual: Array  # −X_Wᵗ s v
     gap: float
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Where a step on the quadratic leads, and by how much that says J falls."""
+
+    A: Array
+    b: Array  # the intercepts' change
+    dz: Array  # the scores' change
+    promised: float
 
 
 @dataclass
@@ -68,6 +84,8 @@ class SparseSolver:
         self._metric = Metric(self.losses, self.intercept)
         self._tally = Tally(COMPILE_VISITS if self.source.problem.values >= COMPILE_VALUES else 0)
         self._fresh = False
+        self._wanted = 0.0  # the gap, relative to J
+        self._trail: list[tuple[float, Array]] = []  # (λ, weights) of the last two answers
         self._spreads: Array | None = None
         self._reference: tuple[Array, Array] | None = None  # (v, R over all features)
         self._picked: Levels | None = None
@@ -162,18 +180,37 @@ class SparseSolver:
 
     def solve(self, strength: float, tol: float, previous: float | None = None) -> tuple[float, float]:
         """Minimise J at λ = strength until the gap over all units is ≤ tol·|J|; hands back (J, gap)."""
+        self._go_on(strength)
         if self._reference is not None:
             self._enter_likely(strength, strength if previous is None else previous)
         for _ in range(MOST_STEPS):
             here = self.solve_set(strength, 0.5 * tol)
             gap, missing = self._check_outside(here, strength)
             if gap <= tol * abs(here.J) or len(missing) == 0:
-                return here.J, gap
+                break
             self.enter(missing)
+        self._trail = [*self._trail[-1:], (strength, self.A)]
         return here.J, gap
+
+    def _go_on(self, strength: float) -> None:
+        """Begin where the path leads: along λ the weights that are not zero go on nearly straight."""
+        if len(self._trail) < 2:
+            return
+        (first, A_first), (last, A_last) = self._trail
+        if not strength < last < first or A_last is not self.A:
+            return
+        D = A_last[: len(A_first)] - A_first
+        D[(A_first == 0) | (A_last[: len(A_first)] == 0)] = 0.0
+        D *= (last - strength) / (first - last)
+        D[np.sign(A_last[: len(A_first)] + D) != np.sign(A_last[: len(A_first)])] = 0.0
+        D = np.vstack([D, np.zeros((len(self.A) - len(D), D.shape[1]))])
+        levels = self.picked()
+        self.A = np.clip(self.A + D, levels.lower[:, None], levels.upper[:, None])
+        self.z = self.z + self.columns.dot(self.A - A_last)
 
     def solve_set(self, strength: float, tol: float) -> Standing:
         """Minimise J over the working set."""
+        self._wanted = tol
         here = self.stand(strength)
         stuck = failed = 0
         for _ in range(MOST_STEPS):
@@ -218,21 +255,26 @@ class SparseSolver:
         return min(STALE * max(1.0, len(self.A) / 100), 0.6)
 
     def _refresh(self, here: Standing) -> None:
+        self._fresh = True
+        if self._by_columns:  # which always steps on the curvature at hand
+            return
         joint = len(self.A) * self.losses.q <= MOST_JOINT or self.losses.q == 1 or not self.levels.single
         self._metric.refresh(self.columns, here.p, joint=joint)
-        self._fresh = True
 
     def _step(self, here: Standing, strength: float, *, exact: bool = False) -> Standing | None:
         """One proximal Newton step with a line search; None where it did not get J down."""
         self.steps += 1
         metric, levels = self._metric, self.picked().times(strength)
+        g = levels.spread(levels.l2) * self.A - here.R
+        if self._by_columns:
+            found = self._sparse_direction(here, levels, g, exact)
+            return None if found is None else self._search(here, strength, found, exact)
         if metric.p is None or (metric.joint and self.losses.q > 1 and len(self.A) * self.losses.q > MOST_JOINT):
             self._refresh(here)
         metric.extend(self.columns)
         H = metric.matrix(levels)
-        g = levels.spread(levels.l2) * self.A - here.R
         A = Quadratic(H, levels, self.losses.q, self._tally).solve(
-            self.A, g, LEAST_AIM if exact else self._aim(here, levels, H)
+            self.A, g, LEAST_AIM if exact else self._aim(here, levels, float(np.diagonal(H).max()))
         )
         D = A - self.A
         if not D.any():
@@ -240,8 +282,42 @@ class SparseSolver:
         HD = H @ D if len(H) == len(D) else (H @ D.ravel()).reshape(D.shape)
         promised = -float((g * D).sum() + 0.5 * (D * HD).sum()) + self._kink(levels, self.A) - self._kink(levels, A)
         b = metric.intercept_step(D)
+        return self._search(here, strength, Direction(A, b, self.columns.dot(D) + b, promised), exact)
+
+    @property
+    def _by_columns(self) -> bool:
+        """Whether steps go along the columns of a sparse matrix: their Gram matrix would cost more than many sweeps."""
+        plain = isinstance(self.columns, GatheredSparse) and self.losses.q == 1 and self.levels.single
+        return plain and len(self.A) >= SPARSE_FROM and can_compile()
+
+    def _sparse_direction(self, here: Standing, levels: Levels, g: Array, exact: bool) -> Direction | None:
+        from discriminant.kernels.coordinate_sparse import descend_sparse
+
+        X: Any = self.columns.X  # type: ignore[union-attr]
+        w, a = self.losses.bend(here.p), self.A[:, 0].copy()
+        l1, l2 = (np.ascontiguousarray(levels.spread(level)[:, 0]) for level in (levels.l1, levels.l2))
+        largest = float(((X.data**2) @ w[X.indices]) / max(len(a), 1)) + float(l2.max())  # about that of a column
+        tol = LEAST_AIM if exact else self._rough_aim(here, levels, largest)
+        columns = X.data, X.indices, X.indptr
+        b, visits = descend_sparse(
+            *columns, w, g[:, 0].copy(), l1, l2, levels.lower, levels.upper, a, np.zeros_like(w), self.intercept, tol,
+            SPARSE_ROUNDS, SWEEPS,
+        )  # fmt: skip
+        self._tally.visits += visits
+        A = a[:, None]
+        D = A - self.A
+        if not D.any():
+            return None
         dz = self.columns.dot(D) + b
+        bend = float(w @ np.square(dz[:, 0])) + float(l2 @ np.square(D[:, 0]))
+        promised = -float((g * D).sum()) - 0.5 * bend + self._kink(levels, self.A) - self._kink(levels, A)
+        return Direction(A, np.array([b]), dz, promised)
+
+    def _search(self, here: Standing, strength: float, found: Direction, exact: bool) -> Standing | None:
+        """The full step, or a shorter one, that gets J down by its share of what was promised."""
+        metric, A, b, dz, promised = self._metric, found.A, found.b, found.dz, found.promised
         old = self.A, self.b, self.z
+        D = A - self.A
         # So near to the end the rounding of J decides nothing.
         slack = 1e-13 * abs(here.J) + 1e-14 if exact else 1e-15 * abs(here.J)
         for t in 0.5 ** np.arange(8):
@@ -262,13 +338,21 @@ class SparseSolver:
         return None
 
     @staticmethod
-    def _aim(here: Standing, levels: Levels, H: Array) -> float:
+    def _aim(here: Standing, levels: Levels, largest: float) -> float:
         """How still the coordinates must stand: the gap is of first order in what R exceeds the least level by."""
         aim = 1e-3 * here.gap
         kinked = levels.l1[levels.l1 > 0]
         if len(kinked) and here.J > 0:
-            aim = min(aim, (0.03 * here.gap / here.J * float(kinked.min())) ** 2 / float(np.diagonal(H).max()))
+            aim = min(aim, (0.03 * here.gap / here.J * float(kinked.min())) ** 2 / largest)
         return max(aim, LEAST_AIM)
+
+    def _rough_aim(self, here: Standing, levels: Levels, largest: float) -> float:
+        """For steps that cost sweeps and no Gram matrix: no nearer to the quadratic's minimum than it is to J's."""
+        kinked = levels.l1[levels.l1 > 0]
+        if not len(kinked) or here.J <= 0:
+            return self._aim(here, levels, largest)
+        share = max(ROUGH * here.gap / here.J, ROUGH * self._wanted)
+        return max((share * float(kinked.min())) ** 2 / largest, LEAST_AIM)
 
     @staticmethod
     def _kink(levels: Levels, A: Array) -> float:
@@ -289,7 +373,20 @@ class SparseSolver:
         most = max(FIRST_UNITS, len(self.units))
         if len(chosen) > most:
             chosen = chosen[np.argsort(-likely[chosen])[:most]]
+        if isinstance(self.columns, GatheredSparse) and len(chosen):
+            self._expect(strength, R, chosen)
         self.enter(chosen)
+
+    def _expect(self, strength: float, R: Array, chosen: Array) -> None:
+        """Gather what the next λ are likely to want together with what this one wants, if that must be gathered."""
+        columns = self.columns
+        assert isinstance(columns, GatheredSparse)
+        features = self.levels.features(chosen)
+        if columns.shelf is not None and (columns.place[features] >= 0).all():
+            return
+        near = self.levels.times(LOOK_AHEAD * strength).violation(R) > 0
+        near[self._inside] = False
+        columns.expect(np.union1d(features, self.levels.features(np.flatnonzero(near))))
 
     def _look_at_all(self, v: Array) -> Array:
         R = -self.source.adjoint(self.losses.s[:, None] * v)
