@@ -299,3 +299,23 @@ def test_mutated_tables_are_read_or_refused(monkeypatch):
             except DataError as error:
                 answers.append(type(error).__name__ + " " + str(error)[:20])
         assert answers[0] == answers[1], bytes(data)
+
+
+def test_a_large_file_is_read_whole_into_a_map_and_parsed_as_bytes_are(tmp_path):
+    from discriminant.file_bytes import LARGE, read_whole
+
+    small, large = tmp_path / "small.csv", tmp_path / "large.csv"
+    small.write_bytes(b"a,label\n1,x\n2,y\n")
+    row = b"1.25,2.5,some text,x\n"
+    large.write_bytes(b"a,b,c,label\n" + row * (LARGE // len(row) + 100))
+    assert read_whole(small) == small.read_bytes()
+    found = read_whole(large)
+    assert not isinstance(found, bytes)
+    assert found[:] == large.read_bytes()
+    table = read_table(large, text_columns=["label"])
+    assert table.n_rows == LARGE // len(row) + 100
+    assert table.column("a").values.sum() == 1.25 * table.n_rows
+    assert not table.column("a").missing.any()
+    again = read_table(large, text_columns=["label"], data=found)
+    assert again.source == "large.csv"
+    assert again.column("c").levels == ("some text",)

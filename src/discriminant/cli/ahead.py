@@ -1,6 +1,7 @@
 """Reading ahead: a large file is read on a thread of its own while the rest of the program is loaded.
 
-pyarrow reads outside the interpreter's lock, so that loading modules, a tenth of a second, costs nothing beside it.
+The system and pyarrow read outside the interpreter's lock, so that loading modules, a tenth of a second, costs nothing
+beside it.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ def read_ahead(given: Any) -> None:
 
 
 def _read(given: Any) -> Any:
+    from discriminant.file_bytes import read_whole
+
+    data = read_whole(given.data)
     from discriminant.cli.training import read_raw
 
-    return read_raw(given)
+    return read_raw(given, data)
 
 
 def _begin(work: Callable[[], Any]) -> Callable[[], Any]:

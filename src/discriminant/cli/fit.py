@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discriminant.cli.compare import MOST_ROWS, Comparison, compare
 from discriminant.cli.costs import read_costs
 from discriminant.cli.doubts import doubts
 from discriminant.cli.methods import Method, automatic, fit_method, method_named
@@ -23,6 +22,9 @@ from discriminant.io.model_file import save
 from discriminant.io.table_model import TableModel
 from discriminant.protocols import Array
 from discriminant.report.measures import wilson
+
+if TYPE_CHECKING:
+    from discriminant.cli.compare import Comparison
 
 FOLDS = 5
 QUICK_VALUES = 2_000_000  # up to this many values a named method is cross-validated unasked
@@ -119,6 +121,8 @@ def _compare(given: Any, training: Training, methods: list[Method], voice: Voice
     if len(methods) == 1 and given.cv is None and min(training.counts.values()) < 2:
         voice.note("A class has one row only, so that there is no cross-validation.")
         return None
+    from discriminant.cli.compare import MOST_ROWS, compare
+
     if training.n > MOST_ROWS:
         voice.note(f"The cross-validation uses {MOST_ROWS:,} of {training.n:,} rows; the model is fitted to all.")
     comparison = compare(training, methods, folds=folds, seed=given.seed, voice=voice)

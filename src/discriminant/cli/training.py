@@ -82,11 +82,11 @@ def read_training(given: Any, voice: Voice) -> Training:
     return training
 
 
-def read_raw(given: Any) -> Table:
-    """The table itself, with the columns as text that must stay so."""
+def read_raw(given: Any, data: Any = None) -> Table:
+    """The table itself, with the columns as text that must stay so; ``data``: its bytes, where they have been read."""
     target = _target(given)
     keep_text = [*_listed(given.categorical), *[target] * bool(target)]
-    return read_table(given.data, text_columns=keep_text, header=False if given.no_header else None)
+    return read_table(given.data, text_columns=keep_text, header=False if given.no_header else None, data=data)
 
 
 def _target(given: Any) -> str:

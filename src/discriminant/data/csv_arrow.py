@@ -20,6 +20,7 @@ from discriminant.data.threads import ordered_map, workers
 from discriminant.protocols import Array
 
 MOST_TRIES = 6
+BLOCKS, LEAST_BLOCK, MOST_BLOCK = 8, 1 << 20, 1 << 25
 PARALLEL_VALUES = 1_000_000  # numbers from which on threads are worth their start
 _FAILED = re.compile(r"In CSV column #(\d+)")
 
@@ -50,7 +51,7 @@ def read_arrow_csv(data: Any, source: str, layout: Layout, *, text_columns: Sequ
             found = arrow.read_csv(
                 pa.BufferReader(buffer),
                 read_options=arrow.ReadOptions(
-                    column_names=list(layout.header), skip_rows=int(layout.named), block_size=2 << 20
+                    column_names=list(layout.header), skip_rows=int(layout.named), block_size=_block(len(data))
                 ),
                 parse_options=arrow.ParseOptions(
                     delimiter=layout.separator, quote_char='"' if quoted else False, newlines_in_values=quoted
@@ -70,13 +71,24 @@ def read_arrow_csv(data: Any, source: str, layout: Layout, *, text_columns: Sequ
     return None
 
 
+def _block(size: int) -> int:
+    """Bytes that a thread takes at a time: enough for each, few in all, since every piece of a column is a call."""
+    return min(max(size // BLOCKS + 1, LEAST_BLOCK), MOST_BLOCK)
+
+
 def _columns(found: Any, layout: Layout, text_columns: Sequence[str]) -> list[Column]:
     """The columns, over threads; numbers lie side by side in one stretch of memory, whose pages can be large ones."""
     numeric = [name for name in layout.header if found.column(name).type == "double"]
     block = np.empty((len(numeric), found.num_rows))
     place = {name: block[i] for i, name in enumerate(numeric)}
     threads = workers() if block.size >= PARALLEL_VALUES else 1
-    return list(ordered_map(lambda name: _column(found, name, layout, text_columns, place), layout.header, threads))
+    none = np.zeros(found.num_rows, dtype=bool)
+    none.flags.writeable = False
+
+    def column(name: str) -> Column:
+        return _column(found, name, layout, text_columns, place, none)
+
+    return list(ordered_map(column, layout.header, threads))
 
 
 def _begins_with_names(data: Any, layout: Layout) -> bool:
@@ -97,14 +109,19 @@ def _numeric(layout: Layout, j: int) -> bool:
     return level_numbers([row[j] if j < len(row) else "" for row in layout.sample], layout.decimal) is not None
 
 
-def _column(found: Any, name: str, layout: Layout, text_columns: Sequence[str], place: dict[str, Array]) -> Column:
+def _column(
+    found: Any, name: str, layout: Layout, text_columns: Sequence[str], place: dict[str, Array], none: Array
+) -> Column:
     values = found.column(name)
     if name in place:
         numbers = float_values(values, place[name])
-        endless = np.flatnonzero(np.isinf(numbers))
+        endless = numbers[:0] if np.isfinite(numbers.sum()) else np.flatnonzero(np.isinf(numbers))
         if len(endless):
             refuse_infinity(name, int(endless[0]), "a number beyond the largest")
-        return Column(name, "number", numbers)
+        column = Column(name, "number", numbers)
+        if not values.null_count:
+            column.__dict__["missing"] = none  # known: no column need be searched for what it does not lack
+        return column
     whole = values.unify_dictionaries().combine_chunks()
     codes = np.frombuffer(whole.indices.buffers()[1], dtype=np.int32, count=len(whole), offset=4 * whole.offset)
     column = coded_column(name, codes, whole.dictionary.to_pylist())

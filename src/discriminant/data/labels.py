@@ -48,6 +48,9 @@ def encode_labels(y: Any) -> tuple[Array, Array]:
 
 def count_classes(codes: Array, n_classes: int, weight: Array | None = None) -> Array:
     """Total weight (or number) of the rows of each class."""
+    if weight is None and codes.dtype == np.uint8 and n_classes == 2:
+        ones = np.count_nonzero(codes)
+        return np.array([len(codes) - ones, ones], dtype=np.float64)
     if weight is None and codes.dtype == np.uint8 and n_classes <= NARROW:
         return np.array([np.count_nonzero(codes == k) for k in range(n_classes)], dtype=np.float64)
     total = np.zeros(n_classes)
@@ -84,9 +87,12 @@ def _by_table(labels: Array, low: int, high: int) -> tuple[Array, Array]:
 
 def _by_difference(labels: Array, low: int, width: int) -> tuple[Array, Array]:
     """Few neighbouring integers: label − low is the code, but for labels that do not occur."""
-    codes = np.empty(labels.size, dtype=np.uint8)
-    for part in _chunks(labels.size):
-        codes[part] = _shifted(labels[part], low)
+    if labels.dtype.itemsize == 1:  # differences below 256 are right in bytes, whatever wraps around on the way
+        codes = np.ascontiguousarray(labels).view(np.uint8) - np.uint8(low % 256)
+    else:
+        codes = np.empty(labels.size, dtype=np.uint8)
+        for part in _chunks(labels.size):
+            codes[part] = _shifted(labels[part], low)
     positions = np.flatnonzero(count_classes(codes, width))
     classes = np.array([low + int(p) for p in positions]).astype(labels.dtype)
     if len(positions) < width:

@@ -174,8 +174,8 @@ def _rule_of(column: Column, notes: list[str], gaps: list[bytes], *, asked: bool
 
 
 def _number_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnRule:
-    gone = np.isnan(column.values)
-    lost, n = int(gone.sum()), len(gone)
+    gone = column.missing
+    lost, n = int(np.count_nonzero(gone)), len(gone)
     if not lost:
         return ColumnRule(column.name, NUMBER, fill=_mean(column.values))
     fill = _mean(column.values[~gone])
@@ -245,12 +245,13 @@ def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[str
     if numbers is None:
         raise DataError(f"Column {rule.name!r} of {source} must hold numbers{_odd_value(column)}.")
     part[:, 0] = numbers.values
-    gone = np.isnan(numbers.values)
+    gone = numbers.missing
+    lost = int(np.count_nonzero(gone))
     if rule.indicate:
         part[:, 1] = gone
-    if gone.any():
+    if lost:
         part[gone, 0] = rule.fill
-        notes.append(f"{rule.name!r}: {int(gone.sum())} missing values, filled with the mean {rule.fill:.4g}.")
+        notes.append(f"{rule.name!r}: {lost} missing values, filled with the mean {rule.fill:.4g}.")
     if rule.scale != 1.0:
         part[:, 0] -= rule.fill
         part[:, 0] /= rule.scale

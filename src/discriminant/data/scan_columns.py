@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.labels import code_type
+from discriminant.data.labels import code_type, count_classes
 from discriminant.data.preprocess import ColumnRule, _category_rule, _write_category
 from discriminant.data.roles import refuse_nearly_numbers
 from discriminant.data.tables import Column, suggestion
@@ -250,7 +250,9 @@ class Labels:
                 f"The label has more than {len(self.place):,} different values: these look like measurements or names, "
                 "and a classifier needs classes."
             )
-        self.parts.append(codes.astype(wide) if np.array_equal(table[used], used) else table.astype(wide)[codes])
+        self.parts.append(
+            codes.astype(wide, copy=False) if np.array_equal(table[used], used) else table.astype(wide)[codes]
+        )
 
     def _coded(self, number: int, values: Array) -> tuple[Array, list[Any]]:
         if values.dtype.kind == "f":
@@ -287,8 +289,10 @@ class Labels:
             while self.parts:
                 column.append(table[self.parts.pop(0)])
             return found, column
-        codes = np.empty(sum(len(part) for part in self.parts), dtype=table.dtype)
-        at, same = 0, np.array_equal(table, np.arange(len(table)))
+        same = np.array_equal(table, np.arange(len(table)))
+        if same and len(self.parts) == 1:
+            return found, self.parts.pop().astype(table.dtype, copy=False)
+        at, codes = 0, np.empty(sum(len(part) for part in self.parts), dtype=table.dtype)
         while self.parts:
             part = self.parts.pop(0)
             if same:
@@ -300,10 +304,8 @@ class Labels:
 
 
 def count_codes(codes: Array, n_classes: int) -> Array:
-    """How often each code occurs; few classes by comparison, which needs no wider integers."""
-    if n_classes <= 8 and codes.dtype == np.uint8:
-        return np.array([np.count_nonzero(codes == k) for k in range(n_classes)], dtype=np.int64)
-    return np.bincount(codes, minlength=n_classes)
+    """How often each code occurs."""
+    return count_classes(codes, n_classes).astype(np.int64)
 
 
 def _key(label: Any) -> Any:

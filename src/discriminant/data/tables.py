@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Column:
     def __len__(self) -> int:
         return len(self.values)
 
-    @property
+    @cached_property
     def missing(self) -> Array:
         """(n,) whether each value is missing."""
         return np.asarray(np.isnan(self.values) if self.kind == "number" else self.values < 0)

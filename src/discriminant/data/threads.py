@@ -53,7 +53,7 @@ def workers() -> int:
     cores = available_cores()
     if cores == 1 or getattr(_local, "inside", False):
         return 1
-    if _holders:  # BLAS is pinned by a sibling of ours: its limit says nothing about the user's wish
+    if _holders or os.environ.get("DISCRIMINANT_HOLDS_BLAS"):  # pinned by us: its limit is not the user's wish
         return cores
     limits = [library.num_threads for library in _pools().lib_controllers if library.user_api == "blas"]
     return max(1, min(cores, max(limits, default=cores)))
