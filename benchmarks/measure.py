@@ -129,6 +129,7 @@ class Options:
     limit: float = 120.0  # seconds: a contender whose first call takes longer is not measured again
     brief: bool = False  # one attempt at a measurement, and nobody's memory but ours
     only: tuple[str, ...] = ()  # parts of the names of the peers' methods that take part; none: all
+    without: tuple[str, ...] = ()  # parts of the names of those that do not, where a peer has others
 
 
 def say(text: str) -> None:
@@ -137,7 +138,7 @@ def say(text: str) -> None:
 
 
 def contenders(
-    task: Task, workers: Mapping[str, Worker], only: tuple[str, ...] = ()
+    task: Task, workers: Mapping[str, Worker], only: tuple[str, ...] = (), without: tuple[str, ...] = ()
 ) -> tuple[list[Row], list[str], dict[str, str]]:
     """The rows to fill, the sentences about those who do not take part, and the versions of those who do."""
     rows, skipped, versions = [], [], {}
@@ -151,6 +152,8 @@ def contenders(
             skipped.append(f"{adapter.NAME} {adapter.REFUSALS.get(task.problem, 'has no method for this')}.")
         else:
             chosen = [m for m in methods if adapter.ROLE != PEER or not only or any(part in m for part in only)]
+            if adapter.ROLE == PEER:
+                chosen = [m for m in chosen if not any(part in m for part in without)] or chosen
             idle = {label for gap, label in LABELS.items() if gap not in task.gaps}
             chosen = [m for m in chosen if m.split(" @ ")[-1] not in idle]
             rows += [Row(adapter.NAME, file, adapter.ROLE, method) for method in chosen]
@@ -277,7 +280,7 @@ def peaks(task: Task, rows: list[Row], options: Options) -> None:
 def measure(task: Task, workers: Mapping[str, Worker], options: Options) -> Outcome:
     """The whole of one task."""
     say(f"{task.name}: {task.title}, {task.size()}")
-    rows, skipped, versions = contenders(task, workers, options.only)
+    rows, skipped, versions = contenders(task, workers, options.only, options.without)
     same_data(task, workers, rows)
     judge(task, rows, warm_up(rows, workers))
     neighbours = Neighbours()

@@ -20,6 +20,10 @@ from benchmarks.worker import Worker
 HERE = Path(__file__).resolve().parent
 QUICK = tuple(file for file in FILES if file.split("_")[0] in ("discriminant", "sklearn", "numpy", "limits"))
 
+SLOW = ("newton-cg", "sag", "liblinear", "two processes")  # solvers that a quick run does without
+
+LONG = ("softmax-fashion", "cold-iris")  # tasks that are long at any size: in a quick run only where they are asked for
+
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
@@ -31,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     parse.add_argument("--repeat", type=int, default=None, help="rounds (default 7, quick 2)")
     parse.add_argument("--threads", type=int, default=cores, help="cores that every contender may use (default: all)")
     parse.add_argument(
-        "--quick", action="store_true", help="small sizes, one peer, no README: do they run, are they right?"
+        "--quick", action="store_true", help="small sizes, one peer, no memory, no README: do they run, are they right?"
     )
     parse.add_argument("--brief", action="store_true", help="one attempt at a measurement, nobody's memory but ours")
     parse.add_argument("--no-memory", action="store_true", help="do not measure memory (saves a process per contender)")
@@ -73,16 +77,18 @@ def picture(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run; the status is 1 when our own answer is wrong or missing, or (strict) a promise is not kept."""
     arguments = parser().parse_args(argv)
-    tasks = [TASKS[name] for name in arguments.task or TASKS]
+    unasked = [name for name in TASKS if not (arguments.quick and name in LONG)]
+    tasks = [TASKS[name] for name in arguments.task or unasked]
     tasks = [task.quick() for task in tasks] if arguments.quick else tasks
     options = Options(
         repeat=arguments.repeat or (2 if arguments.quick else 7),
         threads=arguments.threads,
-        memory=not arguments.no_memory,
+        memory=not (arguments.no_memory or arguments.quick),
         quiet=0.05 if arguments.quick else 0.2,
         patience=0.1 if arguments.quick else arguments.patience,
         brief=arguments.quick or arguments.brief,
         only=tuple(arguments.method or ()),
+        without=SLOW if arguments.quick else (),
     )
     machine = describe(arguments.threads)
     with contextlib.ExitStack() as stack:

@@ -72,6 +72,28 @@ def ours(folder: Path, clock: Clock, memory: str = "1GB") -> dict[str, Any]:
             clock.keep(A)
         return plain(self, kernel)
 
+    stepped = streamed.quasi_newton
+
+    def followed(problem: Any, A: Any, *rest: Any, **options: Any) -> Any:
+        """The sample's steps: each is a point that would be handed out if asked for."""
+        if isinstance(problem, streamed.PlainSample) and problem.n_rows > 50_000:
+            plain_look = type(problem).look
+
+            def look(self: Any, at: Any, *args: Any, **kwargs: Any) -> Any:
+                known = at / self.units
+                if self.center is not None:
+                    known[0] -= self.center @ known[1:]
+                clock.keep(known)
+                return plain_look(self, at, *args, **kwargs)
+
+            streamed.PlainSample.look = look  # type: ignore[method-assign]
+            try:
+                return stepped(problem, A, *rest, **options)
+            finally:
+                streamed.PlainSample.look = plain_look  # type: ignore[method-assign]
+        return stepped(problem, A, *rest, **options)
+
+    streamed.quasi_newton = followed
     solved = streamed._preconditioner
 
     def noted(problem: Any, sample: Any, A: Any, trace: Any) -> Any:

@@ -7,6 +7,7 @@ how much of the machine others took meanwhile, for a reader to judge by.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ HEADER = (
     "| task | gap | ours | fastest peer | ratio | promise | next packages | passes | extra memory | others |\n"
     "|---|---:|---:|---|---:|---:|---|---:|---:|---:|\n"
 )
+GIVEN_UP = re.compile(r"within (\S+) after (\S+) s: given up")
 NEXT = 3  # packages named after the fastest
 
 
@@ -41,6 +43,20 @@ def quickest(rows: list[Mapping[str, Any]], gap: float | None) -> list[tuple[flo
     return [(float(row["median"]), row) for row in best.values()]
 
 
+def given_up(rows: list[Mapping[str, Any]], gap: float | None) -> tuple[float, str] | None:
+    """(seconds, who and how near) of the peer that was given up soonest, where none came within the gap."""
+    label = f"@ {gap:.0e}".replace("e-0", "e-") if gap is not None else ""
+    found = []
+    for row in rows:
+        said = GIVEN_UP.search(row["failure"] or "")
+        if row["role"] == PEER and said and row["label"].endswith(label):
+            who = row["label"].split(" @ ")[0]
+            found.append(
+                (float(said.group(2)), f"none gets there ({who} within {said.group(1)} after {said.group(2)} s)")
+            )
+    return min(found, default=None)
+
+
 def lines(task: LogisticTask, result: Mapping[str, Any]) -> str:
     """The lines of one task, one for each gap."""
     text = ""
@@ -50,13 +66,18 @@ def lines(task: LogisticTask, result: Mapping[str, Any]) -> str:
         peers = [(s, row) for s, row in found if row["role"] == PEER]
         ratio = peers[0][0] / ours[0] if ours and peers else float("nan")
         row = ours[1] if ours else {}
+        lost = given_up(result["rows"], gap) if ours and not peers else None
         memory = f"{100 * row['peak'] / task.bytes_of_X:.1f} % of X" if row.get("peak") is not None else ""
         cells = (
             f"{task.title}, {task.size()}",
             "" if gap is None else f"{gap:g}",
             duration(ours[0]) if ours else "–",
-            f"{peers[0][1]['label'].split(' @ ')[0]} {duration(peers[0][0])}" if peers else "none gets there",
-            f"{times(ratio)}×" if ours and peers else "",
+            f"{peers[0][1]['label'].split(' @ ')[0]} {duration(peers[0][0])}"
+            if peers
+            else lost[1]
+            if lost
+            else "none gets there",
+            f"{times(ratio)}×" if ours and peers else f"over {times(lost[0] / ours[0])}×" if ours and lost else "",
             task.aim.sentence() if gap is None or gap == min(task.gaps) else "",
             ", ".join(f"{row['adapter']} {duration(s)}" for s, row in peers[1 : 1 + NEXT]),
             "" if row.get("passes") is None else f"{row['passes']:.3g}",
