@@ -606,3 +606,18 @@ def test_standardised_numbers_have_deviation_one_at_any_scale():
     made = Preprocess.fit(table, "y", standardize=True).matrix(table)[0]
     np.testing.assert_allclose(made.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(made.std(axis=0), 1, rtol=1e-12)
+
+
+def test_the_command_leaves_the_cores_to_its_own_threads_until_matrices_are_wide():
+    code = (
+        "import os; os.environ.pop('OMP_NUM_THREADS', 0); os.environ.pop('OPENBLAS_NUM_THREADS', 0)\n"
+        "import discriminant.cli as cli; cli._hold_blas()\n"
+        "from discriminant.data import threads\n"
+        "held = [pool.num_threads for pool in threads._pools().lib_controllers if pool.user_api == 'blas']\n"
+        "assert threads.workers() == threads.available_cores(), threads.workers()\n"
+        "threads.release_blas()\n"
+        "free = [pool.num_threads for pool in threads._pools().lib_controllers if pool.user_api == 'blas']\n"
+        "assert all(h == 1 for h in held) and max(free, default=1) == threads.available_cores(), (held, free)\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("NUM_THREADS")}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)

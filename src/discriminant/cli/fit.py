@@ -16,6 +16,7 @@ from discriminant.cli.say import Voice, bold, counted, percent, table
 from discriminant.cli.script import script
 from discriminant.cli.training import Training, read_training
 from discriminant.data.roles import CATEGORY, NUMBER, OUT
+from discriminant.data.threads import release_blas
 from discriminant.errors import DataError, ParameterError
 from discriminant.io.container import write_whole
 from discriminant.io.model_file import save
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from discriminant.cli.compare import Comparison
 
 FOLDS = 5
+WIDE = 300  # columns from which on matrices are so large that BLAS has use for all cores
 QUICK_VALUES = 2_000_000  # up to this many values a named method is cross-validated unasked
 
 
@@ -47,6 +49,8 @@ def run(given: Any) -> int:
     voice = Voice(given.json, given.quiet)
     _check_outputs(given)
     training = read_training(given, voice)
+    if len(training.table.columns) >= WIDE:
+        release_blas()
     fitted = learn(given, training, voice)
     written = _write(given, fitted, voice)
     _show(given, fitted, voice, written)

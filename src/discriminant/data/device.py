@@ -21,17 +21,15 @@ import numpy as np
 
 from discriminant.data.blocks import ArrayBlocks, make_blocks, thinned
 from discriminant.data.check import check_weights
+from discriminant.data.device_labels import PEEKED, encode_on_device, guess_labels, in_memory, some_codes, stride
 from discriminant.data.device_library import TorchLibrary, library_of
-from discriminant.data.labels import WIDEST_TABLE, encode_labels
 from discriminant.data.rows import DenseDesign
 from discriminant.data.sources import PROVED, LabelsMisjudged
-from discriminant.errors import DataError, names
+from discriminant.errors import DataError
 from discriminant.protocols import Array, Block, Result
 
 SMALL_VALUES = 2_000_000  # values of X below which the rows are fetched: a fit in memory takes less than the launches
 BLOCK_VALUES = 1 << 27  # values of the widest array that a pass makes of a block: half a gigabyte of float32
-FEW_CODES = 8  # that are quicker looked for than counted
-PEEKED = 128  # rows that are fetched to learn of their size
 RESIDENT_SHARE = 0.6  # of the free device memory that rows may take for good; the rest is work space
 
 # Kernels that the device has of its own: class → "module:function" with function(kernel, blocks) → the reduced sum.
@@ -118,7 +116,7 @@ class DeviceRows:
     @cached_property
     def some(self) -> Array:
         """Some rows from all over X, fetched once."""
-        rows = self.X[:: _stride(self.shape[0]), :]
+        rows = self.X[:: stride(self.shape[0]), :]
         return np.asarray(rows if self.streamed else self.library.get(rows))
 
     def working(self, piece: Any) -> Any:
@@ -221,7 +219,7 @@ class DeviceBlocks(ArrayBlocks):
     @cached_property
     def peek(self) -> Block:
         """Some rows from all over X with their codes."""
-        return Block(DenseDesign(self.rows.some), 0, _some(self.target) if self.seen is None else self.seen, None)
+        return Block(DenseDesign(self.rows.some), 0, some_codes(self.target) if self.seen is None else self.seen, None)
 
     def sample(self, n_rows: int, n_classes: int) -> Block:
         """Some rows from all over X and one at least of each class: few where they suffice, since each look waits."""
@@ -326,93 +324,6 @@ class DeviceSource:
         for start, stop, piece in self.rows.pieces():
             part = None if weight is None else weight[start:stop]
             partial_fit(self.rows.library.get(piece), labels[start:stop], classes=known, sample_weight=part)
-
-
-def in_memory(values: Any) -> Array:
-    """Labels or weights, wherever they lie, as a NumPy array."""
-    if isinstance(values, np.ndarray | list | tuple) or np.isscalar(values):
-        return np.asarray(values)
-    if hasattr(values, "__array_namespace__") or type(values).__module__.partition(".")[0] in ("torch", "cupy"):
-        return np.asarray(library_of(values).get(values))
-    return np.asarray(values)
-
-
-def guess_labels(lib: Any, y: Any) -> tuple[Array, Any, Array] | None:
-    """What ``encode_on_device`` gives, from the labels of some rows alone: successive integers, if they are that."""
-    if type(y).__module__.partition(".")[0] != lib.name or lib.kind(y) != "int64" or len(y.shape) != 1:
-        return None
-    some = _some(y)
-    found = np.unique(some)
-    low = int(found[0])
-    if len(found) < 2 or int(found[-1]) - low != len(found) - 1:
-        return None
-    return found, y if low == 0 else y - low, some - low
-
-
-def _stride(n_rows: int) -> int:
-    return -(-n_rows // PEEKED)
-
-
-def _some(codes: Any) -> Array:
-    """The codes of some rows from all over, in memory."""
-    return in_memory(codes[:: _stride(codes.shape[0])])
-
-
-def encode_on_device(
-    lib: Any, y: Any, classes: Array | None, meanwhile: Callable[[], Any] = lambda: None
-) -> tuple[Array, Any, Array | None]:
-    """(classes, codes on the device, some of them): integers on the device stay there, others are encoded in memory.
-
-    ``meanwhile`` is called while the device looks at the labels.
-    """
-    own = type(y).__module__.partition(".")[0] == lib.name
-    if not own or lib.kind(y) not in ("int64", "int32", "int16", "int8", "uint8") or len(y.shape) != 1:
-        found, codes = encode_labels(in_memory(y))
-        if classes is not None:
-            found, codes = _recoded(found, codes, np.asarray(classes))
-        return found, lib.index(codes), None
-    span = lib.span(y)
-    meanwhile()
-    low, high = span()
-    if high - low >= WIDEST_TABLE:
-        found, codes = encode_labels(lib.get(y))
-        return found, lib.index(codes), None
-    moved = lib.cast(y, "int64") if low == 0 else lib.cast(y, "int64") - low
-    some = _some(moved)
-    present = np.unique(some)
-    if len(present) <= high - low:  # some rows do not show every code: the rest is looked for
-        present = _present(lib, moved, present, high - low + 1)
-    here = present + low
-    found = here.astype(lib.kind(y))
-    known = found if classes is None else np.asarray(classes)
-    strange = found[:0] if classes is None else np.setdiff1d(found, known)
-    if len(strange):
-        raise DataError(
-            f"y contains the class {names(list(strange))}, which is not among the classes {names(list(known))}."
-        )
-    if len(known) == high - low + 1 and (known == np.arange(low, high + 1)).all():
-        return known, moved, some
-    table = np.zeros(high - low + 1, dtype=np.int64)
-    table[here - low] = np.searchsorted(known, here)
-    codes = lib.put(table)
-    return known, lib.take(codes, moved), None
-
-
-def _present(lib: Any, codes: Any, known: Array, n_codes: int) -> Array:
-    """Which codes occur: a look over all rows for each that is not known to, or one count where they are many."""
-    missing = np.setdiff1d(np.arange(n_codes), known)
-    if len(missing) > FEW_CODES:
-        return np.flatnonzero(lib.counts(codes, n_codes))
-    return np.union1d(known, [k for k in missing.tolist() if bool(lib.xp.any(codes == k))]).astype(np.intp)
-
-
-def _recoded(found: Array, codes: Array, classes: Array) -> tuple[Array, Array]:
-    strange = np.setdiff1d(found, classes)
-    if len(strange):
-        raise DataError(
-            f"y contains the class {names(list(strange))}, which is not among the classes {names(list(classes))}."
-        )
-    return classes, np.searchsorted(classes, found)[codes]
 
 
 def open_device(X: Any) -> DeviceSource | None:

@@ -88,6 +88,12 @@ def single_threaded_blas() -> Iterator[None]:
                 _limiter = None
 
 
+def release_blas() -> None:
+    """Give BLAS the cores that the command line withheld (``DISCRIMINANT_HOLDS_BLAS``): it inverts wide matrices."""
+    if os.environ.pop("DISCRIMINANT_HOLDS_BLAS", ""):
+        _pools().limit(limits=available_cores(), user_api="blas")
+
+
 def ordered_map(function: Callable[[Item], Value], items: Sequence[Item], threads: int) -> Iterator[Value]:
     """``map(function, items)`` over threads, in order, with at most ``threads + 1`` results waiting."""
     if threads <= 1 or len(items) <= 1:

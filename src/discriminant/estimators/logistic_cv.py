@@ -183,7 +183,7 @@ class LogisticRegressionCV(LogisticRegression):
         C, ratio, average = self._choose(scores, paths, Cs, ratios)
         near = paths[:, ratios.index(ratio), int(np.flatnonzero(Cs == C)[0])].mean(axis=0) if self.refit else None
         compiled = worth_compiling(len(splits) * len(Cs) * problem.n_rows)
-        self._learn(X, y, sample_weight, C, ratio, average, dtype, near, compiled)
+        self._learn((X, y, sample_weight), C, ratio, average, dtype, near, compiled)
         self._attributes(scores, paths, steps, C, ratio, ratios)
         return self
 
@@ -209,18 +209,7 @@ class LogisticRegressionCV(LogisticRegression):
         average = np.mean([paths[f, which[f], level[f]] for f in range(len(scores))], axis=0)
         return float(Cs[level].mean()), float(np.mean([ratios[w] for w in which])), average
 
-    def _learn(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        C: float,
-        ratio: float,
-        average: Any,
-        dtype: Any,
-        near: Array | None,
-        compiled: bool,
-    ) -> None:
+    def _learn(self, data: Any, C: float, ratio: float, average: Any, dtype: Any, near: Any, compiled: bool) -> None:
         """All rows at the choice, from the mean of the folds (``near``); or the average of folds, if there is one."""
         model = self._one(C, ratio)
         if average is None:
@@ -229,7 +218,7 @@ class LogisticRegressionCV(LogisticRegression):
                 model.coef_, model.intercept_ = near[1:].T, near[0]
             token = LOADED.set(compiled)
             try:
-                model.fit(X, y, sample_weight)
+                model.fit(*data)
             finally:
                 LOADED.reset(token)
             for name in ("discriminant_", "coef_", "intercept_", "certificate_", "history_", "_kept", "_rows"):

@@ -13,13 +13,13 @@ below their level need no look at their columns; the others are looked at, and e
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from discriminant.kernels.compile import can_compile
+from discriminant.optimize.sparse.along import Direction, along_columns, straight_on
 from discriminant.optimize.sparse.columns import Gathered, GatheredSparse, Source, WorkingColumns, working_columns
-from discriminant.optimize.sparse.inner import COMPILE_VISITS, SWEEPS, Quadratic, Tally
+from discriminant.optimize.sparse.inner import COMPILE_VISITS, Quadratic, Tally
 from discriminant.optimize.sparse.levels import Levels
 from discriminant.optimize.sparse.losses import Losses
 from discriminant.optimize.sparse.metric import MOST_JOINT, Metric
@@ -31,9 +31,7 @@ LEAST_AIM = 1e-36
 COMPILE_VALUES = 4_000_000  # values of X from which a compiler is loaded at once
 GATHER_SHARE = 40  # a column of row-major storage costs about as much to gather as so many columns of a full pass
 SPARSE_FROM = 200  # sparse columns from which their Gram matrix is not worth its cost
-SPARSE_ROUNDS = 1
 LOOK_AHEAD = 0.75  # of λ: columns whose slopes exceed that are gathered with those that are wanted now
-ROUGH = 0.3
 STALE = 0.05  # a step on old curvature that leaves more than this share of the gap: take the curvature anew
 
 
@@ -47,16 +45,6 @@ class Standing:
     v: Array  # the dual point: p − t, shifted where units are free
     R_dual: Array  # −X_Wᵗ s v
     gap: float
-
-
-@dataclass(frozen=True)
-class Direction:
-    """Where a step on the quadratic leads, and by how much that says J falls."""
-
-    A: Array
-    b: Array  # the intercepts' change
-    dz: Array  # the scores' change
-    promised: float
 
 
 @dataclass
@@ -193,20 +181,10 @@ class SparseSolver:
         return here.J, gap
 
     def _go_on(self, strength: float) -> None:
-        """Begin where the path leads: along λ the weights that are not zero go on nearly straight."""
-        if len(self._trail) < 2:
-            return
-        (first, A_first), (last, A_last) = self._trail
-        if not strength < last < first or A_last is not self.A:
-            return
-        D = A_last[: len(A_first)] - A_first
-        D[(A_first == 0) | (A_last[: len(A_first)] == 0)] = 0.0
-        D *= (last - strength) / (first - last)
-        D[np.sign(A_last[: len(A_first)] + D) != np.sign(A_last[: len(A_first)])] = 0.0
-        D = np.vstack([D, np.zeros((len(self.A) - len(D), D.shape[1]))])
-        levels = self.picked()
-        self.A = np.clip(self.A + D, levels.lower[:, None], levels.upper[:, None])
-        self.z = self.z + self.columns.dot(self.A - A_last)
+        """Begin where the path leads."""
+        if len(self._trail) == 2 and self._trail[1][1] is self.A:
+            before, self.A = self.A, straight_on(self._trail, strength, self.picked())
+            self.z = self.z + self.columns.dot(self.A - before)
 
     def solve_set(self, strength: float, tol: float) -> Standing:
         """Minimise J over the working set."""
@@ -267,7 +245,8 @@ class SparseSolver:
         metric, levels = self._metric, self.picked().times(strength)
         g = levels.spread(levels.l2) * self.A - here.R
         if self._by_columns:
-            found = self._sparse_direction(here, levels, g, exact)
+            tol = LEAST_AIM if exact else self._wanted
+            found = along_columns(self, here, levels, g, tol)
             return None if found is None else self._search(here, strength, found, exact)
         if metric.p is None or (metric.joint and self.losses.q > 1 and len(self.A) * self.losses.q > MOST_JOINT):
             self._refresh(here)
@@ -289,29 +268,6 @@ class SparseSolver:
         """Whether steps go along the columns of a sparse matrix: their Gram matrix would cost more than many sweeps."""
         plain = isinstance(self.columns, GatheredSparse) and self.losses.q == 1 and self.levels.single
         return plain and len(self.A) >= SPARSE_FROM and can_compile()
-
-    def _sparse_direction(self, here: Standing, levels: Levels, g: Array, exact: bool) -> Direction | None:
-        from discriminant.kernels.coordinate_sparse import descend_sparse
-
-        X: Any = self.columns.X  # type: ignore[union-attr]
-        w, a = self.losses.bend(here.p), self.A[:, 0].copy()
-        l1, l2 = (np.ascontiguousarray(levels.spread(level)[:, 0]) for level in (levels.l1, levels.l2))
-        largest = float(((X.data**2) @ w[X.indices]) / max(len(a), 1)) + float(l2.max())  # about that of a column
-        tol = LEAST_AIM if exact else self._rough_aim(here, levels, largest)
-        columns = X.data, X.indices, X.indptr
-        b, visits = descend_sparse(
-            *columns, w, g[:, 0].copy(), l1, l2, levels.lower, levels.upper, a, np.zeros_like(w), self.intercept, tol,
-            SPARSE_ROUNDS, SWEEPS,
-        )  # fmt: skip
-        self._tally.visits += visits
-        A = a[:, None]
-        D = A - self.A
-        if not D.any():
-            return None
-        dz = self.columns.dot(D) + b
-        bend = float(w @ np.square(dz[:, 0])) + float(l2 @ np.square(D[:, 0]))
-        promised = -float((g * D).sum()) - 0.5 * bend + self._kink(levels, self.A) - self._kink(levels, A)
-        return Direction(A, np.array([b]), dz, promised)
 
     def _search(self, here: Standing, strength: float, found: Direction, exact: bool) -> Standing | None:
         """The full step, or a shorter one, that gets J down by its share of what was promised."""
@@ -345,14 +301,6 @@ class SparseSolver:
         if len(kinked) and here.J > 0:
             aim = min(aim, (0.03 * here.gap / here.J * float(kinked.min())) ** 2 / largest)
         return max(aim, LEAST_AIM)
-
-    def _rough_aim(self, here: Standing, levels: Levels, largest: float) -> float:
-        """For steps that cost sweeps and no Gram matrix: no nearer to the quadratic's minimum than it is to J's."""
-        kinked = levels.l1[levels.l1 > 0]
-        if not len(kinked) or here.J <= 0:
-            return self._aim(here, levels, largest)
-        share = max(ROUGH * here.gap / here.J, ROUGH * self._wanted)
-        return max((share * float(kinked.min())) ** 2 / largest, LEAST_AIM)
 
     @staticmethod
     def _kink(levels: Levels, A: Array) -> float:

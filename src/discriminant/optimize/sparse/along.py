@@ -1,0 +1,79 @@
+"""A proximal Newton step along the columns of a sparse matrix, where a Gram matrix would cost more than many sweeps.
+
+The quadratic of the step is solved no better than it stands for J: a few sweeps, then the curvature is taken anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.optimize.sparse.inner import SWEEPS
+from discriminant.optimize.sparse.levels import Levels
+from discriminant.protocols import Array
+
+ROUNDS = 1  # sweeps over all columns, each followed by some over the support
+ROUGH = 0.3
+LEAST_AIM = 1e-36
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Where a step on the quadratic leads, and by how much that says J falls."""
+
+    A: Array
+    b: Array  # the intercepts' change
+    dz: Array  # the scores' change
+    promised: float
+
+
+def along_columns(solver: Any, here: Any, levels: Levels, g: Array, wanted: float) -> Direction | None:
+    """Where the sweeps lead from where the solver stands; None where they move nothing.
+
+    ``wanted``: the gap, relative to J, that is aimed at; beyond what the quadratic is worth it is not tried for.
+    """
+    from discriminant.kernels.coordinate_sparse import descend_sparse
+
+    X = solver.columns.X
+    w, a = solver.losses.bend(here.p), solver.A[:, 0].copy()
+    l1, l2 = (np.ascontiguousarray(levels.spread(level)[:, 0]) for level in (levels.l1, levels.l2))
+    largest = float(((X.data**2) @ w[X.indices]) / max(len(a), 1)) + float(l2.max())  # about that of a column
+    b, visits = descend_sparse(
+        X.data, X.indices, X.indptr, w, g[:, 0].copy(), l1, l2, levels.lower, levels.upper, a, np.zeros_like(w),
+        solver.intercept, _aim(here, levels, largest, wanted), ROUNDS if wanted > LEAST_AIM else 50, SWEEPS,
+    )  # fmt: skip
+    solver._tally.visits += visits
+    A = a[:, None]
+    D = A - solver.A
+    if not D.any():
+        return None
+    dz = solver.columns.dot(D) + b
+    bend = float(w @ np.square(dz[:, 0])) + float(l2 @ np.square(D[:, 0]))
+    promised = -float((g * D).sum()) - 0.5 * bend + solver._kink(levels, solver.A) - solver._kink(levels, A)
+    return Direction(A, np.array([b]), dz, promised)
+
+
+def _aim(here: Any, levels: Levels, largest: float, wanted: float) -> float:
+    """How still the coordinates must stand: the gap is of first order in what R exceeds the least level by."""
+    kinked = levels.l1[levels.l1 > 0]
+    if wanted <= LEAST_AIM:
+        return LEAST_AIM
+    if not len(kinked) or here.J <= 0:
+        return max(1e-3 * float(here.gap), LEAST_AIM)
+    share = ROUGH * max(float(here.gap / here.J), wanted)
+    return max((share * float(kinked.min())) ** 2 / largest, LEAST_AIM)
+
+
+def straight_on(trail: list[tuple[float, Array]], strength: float, levels: Levels) -> Array:
+    """The weights at λ = strength, guessed from two answers before: those that are not zero go on nearly straight."""
+    (first, A_first), (last, A) = trail
+    if not strength < last < first:
+        return A
+    known = A[: len(A_first)]
+    D = (known - A_first) * (last - strength) / (first - last)
+    D[(A_first == 0) | (known == 0) | (np.sign(known + D) != np.sign(known))] = 0.0
+    out = A.copy()
+    out[: len(D)] += D
+    return np.asarray(np.clip(out, levels.lower[:, None], levels.upper[:, None]))
