@@ -224,7 +224,7 @@ def test_time_to_a_gap_takes_the_cheapest_effort_that_gets_there(measured: Any) 
 
     def effort(k: int) -> Any:
         return lambda _: Prepared(
-            lambda: sum(range(2_000 * k)), lambda _: {"objective": np.float64(1 + 10.0 ** (-3 * k))}
+            lambda: time.sleep(0.003 * 4**k), lambda _: {"objective": np.float64(1 + 10.0 ** (-3 * k))}
         )
 
     iterative = adapter("iterative", PEER, None)
