@@ -238,7 +238,7 @@ class Labels:
             gone = np.union1d(gone, np.flatnonzero(np.isin(codes, blank)))
         if len(gone):
             raise DataError(f"The label is missing in {self.where(number, int(gone[0]))}; drop rows without a class.")
-        seen = count_codes(codes, len(levels))
+        seen = count_classes(codes, len(levels))
         used = np.flatnonzero(seen)
         table = np.zeros(len(levels), dtype=np.int32)
         for k in used.tolist():
@@ -301,11 +301,6 @@ class Labels:
                 np.take(table, part, out=codes[at : at + len(part)])
             at += len(part)
         return found, codes
-
-
-def count_codes(codes: Array, n_classes: int) -> Array:
-    """How often each code occurs."""
-    return count_classes(codes, n_classes).astype(np.int64)
 
 
 def _key(label: Any) -> Any:

@@ -14,7 +14,7 @@ from discriminant.optimize.sparse.inner import SWEEPS
 from discriminant.optimize.sparse.levels import Levels
 from discriminant.protocols import Array
 
-ROUNDS = 1  # sweeps over all columns, each followed by some over the support
+ROUNDS, EXACT_ROUNDS = 1, 50  # sweeps over all columns, each followed by some over the support
 ROUGH = 0.3
 LEAST_AIM = 1e-36
 
@@ -42,7 +42,7 @@ def along_columns(solver: Any, here: Any, levels: Levels, g: Array, wanted: floa
     largest = float(((X.data**2) @ w[X.indices]) / max(len(a), 1)) + float(l2.max())  # about that of a column
     b, visits = descend_sparse(
         X.data, X.indices, X.indptr, w, g[:, 0].copy(), l1, l2, levels.lower, levels.upper, a, np.zeros_like(w),
-        solver.intercept, _aim(here, levels, largest, wanted), ROUNDS if wanted > LEAST_AIM else 50, SWEEPS,
+        solver.intercept, _aim(here, levels, largest, wanted), ROUNDS if wanted > LEAST_AIM else EXACT_ROUNDS, SWEEPS,
     )  # fmt: skip
     solver._tally.visits += visits
     A = a[:, None]

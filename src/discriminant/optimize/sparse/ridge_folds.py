@@ -24,7 +24,7 @@ from discriminant.optimize.logistic.newton import regular
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.sample import sampled
 from discriminant.optimize.sparse.fold_floor import Floor, make_floor
-from discriminant.optimize.sparse.fold_pipeline import AHEAD, Pipeline, walk
+from discriminant.optimize.sparse.fold_pipeline import AHEAD, POINTS, Pipeline, extrapolate, walk
 from discriminant.optimize.sparse.losses import Losses
 from discriminant.protocols import Array, Block
 
@@ -223,7 +223,8 @@ def solve_folds(
     logs = np.log(strengths[0])
     for level in range(L):
         if level >= 2:  # along log λ the answers go on as they went
-            guess = _extrapolate(logs[max(level - 3, 0) : level], out[:, max(level - 3, 0) : level], logs[level])
+            known = slice(max(level - POINTS, 0), level)
+            guess = extrapolate(logs[known], out[:, known].reshape(F, -1, D * q), logs[level]).reshape(F, D, q)
             state.advance(guess * problem.units - state.A)
         numbers[:, :, level] = _settle_level(state, strengths[:, level], tol)
         out[:, level] = state.A / problem.units
@@ -254,15 +255,6 @@ def _by_pipeline(
     pipe = Pipeline(floor, look, np.zeros((F + AHEAD, D)))
     A, J, gaps, looks = walk(pipe, strengths, tol)
     return FoldPath((A / problem.units[:, 0])[:, :, :, None], problem.center, J, gaps, looks)
-
-
-def _extrapolate(x: Array, values: Array, at: float) -> Array:
-    """The polynomial through (x_i, values[:, i]) at a new point; the last value where points coincide."""
-    gaps = x[:, None] - x[None, :] + np.eye(len(x))
-    if (gaps == 0).any():
-        return np.asarray(values[:, -1])
-    parts = (at - x)[None, :] * (1 - np.eye(len(x))) + np.eye(len(x))
-    return np.asarray(np.einsum("i,fijk->fjk", (parts / gaps).prod(axis=1), values))
 
 
 def _curvature(problem: LogisticProblem, sample: LogisticProblem | None, A: Array, strength: float) -> Factor:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discriminant.kernels.compile import can_compile
-from discriminant.optimize.sparse.along import Direction, along_columns, straight_on
+from discriminant.optimize.sparse.along import LEAST_AIM, Direction, along_columns, straight_on
 from discriminant.optimize.sparse.columns import Gathered, GatheredSparse, Source, WorkingColumns, working_columns
 from discriminant.optimize.sparse.inner import COMPILE_VISITS, Quadratic, Tally
 from discriminant.optimize.sparse.levels import Levels
@@ -27,7 +27,6 @@ from discriminant.protocols import Array
 
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
 FIRST_UNITS = 100
-LEAST_AIM = 1e-36
 COMPILE_VALUES = 4_000_000  # values of X from which a compiler is loaded at once
 GATHER_SHARE = 40  # a column of row-major storage costs about as much to gather as so many columns of a full pass
 SPARSE_FROM = 200  # sparse columns from which their Gram matrix is not worth its cost
