@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from discriminant import LogisticRegression
 from discriminant.data import make_blocks
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError, DiscriminantWarning, ParameterError
 from discriminant.optimize.choose import Shape, choose
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
 from discriminant.optimize.logistic.looks import TwoClass
@@ -475,3 +475,32 @@ def test_wide_sparse_rows_are_not_written_out():
     model = LogisticRegression().fit(X, y)
     assert time.process_time() - start < 0.6
     assert model.certificate_.converged
+
+
+@pytest.mark.parametrize("kind", ["dense", "dense, many weights", "sparse", "two sparse"])
+def test_without_a_penalty_large_fits_are_few_looks_and_proved(kind):
+    rng = np.random.default_rng(3)
+    n, d, K = {"dense": (60_000, 40, 4), "dense, many weights": (30_000, 60, 25)}.get(kind, (30_000, 400, 3))
+    if "sparse" in kind:
+        X = sparse.random(n, d, density=0.01, random_state=0, format="csr")
+        X.data = rng.normal(size=X.nnz)
+    else:
+        X = rng.normal(size=(n, d))
+    scores = X @ rng.normal(scale=0.3, size=(d, K)) + rng.gumbel(size=(n, K))
+    y = scores.argmax(axis=1) > 0 if kind == "two sparse" else scores.argmax(axis=1)
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    certificate = model.certificate_
+    assert certificate.converged
+    assert certificate.gap <= 1e-8 * certificate.objective
+    assert certificate.passes < 40
+    # A ridge of 1e-12 changes J by less than what was proved, and is solved with a bound from the dual instead.
+    other = LogisticRegression(C=1e12 / n, tol=1e-10).fit(X, y).certificate_
+    assert abs(other.objective - certificate.objective) <= 2e-8 * certificate.objective
+
+
+def test_without_a_penalty_columns_too_many_to_judge_are_told_of():
+    rng = np.random.default_rng(4)
+    X = sparse.random(20_000, 4_500, density=0.01, random_state=1, format="csr")
+    y = X @ rng.normal(size=4_500) + rng.logistic(size=20_000) > 0
+    with pytest.warns(DiscriminantWarning, match="takes long, so that it was not asked"):
+        LogisticRegression(C=np.inf).fit(X, y)

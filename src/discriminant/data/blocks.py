@@ -74,6 +74,10 @@ class ArrayBlocks:
         """(K,): the total weight of each class; the target holds class codes."""
         return count_classes(np.asarray(self.target), n_classes, self.weight)
 
+    def class_rows(self, n_classes: int) -> Array:
+        """(K,): how many rows each class has; the target holds class codes."""
+        return np.bincount(np.asarray(self.target), minlength=n_classes)
+
     def weighed(self, factors: Array) -> Self:
         """The same rows, each weight times the factor of the row's class."""
         each = np.asarray(factors)[np.asarray(self.target)]

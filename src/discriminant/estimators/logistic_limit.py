@@ -25,12 +25,7 @@ REMEDIES = (
 def told(estimator: Any, problem: LogisticProblem, shift: Any) -> None:
     """Ask ``separability``; where it finds the classes separated, keep the limit and warn."""
     if not isinstance(problem.blocks.rows, DenseRows | SparseRows | FrameRows):
-        text = (
-            "The rows are not in memory, so that separability and the limit were not worked out: the weights given are"
-        )
-        warnings.warn(
-            f"{estimator.certificate_.status} {text} where the steps ended. {REMEDIES}", DiscriminantWarning, 6
-        )
+        undecided(estimator, "The rows are not in memory, so that separability and the limit were not worked out")
         return
     rows, codes, weight, offset = hard_rows(problem)
     if len(np.unique(codes)) < problem.n_classes:  # a class without weight: certainty is all that is left of it
@@ -58,6 +53,12 @@ def told(estimator: Any, problem: LogisticProblem, shift: Any) -> None:
     status = f"{what} {_finite(limit, estimator._names())}"
     estimator.certificate_ = replace(estimator.certificate_, status=status)
     warnings.warn(f"{status} {REMEDIES}", DiscriminantWarning, stacklevel=6)
+
+
+def undecided(estimator: Any, why: str) -> None:
+    """Warn that nobody knows whether there is a maximum."""
+    text = f"{why}: the weights given are where the steps ended."
+    warnings.warn(f"{estimator.certificate_.status} {text} {REMEDIES}", DiscriminantWarning, 7)
 
 
 def put_limit(estimator: Any, limit: LimitingFit, total: float) -> None:

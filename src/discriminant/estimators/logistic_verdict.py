@@ -15,14 +15,19 @@ from discriminant.data import require_finite
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem
 from discriminant.protocols import Array
 
+MOST_COLUMNS = 2_500  # beyond, exact arithmetic takes minutes where a fit takes a second
+
 
 def judge(estimator: Any, fit: LogisticFit, problem: LogisticProblem, shift: Any) -> None:
     """Put the limit in the place of a fit that has none, and warn; ``shift``: what was taken off the intercepts."""
     if fit.gap <= 0.1 * abs(fit.objective) or not (estimator.penalty is None or np.isinf(estimator.C)):
         return
-    from discriminant.estimators.logistic_limit import told
+    from discriminant.estimators.logistic_limit import told, undecided
 
-    told(estimator, problem, shift)
+    if problem.n_features > MOST_COLUMNS and not fit.separated:
+        undecided(estimator, f"To decide it for {problem.n_features:,} columns takes long, so that it was not asked")
+    else:
+        told(estimator, problem, shift)
 
 
 def limited(estimator: Any) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from discriminant.optimize.logistic import precondition, thinned
+from discriminant.optimize.logistic.floor import last_proof
 from discriminant.optimize.logistic.newton import Point, Trace, newton
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.quasi import quasi_newton
@@ -77,14 +78,15 @@ def many_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> 
     trace.passes += quiet.passes * small.n_rows / n
     renew = thinned.Renewal(problem, trace) if thinned.suits(problem) else None
     rows = min(max(sample_size(problem), 10 * d * K), n // 10)
+    prove = last_proof(problem)
     if renew is not None and rows < 4 * d * K:
         # Too few rows to know each class's curvature: the classes' common one, until the weights are nearer.
-        return quasi_newton(problem, A, thinned.pooled(problem), trace, tol, renew=renew)
+        return quasi_newton(problem, A, thinned.pooled(problem), trace, tol, renew=renew, prove=prove)
     sample, quiet = sampled(problem, rows, np.float32), Trace()
     blocks = precondition.many_class if thinned.can_hold(problem) else precondition.common
     A = quasi_newton(sample, A, blocks(small, A), quiet, K * roughly(sample), rough=True).A
     trace.passes += quiet.passes * sample.n_rows / n
-    return quasi_newton(problem, A, blocks(sample, A), trace, tol, renew=renew)
+    return quasi_newton(problem, A, blocks(sample, A), trace, tol, renew=renew, prove=prove)
 
 
 def wide(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
@@ -93,7 +95,7 @@ def wide(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
         return _wide_many(problem, A, trace, tol)
     preconditioner, look = precondition.arrow(problem, A)
     trace.passes += 1 + (look.squares is None) + (problem.row_square < np.inf)
-    return quasi_newton(problem, A, preconditioner, trace, tol, look=look)
+    return quasi_newton(problem, A, preconditioner, trace, tol, look=look, prove=last_proof(problem))
 
 
 def _wide_many(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
@@ -104,4 +106,5 @@ def _wide_many(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> 
     loss = precondition.diagonal(one, np.zeros((len(A), 1))) - problem.damping
     trace.passes += 1
     diagonal = curve * loss + problem.damping
-    return quasi_newton(problem, A, precondition.Diagonal(np.where(diagonal > 0, diagonal, 1.0)), trace, tol)
+    diagonal = np.where(diagonal > 0, diagonal, 1.0)
+    return quasi_newton(problem, A, precondition.Diagonal(diagonal), trace, tol, prove=last_proof(problem))

@@ -16,7 +16,8 @@ import numpy as np
 
 from discriminant.optimize.logistic.bounds import many_class_gap, self_concordant_gap, two_class_dual_gap
 from discriminant.optimize.logistic.factor import Factor, make_factor
-from discriminant.optimize.logistic.looks import Look, ManyClass, Rows
+from discriminant.optimize.logistic.lengths import Longest, Most
+from discriminant.optimize.logistic.looks import Look, ManyClass
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array, Block
 
@@ -171,7 +172,7 @@ def reach(problem: LogisticProblem, factor: Factor) -> float:
     """A bound of R = max_i ‖y_i‖_{H⁻¹} from the longest row: ‖S y‖² times the trace of (S H S)⁻¹."""
     D, q = problem.n_features + 1, problem.n_outputs
     scale = factor.scale.reshape(q, D).max(axis=0)
-    longest = float(problem.blocks.reduce(_Longest(problem.rows, scale / problem.units[:, 0], problem.intercept)).most)
+    longest = float(problem.blocks.reduce(Longest(problem.rows, scale / problem.units[:, 0], problem.intercept)).most)
     return float(np.sqrt(longest * factor.root_norm() * (1 if q == 1 else 2)))
 
 
@@ -206,30 +207,3 @@ class _Lightest:
             curve = (curve * block.weight)[np.asarray(block.weight) > 0]
         least = float(curve.min()) if len(curve) else 1.0
         return Most(1 / least if least > 0 else np.inf)
-
-
-@dataclass
-class Most:
-    most: float
-
-    def __iadd__(self, other: Most) -> Most:
-        self.most = max(self.most, other.most)
-        return self
-
-
-@dataclass(frozen=True)
-class _Longest:
-    """max_i ‖S y_i‖² over a block."""
-
-    rows: Rows
-    scale: Array
-    intercept: bool
-
-    def __call__(self, block: Block) -> Most:
-        values = self.rows.values(block)
-        if hasattr(values, "toarray"):
-            lengths = np.asarray(values.multiply(self.scale[1:]).power(2).sum(axis=1)).ravel()
-        else:
-            scaled = values * self.scale[1:]
-            lengths = np.einsum("ij,ij->i", scaled, scaled)
-        return Most(float(lengths.max()) + (self.scale[0] ** 2 if self.intercept else 0.0))

@@ -104,10 +104,10 @@ def quasi_newton(
             return point
         if ends_separated(problem, look):
             return replace(point, separated=True)
-        if prove is not None:
-            if decrement**2 <= HOPELESS * target:
-                return point
-        elif not rough and not many and decrement**2 <= 0.2 * target and worth_a_hessian(problem, trace, gap, target):
+        if not rough and (prove is not None or problem.ridge == 0) and decrement**2 <= HOPELESS * target:
+            return point
+        alone = not (rough or many) and prove is None
+        if alone and decrement**2 <= 0.2 * target and worth_a_hessian(problem, trace, gap, target):
             return point
         if renew is not None and (better := renew(A, look, decrement, target)) is not None:
             preconditioner, memory = better, Memory(better)

@@ -5,7 +5,7 @@
 
 A sample of m rows leaves a gap of about p/2m and a Hessian right to √(p/m); each look squares that error into the gap,
 so that two or three looks are enough.  For K classes P couples all of them: K(1+d) squared, where that can be held.
-The sample's rows alone prove the gap, so that no pass is spent on a certificate.
+The sample's rows alone prove the gap (``floor``), so that no pass is spent on a certificate.
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.blocks import make_blocks
-from discriminant.data.threads import scratch
 from discriminant.optimize.choose import EXACT_SIZE
 from discriminant.optimize.logistic import precondition
-from discriminant.optimize.logistic.bounds import self_concordant_gap
 from discriminant.optimize.logistic.factor import Factor, make_factor
+from discriminant.optimize.logistic.floor import SampleProof, share_of
 from discriminant.optimize.logistic.large import FIRST_ROWS, roughly
-from discriminant.optimize.logistic.looks import Look, Rows
-from discriminant.optimize.logistic.newton import Most, Point, Trace, newton, regular
+from discriminant.optimize.logistic.lengths import Longest
+from discriminant.optimize.logistic.looks import Look
+from discriminant.optimize.logistic.newton import Point, Trace, newton, regular
 from discriminant.optimize.logistic.problem import SAMPLE_BLOCK, LogisticProblem
 from discriminant.optimize.logistic.quasi import bounded, quasi_newton
 from discriminant.protocols import Array, Block
 
-EPS = float(np.finfo(np.float64).eps)
 HESSIAN_WORK = 2.0e10  # multiplications that the sample's Hessian may take: less than a look at the files
 
 
@@ -57,55 +56,6 @@ class Both:
 
     def __call__(self, block: Block) -> tuple[Any, Any]:
         return self.first(block), self.second(block)
-
-
-@dataclass(frozen=True)
-class Longest:
-    """max_i ‖S y_i‖² over a block, in reused memory."""
-
-    rows: Rows
-    scale: Array
-    intercept: bool
-
-    def __call__(self, block: Block) -> Most:
-        values = self.rows.values(block)
-        weights = np.square(self.scale[1:])
-        if hasattr(values, "toarray"):
-            lengths = np.asarray(values.multiply(values) @ weights)
-        else:
-            lengths = np.square(values, out=scratch("squares", values.shape)) @ weights
-        return Most(float(lengths.max(initial=0.0)) + (self.scale[0] ** 2 if self.intercept else 0.0))
-
-
-@dataclass(frozen=True)
-class SampleProof:
-    """A bound of the gap by self-concordance, from the Hessian of the sample's rows alone: no look at the others.
-
-    The Hessian is a sum over rows of matrices ≥ 0, so that with at least the share f of every class in the sample
-    ∇²J ≥ f P, and  ν² ≤ gᵗP⁻¹g / f,  R² ≤ max_i ‖y_i‖² in P⁻¹ / f.  What that loses, 1/f, a look wins back many times.
-    """
-
-    sample: LogisticProblem
-    share: float
-    scale: Array  # (1+d,) in which the rows' lengths were measured
-    longest: float
-
-    def __call__(self, A: Array, look: Look, decrement: float, wanted: float) -> float:
-        """The gap that is proved at A; infinite where it is not worth the arithmetic."""
-        if not decrement**2 <= 2 * self.share * wanted:
-            return float("inf")
-        H = regular(self.sample, self.sample.look(A, hessian=True))
-        factor = make_factor(H)
-        g = look.gradient.T.ravel()
-        square = max(float(g @ factor.solve(g)), 0.0) / self.share
-        q, D = A.shape[1], len(A)
-        wider = float(np.square(factor.scale.reshape(q, D).max(axis=0) / self.scale).max())
-        # The least eigenvalue itself: a trace would bound it p times worse, and R decides whether a proof succeeds.
-        least = float(np.linalg.eigvalsh(H * factor.scale * factor.scale[:, None])[0])
-        if not least > EPS * len(H):
-            return float("inf")
-        reach = 1.01 * self.longest * wider / least * (1 if q == 1 else 2) / self.share
-        return self_concordant_gap(float(np.sqrt(square)), float(np.sqrt(reach)))
 
 
 def streamed(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
@@ -160,15 +110,12 @@ def _first_look(
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         look, longest = problem.blocks.reduce(Both(problem.kernel(A, bend=q == 1 and not bounded(problem)), lengths))
     trace.passes += 1
-    return problem.finish(look, A), SampleProof(sample, _share(problem, sample), scale, float(longest.most))
+    most = float(longest.most)
 
+    def bound(other: Array) -> float:
+        return most * float(np.square(other / scale).max())
 
-def _share(problem: LogisticProblem, sample: LogisticProblem) -> float:
-    """f: every class of the sample holds at least this share of the rows of its class."""
-    all_rows = problem.blocks.class_rows(problem.n_classes)  # type: ignore[attr-defined]
-    seen = np.bincount(np.asarray(sample.blocks.target), minlength=problem.n_classes)
-    there = all_rows > 0
-    return float((seen[there] / all_rows[there]).min() * min(1.0, sample.total / problem.total))
+    return problem.finish(look, A), SampleProof(sample, share_of(problem, sample), bound)
 
 
 def _preconditioner(

@@ -17,9 +17,9 @@ import numpy as np
 
 from discriminant.data import DenseRows
 from discriminant.optimize.logistic.bounds import self_concordant_gap
+from discriminant.optimize.logistic.lengths import Longest
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.sample import gathered
-from discriminant.optimize.logistic.streamed import Longest
 from discriminant.protocols import Array
 
 ROWS_PER_PARAMETER = 250  # then the curvature of the sample is right to a fifteenth
