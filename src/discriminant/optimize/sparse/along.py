@@ -36,34 +36,30 @@ def along_columns(solver: Any, here: Any, levels: Levels, g: Array, wanted: floa
     """
     from discriminant.kernels.coordinate_sparse import descend_sparse
 
-    X = solver.columns.X
+    X = solver.columns
     w, a = solver.losses.bend(here.p), solver.A[:, 0].copy()
-    l1, l2 = (np.ascontiguousarray(levels.spread(level)[:, 0]) for level in (levels.l1, levels.l2))
-    largest = float(((X.data**2) @ w[X.indices]) / max(len(a), 1)) + float(l2.max())  # about that of a column
+    exact, e = wanted <= LEAST_AIM, np.zeros(len(w))
     b, visits = descend_sparse(
-        X.data, X.indices, X.indptr, w, g[:, 0].copy(), l1, l2, levels.lower, levels.upper, a, np.zeros_like(w),
-        solver.intercept, _aim(here, levels, largest, wanted), ROUNDS if wanted > LEAST_AIM else EXACT_ROUNDS, SWEEPS,
+        *X.arrays, w, g[:, 0].copy(), levels.l1, levels.l2, levels.lower, levels.upper, a,
+        e, solver.intercept, 0.0 if exact else _still(here, levels, wanted), LEAST_AIM,
+        EXACT_ROUNDS if exact else ROUNDS, SWEEPS,
     )  # fmt: skip
     solver._tally.visits += visits
     A = a[:, None]
     D = A - solver.A
     if not D.any():
         return None
-    dz = solver.columns.dot(D) + b
-    bend = float(w @ np.square(dz[:, 0])) + float(l2 @ np.square(D[:, 0]))
+    bend = float(w @ np.square(e)) + float(levels.l2 @ np.square(D[:, 0]))
     promised = -float((g * D).sum()) - 0.5 * bend + solver._kink(levels, solver.A) - solver._kink(levels, A)
-    return Direction(A, np.array([b]), dz, promised)
+    return Direction(A, np.array([b]), e[:, None], promised)
 
 
-def _aim(here: Any, levels: Levels, largest: float, wanted: float) -> float:
-    """How still the coordinates must stand: the gap is of first order in what R exceeds the least level by."""
+def _still(here: Any, levels: Levels, wanted: float) -> float:
+    """How much a slope may be off: the gap is of first order in what R exceeds the least level by."""
     kinked = levels.l1[levels.l1 > 0]
-    if wanted <= LEAST_AIM:
-        return LEAST_AIM
     if not len(kinked) or here.J <= 0:
-        return max(1e-3 * float(here.gap), LEAST_AIM)
-    share = ROUGH * max(float(here.gap / here.J), wanted)
-    return max((share * float(kinked.min())) ** 2 / largest, LEAST_AIM)
+        return float(np.sqrt(1e-3 * here.gap))
+    return float(ROUGH * max(float(here.gap / here.J), wanted) * kinked.min())
 
 
 def straight_on(trail: list[tuple[float, Array]], strength: float, levels: Levels) -> Array:

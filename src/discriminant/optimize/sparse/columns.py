@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import map_rows, workers
-from discriminant.data.rows import DenseRows
+from discriminant.data.rows import DenseRows, SparseRows
 from discriminant.data.threads import ordered_map, scratch
 from discriminant.optimize.logistic.looks import Rows
 from discriminant.optimize.logistic.problem import LogisticProblem
@@ -52,22 +52,28 @@ class Source:
     def adjoint(self, V: Array) -> Array:
         """((X − c)/u)ᵗ V, (d, q), in one pass."""
         if self.stretches:
-            parts = ordered_map(lambda piece: piece[1].T @ V[piece[0]], self.stretches, workers())
-            return np.asarray(sum(parts) / self.unit[:, None])
+            flat = V[:, 0] if V.shape[1] == 1 else V
+            parts = list(ordered_map(lambda stretch: stretch @ flat, self.stretches, workers()))
+            return np.asarray(np.concatenate(parts).reshape(-1, V.shape[1]) / self.unit[:, None])
         return np.asarray(self.problem.blocks.reduce(_Adjoint(self.problem.rows, V)) / self.unit[:, None])
 
     @cached_property
-    def stretches(self) -> list[tuple[slice, Any]]:
-        """A few stretches of the rows of a sparse X in memory, without copies; none for other rows."""
-        X: Any = getattr(self.problem.blocks.rows, "X", None)
-        if not self.problem.sparse or getattr(X, "format", "") != "csr" or self.problem.center is not None:
+    def stretches(self) -> list[Any]:
+        """A few stretches of the columns of a sparse X in memory, each as rows in CSR; none for other rows.
+
+        Along columns a sum stays in a register; along rows it would be written as often as X has entries.
+        """
+        if not isinstance(self.problem.blocks.rows, SparseRows) or self.problem.center is not None:
             return []
-        edges = np.linspace(0, self.n, STRETCHES + 1).astype(int).tolist()
+        from scipy.sparse import csr_array
+
+        X = self.problem.blocks.rows.by_columns
+        edges = np.linspace(0, self.d, STRETCHES + 1).astype(int).tolist()
         found = []
         for a, b in itertools.pairwise(edges):
             part = slice(X.indptr[a], X.indptr[b])
-            rows = type(X)((X.data[part], X.indices[part], X.indptr[a : b + 1] - X.indptr[a]), shape=(b - a, self.d))
-            found.append((slice(a, b), rows))
+            inner = (X.data[part], X.indices[part], X.indptr[a : b + 1] - X.indptr[a])
+            found.append(csr_array(inner, shape=(b - a, self.n)))
         return found
 
     def spreads(self, s: Array, *, centred: bool) -> Array:
@@ -84,12 +90,7 @@ class Source:
         return np.asarray(np.sqrt(second) / self.unit)
 
     def columns(self, features: Array) -> Any:
-        """These columns, gathered: (m, n) contiguous, or CSC (n, m)."""
-        if self.problem.sparse:
-            X: Any = self.problem.blocks.rows.X  # type: ignore[union-attr]
-            found = X[:, features].tocsc().astype(np.float64)
-            found.data /= np.repeat(self.unit[features], np.diff(found.indptr))
-            return found
+        """These columns of dense rows, gathered: (m, n) contiguous."""
         out = np.empty((len(features), self.n))
         rows, center, unit = self.problem.blocks.rows, self.problem.center, self.unit[features][:, None]
         if isinstance(rows, DenseRows):
@@ -203,46 +204,63 @@ class Gathered:
 
 @dataclass
 class GatheredSparse:
-    """A working set of sparse columns."""
+    """A working set of sparse columns, side by side in the three arrays of CSC; it grows."""
 
     source: Source
     features: Array = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    X: Any = None  # CSC (n, m)
-    rows: Any = None  # the same in CSR
-    shelf: Any = None  # CSC: columns that are likely to be wanted, gathered together, since each time all rows are read
-    place: Array = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # (d,) of a column on the shelf, or −1
-
-    def expect(self, features: Array) -> None:
-        """Put these columns on the shelf."""
-        from scipy.sparse import hstack
-
-        if self.shelf is None:
-            self.place = np.full(self.source.d, -1, dtype=np.intp)
-        new = features[self.place[features] < 0]
-        if len(new) == 0:
-            return
-        found = self.source.columns(new)
-        self.place[new] = np.arange(len(new)) + (0 if self.shelf is None else self.shelf.shape[1])
-        self.shelf = found if self.shelf is None else hstack([self.shelf, found], format="csc")
+    data: Array = field(default_factory=lambda: np.empty(0))
+    indices: Array = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    indptr: Array = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    compiled: bool = False  # whether compiled kernels are loaded already
 
     def extend(self, features: Array) -> None:
-        from scipy.sparse import hstack
-
-        self.expect(features)
-        found = self.shelf[:, self.place[features]]
-        self.X = found if self.X is None else hstack([self.X, found], format="csc")
-        self.rows = self.X.tocsr()
+        X, size = self.source.problem.blocks.rows.by_columns, int(self.indptr[-1])  # type: ignore[union-attr]
+        counts = X.indptr[features + 1] - X.indptr[features]
+        ends = np.cumsum(counts, dtype=np.int64)
+        entries = np.arange(ends[-1]) + np.repeat(X.indptr[features] - ends + counts, counts)
+        total = size + len(entries)
+        if total > len(self.data):
+            room = max(total, min(2 * total, X.nnz))
+            self.data, self.indices = (
+                np.resize(old, room) for old in (self.data, self.indices.astype(X.indices.dtype))
+            )
+        self.data[size:total] = X.data[entries] / np.repeat(self.source.unit[features], counts)
+        self.indices[size:total] = X.indices[entries]
+        self.indptr = np.concatenate([self.indptr, size + ends])
         self.features = np.concatenate([self.features, features])
 
+    @property
+    def X(self) -> Any:
+        """CSC (n, m)."""
+        from scipy.sparse import csc_array
+
+        size = self.indptr[-1]
+        shape = (self.source.n, len(self.features))
+        return csc_array((self.data[:size], self.indices[:size], self.indptr), shape=shape)
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Values, row numbers (unsigned) and where columns begin, for compiled kernels."""
+        return self.data, self.indices.view(f"u{self.indices.itemsize}"), self.indptr
+
     def dot(self, D: Array) -> Array:
-        return np.asarray(self.rows @ D) if len(D) else np.zeros((self.source.n, D.shape[1]))
+        if self.compiled and D.shape[1] == 1:
+            from discriminant.kernels.coordinate_sparse import columns_dot
+
+            return columns_dot(*self.arrays, D[:, 0], self.source.n)[:, None]
+        return np.asarray(self.X @ D)
 
     def adjoint(self, V: Array) -> Array:
-        return np.asarray(self.X.T @ V) if self.X is not None else np.zeros((0, V.shape[1]))
+        if self.compiled and V.shape[1] == 1:
+            from discriminant.kernels.coordinate_sparse import columns_adjoint
+
+            return columns_adjoint(*self.arrays, V[:, 0])[:, None]
+        return np.asarray(self.X.T @ V)
 
     def gram(self, h: Array, first: int = 0) -> Array:
-        weighted = self.rows[:, first:].multiply(h[:, None]).tocsr()
-        return np.asarray((self.X.T @ weighted).toarray())
+        X = self.X
+        weighted = X[:, first:].multiply(h[:, None])
+        return np.asarray((X.T @ weighted).toarray())
 
 
 @dataclass

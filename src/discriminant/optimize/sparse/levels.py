@@ -34,7 +34,7 @@ class Levels:
     def n_units(self) -> int:
         return len(self.l1)
 
-    @property
+    @cached_property
     def sizes(self) -> Array:
         return np.diff(self.starts)
 
@@ -83,7 +83,7 @@ class Levels:
 
     def spread(self, per_unit: Array) -> Array:
         """(d, 1) from (units,)."""
-        return np.repeat(per_unit, self.sizes)[:, None]
+        return (per_unit if self.single else np.repeat(per_unit, self.sizes))[:, None]
 
     def lengths(self, C: Array) -> Array:
         """‖C_g‖ of the units, (units,)."""

@@ -30,7 +30,6 @@ FIRST_UNITS = 100
 COMPILE_VALUES = 4_000_000  # values of X from which a compiler is loaded at once
 GATHER_SHARE = 40  # a column of row-major storage costs about as much to gather as so many columns of a full pass
 SPARSE_FROM = 200  # sparse columns from which their Gram matrix is not worth its cost
-LOOK_AHEAD = 0.75  # of λ: columns whose slopes exceed that are gathered with those that are wanted now
 STALE = 0.05  # a step on old curvature that leaves more than this share of the gap: take the curvature anew
 
 
@@ -244,6 +243,7 @@ class SparseSolver:
         metric, levels = self._metric, self.picked().times(strength)
         g = levels.spread(levels.l2) * self.A - here.R
         if self._by_columns:
+            self.columns.compiled = True  # type: ignore[union-attr]
             tol = LEAST_AIM if exact else self._wanted
             found = along_columns(self, here, levels, g, tol)
             return None if found is None else self._search(here, strength, found, exact)
@@ -320,20 +320,7 @@ class SparseSolver:
         most = max(FIRST_UNITS, len(self.units))
         if len(chosen) > most:
             chosen = chosen[np.argsort(-likely[chosen])[:most]]
-        if isinstance(self.columns, GatheredSparse) and len(chosen):
-            self._expect(strength, R, chosen)
         self.enter(chosen)
-
-    def _expect(self, strength: float, R: Array, chosen: Array) -> None:
-        """Gather what the next λ are likely to want together with what this one wants, if that must be gathered."""
-        columns = self.columns
-        assert isinstance(columns, GatheredSparse)
-        features = self.levels.features(chosen)
-        if columns.shelf is not None and (columns.place[features] >= 0).all():
-            return
-        near = self.levels.times(LOOK_AHEAD * strength).violation(R) > 0
-        near[self._inside] = False
-        columns.expect(np.union1d(features, self.levels.features(np.flatnonzero(near))))
 
     def _look_at_all(self, v: Array) -> Array:
         R = -self.source.adjoint(self.losses.s[:, None] * v)
