@@ -15,7 +15,7 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.kernels import coordinate
 from discriminant.optimize.logistic import LogisticProblem
 from discriminant.optimize.sparse import SparsePenalty, columns, metric
-from discriminant.optimize.sparse.path import make_solver
+from discriminant.optimize.sparse.path import make_solver, user_weights
 
 
 def data(n=200, d=30, K=2, seed=0, noise=1.0):
@@ -203,7 +203,7 @@ def test_screening_leaves_out_only_what_is_zero():
         everything.start()
         everything.enter(np.arange(800))
         everything.solve(share * largest, 1e-9)
-        np.testing.assert_allclose(solver.weights(), everything.weights(), atol=1e-5)
+        np.testing.assert_allclose(user_weights(solver), user_weights(everything), atol=1e-5)
     assert len(solver.units) < 400
 
 
@@ -354,5 +354,5 @@ def test_many_sparse_columns_are_descended_along_without_their_gram_matrix(l1_ra
     by_gram = logistic_path(X, y, **options)
     assert (np.asarray(along.coefs)[-1] != 0).sum() > 250  # enough for the columns to have been walked along
     np.testing.assert_allclose(along.objectives, by_gram.objectives, rtol=3e-9)
-    np.testing.assert_allclose(along.coefs, by_gram.coefs, atol=2e-4)
+    np.testing.assert_allclose(along.coefs, by_gram.coefs, atol=5e-4)  # what a gap of 1e-9 leaves open
     assert (along.gaps <= 1e-9 * np.abs(along.objectives)).all()

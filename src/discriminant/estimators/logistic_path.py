@@ -127,7 +127,7 @@ def logistic_path(
     names = model._names()
     path = LogisticPath(
         found.strengths,
-        np.ascontiguousarray(A[:, 1:].transpose(0, 2, 1)),
+        A[:, 1:].transpose(0, 2, 1),
         A[:, 0],
         found.objectives,
         found.gaps,

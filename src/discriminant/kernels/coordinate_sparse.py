@@ -110,6 +110,16 @@ def _columns_adjoint(data: Any, indices: Any, indptr: Any, v: Any) -> Any:
     return out
 
 
+def _picked_adjoint(data: Any, indices: Any, indptr: Any, columns: Any, v: Any) -> Any:
+    """Xᵗ v, (m,), of these columns in CSC."""
+    out = np.empty(columns.size)
+    for i in range(columns.size):
+        j = columns[i]
+        out[i] = gathered(data, indices, indptr[j], indptr[j + 1], v)
+    return out
+
+
+picked_adjoint = compiled(_picked_adjoint, fastmath={"contract"})
 columns_dot = compiled(_columns_dot, fastmath={"contract"})
 columns_adjoint = compiled(_columns_adjoint, fastmath={"contract"})
 descend_sparse = compiled(_descend_sparse, fastmath={"contract"})

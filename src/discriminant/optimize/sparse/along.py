@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.optimize.sparse.inner import SWEEPS
 from discriminant.optimize.sparse.levels import Levels
 from discriminant.protocols import Array
 
 ROUNDS, EXACT_ROUNDS = 1, 50  # sweeps over all columns, each followed by some over the support
-ROUGH = 0.3
+ROUGH = 0.6
 LEAST_AIM = 1e-36
 
 
@@ -36,13 +35,13 @@ def along_columns(solver: Any, here: Any, levels: Levels, g: Array, wanted: floa
     """
     from discriminant.kernels.coordinate_sparse import descend_sparse
 
-    X = solver.columns
     w, a = solver.losses.bend(here.p), solver.A[:, 0].copy()
     exact, e = wanted <= LEAST_AIM, np.zeros(len(w))
+    data, indices, indptr = solver.columns.arrays
     b, visits = descend_sparse(
-        *X.arrays, w, g[:, 0].copy(), levels.l1, levels.l2, levels.lower, levels.upper, a,
+        data, indices, indptr, w, g[:, 0].copy(), levels.l1, levels.l2, levels.lower, levels.upper, a,
         e, solver.intercept, 0.0 if exact else _still(here, levels, wanted), LEAST_AIM,
-        EXACT_ROUNDS if exact else ROUNDS, SWEEPS,
+        EXACT_ROUNDS if exact else ROUNDS, _sweeps(wanted),
     )  # fmt: skip
     solver._tally.visits += visits
     A = a[:, None]
@@ -52,6 +51,11 @@ def along_columns(solver: Any, here: Any, levels: Levels, g: Array, wanted: floa
     bend = float(w @ np.square(e)) + float(levels.l2 @ np.square(D[:, 0]))
     promised = -float((g * D).sum()) - 0.5 * bend + solver._kink(levels, solver.A) - solver._kink(levels, A)
     return Direction(A, np.array([b]), e[:, None], promised)
+
+
+def _sweeps(wanted: float) -> int:
+    """Sweeps over the support on one curvature: the more digits are wanted, the better the quadratic stands for J."""
+    return int(np.clip(-2 * np.log10(max(wanted, LEAST_AIM)) - 4.5, 4, 12))
 
 
 def _still(here: Any, levels: Levels, wanted: float) -> float:

@@ -89,6 +89,11 @@ class Source:
             second = np.maximum(second - np.square(first), 0) + 1e-14 * second
         return np.asarray(np.sqrt(second) / self.unit)
 
+    def entries(self, features: Array) -> float:
+        """The share of a sparse X's entries that lies in these columns."""
+        X = self.problem.blocks.rows.by_columns  # type: ignore[union-attr]
+        return float((X.indptr[features + 1] - X.indptr[features]).sum() / max(X.nnz, 1))
+
     def columns(self, features: Array) -> Any:
         """These columns of dense rows, gathered: (m, n) contiguous."""
         out = np.empty((len(features), self.n))
@@ -202,6 +207,11 @@ class Gathered:
         return total
 
 
+def unsigned(indices: Array) -> Array:
+    """The same numbers, none of which counts from the end."""
+    return indices.view(f"u{indices.itemsize}")
+
+
 @dataclass
 class GatheredSparse:
     """A working set of sparse columns, side by side in the three arrays of CSC; it grows."""
@@ -241,21 +251,29 @@ class GatheredSparse:
     @property
     def arrays(self) -> tuple[Array, Array, Array]:
         """Values, row numbers (unsigned) and where columns begin, for compiled kernels."""
-        return self.data, self.indices.view(f"u{self.indices.itemsize}"), self.indptr
+        return self.data, unsigned(self.indices), self.indptr
 
     def dot(self, D: Array) -> Array:
         if self.compiled and D.shape[1] == 1:
             from discriminant.kernels.coordinate_sparse import columns_dot
 
-            return columns_dot(*self.arrays, D[:, 0], self.source.n)[:, None]
+            return np.asarray(columns_dot(*self.arrays, D[:, 0], self.source.n))[:, None]
         return np.asarray(self.X @ D)
 
     def adjoint(self, V: Array) -> Array:
         if self.compiled and V.shape[1] == 1:
             from discriminant.kernels.coordinate_sparse import columns_adjoint
 
-            return columns_adjoint(*self.arrays, V[:, 0])[:, None]
+            return np.asarray(columns_adjoint(*self.arrays, V[:, 0]))[:, None]
         return np.asarray(self.X.T @ V)
+
+    def some(self, features: Array, V: Array) -> Array:
+        """Xᵗ V of any features, (m, 1)."""
+        from discriminant.kernels.coordinate_sparse import picked_adjoint
+
+        X: Any = self.source.problem.blocks.rows.by_columns  # type: ignore[union-attr]
+        found = picked_adjoint(X.data, unsigned(X.indices), X.indptr, features, V[:, 0])
+        return np.asarray(found / self.source.unit[features])[:, None]
 
     def gram(self, h: Array, first: int = 0) -> Array:
         X = self.X

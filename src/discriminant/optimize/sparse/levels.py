@@ -55,6 +55,16 @@ class Levels:
             open_ended = np.logical_and.reduceat(open_ended, self.starts[:-1])
         return np.asarray((self.l1 == 0) & (self.l2 == 0) & open_ended)
 
+    def arranged(self, R: Array) -> Array:
+        """Numbers of all features, unit by unit."""
+        natural = self.single and bool((self.order[1:] > self.order[:-1]).all())
+        return R if natural else R[self.order]
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether all there is are kinks: Ω* is 0 where |R| ≤ l₁, and infinite elsewhere."""
+        return self.single and not self.whole and not self.l2.any() and not self.bounded and bool((self.l1 > 0).all())
+
     def features(self, units: Array) -> Array:
         """The features of these units, unit by unit."""
         if self.single:
@@ -95,10 +105,14 @@ class Levels:
         if self.whole:
             length = self.lengths(A)
             return float(self.l1 @ length + 0.5 * (self.l2 @ np.square(length)))
+        if self.plain:
+            return float((self.l1 @ np.abs(A)).sum())
         return float((self.spread(self.l1) * np.abs(A) + 0.5 * self.spread(self.l2) * np.square(A)).sum())
 
     def scale(self, R: Array) -> float:
         """The largest τ ≤ 1 for which τR lies where the conjugate is finite; free units are left out."""
+        if self.plain:
+            return float(1 / (self.worst(np.abs(R)) / self.l1).max(initial=1.0))
         free = self.free
         if self.whole:
             excess = self.lengths(R)
@@ -111,6 +125,8 @@ class Levels:
 
     def conjugate(self, R: Array) -> float:
         """Ω*(R) = sup_a ⟨R, a⟩ − Ω(a) over the bounds, where R was scaled into its domain; free units count nothing."""
+        if self.plain:
+            return 0.0
         if self.whole:
             excess = np.maximum(self.lengths(R) - self.l1, 0.0)
             soft = self.l2 > 0
@@ -127,9 +143,15 @@ class Levels:
         """(units,): by how much the slope at a = 0 exceeds what the penalty (or a bound at zero) holds back."""
         if self.whole:
             return np.asarray(self.lengths(R) - self.l1)
+        if self.plain:
+            return np.asarray(self.worst(np.abs(R)) - self.l1)
         pull = np.where(R > 0, np.where((self.upper > 0)[:, None], R, 0), np.where((self.lower < 0)[:, None], -R, 0))
-        most = pull.max(axis=1)
-        return np.asarray((most if self.single else np.maximum.reduceat(most, self.starts[:-1])) - self.l1)
+        return np.asarray(self.worst(pull) - self.l1)
+
+    def worst(self, C: Array) -> Array:
+        """The largest of each unit's numbers, (units,), of C (d, q)."""
+        most = C[:, 0] if C.shape[1] == 1 else C.max(axis=1)
+        return np.asarray(most if self.single else np.maximum.reduceat(most, self.starts[:-1]))
 
 
 def make_levels(

@@ -146,17 +146,19 @@ def _ridge_start(problem: LogisticProblem, penalty: SparsePenalty, weight: Array
 
 def run_path(solver: SparseSolver, strengths: Array, tol: float, largest: float) -> SparsePath:
     """Walk a started solver through these λ."""
-    found, J, gaps = [], [], []
+    J, gaps = [], []
+    # Zeros that are never written to take no memory.
+    found = np.zeros((len(strengths), 1 + solver.source.d, solver.losses.q))
     previous = largest
-    for strength in strengths:
+    for strength, answer in zip(strengths, found, strict=True):
         value, gap = solver.solve(float(strength), tol, previous)
         previous = float(strength)
-        found.append(user_weights(solver))
+        user_weights(solver, answer)
         J.append(value)
         gaps.append(gap)
     return SparsePath(
         strengths,
-        np.stack(found),
+        found,
         solver.source.problem.center,
         np.array(J),
         np.array(gaps),
@@ -166,10 +168,12 @@ def run_path(solver: SparseSolver, strengths: Array, tol: float, largest: float)
     )
 
 
-def user_weights(solver: SparseSolver) -> Array:
-    """(1+d, q) in the user's units, the intercept at the centre."""
-    A = solver.weights()
-    A[1:] /= solver.source.unit[:, None]
+def user_weights(solver: SparseSolver, out: Array | None = None) -> Array:
+    """(1+d, q) in the user's units, the intercept at the centre; ``out``: zeros to write them into."""
+    A = np.zeros((1 + solver.source.d, solver.losses.q)) if out is None else out
+    solver.weights(A)
+    features = solver.columns.features
+    A[1 + features] /= solver.source.unit[features][:, None]
     return A
 
 

@@ -6,8 +6,8 @@
 
     J − min J ≤ J + Σ s ℓ*(τv) − τ Σ s v·offset + Ω*(τR).
 
-*Screening.*  R at one dual point bounds R at another: |R_j − R'_j| ≤ spread_j ‖v − v'‖_s.  Units that the bound keeps
-below their level need no look at their columns; the others are looked at, and enter the working set where they must.
+*Screening.*  Units whose slopes R earlier looks prove to be below their level need no look at their columns
+(``outside``); the others are looked at, and enter the working set where they must.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from discriminant.optimize.sparse.inner import COMPILE_VISITS, Quadratic, Tally
 from discriminant.optimize.sparse.levels import Levels
 from discriminant.optimize.sparse.losses import Losses
 from discriminant.optimize.sparse.metric import MOST_JOINT, Metric
+from discriminant.optimize.sparse.outside import Outside
 from discriminant.protocols import Array
 
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
 FIRST_UNITS = 100
 COMPILE_VALUES = 4_000_000  # values of X from which a compiler is loaded at once
-GATHER_SHARE = 40  # a column of row-major storage costs about as much to gather as so many columns of a full pass
 SPARSE_FROM = 200  # sparse columns from which their Gram matrix is not worth its cost
+MARGIN = 0.5  # of the fall of λ: slopes so near to the level are taken for likely to reach it
 STALE = 0.05  # a step on old curvature that leaves more than this share of the gap: take the curvature anew
 
 
@@ -58,7 +59,6 @@ class SparseSolver:
     A: Array = field(init=False)
     b: Array = field(init=False)
     z: Array = field(init=False)
-    passes: float = 0.0
     steps: int = 0
 
     def __post_init__(self) -> None:
@@ -72,9 +72,14 @@ class SparseSolver:
         self._fresh = False
         self._wanted = 0.0  # the gap, relative to J
         self._trail: list[tuple[float, Array]] = []  # (λ, weights) of the last two answers
-        self._spreads: Array | None = None
-        self._reference: tuple[Array, Array] | None = None  # (v, R over all features)
+        self._outside = Outside(self.source, self.losses, self.intercept)
         self._picked: Levels | None = None
+        self._known: tuple[Array, tuple[Array, Array, float]] | None = None  # (scores, what was found there)
+
+    @property
+    def passes(self) -> float:
+        """Looks at all features."""
+        return self._outside.passes
 
     # The working set
 
@@ -104,9 +109,9 @@ class SparseSolver:
             self.enter(np.concatenate([free, np.flatnonzero(~self.levels.free)]))
         if len(free):
             self._solve_free(free)
-        R = self._look_at_all(self.stand(1.0).v)
+        R = self._outside.look(self.stand(1.0).v)
         with np.errstate(divide="ignore", invalid="ignore"):
-            pull = self.levels.violation(R[self.levels.order]) + self.levels.l1
+            pull = self.levels.violation(self.levels.arranged(R)) + self.levels.l1
             ratio = np.where(self.levels.l1 > 0, pull / self.levels.l1, 0.0)
         return float(ratio.max(initial=0.0))
 
@@ -135,18 +140,25 @@ class SparseSolver:
     def stand(self, strength: float) -> Standing:
         """Losses, slopes and the gap on the working set at λ = strength; the intercept is settled first."""
         losses = self.losses
-        if self.intercept:
-            shift, p, v = losses.settle(self.z)
-            self.b += shift
-        else:
-            p, v = losses.slope(self.z)
+        p, v, loss = self._slopes()
         levels = self.picked().times(strength)
         R = -self.columns.adjoint(losses.s[:, None] * v) if len(self.units) else np.empty((0, losses.q))
-        J = losses.value(self.z) + levels.value(self.A)
+        J = loss + levels.value(self.A)
         dual, R_dual = self._feasible(p, v, R)
         scale = levels.scale(R_dual)
         bound = losses.dual(dual, scale) - levels.conjugate(scale * R_dual)
         return Standing(p, R, J, dual, R_dual, max(J - bound, 0.0))
+
+    def _slopes(self) -> tuple[Array, Array, float]:
+        """(p, v, Σ s ℓ) at the scores, whose intercept is settled; what is known of them already is not asked again."""
+        if self._known is None or self._known[0] is not self.z:
+            if self.intercept:
+                shift, p, v = self.losses.settle(self.z)
+                self.b = self.b + shift
+            else:
+                p, v = self.losses.slope(self.z)
+            self._known = (self.z, (p, v, self.losses.value(self.z)))
+        return self._known[1]
 
     def _feasible(self, p: Array, v: Array, R: Array) -> tuple[Array, Array]:
         """The slopes, shifted so that units without a penalty have R = 0, and their R."""
@@ -166,9 +178,9 @@ class SparseSolver:
 
     def solve(self, strength: float, tol: float, previous: float | None = None) -> tuple[float, float]:
         """Minimise J at λ = strength until the gap over all units is ≤ tol·|J|; hands back (J, gap)."""
-        self._go_on(strength)
-        if self._reference is not None:
-            self._enter_likely(strength, strength if previous is None else previous)
+        straight = self._go_on(strength)
+        if self._outside.looks:
+            self._enter_likely(strength, strength if previous is None else previous, straight)
         for _ in range(MOST_STEPS):
             here = self.solve_set(strength, 0.5 * tol)
             gap, missing = self._check_outside(here, strength)
@@ -178,11 +190,13 @@ class SparseSolver:
         self._trail = [*self._trail[-1:], (strength, self.A)]
         return here.J, gap
 
-    def _go_on(self, strength: float) -> None:
-        """Begin where the path leads."""
-        if len(self._trail) == 2 and self._trail[1][1] is self.A:
-            before, self.A = self.A, straight_on(self._trail, strength, self.picked())
-            self.z = self.z + self.columns.dot(self.A - before)
+    def _go_on(self, strength: float) -> bool:
+        """Begin where the path leads; whether it was known."""
+        if len(self._trail) < 2 or self._trail[1][1] is not self.A:
+            return False
+        before, self.A = self.A, straight_on(self._trail, strength, self.picked())
+        self.z = self.z + self.columns.dot(self.A - before)
+        return True
 
     def solve_set(self, strength: float, tol: float) -> Standing:
         """Minimise J over the working set."""
@@ -309,12 +323,18 @@ class SparseSolver:
 
     # The units outside
 
-    def _enter_likely(self, strength: float, previous: float) -> None:
-        """The strong rule: a slope can hardly have grown by more than the level fell."""
-        assert self._reference is not None
-        R = self._reference[1][self.levels.order]
-        held = self.levels.times(max(2 * strength - previous, 0.5 * strength))
-        likely = held.violation(R)
+    def _enter_likely(self, strength: float, previous: float, straight: bool) -> None:
+        """The strong rule: a slope can hardly have grown by more than the level fell.
+
+        Where the weights went ahead along the path, the slopes there are known but for a little.
+        """
+        if straight and self._by_columns:
+            R = self._outside.near(self._slopes()[1])[0]
+            held = self.levels.times(strength - MARGIN * max(previous - strength, 0.0))
+        else:
+            R = self._outside.looks[-1][1]
+            held = self.levels.times(max(2 * strength - previous, 0.5 * strength))
+        likely = held.violation(self.levels.arranged(R))
         likely[self._inside] = -np.inf
         chosen = np.flatnonzero(likely > 0)
         most = max(FIRST_UNITS, len(self.units))
@@ -322,61 +342,26 @@ class SparseSolver:
             chosen = chosen[np.argsort(-likely[chosen])[:most]]
         self.enter(chosen)
 
-    def _look_at_all(self, v: Array) -> Array:
-        R = -self.source.adjoint(self.losses.s[:, None] * v)
-        self.passes += 1
-        self._reference = (v.copy(), R)
-        return R
-
     def _check_outside(self, here: Standing, strength: float) -> tuple[float, Array]:
         """(the gap over all units, the units that must enter)."""
         if len(self.units) == self.levels.n_units:
             return here.gap, np.empty(0, dtype=np.intp)
         levels = self.levels.times(strength)
         inside, v, R_in = self.picked().times(strength), here.v, here.R_dual
-        units, R = self._suspects(v, levels)
+        units, R = self._outside.suspects(v, levels, self._inside, self.columns)
         picked = levels.pick(units)
+        violation = picked.violation(R)
+        if not (violation > 0).any():  # the domain of Ω* is not left, and Ω* counts nothing
+            return here.gap, np.empty(0, dtype=np.intp)
         scale = min(inside.scale(R_in), picked.scale(R))
         dual = self.losses.dual(v, scale) - inside.conjugate(scale * R_in) - picked.conjugate(scale * R)
-        violation = picked.violation(R)
         order = np.argsort(-violation)
         order = order[violation[order] > 0][: max(FIRST_UNITS, len(self.units))]
         return max(here.J - dual, 0.0), units[order]
 
-    def _suspects(self, v: Array, levels: Levels) -> tuple[Array, Array]:
-        """(units outside whose slopes could exceed their level, those slopes)."""
-        if self._spreads is None:
-            self._spreads = self.source.spreads(self.losses.s, centred=self.intercept)
-        if self._reference is None:
-            self._look_at_all(v)
-        assert self._reference is not None
-        for _ in range(2):
-            v0, R0 = self._reference
-            far = np.sqrt(np.maximum(self.losses.s @ np.square(v - v0), 0))
-            most = (np.abs(R0) + self._spreads[:, None] * far)[levels.order]
-            over = (levels.lengths(most) if levels.whole else self._worst(levels, most)) - levels.l1
-            over[self._inside] = -np.inf
-            units = np.flatnonzero(over > 0)
-            if len(units) == 0 or not far.any():
-                return units, R0[levels.features(units)]
-            features = levels.features(units)
-            if isinstance(self.columns, Gathered) and len(features) * GATHER_SHARE <= self.source.d:
-                columns = self.source.columns(features)
-                self.passes += len(features) * GATHER_SHARE / self.source.d
-                return units, -(columns @ (self.losses.s[:, None] * v))
-            self._look_at_all(v)
-        raise AssertionError("a slope at its own reference is exact")
-
-    @staticmethod
-    def _worst(levels: Levels, most: Array) -> Array:
-        worst = most.max(axis=1)
-        return np.asarray(worst if levels.single else np.maximum.reduceat(worst, levels.starts[:-1]))
-
     # The answer
 
-    def weights(self) -> Array:
-        """(1 + d, q) in inner coordinates; softmax intercepts are centred, as no posterior depends on their sum."""
-        out = np.zeros((1 + self.source.d, self.losses.q))
+    def weights(self, out: Array) -> None:
+        """Write inner weights into zeros (1 + d, q); softmax intercepts are centred, on whose sum nothing depends."""
         out[0] = self.b - (self.b.mean() if self.losses.q > 1 and self.intercept else 0.0)
         out[1 + self.columns.features] = self.A
-        return out
