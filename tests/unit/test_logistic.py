@@ -21,6 +21,7 @@ from discriminant.errors import DataError, DiscriminantWarning, ParameterError
 from discriminant.optimize.choose import Shape, choose
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
 from discriminant.optimize.logistic.looks import TwoClass
+from discriminant.optimize.logistic.solve import written_out
 
 
 def data(n=200, d=5, K=2, seed=0):
@@ -504,3 +505,20 @@ def test_without_a_penalty_columns_too_many_to_judge_are_told_of():
     y = X @ rng.normal(size=4_500) + rng.logistic(size=20_000) > 0
     with pytest.warns(DiscriminantWarning, match="takes long, so that it was not asked"):
         LogisticRegression(C=np.inf).fit(X, y)
+
+
+@pytest.mark.parametrize("K", [2, 4])
+def test_sparse_rows_that_are_few_or_hardly_sparse_are_solved_written_out(K):
+    rng = np.random.default_rng(6)
+    X = sparse.random(500, 20, density=0.3, random_state=0, format="csr")
+    y = (X @ rng.standard_normal((20, K)) + rng.gumbel(size=(500, K))).argmax(axis=1)
+    problem = LogisticProblem(make_blocks(X, y), K, 1e-3)
+    assert not written_out(problem).sparse
+    assert written_out(LogisticProblem(make_blocks(sparse.random(5_000, 200, density=0.01)), 2)).sparse
+    few, dense = LogisticRegression().fit(X, y), LogisticRegression().fit(X.toarray(), y)
+    np.testing.assert_allclose(few.coef_, dense.coef_, rtol=1e-8, atol=1e-10)
+
+
+def test_many_classes_of_few_columns_do_not_pay_for_pairs_of_classes():
+    assert choose(Shape(100_000, 3, 12)).method == "sampled-quasi-newton"
+    assert choose(Shape(100_000, 3, 3)).method == "newton"

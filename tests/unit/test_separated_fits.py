@@ -246,3 +246,16 @@ def test_a_single_row_that_separates_is_found(tol):
         alone[np.flatnonzero(y == 0)[0]] = 1
         model = separated(np.c_[alone, X], y, tol=tol)
         assert np.isinf(model.coef_[:, 0]).sum() == 1
+
+
+def test_weights_that_separate_many_columns_spare_the_exact_arithmetic_on_them(monkeypatch):
+    """More columns than rows: the verdict needs none of the relations among them."""
+    rng = np.random.default_rng(5)
+    X, y = rng.standard_normal((60, 150)), rng.integers(0, 3, 60)
+    monkeypatch.setattr(
+        "discriminant.inference.separability.independent_columns", lambda *_: pytest.fail("exact rank asked for")
+    )
+    with pytest.warns(DiscriminantWarning, match="separated"):
+        model = LogisticRegression(C=np.inf).fit(X, y)
+    assert model.certificate_.separability.verdict == "separable"
+    assert (model.predict(X) == y).all()

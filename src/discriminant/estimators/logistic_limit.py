@@ -11,7 +11,7 @@ import numpy as np
 from discriminant.data import DenseRows, FrameRows, SparseRows, as_rows
 from discriminant.errors import DiscriminantWarning, columns
 from discriminant.inference.limit import MOST_PARAMETERS, LimitingFit, limiting_fit
-from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, separability
+from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, of_rows
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.logistic import LogisticProblem
 from discriminant.protocols import Array
@@ -31,7 +31,9 @@ def told(estimator: Any, problem: LogisticProblem, shift: Any) -> None:
     if len(np.unique(codes)) < problem.n_classes:  # a class without weight: certainty is all that is left of it
         warnings.warn(f"{estimator.certificate_.status} {REMEDIES}", DiscriminantWarning, stacklevel=6)
         return
-    verdict = separability(rows, estimator.classes_[codes], fit_intercept=problem.intercept)
+    guess = np.vstack([estimator.intercept_, estimator.coef_.T]).astype(np.float64)
+    guess = guess if problem.n_outputs > 1 else np.hstack([np.zeros_like(guess), guess])
+    verdict = of_rows(rows, estimator.classes_[codes], problem.intercept, guess=guess)
     certificate = replace(estimator.certificate_, separability=verdict.without_data())
     estimator.certificate_ = certificate
     if verdict.verdict == OVERLAPPING:

@@ -15,7 +15,7 @@ from discriminant.data import require_finite
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem
 from discriminant.protocols import Array
 
-MOST_COLUMNS = 2_500  # beyond, exact arithmetic takes minutes where a fit takes a second
+MOST_COLUMNS, MOST_OF_MANY = 2_500, 600  # beyond (for K classes), exact arithmetic takes minutes, a fit a second
 
 
 def judge(estimator: Any, fit: LogisticFit, problem: LogisticProblem, shift: Any) -> None:
@@ -24,7 +24,8 @@ def judge(estimator: Any, fit: LogisticFit, problem: LogisticProblem, shift: Any
         return
     from discriminant.estimators.logistic_limit import told, undecided
 
-    if problem.n_features > MOST_COLUMNS and not fit.separated:
+    most = MOST_COLUMNS if problem.n_classes == 2 else MOST_OF_MANY
+    if problem.n_features > most and not fit.separated:
         undecided(estimator, f"To decide it for {problem.n_features:,} columns takes long, so that it was not asked")
     else:
         told(estimator, problem, shift)

@@ -45,8 +45,17 @@ class _Rows:
         return np.vstack([total, table]) if cone.intercept else table
 
 
-def separating(cone: KeslerCone) -> Array | None:
-    """Float weights of the cone whose exact form separates every row, or None, which says nothing."""
+def separating(cone: KeslerCone, guess: Array | None = None) -> Array | None:
+    """Float weights of the cone whose exact form separates every row, or None, which says nothing.
+
+    ``guess``: weights (1+d, K) over the columns of X that are tried first.
+    """
+    if guess is not None and np.isfinite(guess).all():
+        first = guess[:1] + cone.center @ guess[1:]
+        W = np.ldexp(guess[1:], cone.exponent[:, None])[list(cone.keep)]
+        u = flat(np.vstack([first, W]) if cone.intercept else W)
+        if (cone.signs(cone.exact(u)) > 0).all():
+            return u
     least, patience = cone.n_rows, 2
     for W, z in _steps(cone):
         wrong = int((_gaps(z, cone.codes) <= 0).any(axis=1).sum())

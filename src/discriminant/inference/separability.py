@@ -26,7 +26,7 @@ from discriminant.inference.capacity import cover_probability
 from discriminant.inference.columns import independent_columns
 from discriminant.inference.cone import KeslerCone, Pair, dense, frame_of
 from discriminant.inference.exact import Integers
-from discriminant.inference.hinge import few_errors
+from discriminant.inference.hinge import few_errors, separating
 from discriminant.inference.hyperplanes import Placed, least, place, rationals
 from discriminant.inference.merging import find_machine
 from discriminant.inference.peeling import MANY_COLUMNS, find
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from discriminant.inference.limit import LimitingFit
 
 SEPARABLE, QUASI, OVERLAPPING = "separable", "quasi-separable", "overlapping"
+FEW_COLUMNS = 100  # up to which exact arithmetic on all columns costs next to nothing
 
 
 @dataclass(frozen=True)
@@ -229,12 +230,24 @@ def separability(
         from discriminant.inference.separability_source import of_source
 
         return of_source(opened, y, fit_intercept, hyperplane, random_state)
+    return of_rows(X, y, fit_intercept, hyperplane, random_state)
+
+
+def of_rows(
+    X: Any,
+    y: Any,
+    fit_intercept: bool = True,
+    hyperplane: str = "widest",
+    random_state: int = 0,
+    guess: Array | None = None,
+) -> Separability:
+    """The verdict on rows in memory; ``guess``: weights (1+d, K) that may separate them."""
     classes, codes = encode_labels(y)
     source = as_rows(X)
     _validate(source, codes, classes)
     feature_names = tuple(map(str, X.columns)) if is_frame(X) else None
     require_finite(X, feature_names, estimator="separability")
-    return decide(source, codes, classes, feature_names, fit_intercept, hyperplane, random_state)
+    return decide(source, codes, classes, feature_names, fit_intercept, hyperplane, random_state, guess)
 
 
 def decide(
@@ -245,6 +258,7 @@ def decide(
     fit_intercept: bool,
     hyperplane: str,
     random_state: int,
+    guess: Array | None = None,
 ) -> Separability:
     """The verdict on rows, classes and names that have been checked."""
     with single_threaded_blas():  # many small products: BLAS threads would only wait for one another
@@ -253,7 +267,11 @@ def decide(
         every = tuple(range(source.shape[1]))
         cone = KeslerCone(source, codes, len(classes), every, fit_intercept, center, exponent)
         relations: Mapping[int, Integers] = {}
-        if len(classes) == 2 and len(every) > MANY_COLUMNS:
+        # Which columns depend on others is dear to know, and nothing that weights which separate every row need.
+        u = separating(cone, guess) if len(every) > FEW_COLUMNS else None
+        if u is not None:
+            finding = Finding(cone.exact(u), None, {}, every, (), {})
+        elif len(classes) == 2 and len(every) > MANY_COLUMNS:
             finding = find(cone, random_state)
             if finding.weights is None:
                 cone, relations = replace(cone, keep=finding.spanned, _integers={}), finding.relations

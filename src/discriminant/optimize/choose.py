@@ -13,6 +13,7 @@ from dataclasses import dataclass
 EXACT_SIZE = 1_200  # parameters up to which the exact Hessian is factored
 EXACT_WORK = 2.0e8  # multiplications of one exact Hessian that are not worth avoiding
 EXACT_WORK_MANY = 1.0e9  # the same for K classes, where other methods take more looks
+LEAST_WIDTH = 64.0  # columns below which weighing the rows is what a pair of classes costs
 SPARSE_ROW_SPACE = 3.0e8  # n²d up to which sparse rows are written out to be orthogonalised
 FACTOR_COLUMNS = 2_500  # columns up to which a d × d matrix is held and factored
 
@@ -39,7 +40,9 @@ class Shape:
 
     @property
     def hessian_work(self) -> float:
-        return self.n * (self.d + 1.0) ** 2 * self.q * (self.q + 1) / 2
+        """Multiplications of an exact Hessian; each pair of classes weighs all rows, however few the columns are."""
+        pairs = self.q * (self.q + 1) / 2
+        return self.n * pairs * (self.d + 1.0) * max(self.d + 1.0, LEAST_WIDTH if self.q > 1 else 1.0)
 
 
 @dataclass(frozen=True)

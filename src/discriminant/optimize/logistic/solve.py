@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from discriminant.data import single_threaded_blas, workers
+from discriminant.data import make_blocks, single_threaded_blas, workers
 from discriminant.data.device import DeviceBlocks
+from discriminant.data.rows import SparseRows
 from discriminant.optimize.choose import Choice, Shape, choose
 from discriminant.optimize.logistic import large
 from discriminant.optimize.logistic.device import solve_on_device
@@ -25,6 +26,8 @@ from discriminant.protocols import Array
 
 PIN_FROM = 60_000  # values·outputs: below, products are too small for BLAS to spread them over threads
 CONDITION_COLUMNS = 300
+FEW_VALUES, MANY_VALUES = 100_000, 8_000_000  # n·d up to which sparse rows are written out: always; if HARDLY_SPARSE
+HARDLY_SPARSE = 0.2
 COLUMNS = ("k", "J", "gradient", "step", "decrement", "passes")
 
 
@@ -62,12 +65,24 @@ def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | N
     """
     if isinstance(problem.blocks, DeviceBlocks):
         return LogisticFit(**solve_on_device(problem, tol, start))
+    problem = written_out(problem)
     choice = choose(shape_of(problem))
     dense = problem.n_rows * problem.n_features if choice.method == "newton-in-row-space" else problem.values
     # One pin for the whole fit: to set and release it for each look would cost as much as a look.
     hold = dense * problem.n_outputs >= PIN_FROM and workers() > 1
     with single_threaded_blas() if hold else contextlib.nullcontext():
         return _solve(problem.with_units(), choice, tol, start)
+
+
+def written_out(problem: LogisticProblem) -> LogisticProblem:
+    """Sparse rows that are few, or hardly sparse, with their zeros: products of dense blocks are far cheaper."""
+    rows = problem.blocks.rows
+    size = problem.n_rows * problem.n_features
+    if not isinstance(rows, SparseRows) or not problem.blocks.in_memory:
+        return problem
+    if size > FEW_VALUES and not (size <= MANY_VALUES and problem.values >= HARDLY_SPARSE * size):
+        return problem
+    return replace(problem, blocks=make_blocks(rows.X.toarray(), problem.blocks.target, problem.blocks.weight))
 
 
 def _solve(problem: LogisticProblem, choice: Choice, tol: float, start: Array | None) -> LogisticFit:
