@@ -547,6 +547,46 @@ def test_large_files_are_read_ahead(tmp_path, run, monkeypatch):
     assert "line 2" in err
 
 
+def test_a_table_is_read_by_few_modules():
+    """What reads a file is loaded ahead of what computes with it, and never waits for scikit-learn or numpy.ma."""
+    code = (
+        "import sys, discriminant.cli.reading; "
+        "print(*[name for name in ('discriminant.data.rows', 'importlib.resources', 'scipy', 'sklearn', 'numpy.ma') "
+        "if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_the_linear_discriminant_is_fitted_without_what_it_does_not_need(tmp_path):
+    head, rows = penguin_rows()
+    path = write_csv(tmp_path / "p.csv", head, rows)
+    code = (
+        "import sys; from discriminant.cli import main; "
+        f"status = main(['fit', {str(path)!r}, '-t', 'species', '-m', 'lda', '--cv', '0', '-q', '-o', "
+        f"{str(tmp_path / 'm.disc')!r}]); "
+        "print('loaded', status, *[name for name in ('scipy', 'sklearn', 'numba', 'numpy.ma') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "loaded 0"
+
+
+@pytest.mark.parametrize("name", ["lda", "logistic", "qda", "auto"])
+def test_what_a_method_needs_is_loaded_while_the_file_is_read(name, tmp_path, run, monkeypatch):
+    from discriminant.cli import ahead, fit
+
+    loaded = []
+    load = fit.load_method
+    monkeypatch.setattr(fit, "load_method", lambda name: loaded.append(name) or load(name))
+    head, rows = penguin_rows()
+    path = write_csv(tmp_path / "p.csv", head, rows)
+    assert run("fit", path, "--target", "species", "--model", name, "-q")[0] == 0
+    assert not loaded
+    monkeypatch.setattr(ahead, "LEAST_BYTES", 1)
+    assert run("fit", path, "--target", "species", "--model", name, "-q")[0] == 0
+    assert loaded == [name]
+
+
 def test_progress_shows_a_bar_and_the_time_left(monkeypatch, capsys):
     from discriminant.cli import say
 

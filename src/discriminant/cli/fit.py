@@ -11,7 +11,7 @@ import numpy as np
 
 from discriminant.cli.costs import read_costs
 from discriminant.cli.doubts import doubts
-from discriminant.cli.methods import Method, automatic, fit_method, method_named
+from discriminant.cli.methods import Method, automatic, fit_method, load_method, method_named
 from discriminant.cli.say import Voice, bold, counted, percent, table
 from discriminant.cli.script import script
 from discriminant.cli.training import Training, read_training
@@ -48,6 +48,8 @@ def run(given: Any) -> int:
     """The command."""
     voice = Voice(given.json, given.quiet)
     _check_outputs(given)
+    if given.reading is not None:
+        load_method(given.model)  # while the file is read
     training = read_training(given, voice)
     if len(training.table.columns) >= WIDE:
         release_blas()
