@@ -504,3 +504,33 @@ def test_without_a_penalty_columns_too_many_to_judge_are_told_of():
     y = X @ rng.normal(size=4_500) + rng.logistic(size=20_000) > 0
     with pytest.warns(DiscriminantWarning, match="takes long, so that it was not asked"):
         LogisticRegression(C=np.inf).fit(X, y)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "strided", "float32"])
+def test_rows_are_gathered_alike_from_any_order_without_a_copy_of_all(order):
+    """The sample of a fit: the same bits from rows and from columns, in memory of the sample's size."""
+    import tracemalloc
+
+    from discriminant.data import make_blocks
+    from discriminant.optimize.logistic import LogisticProblem
+    from discriminant.optimize.logistic.sample import gathered
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 30)).astype(np.float32).astype(np.float64)
+    codes = rng.integers(0, 2, len(X)).astype(np.uint8)
+    problem = LogisticProblem(make_blocks(X, codes), 2, 1e-3).with_units()
+    index = np.sort(rng.choice(len(X), 500, replace=False))
+    forms = {
+        "C": X,
+        "F": np.asfortranarray(X),
+        "strided": np.repeat(X, 2, axis=1)[:, ::2],
+        "float32": X.astype(np.float32),
+    }
+    wanted = (X[index] - (0.0 if problem.center is None else problem.center)) / problem.units[1:, 0]
+    tracemalloc.start()
+    found = gathered(problem, forms[order], index, np.float64)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(found, wanted)
+    assert found.flags.c_contiguous
+    assert peak < X.nbytes / 4
