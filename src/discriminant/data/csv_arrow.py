@@ -10,10 +10,9 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from discriminant.protocols import Array
 MOST_TRIES = 6
 BLOCKS, LEAST_BLOCK, MOST_BLOCK = 8, 1 << 20, 1 << 25
 PIECE = 1 << 21  # bytes that a thread takes at a time: what becomes of them stays in its cache
-COUNTED = 1 << 17  # bytes whose ends of lines are counted at a time
+SLACK = 1.05  # rows that there is room for, against the number that the first pieces lead to expect
 _NUMBERS = re.compile(rf"(?>(?>\s*{_NUMBER.pattern}\s*)\0)*", re.ASCII)
 _FAILED = re.compile(r"In CSV column #(\d+)")
 
@@ -43,10 +42,9 @@ def read_arrow_csv(data: Any, source: str, layout: Layout, *, text_columns: Sequ
     quoted = data.find(b'"') >= 0
     if quoted and not _well_quoted(data, layout.separator):
         return None
-    pieces = _pieces(data, layout, whole=quoted)
     for _ in range(MOST_TRIES):
         try:
-            columns = _columns(data, pieces, layout, text_columns, as_text, quoted)
+            columns = _columns(data, layout, text_columns, as_text, quoted)
         except pa.ArrowInvalid as error:
             failed = _FAILED.search(str(error))
             name = layout.header[int(failed.group(1))] if failed else ""
@@ -58,109 +56,106 @@ def read_arrow_csv(data: Any, source: str, layout: Layout, *, text_columns: Sequ
     return None
 
 
-class Piece(NamedTuple):
-    """A stretch of the file that begins and ends with a line."""
-
-    start: int
-    stop: int
-    skip: int  # lines that are no rows: the names
-    row: int  # where its rows begin, if no line is blank
-    most: int  # rows that it can hold
-
-
-def _pieces(data: Any, layout: Layout, *, whole: bool) -> list[Piece]:
-    """The file cut at ends of lines, or uncut: between quotes the end of a line may be part of a value."""
-    size = len(data)
-    cuts = [0]
+def _pieces(data: Any, *, whole: bool) -> list[tuple[int, int]]:
+    """(start, stop) of stretches that end with a line; or of all, since between quotes the end of a line is text."""
+    cuts, size = [0], len(data)
     while cuts[-1] < size:
         end = -1 if whole else data.find(b"\n", cuts[-1] + PIECE)
         cuts.append(size if end < 0 else end + 1)
-    ends = ordered_map(partial(_line_ends, np.frombuffer(data, dtype=np.uint8)), list(pairwise(cuts)), workers())
-    pieces: list[Piece] = []
-    row = 0
-    for (start, stop), lines in zip(pairwise(cuts), ends, strict=True):
-        skip = int(layout.named and not start)
-        most = max(lines + (stop == size and data[size - 1 : size] != b"\n") - skip, 0)
-        pieces.append(Piece(start, stop, skip, row, most))
-        row += most
-    return pieces
+    return list(pairwise(cuts))
 
 
-def _line_ends(data: Array, cut: tuple[int, int]) -> int:
-    parts = (data[at : min(at + COUNTED, cut[1])] for at in range(*cut, COUNTED))
-    return sum(int(np.count_nonzero(part == ord("\n"))) for part in parts)
-
-
-def _columns(
-    data: Any, pieces: Sequence[Piece], layout: Layout, text_columns: Sequence[str], as_text: set[str], quoted: bool
-) -> list[Column]:
-    """The columns, piece after piece over threads: what pyarrow makes of a piece is copied while it is in the cache.
+def _columns(data: Any, layout: Layout, text_columns: Sequence[str], as_text: set[str], quoted: bool) -> list[Column]:
+    """The columns.  Threads take the file apart piece by piece; what they find is put together here while they go on.
 
     Numbers lie side by side in one stretch of memory, whose pages can be large ones.
     """
     import pyarrow as pa
 
     numeric = [name for name in layout.header if name not in as_text]
-    block = np.empty((len(numeric), pieces[-1].row + pieces[-1].most))
-    buffer = pa.py_buffer(data)
+    texts: dict[str, list[Any]] = {name: [] for name in layout.header if name in as_text}
+    pieces = _pieces(data, whole=quoted)
+    block, rows = np.empty((len(numeric), 0)), 0
+    lost = np.zeros(len(numeric), dtype=np.intp)
+    parse = _parser(pa.py_buffer(data), layout, as_text, quoted)
+    for (_, stop), found in zip(pieces, ordered_map(parse, pieces, workers()), strict=True):
+        if rows + found.num_rows > block.shape[1]:  # as many as there will be if the rest is like what has been read
+            room = np.empty((len(numeric), int(SLACK * (rows + found.num_rows) * len(data) / stop) + 1))
+            room[:, :rows] = block[:, :rows]
+            block = room
+        for batch in found.to_batches():
+            end = rows + batch.num_rows
+            if numeric:
+                lost += _write_numbers([batch.column(name) for name in numeric], block[:, rows:end])
+            for name, chunks in texts.items():
+                chunks.append(batch.column(name))
+            rows = end
+    return _made(
+        layout, text_columns, dict(zip(numeric, zip(block[:, :rows], lost.tolist(), strict=True), strict=True)), texts
+    )
 
-    def read(piece: Piece) -> tuple[int, list[int], list[Any]]:
-        """(rows, missing numbers of each numeric column, the columns of text)."""
-        found = _parsed(buffer.slice(piece.start, piece.stop - piece.start), layout, as_text, piece.skip, quoted)
-        if found.num_rows > piece.most:
-            raise pa.ArrowInvalid("Lines end otherwise than they were counted.")
-        lost = []
-        for j, name in enumerate(numeric):
-            values = found.column(name)
-            float_values(values, block[j, piece.row : piece.row + found.num_rows])
-            lost.append(values.null_count)
-        return found.num_rows, lost, [found.column(name) for name in layout.header if name in as_text]
 
-    read_pieces = list(ordered_map(read, pieces, workers()))
-    rows = 0
-    for piece, (count, _, _) in zip(pieces, read_pieces, strict=True):
-        if rows < piece.row:  # lines before it were blank
-            block[:, rows : rows + count] = block[:, piece.row : piece.row + count]
-        rows += count
-    block = block[:, :rows]
-    lost = [sum(each) for each in zip(*(lost for _, lost, _ in read_pieces), strict=True)]
+def _made(
+    layout: Layout, text_columns: Sequence[str], numbers: dict[str, tuple[Array, int]], texts: dict[str, list[Any]]
+) -> list[Column]:
+    """The columns of their values: numbers with the count of those that are missing, and pieces of text."""
+    rows = len(next(iter(numbers.values()))[0]) if numbers else 0
     none = np.zeros(rows, dtype=bool)
     none.flags.writeable = False
-    place = {name: j for j, name in enumerate(numeric)}
-    texts = {name: j for j, name in enumerate(name for name in layout.header if name in as_text)}
 
     def column(name: str) -> Column:
-        if name in place:
-            return _number_column(name, block[place[name]], lost[place[name]], none)
-        chunks = [chunk for _, _, found in read_pieces for chunk in found[texts[name]].chunks]
-        return _text_column(name, chunks, layout, as_text=name in text_columns)
+        if name in numbers:
+            return _number_column(name, *numbers[name], none)
+        return _text_column(name, texts[name], layout, as_text=name in text_columns)
 
     return list(ordered_map(column, layout.header, workers()))
 
 
-def _parsed(buffer: Any, layout: Layout, as_text: set[str], skip: int, quoted: bool) -> Any:
-    """pyarrow's table of a stretch of the file."""
+def _write_numbers(columns: Sequence[Any], part: Array) -> Array:
+    """Write columns of doubles to the rows of ``part``, NaN where they are null; how many of each are.
+
+    All of them at once: every call that gives up the interpreter may have to wait for another thread to return it.
+    """
+    import pyarrow as pa
+
+    joined = pa.concat_arrays(columns)
+    valid, data = joined.buffers()
+    part[...] = np.frombuffer(data, dtype=np.float64, count=part.size).reshape(part.shape)
+    if not joined.null_count:
+        return np.zeros(len(part), dtype=np.intp)
+    bits = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), count=part.size, bitorder="little")
+    gone = bits.reshape(part.shape) == 0
+    part[gone] = np.nan
+    return np.asarray(np.count_nonzero(gone, axis=1))
+
+
+def _parser(buffer: Any, layout: Layout, as_text: set[str], quoted: bool) -> Callable[[tuple[int, int]], Any]:
+    """From a stretch of the file to pyarrow's table of it."""
     import pyarrow as pa
     from pyarrow import csv as arrow
 
     text = pa.dictionary(pa.int32(), pa.string())
-    return arrow.read_csv(
-        pa.BufferReader(buffer),
-        read_options=arrow.ReadOptions(
-            # A stretch is one block, but where it is the whole file and has to be shared among threads here.
-            column_names=list(layout.header), skip_rows=skip, use_threads=quoted,
-            block_size=_block(len(buffer)) if quoted else len(buffer) + 1,
-        ),
-        parse_options=arrow.ParseOptions(
-            delimiter=layout.separator, quote_char='"' if quoted else False, newlines_in_values=quoted
-        ),
-        convert_options=arrow.ConvertOptions(
-            column_types={name: text if name in as_text else pa.float64() for name in layout.header},
-            null_values=sorted(MISSING_WORDS),
-            strings_can_be_null=False,
-            decimal_point=layout.decimal,
-        ),
-    )  # fmt: skip
+    names = list(layout.header)
+    quotes = arrow.ParseOptions(
+        delimiter=layout.separator, quote_char='"' if quoted else False, newlines_in_values=quoted
+    )
+    types = arrow.ConvertOptions(
+        column_types={name: text if name in as_text else pa.float64() for name in names},
+        null_values=sorted(MISSING_WORDS),
+        strings_can_be_null=False,
+        decimal_point=layout.decimal,
+    )
+
+    def parse(piece: tuple[int, int]) -> Any:
+        start, stop = piece
+        # A stretch is one block, but where it is the whole file and has to be shared among threads here.
+        size = _block(stop - start) if quoted else stop - start + 1
+        skip = int(layout.named and not start)
+        reading = arrow.ReadOptions(column_names=names, skip_rows=skip, use_threads=quoted, block_size=size)
+        part = pa.BufferReader(buffer.slice(start, stop - start))
+        return arrow.read_csv(part, read_options=reading, parse_options=quotes, convert_options=types)
+
+    return parse
 
 
 def _block(size: int) -> int:
