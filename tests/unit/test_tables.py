@@ -23,6 +23,7 @@ def reader(request, monkeypatch):
         monkeypatch.setattr(files, "FAST_BYTES", 0)
     if request.param == "pieces":
         monkeypatch.setattr(csv_arrow, "PIECE", 4)
+        monkeypatch.setattr(csv_arrow, "FIELD", 0)
     return lambda text, **options: read_csv(text if isinstance(text, bytes) else text.encode(), "t.csv", **options)
 
 
@@ -255,6 +256,7 @@ def test_readers_agree_on_random_tables(monkeypatch):
         for limit, piece in ((1 << 40, 0), (0, 1 << 21), (0, 1)):
             monkeypatch.setattr(files, "FAST_BYTES", limit)
             monkeypatch.setattr(csv_arrow, "PIECE", piece)
+            monkeypatch.setattr(csv_arrow, "FIELD", 0)
             try:
                 table = read_csv(data, "t", text_columns=["c0"])
                 answers.append([(c.name, c.kind, c.texts()) for c in table.columns])
@@ -271,6 +273,7 @@ def test_pieces_keep_the_order_of_rows_whatever_is_between_them(monkeypatch, pie
     arrow = pytest.importorskip("pyarrow.csv", reason="the fast reader needs pyarrow")
     monkeypatch.setattr(files, "FAST_BYTES", 0)
     monkeypatch.setattr(csv_arrow, "PIECE", piece)
+    monkeypatch.setattr(csv_arrow, "FIELD", 0)
     calls = []
     parse = arrow.read_csv
     monkeypatch.setattr(arrow, "read_csv", lambda *given, **more: calls.append(1) or parse(*given, **more))
@@ -288,6 +291,7 @@ def test_text_far_down_a_column_of_numbers_makes_it_text_in_every_piece(monkeypa
     pytest.importorskip("pyarrow", reason="the fast reader needs pyarrow")
     monkeypatch.setattr(files, "FAST_BYTES", 0)
     monkeypatch.setattr(csv_arrow, "PIECE", 500)
+    monkeypatch.setattr(csv_arrow, "FIELD", 0)
     text = "a,b\n" + "".join(f"{i},{i}\n" for i in range(900)) + "x,1\n"
     table = read_csv(text.encode(), "t.csv")
     assert table.column("a").kind == "text"
@@ -344,6 +348,7 @@ def test_mutated_tables_are_read_or_refused(monkeypatch):
         for limit, piece in ((1 << 40, 0), (0, 1 << 21), (0, 1)):
             monkeypatch.setattr(files, "FAST_BYTES", limit)
             monkeypatch.setattr(csv_arrow, "PIECE", piece)
+            monkeypatch.setattr(csv_arrow, "FIELD", 0)
             try:
                 table = read_csv(bytes(data), "t", text_columns=["species"])
                 answers.append([(c.name, c.kind, c.texts()) for c in table.columns])

@@ -24,6 +24,7 @@ from discriminant.protocols import Array
 MOST_TRIES = 6
 BLOCKS, LEAST_BLOCK, MOST_BLOCK = 8, 1 << 20, 1 << 25
 PIECE = 1 << 21  # bytes that a thread takes at a time: what becomes of them stays in its cache
+FIELD = 1 << 10  # of a piece, to each column: a few bytes of very many would cost more to handle than to read
 SLACK = 1.05  # rows that there is room for, against the number that the first pieces lead to expect
 _NUMBERS = re.compile(rf"(?>(?>\s*{_NUMBER.pattern}\s*)\0)*", re.ASCII)
 _FAILED = re.compile(r"In CSV column #(\d+)")
@@ -56,11 +57,12 @@ def read_arrow_csv(data: Any, source: str, layout: Layout, *, text_columns: Sequ
     return None
 
 
-def _pieces(data: Any, *, whole: bool) -> list[tuple[int, int]]:
+def _pieces(data: Any, width: int, *, whole: bool) -> list[tuple[int, int]]:
     """(start, stop) of stretches that end with a line; or of all, since between quotes the end of a line is text."""
     cuts, size = [0], len(data)
+    least = max(PIECE, FIELD * width)
     while cuts[-1] < size:
-        end = -1 if whole else data.find(b"\n", cuts[-1] + PIECE)
+        end = -1 if whole else data.find(b"\n", cuts[-1] + least)
         cuts.append(size if end < 0 else end + 1)
     return list(pairwise(cuts))
 
@@ -72,9 +74,9 @@ def _columns(data: Any, layout: Layout, text_columns: Sequence[str], as_text: se
     """
     import pyarrow as pa
 
-    numeric = [name for name in layout.header if name not in as_text]
-    texts: dict[str, list[Any]] = {name: [] for name in layout.header if name in as_text}
-    pieces = _pieces(data, whole=quoted)
+    numeric = [j for j, name in enumerate(layout.header) if name not in as_text]
+    texts: dict[int, list[Any]] = {j: [] for j, name in enumerate(layout.header) if name in as_text}
+    pieces = _pieces(data, len(layout.header), whole=quoted)
     block, rows = np.empty((len(numeric), 0)), 0
     lost = np.zeros(len(numeric), dtype=np.intp)
     parse = _parser(pa.py_buffer(data), layout, as_text, quoted)
@@ -84,31 +86,23 @@ def _columns(data: Any, layout: Layout, text_columns: Sequence[str], as_text: se
             room[:, :rows] = block[:, :rows]
             block = room
         for batch in found.to_batches():
-            end = rows + batch.num_rows
+            end, columns = rows + batch.num_rows, batch.columns
             if numeric:
-                lost += _write_numbers([batch.column(name) for name in numeric], block[:, rows:end])
-            for name, chunks in texts.items():
-                chunks.append(batch.column(name))
+                lost += _write_numbers([columns[j] for j in numeric], block[:, rows:end])
+            for j, chunks in texts.items():
+                chunks.append(columns[j])
             rows = end
-    return _made(
-        layout, text_columns, dict(zip(numeric, zip(block[:, :rows], lost.tolist(), strict=True), strict=True)), texts
-    )
-
-
-def _made(
-    layout: Layout, text_columns: Sequence[str], numbers: dict[str, tuple[Array, int]], texts: dict[str, list[Any]]
-) -> list[Column]:
-    """The columns of their values: numbers with the count of those that are missing, and pieces of text."""
-    rows = len(next(iter(numbers.values()))[0]) if numbers else 0
     none = np.zeros(rows, dtype=bool)
     none.flags.writeable = False
+    numbers = dict(zip(numeric, zip(block[:, :rows], lost.tolist(), strict=True), strict=True))
 
-    def column(name: str) -> Column:
-        if name in numbers:
-            return _number_column(name, *numbers[name], none)
-        return _text_column(name, texts[name], layout, as_text=name in text_columns)
+    def column(j: int) -> Column:
+        name = layout.header[j]
+        if j in texts:
+            return _text_column(name, texts[j], layout, as_text=name in text_columns)
+        return _number_column(name, *numbers[j], none)
 
-    return list(ordered_map(column, layout.header, workers()))
+    return list(ordered_map(column, range(len(layout.header)), workers()))
 
 
 def _write_numbers(columns: Sequence[Any], part: Array) -> Array:
