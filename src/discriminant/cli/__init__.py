@@ -1,9 +1,9 @@
 """The command ``discriminant``: fit, predict, evaluate, summary, separable, export, figures, play.
 
-Everything is loaded when it is needed: ``--help`` loads nothing but the standard library, and a linear discriminant is
-fitted through the core, without scikit-learn.  Results go to the standard output, words to the standard error; an
-error is one sentence.  Exit status: 0 done, 1 a required quality was not reached, 2 the command or the data cannot be
-used, 70 a fault of this program, 130 interrupted.
+Everything is loaded when it is needed: ``--help`` loads nothing but the standard library, and a linear discriminant or
+a logistic regression is fitted through the core, without scikit-learn.  Results go to the standard output, words to
+the standard error; an error is one sentence.  Exit status: 0 done, 1 a required quality was not reached, 2 the command
+or the data cannot be used, 70 a fault of this program, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Large CSV files by pyarrow, to the same columns as ``csv_text``.
 
+Threads take the file apart in pieces that end with a line, and the numbers of each go straight to where they stay.
 Types are decided from the first rows: numbers as float64, all else (the label always) as dictionary text.  A column
 that turns out to hold text further down is read again as text.  Whatever pyarrow refuses is read by the standard
 library, which finds the line and says what is wrong with it.
