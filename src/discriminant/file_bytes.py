@@ -19,11 +19,19 @@ def read_whole(path: str | os.PathLike[str]) -> Bytes:
         size = os.fstat(file.fileno()).st_size
         if size < LARGE:
             return file.read()
-        room = mmap.mmap(-1, size)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            room.madvise(mmap.MADV_HUGEPAGE)
+        room = _room(size)
         done = 0
         with memoryview(room) as view:
             while done < size and (count := file.readinto(view[done:])):
                 done += count
         return room if done == size else room[:done]
+
+
+def _room(size: int) -> mmap.mmap:
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size)
+    # A shared map, the default, has small pages whatever is advised.
+    room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        room.madvise(mmap.MADV_HUGEPAGE)
+    return room

@@ -547,6 +547,94 @@ def test_large_files_are_read_ahead(tmp_path, run, monkeypatch):
     assert "line 2" in err
 
 
+def test_a_table_is_read_by_few_modules():
+    """What reads a file is loaded ahead of what computes with it, and never waits for scikit-learn or numpy.ma."""
+    code = (
+        "import sys, discriminant.cli.reading; "
+        "print(*[name for name in ('discriminant.data.rows', 'importlib.resources', 'scipy', 'sklearn', 'numpy.ma') "
+        "if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "heavy"),
+    [("lda", ("scipy", "sklearn", "numba", "numpy.ma")), ("logistic", ("sklearn", "numba", "pandas"))],
+)
+def test_a_plain_fit_loads_nothing_that_it_does_not_need(tmp_path, name, heavy):
+    head, rows = penguin_rows()
+    path = write_csv(tmp_path / "p.csv", head, rows)
+    code = (
+        "import sys; from discriminant.cli import main; "
+        f"status = main(['fit', {str(path)!r}, '-t', 'species', '-m', {name!r}, '--cv', '0', '-q', '-o', "
+        f"{str(tmp_path / 'm.disc')!r}]); "
+        f"print('loaded', status, *[name for name in {heavy!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "loaded 0"
+
+
+def test_the_parameters_of_a_plain_logistic_fit_are_the_estimators_own():
+    from discriminant.cli.core_logistic import PARAMETERS
+
+    assert discriminant.LogisticRegression().get_params() == PARAMETERS
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_plain_logistic_fit_comes_back_from_its_file_as_the_estimator(tmp_path, classes):
+    """Parameter by parameter and attribute by attribute what ``LogisticRegression().fit`` would have written."""
+    from discriminant.cli.core_logistic import fit_logistic
+
+    rng = np.random.default_rng(classes)
+    X, y = rng.normal(size=(300, 4)), np.array(list("abc"))[rng.integers(0, classes, 300)]
+    fitted = discriminant.LogisticRegression().fit(X, y)
+    stand_in, notes = fit_logistic(X, y)
+    assert notes == []
+    discriminant.save(fitted, tmp_path / "a.disc", X=X)
+    discriminant.save(stand_in, tmp_path / "b.disc", X=X)
+    one, two = discriminant.load(tmp_path / "a.disc"), discriminant.load(tmp_path / "b.disc")
+    assert type(two) is discriminant.LogisticRegression
+    assert one.get_params() == two.get_params()
+    assert vars(one).keys() == vars(two).keys()
+    for key in ("coef_", "intercept_", "classes_", "n_iter_", "n_features_in_"):
+        np.testing.assert_array_equal(getattr(one, key), getattr(two, key))
+    assert one.discriminant_ == two.discriminant_
+    assert str(one.certificate_) == str(two.certificate_) == str(stand_in.certificate_)
+    assert one.history_.columns == two.history_.columns
+    np.testing.assert_array_equal(stand_in.predict(X), fitted.predict(X))
+    np.testing.assert_allclose(stand_in.predict_proba(X), fitted.predict_proba(X), rtol=1e-12)
+    np.testing.assert_allclose(stand_in.decision_function(X), fitted.decision_function(X), rtol=1e-12)
+
+
+def test_costs_and_reports_of_a_logistic_fit_do_not_depend_on_how_it_was_fitted(tmp_path, run):
+    head, rows = penguin_rows()
+    path = write_csv(tmp_path / "p.csv", head, rows)
+    plain = ("fit", path, "-t", "species", "-m", "logistic", "--cv", 0, "--json", "--cost", "Adelie:Gentoo=5")
+    alone, told = run(*plain), run(*plain, "--report", tmp_path / "r.html")
+    assert alone[0] == told[0] == 0
+    one, two = json.loads(alone[1]), json.loads(told[1])
+    assert one["training_cost"] == pytest.approx(two["training_cost"], rel=1e-12)
+    assert one["certificate"] == two["certificate"]
+    assert one["training_error"] == two["training_error"]
+
+
+@pytest.mark.parametrize("name", ["lda", "logistic", "qda", "auto"])
+def test_what_a_method_needs_is_loaded_while_the_file_is_read(name, tmp_path, run, monkeypatch):
+    from discriminant.cli import ahead, fit
+
+    loaded = []
+    load = fit.load_method
+    monkeypatch.setattr(fit, "load_method", lambda name, **more: loaded.append(name) or load(name, **more))
+    head, rows = penguin_rows()
+    path = write_csv(tmp_path / "p.csv", head, rows)
+    assert run("fit", path, "--target", "species", "--model", name, "-q")[0] == 0
+    assert not loaded
+    monkeypatch.setattr(ahead, "LEAST_BYTES", 1)
+    assert run("fit", path, "--target", "species", "--model", name, "-q")[0] == 0
+    assert loaded == [name]
+
+
 def test_progress_shows_a_bar_and_the_time_left(monkeypatch, capsys):
     from discriminant.cli import say
 

@@ -181,3 +181,33 @@ def test_a_first_fit_loads_nothing_heavy():  # pandas is not in the list: scikit
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("values", [[3, 1, 3, 2], ["b", "a", "b"], [b"y", b"x"], [2.0, -1.0, 2.0], [True, False], [5]])
+def test_distinct_values_are_those_of_numpy_unique(values):
+    from discriminant.data.labels import distinct
+
+    array = np.array(values)
+    np.testing.assert_array_equal(distinct(array), np.unique(array))
+    assert distinct(array).dtype == array.dtype
+    assert len(distinct(array[:0])) == 0
+
+
+def test_the_names_of_the_package_are_those_that_load():
+    from discriminant import data
+
+    assert sorted(name for held in data._HOMES.values() for name in held) == data.__all__
+    for name in data.__all__:
+        assert getattr(data, name) is not None
+    with pytest.raises(AttributeError, match="nothing_such"):
+        data.nothing_such  # noqa: B018
+
+
+def test_blas_that_was_started_with_one_thread_is_left_alone(monkeypatch):
+    """The command line holds BLAS from its start; to look for its libraries again would take longer than the work."""
+    from discriminant.data import threads
+
+    monkeypatch.setenv("DISCRIMINANT_HOLDS_BLAS", "1")
+    monkeypatch.setattr(threads, "_pools", lambda: pytest.fail("looked for the libraries"))
+    with threads.single_threaded_blas():
+        assert threads.workers() >= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from discriminant.errors import DataError, DiscriminantWarning, ParameterError
 from discriminant.optimize.choose import Shape, choose
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
 from discriminant.optimize.logistic.looks import TwoClass
+from discriminant.optimize.logistic.sample import gathered
 from discriminant.optimize.logistic.solve import written_out
 
 
@@ -522,3 +524,27 @@ def test_sparse_rows_that_are_few_or_hardly_sparse_are_solved_written_out(K):
 def test_many_classes_of_few_columns_do_not_pay_for_pairs_of_classes():
     assert choose(Shape(100_000, 3, 12)).method == "sampled-quasi-newton"
     assert choose(Shape(100_000, 3, 3)).method == "newton"
+
+
+@pytest.mark.parametrize("order", ["C", "F", "strided", "float32"])
+def test_rows_are_gathered_alike_from_any_order_without_a_copy_of_all(order):
+    """The sample of a fit: the same bits from rows and from columns, in memory of the sample's size."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 30)).astype(np.float32).astype(np.float64)
+    codes = rng.integers(0, 2, len(X)).astype(np.uint8)
+    problem = LogisticProblem(make_blocks(X, codes), 2, 1e-3).with_units()
+    index = np.sort(rng.choice(len(X), 500, replace=False))
+    forms = {
+        "C": X,
+        "F": np.asfortranarray(X),
+        "strided": np.repeat(X, 2, axis=1)[:, ::2],
+        "float32": X.astype(np.float32),
+    }
+    wanted = (X[index] - (0.0 if problem.center is None else problem.center)) / problem.units[1:, 0]
+    tracemalloc.start()
+    found = gathered(problem, forms[order], index, np.float64)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(found, wanted)
+    assert found.flags.c_contiguous
+    assert peak < X.nbytes / 4

@@ -1,14 +1,17 @@
-"""Reading ahead: a large file is read on a thread of its own while the rest of the program is loaded.
+"""Reading ahead: a large file is read and taken apart on threads of its own while the rest of the program is loaded.
 
-The system and pyarrow read outside the interpreter's lock, so that loading modules, a tenth of a second, costs nothing
-beside it.
+Three things at once: the system copies the file while NumPy and pyarrow load, and pyarrow, outside the interpreter's
+lock, takes it apart while everything else does.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from typing import Any
+
+from discriminant.file_bytes import read_whole
 
 LEAST_BYTES = 4_000_000
 
@@ -21,16 +24,14 @@ def read_ahead(given: Any) -> None:
         return
     if os.path.getsize(data) < LEAST_BYTES:
         return
-    given.reading = _begin(lambda: _read(given))
+    content = _begin(lambda: read_whole(data))
+    # What reads a table is loaded here and not by the second thread: two threads that load modules wait for each
+    # other, and this is what all the rest waits for.
+    from discriminant.cli.reading import read_raw
 
-
-def _read(given: Any) -> Any:
-    from discriminant.file_bytes import read_whole
-
-    data = read_whole(given.data)
-    from discriminant.cli.training import read_raw
-
-    return read_raw(given, data)
+    with contextlib.suppress(ImportError):
+        import pyarrow.csv  # noqa: F401
+    given.reading = _begin(lambda: read_raw(given, content()))
 
 
 def _begin(work: Callable[[], Any]) -> Callable[[], Any]:

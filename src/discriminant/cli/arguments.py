@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import functools
 import sys
 from collections.abc import Iterable
@@ -43,6 +42,8 @@ def _friendly(message: str) -> str:
         given = message.partition("invalid choice: ")[2].partition(" (")[0].strip("'\"")
         listed = message.partition("choose from ")[2].rstrip(")").replace("'", "").split(", ")
         what = "command" if "command" in message.partition(":")[0] else message.partition(":")[0].split("/")[0]
+        import difflib
+
         near = difflib.get_close_matches(given, listed, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"choose among {', '.join(listed)}."
         return f"{given!r} is no {what.removeprefix('argument ').strip()}; {hint}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.labels import distinct
 from discriminant.protocols import Array
 from discriminant.report.measures import auc
 
@@ -35,7 +36,7 @@ def doubts(X: Any, labels: Array, feature_names: Sequence[str], counts: Mapping[
 
 
 def _telling(X: Array, labels: Array, feature_names: Sequence[str], classes: list[Any]) -> list[str]:
-    rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int))
+    rows = distinct(np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int))
     positive = labels[rows] == classes[1]
     if positive.all() or not positive.any() or min(positive.sum(), (~positive).sum()) < 10:
         return []

@@ -11,7 +11,7 @@ import numpy as np
 
 from discriminant.cli.costs import read_costs
 from discriminant.cli.doubts import doubts
-from discriminant.cli.methods import Method, automatic, fit_method, method_named
+from discriminant.cli.methods import Method, automatic, fit_method, load_method, method_named
 from discriminant.cli.say import Voice, bold, counted, percent, table
 from discriminant.cli.script import script
 from discriminant.cli.training import Training, read_training
@@ -48,6 +48,8 @@ def run(given: Any) -> int:
     """The command."""
     voice = Voice(given.json, given.quiet)
     _check_outputs(given)
+    if given.reading is not None:
+        load_method(given.model, plain=not (given.report or given.cv or given.parameters))  # while the file is read
     training = read_training(given, voice)
     if len(training.table.columns) >= WIDE:
         release_blas()
@@ -67,7 +69,8 @@ def learn(given: Any, training: Training, voice: Voice) -> Fitted:
     for note in rules.notes:
         voice.note(note)
     X = rules.matrix(training.table)[0]
-    inner, notes = fit_method(method, X, training.labels, rules.feature_names)
+    plain = comparison is None and not given.report
+    inner, notes = fit_method(method, X, training.labels, rules.feature_names, plain=plain)
     for note in notes:
         voice.note(note)
     for note in doubts(X, training.labels, rules.feature_names, training.counts):

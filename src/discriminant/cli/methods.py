@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -100,19 +101,43 @@ def _setting(text: str) -> tuple[str, Any]:
         return key.strip(), value
 
 
-def fit_method(method: Method, X: Any, labels: Array, feature_names: Sequence[str]) -> tuple[Any, list[str]]:
-    """(fitted model, notes): through the core where it can, by the estimator otherwise; warnings become notes."""
+def load_method(name: str, *, plain: bool) -> None:
+    """Load what the method of that name is fitted by; ``auto`` chooses for itself."""
+    if name == "lda":
+        importlib.import_module("discriminant.cli.core")
+    elif name == "logistic" and plain:
+        importlib.import_module("discriminant.cli.core_logistic").load()
+    elif name in METHODS:
+        getattr(discriminant, METHODS[name].estimator)
+
+
+def fit_method(
+    method: Method, X: Any, labels: Array, feature_names: Sequence[str], *, plain: bool = False
+) -> tuple[Any, list[str]]:
+    """(fitted model, notes): through the core where it can, by the estimator otherwise; warnings become notes.
+
+    ``plain``: the model need only decide and be written down, so that a stand-in for the estimator will do.
+    """
     from discriminant.gaussian.wide import is_wide
 
     if method.name == "lda" and not method.parameters and not is_wide(*X.shape) and not hasattr(X, "tocsr"):
         from discriminant.cli.core import fit_linear
 
         return fit_linear(X, labels, feature_names)
+    if plain and method.name == "logistic" and not method.parameters and not hasattr(X, "tocsr"):
+        from discriminant.cli.core_logistic import fit_logistic
+
+        stand_in, heard = fit_logistic(X, labels)
+        return stand_in, _notes(heard, feature_names)
     model = getattr(discriminant, method.estimator)(**method.parameters)
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, labels)
-    return model, _once([_named(str(warning.message), feature_names) for warning in heard])
+    return model, _notes([str(warning.message) for warning in caught], feature_names)
+
+
+def _notes(warned: list[str], feature_names: Sequence[str]) -> list[str]:
+    return _once([_named(text, feature_names) for text in warned])
 
 
 def _once(notes: list[str]) -> list[str]:

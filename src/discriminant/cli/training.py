@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from discriminant import datasets
+from discriminant.cli.reading import listed, read_raw, target_of
 from discriminant.cli.say import Voice, counted
-from discriminant.data.files import read_table
 from discriminant.data.labels import encode_labels
 from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
 from discriminant.data.preprocess import Preprocess
@@ -56,8 +55,8 @@ class Training:
 def read_training(given: Any, voice: Voice) -> Training:
     """The training table of a command, with notes on what is odd about it."""
     voice.progress(f"reading {given.data}")
-    categorical, drop = _listed(given.categorical), _listed(given.drop)
-    target = _target(given)
+    categorical, drop = listed(given.categorical), listed(given.drop)
+    target = target_of(given)
     reading = getattr(given, "reading", None)
     table = read_raw(given) if reading is None else reading()
     for note in table.notes:
@@ -80,23 +79,6 @@ def read_training(given: Any, voice: Voice) -> Training:
     if len(training.counts) < 2:
         raise DataError(f"The label {target!r} is {names(list(training.counts))} in every row; two classes are needed.")
     return training
-
-
-def read_raw(given: Any, data: Any = None) -> Table:
-    """The table itself, with the columns as text that must stay so; ``data``: its bytes, where they have been read."""
-    target = _target(given)
-    keep_text = [*_listed(given.categorical), *[target] * bool(target)]
-    return read_table(given.data, text_columns=keep_text, header=False if given.no_header else None, data=data)
-
-
-def _target(given: Any) -> str:
-    if given.target:
-        return str(given.target)
-    return datasets.target(given.data) if given.data in datasets.available() else ""
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def question_target(training: Training) -> None:

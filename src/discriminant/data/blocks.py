@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discriminant.data.labels import count_classes
+from discriminant.data.labels import count_classes, distinct
 from discriminant.data.rows import DenseRows, FrameRows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
@@ -125,12 +125,14 @@ class ArrayBlocks:
 
     def sample(self, n_rows: int, n_classes: int) -> Block:
         """About ``n_rows`` rows, evenly spread, and at least one of each class that ``target`` (class codes) holds."""
-        rows = np.unique(np.linspace(0, self.n_rows - 1, min(n_rows, self.n_rows)).astype(np.intp))
+        rows = distinct(np.linspace(0, self.n_rows - 1, min(n_rows, self.n_rows)).astype(np.intp))
         target = self.target
         if target is not None:
-            missing = np.setdiff1d(np.arange(n_classes), target[rows])
+            absent = np.ones(n_classes, dtype=bool)
+            absent[target[rows]] = False
+            missing = np.flatnonzero(absent)
             first = [int(np.argmax(hit)) for k in missing[:1000] if (hit := target == k).any()]
-            rows = np.unique(np.concatenate([rows, np.array(first, dtype=np.intp)]))
+            rows = distinct(np.concatenate([rows, np.array(first, dtype=np.intp)]))
         picked = None if target is None else np.asarray(target[rows])
         return Block(self.rows.pick(rows), 0, picked, None if self.weight is None else self.weight[rows])
 

@@ -6,13 +6,10 @@ is in them, not by their names.  ``-`` is the standard input.
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import sys
-import zlib
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +83,8 @@ def _bytes_of(source: str | os.PathLike[str]) -> tuple[str, Bytes]:
         return "the standard input", sys.stdin.buffer.read()
     path = Path(name)
     if not path.exists() and name in datasets.available():
+        from importlib import resources
+
         return name, resources.files("discriminant.datasets").joinpath(f"{name}.csv").read_bytes()
     try:
         return path.name, read_whole(path)
@@ -106,6 +105,9 @@ def _nearby(path: Path) -> str:
 
 
 def _gunzip(data: Bytes, name: str) -> bytes:
+    import gzip
+    import zlib
+
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:

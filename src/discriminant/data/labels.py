@@ -59,6 +59,18 @@ def count_classes(codes: Array, n_classes: int, weight: Array | None = None) -> 
     return total
 
 
+def distinct(values: Array) -> Array:
+    """The values in order, each once: ``numpy.unique``, whose first call loads ``numpy.ma``, a hundredth of a second.
+
+    >>> distinct(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    ordered = np.sort(values)
+    new = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return np.asarray(ordered[new])
+
+
 def code_type(n_classes: int) -> type:
     """The smallest integer type that holds codes below ``n_classes``."""
     return np.uint8 if n_classes <= 256 else np.int32
@@ -112,10 +124,10 @@ def _shifted(part: Array, low: int) -> Array:
 
 def _by_search(labels: Array) -> tuple[Array, Array]:
     """Few distinct labels: compare with each that is known, learn the rest; many: a search in the sorted list."""
-    known = np.unique(labels[:4096])
+    known = distinct(labels[:4096])
     while True:
         if known.size > 32:
-            known = np.unique(np.concatenate([known, *(np.unique(labels[part]) for part in _chunks(labels.size))]))
+            known = distinct(np.concatenate([known, *(distinct(labels[part]) for part in _chunks(labels.size))]))
             codes: Array = np.empty(labels.size, dtype=code_type(known.size))
             for part in _chunks(labels.size):
                 codes[part] = np.searchsorted(known, labels[part])
@@ -128,11 +140,11 @@ def _by_search(labels: Array) -> tuple[Array, Array]:
                 found[labels[part] == label] = k
             codes[part] = found
             if (found == 255).any():
-                unknown = np.unique(labels[part][found == 255])
+                unknown = distinct(labels[part][found == 255])
                 break
         if unknown is None:
             return known, codes
-        known = np.unique(np.concatenate([known, unknown]))
+        known = distinct(np.concatenate([known, unknown]))
 
 
 def _by_dictionary(labels: Array) -> tuple[Array, Array]:

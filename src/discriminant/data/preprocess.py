@@ -10,6 +10,7 @@ decision is a sentence in ``notes``, at the fit and at each later table.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -177,8 +178,8 @@ def _number_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnR
     gone = column.missing
     lost, n = int(np.count_nonzero(gone)), len(gone)
     if not lost:
-        return ColumnRule(column.name, NUMBER, fill=_mean(column.values))
-    fill = _mean(column.values[~gone])
+        return ColumnRule(column.name, NUMBER, fill=_mean(column))
+    fill = _mean(Column(column.name, "number", column.values[~gone]))
     mask = np.packbits(gone).tobytes()
     indicate = lost >= max(COMMON_ROWS, COMMON_SHARE * n) and mask not in gaps
     if indicate:
@@ -210,19 +211,18 @@ def _standardized(rule: ColumnRule, column: Column) -> ColumnRule:
     return replace(rule, scale=float(np.nextafter(1.0, 2.0)) if deviation == 1.0 else deviation or 1.0)
 
 
-def _mean(values: Array) -> float:
-    """The mean, halved first where the sum overflows."""
-    with np.errstate(over="ignore"):
-        mean = float(values.mean())
-    return mean if np.isfinite(mean) else float((values / len(values)).sum())
+def _mean(column: Column) -> float:
+    """The mean of a column without gaps; each value divided first where the sum overflows."""
+    n = len(column)
+    return column.total / n if math.isfinite(column.total) else float((column.values / n).sum())
 
 
 def _category_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnRule:
-    counts = column.counts()
+    counts = column.counts
     order = np.lexsort((np.arange(len(counts)), -counts))
     order = order[counts[order] > 0]
     kept, rare = order[:MOST_LEVELS], order[MOST_LEVELS:]
-    n, lost = len(column), int((column.values < 0).sum())
+    n, lost = len(column), int(np.count_nonzero(column.missing))
     missing = lost >= COMMON_ROWS
     if lost:
         how = "a level of their own" if missing else "counted as average rows"
@@ -283,15 +283,15 @@ def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[s
         elif place[level] >= 0:
             rows[code, place[level]] = 1.0
     rows[-1] = np.eye(width)[-1] if rule.missing else rule.shares
-    index = np.where(column.values < 0, len(column.levels), column.values)
+    index = column.values if not column.missing.any() else np.where(column.missing, len(column.levels), column.values)
     for j in range(width):
         np.take(rows[:, j], index, out=part[:, j], mode="clip")
-    counts = column.counts()
+    counts = column.counts
     new = [column.levels[code] for code in unseen if counts[code]]
     if new:
         count = int(counts[unseen].sum())
         notes.append(f"{rule.name!r}: {names(new)} not seen at the fit ({count} rows), counted as average rows.")
-    lost = int((column.values < 0).sum())
+    lost = int(np.count_nonzero(column.missing))
     if lost:
         how = "a level of their own" if rule.missing else "counted as average rows"
         notes.append(f"{rule.name!r}: {lost} missing values, {how}.")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from discriminant.data.labels import distinct
 from discriminant.data.tables import Column, level_numbers
 from discriminant.errors import DataError, names
 
@@ -34,7 +35,7 @@ _DATE = re.compile(
 def role_of(column: Column) -> tuple[str, str]:
     """(role, why): why is a sentence's end where the column is left out."""
     missing = column.missing
-    present = int(len(missing) - missing.sum())
+    present = len(missing) - int(np.count_nonzero(missing))
     if not present:
         return OUT, "every value is missing"
     if column.kind == "date":
@@ -56,9 +57,9 @@ def _role_of_numbers(column: Column, present: int) -> tuple[str, str]:
         return OUT, "it holds dates"
     if _DATE_NAME.search(column.name) and values.min() >= 1e8 and values.max() < 1e19:
         return OUT, "it holds times, counted in seconds"
-    if present == len(column) and values.max() - values.min() == present - 1 and len(np.unique(values)) == present:
+    if present == len(column) and values.max() - values.min() == present - 1 and len(distinct(values)) == present:
         return OUT, "it numbers the rows"
-    if _is_id(column.name) and len(np.unique(values)) > present / 2:
+    if _is_id(column.name) and len(distinct(values)) > present / 2:
         return OUT, "it names the rows (an identifier)"
     return NUMBER, ""
 
@@ -75,8 +76,8 @@ def _is_id(name: str) -> bool:
 
 def _role_of_text(column: Column, present: int) -> tuple[str, str]:
     levels = column.levels
-    used = int(np.count_nonzero(column.counts()))
-    some = [levels[i] for i in np.unique(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
+    used = int(np.count_nonzero(column.counts))
+    some = [levels[i] for i in distinct(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
     if sum(bool(_DATE.fullmatch(level.strip())) for level in some) >= 0.95 * len(some):
         return OUT, "it holds dates"
     if used == 1 and present == len(column):
@@ -100,7 +101,7 @@ def refuse_nearly_numbers(name: str, levels: Sequence[str], row_of: Callable[[st
 
     ``row_of``: the end of a sentence that says where a level is first.
     """
-    some = [levels[i] for i in np.unique(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
+    some = [levels[i] for i in distinct(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
     point = [level_numbers([level]) is not None for level in some]
     comma = [level_numbers([level], ",") is not None for level in some]
     ways = (

@@ -11,7 +11,6 @@ Text is never guessed at: '01' and '1' are two labels, 'NA' is a label, and only
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -55,9 +54,16 @@ class Column:
         """The column on some rows; levels stay as they are."""
         return replace(self, values=self.values[rows])
 
+    @cached_property
+    def total(self) -> float:
+        """The sum of the numbers; NaN where one is missing, infinite where it overflows."""
+        with np.errstate(over="ignore"):
+            return float(self.values.sum())
+
+    @cached_property
     def counts(self) -> Array:
         """How often each level occurs."""
-        return np.bincount(self.values[self.values >= 0], minlength=len(self.levels))
+        return np.bincount(self.values + 1, minlength=len(self.levels) + 1)[1:]
 
     def texts(self) -> list[str]:
         """The values as they would be written in a file."""
@@ -138,6 +144,8 @@ def suggestion(name: str, known: Sequence[str], otherwise: str) -> str:
     >>> suggestion("specis", ["species", "island"], "Columns:")
     "Did you mean 'species'?"
     """
+    import difflib  # when something is misspelt, and only then
+
     folded = {item.casefold().strip(): item for item in reversed(known)}
     near = difflib.get_close_matches(name.casefold().strip(), list(folded), n=3, cutoff=0.6)
     if near:

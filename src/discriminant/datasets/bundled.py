@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -119,6 +118,8 @@ def load(name: str, *, as_frame: bool = False) -> Dataset:
 
 def _read(name: str) -> tuple[list[str], list[list[str]]]:
     """Header and rows of a file that lies in this folder (or in the zip archive the package is imported from)."""
+    from importlib import resources  # loads a dozen modules, and most commands read a file of the user's
+
     text = resources.files(__package__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
     header, *rows = csv.reader(text.splitlines())
     return header, rows

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.blocks import ArrayBlocks
+from discriminant.data.labels import distinct
 from discriminant.data.rows import DenseRows
 from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums
 from discriminant.protocols import Array, Block
@@ -248,7 +249,7 @@ def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float, float]:
             return np.zeros((n_classes, values.shape[1])), np.zeros(values.shape[1]), precision, rounding * inflation
     origin = _typical(values)
     shift = np.tile(origin, (n_classes, 1))
-    for k in np.unique(block.target):
+    for k in distinct(block.target):
         shift[k] = _typical(values[block.target == k])
     inflation = 1.0 if sparse else _inflation(values, shift[block.target])
     if not sparse and inflation <= 1.0 + NEAR_ZERO**2:

@@ -20,6 +20,7 @@ import functools
 import importlib
 import math
 import pkgutil
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +28,7 @@ import numpy as np
 
 import discriminant
 from discriminant.errors import DataError, names
+from discriminant.io.stand_in import StandIn
 from discriminant.protocols import Array
 
 FOLDERS = ("bases", "codings", "criteria", "decision", "gaussian", "geometry", "inference", "optimize", "penalties")
@@ -139,6 +141,8 @@ class Encoder:
         name = f"{kind.__module__.removeprefix('discriminant.')}.{kind.__name__}"
         if is_estimator(value):
             return self.estimator(value, where)
+        if isinstance(value, StandIn):
+            return {"$": "estimator", "class": value.estimator, **self._encoded(value.parameters, value.state, where)}
         if object_named(name) is not kind or isinstance(value, enum.Enum):
             raise DataError(
                 f"{where} is a {kind.__module__}.{kind.__name__}, which a model file cannot hold: only this package's "
@@ -164,6 +168,9 @@ class Encoder:
             for key, item in vars(value).items()
             if key not in parameters and not getattr(type(item), "transient", False)
         }
+        return self._encoded(parameters, state, where)
+
+    def _encoded(self, parameters: Mapping[str, Any], state: Mapping[str, Any], where: str) -> dict[str, Any]:
         return {
             "parameters": {key: self.encode(item, f"{where}.{key}") for key, item in parameters.items()},
             "state": {key: self.encode(item, f"{where}.{key}") for key, item in state.items()},

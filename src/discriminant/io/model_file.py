@@ -19,6 +19,7 @@ import discriminant
 from discriminant.errors import DataError
 from discriminant.io.container import ModelFileError, pack, unpack, write_whole
 from discriminant.io.encode import Decoder, Encoder, is_estimator
+from discriminant.io.stand_in import StandIn
 from discriminant.io.table_model import TableModel
 from discriminant.protocols import Array
 
@@ -92,7 +93,7 @@ def _core(model: Any) -> Any:
 
 
 def _require_fitted(model: Any) -> None:
-    known = is_estimator(model) or isinstance(model, discriminant.LinearDiscriminant)
+    known = is_estimator(model) or isinstance(model, discriminant.LinearDiscriminant | StandIn)
     if not known:
         raise DataError(f"Only this package's models can be saved; this is a {type(model).__name__}.")
     if not isinstance(model, discriminant.LinearDiscriminant) and not hasattr(model, "classes_"):

@@ -63,7 +63,7 @@ def data(story: Story) -> str:
         elif rule.role == CATEGORY:
             about = f"{len(rule.levels) + len(rule.pooled)} levels: {', '.join(rule.levels[:5])}"
             about += " …" if len(rule.levels) > 5 else ""
-            drawn = svg.spark(np.sort(column.counts())[::-1][:22], "#7a3fa0")
+            drawn = svg.spark(np.sort(column.counts)[::-1][:22], "#7a3fa0")
         else:
             about, drawn = rule.why, ""
         rows.append([rule.name, rule.role, share, about, (drawn,)])

@@ -42,8 +42,11 @@ def gathered(problem: LogisticProblem, X: Array, index: Array, dtype: Any) -> Ar
     for start in range(0, len(index), step):
         rows = index[start : start + step]
         part = work[: len(rows)]
-        if X.dtype == np.float64:
+        if X.dtype == np.float64 and X.flags.c_contiguous:
             np.take(X, rows, axis=0, out=part, mode="clip")
+        elif X.dtype == np.float64 and X.flags.f_contiguous:  # of another order than its own, take copies all of X
+            part = part.reshape(-1).reshape(d, len(rows)).T
+            np.take(X.T, rows, axis=1, out=part.T, mode="clip")
         else:
             part[...] = X[rows]
         if problem.center is not None:
