@@ -50,10 +50,13 @@ $(PY):
 	  || { echo "discriminant needs Python 3.11 or newer; give one with: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
+# An editable install compiles nothing beforehand, as others do: a first command should not be slower than the next.
 $(VENV)/.base.stamp: pyproject.toml | $(PY)
 	$(PY) -m pip install --quiet --disable-pip-version-check -e .
+	@$(PY) -m compileall -q src
 	@touch $@
 
 $(VENV)/.%.stamp: pyproject.toml | $(PY)
 	$(PY) -m pip install --quiet --disable-pip-version-check -e ".[$*]"
+	@$(PY) -m compileall -q src
 	@touch $@
