@@ -182,11 +182,12 @@ class SparseSolver:
         if self._outside.looks:
             self._enter_likely(strength, strength if previous is None else previous, straight)
         for _ in range(MOST_STEPS):
-            here = self.solve_set(strength, 0.5 * tol)
+            here = self.solve_set(strength, 0.5 * tol, least=int(straight))
             gap, missing = self._check_outside(here, strength)
             if gap <= tol * abs(here.J) or len(missing) == 0:
                 break
             self.enter(missing)
+            straight = False
         self._trail = [*self._trail[-1:], (strength, self.A)]
         return here.J, gap
 
@@ -198,13 +199,13 @@ class SparseSolver:
         self.z = self.z + self.columns.dot(self.A - before)
         return True
 
-    def solve_set(self, strength: float, tol: float) -> Standing:
-        """Minimise J over the working set."""
+    def solve_set(self, strength: float, tol: float, least: int = 0) -> Standing:
+        """Minimise J over the working set, in ``least`` steps at least: weights that went ahead are but a guess."""
         self._wanted = tol
         here = self.stand(strength)
         stuck = failed = 0
-        for _ in range(MOST_STEPS):
-            if here.gap <= tol * abs(here.J) or len(self.units) == 0:
+        for step in range(MOST_STEPS):
+            if len(self.units) == 0 or (here.gap <= tol * abs(here.J) and step >= least):
                 break
             there = self._step(here, strength)
             patience = 1 if self._metric.joint else 15  # a bound on the curvature needs many steps, each a good one
