@@ -19,10 +19,10 @@ import numpy as np
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.labels import encode_labels
-from discriminant.data.scan_look import Looks
 from discriminant.data.scan_open import bytes_of, find_files, open_format
 from discriminant.data.scan_parts import Progress, stack
 from discriminant.data.scan_results import Streamed
+from discriminant.data.scan_sample import Samples
 from discriminant.data.stream import StreamRows
 from discriminant.errors import DataError
 from discriminant.protocols import Array
@@ -71,7 +71,7 @@ def scan(
     return Scan(format_, bytes_of(memory), hold, Progress.of(progress), target)
 
 
-class Scan(Looks):
+class Scan(Samples):
     """Files as a source of rows (see ``scan``)."""
 
     is_source: ClassVar[bool] = True
