@@ -96,6 +96,14 @@ class Npy:
             ]
         return found
 
+    @cached_property
+    def by_row(self) -> list[Part] | None:
+        """The files as one part each, where any row of them can be read without the others; else None."""
+        if any(fortran for *_, fortran in self.heads):
+            return None
+        width = self.width * self.kind.itemsize
+        return [Part(i, shape[0], 0, 0, shape[0] * width) for i, (shape, *_) in enumerate(self.heads)]
+
     def load(self, part: Part) -> Any:
         """The part, all of which will be wanted soon."""
         piece = self.piece(part)

@@ -93,7 +93,7 @@ class Samples(Looks):
         n = self.n_rows
         if count >= n:
             return np.arange(n)
-        if hasattr(self.format, "heads") and not any(head[3] for head in self.format.heads):
+        if getattr(self.format, "by_row", None) is not None:
             run = max(1, min(CLUSTER // max(self.format.width * self.format.kind.itemsize, 1), count // 64))
             starts = spaced(n // run, max(1, count // run)) * run
             return np.asarray((starts[:, None] + np.arange(run)).ravel())

@@ -22,7 +22,7 @@ import numpy as np
 
 from discriminant.data.blocks import ArrayBlocks, _add, spaced
 from discriminant.data.rows import DenseDesign, SparseDesign
-from discriminant.data.threads import _enter, drop_scratch, single_threaded_blas, workers
+from discriminant.data.threads import _enter, drop_scratch, most_workers, single_threaded_blas, workers
 from discriminant.errors import ParameterError
 from discriminant.protocols import Array, Block, Result
 
@@ -49,7 +49,7 @@ class Budget:
                 f"memory={memory / 1e6:.0f} MB is too little: the process with its libraries takes {held / 1e6:.0f} MB "
                 f"already. Give at least {(held + 2 * LEAST_FREE) / 1e6:.0f} MB."
             )
-        in_flight = workers() + AHEAD + 2
+        in_flight = most_workers() + AHEAD + 2
         return cls(part=int(min(16e6, free / (4 * in_flight))), sample=int(min(256e6, free / 7)))
 
 

@@ -41,15 +41,26 @@ def available_cores() -> int:
     return cores
 
 
+def asked_workers() -> int:
+    """The number of threads that the user asks for by ``DISCRIMINANT_NUM_THREADS``; 0 where it is not set."""
+    asked = os.environ.get("DISCRIMINANT_NUM_THREADS", "")
+    return int(asked) if asked.isdigit() else 0
+
+
+def most_workers() -> int:
+    """No fewer than ``workers``; known without a look at the loaded libraries, which takes some milliseconds."""
+    return asked_workers() or available_cores()
+
+
 def workers() -> int:
     """How many threads a large reduction uses.
 
     ``DISCRIMINANT_NUM_THREADS`` decides where it is set; else the cores, or fewer where BLAS was limited from outside
     (``OMP_NUM_THREADS``, threadpoolctl, a joblib worker).
     """
-    asked = os.environ.get("DISCRIMINANT_NUM_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
+    asked = asked_workers()
+    if asked:
+        return asked
     cores = available_cores()
     if cores == 1 or getattr(_local, "inside", False):
         return 1
