@@ -286,14 +286,16 @@ class Parts:
                 yield self.start(i), piece
                 self.tell(i + 1)
 
-    def rows(self, index: Array) -> Any:
-        """The rows with these numbers, in that order."""
+    def rows(self, index: Array, out: Array | None = None) -> Any:
+        """The rows with these numbers, in that order; dense rows with rising numbers into ``out``, if it is given."""
         rising = len(index) < 2 or bool((np.diff(index) > 0).all())
         order = None if rising else np.argsort(index, kind="stable")
         ranked = index if order is None else index[order]
         parts, starts = self._single()
         edges = np.searchsorted(ranked, starts)
-        found: Any = None if self.is_sparse else np.empty((len(index), self.format.n_features), self.format.dtype)
+        found: Any = out
+        if out is None and not self.is_sparse:
+            found = np.empty((len(index), self.format.n_features), self.format.dtype)
         pieces, load = [], getattr(self.format, "piece", self.format.load)
         for i in np.flatnonzero(np.diff(edges)).tolist():
             mine = ranked[edges[i] : edges[i + 1]] - int(starts[i])

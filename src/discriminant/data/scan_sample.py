@@ -1,21 +1,26 @@
 """The row sample of a scan: rows from all over the files, from which a solver starts.
 
 It is large, since a pass over the files costs more than a pass over it, and holds rows of rare classes by design.
+Where single rows can be read, some from all over the files come first, to begin with while the others are read; and
+where the sample has enough rows of each class that it sees, the labels of all other rows can wait (``guess``).
 """
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from discriminant.data.blocks import spaced
+from discriminant.data.blocks import EARLY, spaced
+from discriminant.data.scan_awaited import Awaited
+from discriminant.data.scan_columns import Labels
 from discriminant.data.scan_look import Looks
-from discriminant.data.scan_parts import Columns, Progress, stack
+from discriminant.data.scan_parts import Columns, Parts, Progress, stack
 from discriminant.data.stream import SAMPLE_CLASS_ROWS, codes_at
+from discriminant.errors import DataError
 from discriminant.protocols import Array
 
 SAMPLE_ROWS = 150_000  # enough for a start within a few parts in ten thousand of the optimum
@@ -34,12 +39,36 @@ class Sampled:
     codes: Array | None
 
 
+class Reading:
+    """The rows of a sample on their way: another thread reads the first ``early`` of them, then the rest."""
+
+    def __init__(self, parts: Parts, index: Array, early: int = 0) -> None:
+        self.index, self.early = index, early
+        self._raw = np.empty((len(index), parts.format.n_features), parts.format.dtype)
+        pool = ThreadPoolExecutor(1)
+        self._some = pool.submit(parts.rows, index[:early], self._raw[:early])
+        self._rest = pool.submit(parts.rows, index[early:], self._raw[early:])
+        pool.shutdown(wait=False)
+
+    def some(self) -> tuple[Array, Any]:
+        """(numbers, rows) that are read first."""
+        self._some.result()
+        return self.index[: self.early], self._raw[: self.early]
+
+    def all(self) -> tuple[Array, Any]:
+        """(numbers, rows)."""
+        self._some.result()
+        self._rest.result()
+        return self.index, self._raw
+
+
 class Samples(Looks):
     """Looks at files that also draw rows from all over them."""
 
     def __init__(self, format_: Any, memory: int, progress: Progress, target: Any) -> None:
         super().__init__(format_, memory, progress, target)
-        self._coming: Future[tuple[Array, Any]] | None = None
+        self._coming: Reading | None = None
+        self._guessed: Array | None = None  # codes of the sample's rows, in classes that it was first to show
 
     @cached_property
     def sample(self) -> Sampled:
@@ -47,9 +76,19 @@ class Samples(Looks):
         self._look()
         if self._is_text:
             return self._sample_of_text()
-        found = self._coming.result() if self._coming is not None else self._read_sample(self._sample_size())
+        found = self._coming.all() if self._coming is not None else self._read_sample(self._sample_size())
+        if self._guessed is not None:
+            return Sampled(*found, self._guessed)
         self._coming = None
         return self._with_rare(*found)
+
+    @property
+    def early(self) -> Sampled | None:
+        """The rows of the sample that are read first; None where it comes in one."""
+        if self._coming is None or self._guessed is None:
+            return None
+        index, raw = self._coming.some()
+        return Sampled(index, raw, self._guessed[: len(index)])
 
     @cached_property
     def few(self) -> Sampled:
@@ -79,24 +118,56 @@ class Samples(Looks):
         n, d = self.shape
         return int(min(n, max(SAMPLE_ROWS, 500 * d), max(FEW_ROWS, self.budget.sample // max(8 * d, 1))))
 
-    def _expect_sample(self) -> None:
+    def expect_sample(self) -> None:
         """Read the sample meanwhile, on another thread, where it is a small part of the files."""
         if self._coming is None and "sample" not in vars(self) and not self._is_text:
             self._look()
             if 20 * self._sample_size() > self.n_rows:
                 return
-            with ThreadPoolExecutor(1) as reading:  # leaving waits for the reading, so the labels are looked at inside
-                self._coming = reading.submit(self._read_sample, self._sample_size())
-                self.labels()
+            if getattr(self.format, "by_row", None) is None:
+                self._coming = Reading(self.parts, self._spread_rows(self._sample_size()))
+                return
+            starts, run = self._runs(self._sample_size())
+            first = starts[EARLY // 2 :: EARLY]
+            order = np.concatenate([first, np.delete(starts, slice(EARLY // 2, None, EARLY))])
+            self._coming = Reading(self.parts, _each(order, run), len(first) * run)
+
+    def guess(self) -> tuple[Array, Awaited] | None:
+        """(classes, codes that wait): by the labels of the sample, where it has enough rows of each class that it sees.
+
+        None where all labels are known, or must be: what is wrong with one of them is told by a look at all.
+        """
+        self._look()
+        if self._labels is not None or self._is_text or getattr(self.format, "by_row", None) is None:
+            return None
+        self.reconsider()
+        self.expect_sample()
+        if self._coming is None:
+            return None
+        labels = Labels(self._where)
+        try:
+            labels.add(0, self.format.labels_at(self._coming.index))
+            classes, codes = labels.finish()
+        except DataError:
+            return None
+        if len(classes) < 2 or labels.counts.min() < _wanted(len(codes), len(classes)):
+            return None
+        self._guessed = codes
+        return classes, Awaited(self, classes)
+
+    def reconsider(self) -> None:
+        """Forget which classes the sample's rows were taken for; the rows that were read are kept."""
+        if self._guessed is not None:
+            self._guessed = None
+            for name in ("sample", "few"):
+                vars(self).pop(name, None)
 
     def _spread_rows(self, count: int) -> Array:
         n = self.n_rows
         if count >= n:
             return np.arange(n)
         if getattr(self.format, "by_row", None) is not None:
-            run = max(1, min(CLUSTER // max(self.format.width * self.format.kind.itemsize, 1), count // 64))
-            starts = spaced(n // run, max(1, count // run)) * run
-            return np.asarray((starts[:, None] + np.arange(run)).ravel())
+            return _each(*self._runs(count))
         cheap = [
             i for i, part in enumerate(self.parts.parts) if not isinstance(part.place, tuple) or part.place[1] == 0
         ]
@@ -106,12 +177,17 @@ class Samples(Looks):
         found = [self.parts.start(i) + spaced(self.parts.parts[i].rows, each) for i in chosen]
         return np.concatenate(found)
 
+    def _runs(self, count: int) -> tuple[Array, int]:
+        """(first rows, length): runs of neighbours, about ``count`` rows in all; of files with ``by_row``."""
+        run = max(1, min(CLUSTER // max(self.format.width * self.format.kind.itemsize, 1), count // 64))
+        return spaced(self.n_rows // run, max(1, count // run)) * run, run
+
     def _rare(self, own: Array) -> Array:
         """Rows of the classes that the sample has few of, from few parts."""
         assert self._labels is not None
         classes, codes = self._labels
         seen, found = np.bincount(own, minlength=len(classes)), []
-        wanted = max(1, min(SAMPLE_CLASS_ROWS, len(own) // (2 * len(classes))))
+        wanted = _wanted(len(own), len(classes))
         thin = np.flatnonzero(seen < wanted)
         if not len(thin):
             return np.zeros(0, dtype=np.intp)
@@ -140,3 +216,13 @@ class Samples(Looks):
         self._first = []
         codes = None if self._labels is None else codes_at(self._labels[1], index)
         return Sampled(index, stack(found), codes)
+
+
+def _wanted(rows: int, n_classes: int) -> int:
+    """Rows of each class that a sample of so many rows should have."""
+    return max(1, min(SAMPLE_CLASS_ROWS, rows // (2 * n_classes)))
+
+
+def _each(starts: Array, run: int) -> Array:
+    """The numbers of all rows of runs of one length."""
+    return np.asarray((starts[:, None] + np.arange(run)).ravel())

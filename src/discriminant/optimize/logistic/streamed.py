@@ -10,12 +10,13 @@ The sample's rows alone prove the gap (``floor``), so that no pass is spent on a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from discriminant.data.blocks import make_blocks
+from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.optimize.choose import EXACT_SIZE
 from discriminant.optimize.logistic import precondition
 from discriminant.optimize.logistic.factor import Factor, make_factor
@@ -24,10 +25,13 @@ from discriminant.optimize.logistic.large import FIRST_ROWS, roughly
 from discriminant.optimize.logistic.lengths import Longest
 from discriminant.optimize.logistic.looks import Look
 from discriminant.optimize.logistic.newton import Point, Trace, newton, regular
-from discriminant.optimize.logistic.problem import SAMPLE_BLOCK, LogisticProblem
+from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.quasi import bounded, quasi_newton
 from discriminant.protocols import Array, Block
 
+BETWEEN = 5.0  # how much less exactly than the others a sample is solved that only leads to the next
+SAMPLE_BLOCK = 4_096  # rows: fewer blocks than elsewhere, since what a block costs beside arithmetic counts here
+ALONE_COLUMNS = 128  # up to which threads would wait for each other's turn at the interpreter for most of a look
 HESSIAN_WORK = 2.0e10  # multiplications that the sample's Hessian may take: less than a look at the files
 
 
@@ -64,11 +68,18 @@ def streamed(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Po
     many = problem.n_outputs > 1
     small = drawn(problem, max(FIRST_ROWS, 4 * d, 50 * K * many))
     size = K if many else 1
+    local = precondition.many_class if many else precondition.two_class
     rough = precondition.at_zero(small) if many else precondition.two_class(small, A)
     A = quasi_newton(small, A, rough, quiet, size * roughly(small), rough=True).A
+    early = problem.blocks.early_rows  # type: ignore[attr-defined]
+    if early > 2 * small.n_rows:
+        rough, small = local(small, A), drawn(problem, early)
+        A = quasi_newton(small, A, rough, quiet, BETWEEN * size * roughly(small), rough=True).A
+    rough = local(small, A)
     sample = drawn(problem, problem.blocks.sample_rows)  # type: ignore[attr-defined]
-    between = precondition.many_class(small, A) if many else precondition.two_class(small, A)
-    A = quasi_newton(sample, A, between, quiet, 0.2 * size * roughly(sample), rough=True).A
+    A = quasi_newton(sample, A, rough, quiet, 0.2 * size * roughly(sample), rough=True).A
+    if problem.blocks.settle():
+        sample = drawn(problem, problem.blocks.sample_rows)  # type: ignore[attr-defined]
     preconditioner, factor, base = _preconditioner(problem, sample, A, trace)
     if factor is None:
         return quasi_newton(problem, A, preconditioner, trace, tol)
@@ -90,6 +101,26 @@ class PlainSample(LogisticProblem):
     @property
     def fused(self) -> bool:
         return False
+
+    @cached_property
+    def alone(self) -> PlainSample | None:
+        """The same on one thread, where that is faster: two classes, few columns, no Hessian."""
+        if self.n_outputs > 1 or self.sparse or self.n_features > ALONE_COLUMNS:
+            return None
+        return replace(self, blocks=OneThread(**{f.name: getattr(self.blocks, f.name) for f in fields(self.blocks)}))
+
+    def look(self, A: Array, *, hessian: bool = False, **more: Any) -> Look:
+        if hessian or isinstance(self.blocks, OneThread) or self.alone is None:
+            return super().look(A, hessian=hessian, **more)
+        return LogisticProblem.look(self.alone, A, **more)
+
+
+@dataclass(frozen=True)
+class OneThread(ArrayBlocks):
+    """Rows whose sums are added up by one thread."""
+
+    def _threads(self) -> int:
+        return 1
 
 
 def drawn(problem: LogisticProblem, count: int) -> PlainSample:
