@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from discriminant.data.blocks import EARLY, ArrayBlocks, _add, spaced
+from discriminant.data.labels import count_classes
 from discriminant.data.rows import DenseDesign, SparseDesign
 from discriminant.data.scan_awaited import Awaited
 from discriminant.data.threads import _enter, drop_scratch, most_workers, single_threaded_blas, workers
@@ -219,35 +220,34 @@ class StreamBlocks(ArrayBlocks):
 
     def _of(self, sample: Any, count: int, n_classes: int) -> tuple[Array, Block]:
         codes, size = self._labelled(sample, n_classes)
-        keep = self._thinned(codes, len(sample.index), count, n_classes)
-        index = sample.index[keep]
-        target = None if codes is None else codes[keep]
+        index, raw, target = sample.index, sample.raw, codes
+        if count < len(index):
+            keep = self._thinned(codes, len(index), count, n_classes)
+            index, raw, target = index[keep], raw[keep], None if codes is None else codes[keep]
         if target is None:
             weight = np.full(len(index), self.n_rows / len(index))
         else:
-            seen = np.bincount(target, minlength=n_classes)
+            seen = count_classes(target, n_classes)
             weight = (size / np.maximum(seen, 1))[target]
             if self.factors is not None:
                 weight = weight * self.factors[target]
         if self.weight is not None:
             weight = weight * np.array([self.weight[int(i) : int(i) + 1][0] for i in index])
-        raw = sample.raw if len(keep) == len(sample.index) else sample.raw[keep]
         return index, Block(as_design(raw), 0, target, weight)
 
     def _labelled(self, sample: Any, n_classes: int) -> tuple[Array | None, Any]:
         """(classes of the sample's rows, rows of each class): where labels wait, by the sample's share of them."""
         if self._waits:
-            return sample.codes, np.bincount(sample.codes, minlength=n_classes) * (self.n_rows / len(sample.codes))
+            return sample.codes, count_classes(sample.codes, n_classes) * (self.n_rows / len(sample.codes))
         if self.target is None:
             return None, None
-        size = self.class_rows(n_classes)
-        return codes_at(self.target, sample.index), size
+        return codes_at(self.target, sample.index), self.class_rows(n_classes)
 
     @staticmethod
     def _thinned(codes: Array | None, n: int, count: int, n_classes: int) -> Array:
         """About ``count`` of a sample's n rows, with all those of classes that it has few of."""
         keep = spaced(n, count)
-        if len(keep) == n or codes is None:
+        if codes is None:
             return keep
         wanted = max(1, min(SAMPLE_CLASS_ROWS, count // (2 * n_classes)))
         seen = np.bincount(codes[keep], minlength=n_classes)
