@@ -103,10 +103,12 @@ def test_three_classes(tmp_path: Path, waited: list[bool]) -> None:
 def test_a_class_that_the_sample_does_not_see(tmp_path: Path, waited: list[bool]) -> None:
     X, y = _rows()
     y[_unsampled(tmp_path, X, y)] = 2
-    model = _agrees(_files(tmp_path, X, y), X, y)
+    rows = _files(tmp_path, X, y)
+    model = _agrees(rows, X, y)
     assert model.classes_.tolist() == [0, 1, 2]
     assert waited[0]  # it began with two classes
     assert not waited[-1]
+    assert np.bincount(rows.sample.codes)[2] == 40  # all rows of the third have come to the sample
 
 
 def test_a_class_between_that_the_sample_does_not_see(tmp_path: Path) -> None:
@@ -171,8 +173,10 @@ def test_labels_in_a_column_and_in_several_files(tmp_path: Path, waited: list[bo
     X, y = _rows()
     both = np.column_stack([X[:, :1], y, X[:, 1:]])
     np.save(tmp_path / "both.npy", both)
-    _agrees(scan(tmp_path / "both.npy", target=1, hold=False), X, y)
+    rows = scan(tmp_path / "both.npy", target=1, hold=False)
+    _agrees(rows, X, y)
     assert waited[0]
+    np.testing.assert_array_equal(rows.sample.codes, y[rows.sample.index])
     cut, at = 30_000, len(waited)
     names = [str(tmp_path / name) for name in ("a.npy", "b.npy", "ya.npy", "yb.npy")]
     for name, part in zip(names, (X[:cut], X[cut:], y[:cut].astype(np.int8), y[cut:].astype(np.int32)), strict=True):
@@ -231,6 +235,7 @@ def test_the_same_scan_again_and_with_other_labels(tmp_path: Path) -> None:
     model = LogisticRegression(tol=1e-12).fit(rows, other)
     plain = LogisticRegression(tol=1e-12).fit(X, other)
     np.testing.assert_allclose(model.coef_, plain.coef_, atol=1e-4)
+    assert np.bincount(rows.sample.codes)[2] == 3
 
 
 def test_a_named_optimizer_gets_the_codes_when_it_asks(tmp_path: Path) -> None:

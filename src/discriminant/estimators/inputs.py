@@ -66,7 +66,6 @@ def all_or_nothing(fit: Method) -> Method:
                     return fit(self, *args, **kwargs)
                 except LabelsMisjudged:
                     PROVED.set(True)
-                    SAMPLE_FIRST.set(False)
                     return fit(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
