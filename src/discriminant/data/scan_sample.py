@@ -7,6 +7,7 @@ where the sample has enough rows of each class that it sees, the labels of all o
 
 from __future__ import annotations
 
+import mmap
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,7 +45,7 @@ class Reading:
 
     def __init__(self, parts: Parts, index: Array, early: int = 0) -> None:
         self.index, self.early = index, early
-        self._raw = np.empty((len(index), parts.format.n_features), parts.format.dtype)
+        self._raw = _small_pages((len(index), parts.format.n_features), parts.format.dtype)
         pool = ThreadPoolExecutor(1)
         self._some = pool.submit(parts.rows, index[:early], self._raw[:early])
         self._rest = pool.submit(parts.rows, index[early:], self._raw[early:])
@@ -221,6 +222,18 @@ class Samples(Looks):
 def _wanted(rows: int, n_classes: int) -> int:
     """Rows of each class that a sample of so many rows should have."""
     return max(1, min(SAMPLE_CLASS_ROWS, rows // (2 * n_classes)))
+
+
+def _small_pages(shape: tuple[int, int], dtype: Any) -> Array:
+    """Fresh memory in pages of the usual size.
+
+    NumPy asks for huge ones, which are found at once or, where memory is scattered or the machine a virtual one, in a
+    tenth of a second: longer than all rows take to be read.
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if not size or not hasattr(mmap, "MAP_ANONYMOUS"):
+        return np.empty(shape, dtype)
+    return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype).reshape(shape)
 
 
 def _each(starts: Array, run: int) -> Array:
