@@ -29,6 +29,7 @@ from discriminant.protocols import Array, Block, Result
 
 MOST_CHUNKS = 32
 LEAST_PER_CLASS = 300  # rows of each class in a drawn sample, where it has so many
+EARLY = 16  # one in so many rows of a large sample is solved, and where it can be read, before the others
 SERIAL_VALUES = 400_000  # below this many values a pool costs more than it gains
 
 
@@ -77,6 +78,10 @@ class ArrayBlocks:
     def class_rows(self, n_classes: int) -> Array:
         """(K,): how many rows each class has; the target holds class codes."""
         return np.bincount(np.asarray(self.target), minlength=n_classes)
+
+    def settle(self) -> bool:
+        """Look at what was put off (labels of all rows), before a pass; whether there was anything."""
+        return False
 
     def weighed(self, factors: Array) -> Self:
         """The same rows, each weight times the factor of the row's class."""

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from discriminant.data import dask_parts as parts_
-from discriminant.data.blocks import ArrayBlocks, spaced
+from discriminant.data.blocks import EARLY, ArrayBlocks, spaced
 from discriminant.data.dask_cuts import beside, merged_classes, row_chunks
 from discriminant.data.dask_engine import Engine
 from discriminant.data.rows import DenseDesign, SparseDesign, is_sparse
@@ -204,6 +204,11 @@ class DaskBlocks(ArrayBlocks):
     def sample_rows(self) -> int:
         """How many rows the sample holds."""
         return len(self.whole.drawn.index)
+
+    @property
+    def early_rows(self) -> int:
+        """How many of them are enough to begin with."""
+        return self.sample_rows // EARLY
 
     def _design(self, keep: Array) -> DenseDesign | SparseDesign:
         raw = self.whole.drawn.X[keep]

@@ -19,10 +19,11 @@ import numpy as np
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.labels import encode_labels
-from discriminant.data.scan_look import Looks
 from discriminant.data.scan_open import bytes_of, find_files, open_format
 from discriminant.data.scan_parts import Progress, stack
 from discriminant.data.scan_results import Streamed
+from discriminant.data.scan_sample import Samples
+from discriminant.data.sources import SAMPLE_FIRST
 from discriminant.data.stream import StreamRows
 from discriminant.errors import DataError
 from discriminant.protocols import Array
@@ -71,7 +72,7 @@ def scan(
     return Scan(format_, bytes_of(memory), hold, Progress.of(progress), target)
 
 
-class Scan(Looks):
+class Scan(Samples):
     """Files as a source of rows (see ``scan``)."""
 
     is_source: ClassVar[bool] = True
@@ -89,14 +90,18 @@ class Scan(Looks):
         """Blocks with class codes, and the classes."""
         self.began = self.parts.passes
         if y is None:
-            if self._has_labels and not self._held():
-                self._expect_sample()
-            found, codes = self.labels(classes)
+            ahead = self._has_labels and not self._held()
+            guess = self.guess() if ahead and classes is None and sample_weight is None and SAMPLE_FIRST.get() else None
+            if ahead and guess is None:
+                self.expect_sample()
+            codes: Any
+            found, codes = self.labels(classes) if guess is None else guess
         else:
             found, codes = encode_labels(np.asarray(y))
             if len(codes) != self.n_rows:
                 raise DataError(f"y has {len(codes)} labels, and the files hold {self.n_rows} rows.")
             self._labels = (found, codes)
+            self.reconsider()
         weight = check_weights(sample_weight, self.n_rows)
         if self._held():
             return make_blocks(self.whole(), np.asarray(codes), weight), found

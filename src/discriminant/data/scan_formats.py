@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.scan_columns import Encoders, arrow_codes, arrow_numbers, kind_of
-from discriminant.data.scan_parts import Columns, Dense, Part, Stored
+from discriminant.data.scan_parts import Columns, Dense, Part, Stored, read_items
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.protocols import Array
 
@@ -96,6 +96,14 @@ class Npy:
             ]
         return found
 
+    @cached_property
+    def by_row(self) -> list[Part] | None:
+        """The files as one part each, where any row of them can be read without the others; else None."""
+        if any(fortran for *_, fortran in self.heads):
+            return None
+        width = self.width * self.kind.itemsize
+        return [Part(i, shape[0], 0, 0, shape[0] * width) for i, (shape, *_) in enumerate(self.heads)]
+
     def load(self, part: Part) -> Any:
         """The part, all of which will be wanted soon."""
         piece = self.piece(part)
@@ -140,6 +148,26 @@ class Npy:
             return whole.take(np.arange(part.rows))[:, 0]
         start = sum(self.heads[i][0][0] for i in range(part.file)) + part.first
         return self.many_labels(start, start + part.rows)
+
+    def labels_at(self, index: Array) -> Array:
+        """The labels of these rows alone; of files with ``by_row``."""
+        if self.label is not None:
+            only, found = np.array([self.label]), np.empty((len(index), 1), self.kind)
+            ends = np.cumsum([shape[0] for shape, *_ in self.heads])
+            for i, ((n, _), offset, kind, _) in enumerate(self.heads):
+                mine = (index >= ends[i] - n) & (index < ends[i])
+                whole = Stored(self._descriptor(self.files[i]), offset, n, self.width, kind, only, kind)
+                found[mine] = whole.take(index[mine] - (ends[i] - n))
+            return found[:, 0]
+        files, at = self._label_files, 0
+        labels = np.empty(len(index), np.result_type(*(kind for *_, kind in files)))
+        for path, n, offset, kind in files:
+            mine = (index >= at) & (index < at + n)
+            own = np.empty(int(mine.sum()), kind)
+            read_items(self._descriptor(path), offset, index[mine] - at, own)
+            labels[mine] = own
+            at += n
+        return labels
 
     def many_labels(self, start: int, stop: int) -> Array:
         """The labels of rows start:stop of all files, from files of their own."""

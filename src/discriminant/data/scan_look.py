@@ -1,45 +1,28 @@
-"""The first looks at the files of a scan: columns, labels, levels of text, and a row sample from all over them.
+"""The first looks at the files of a scan: columns, labels and levels of text.
 
 Binary files with numeric columns need no look but one at the labels' column.  A text file is parsed once for all of
-these.  The sample is what a solver starts from: large, since a pass over the files costs more than a pass over it.
+these and for a row sample (``scan_sample``) together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from discriminant.data.blocks import spaced
 from discriminant.data.scan_columns import Labels, Levels
-from discriminant.data.scan_parts import Columns, Parts, Progress, stack
-from discriminant.data.stream import SAMPLE_CLASS_ROWS, Budget, codes_at
+from discriminant.data.scan_parts import Parts, Progress
+from discriminant.data.stream import Budget
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
-SAMPLE_ROWS = 150_000  # enough for a start within a few parts in ten thousand of the optimum
-FEW_ROWS = 2_000
-SAMPLE_PARTS = 24  # parts of a columnar file that a sample is taken from
-LEAST_PARTS = 8
 LABELS = 1 << 20  # labels that are read together
-CLUSTER = 1 << 16  # bytes that are read together for the sample of a row-major file
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """Rows that stand for all, with their numbers and classes."""
-
-    index: Array
-    raw: Any
-    codes: Array | None
 
 
 class Looks:
-    """What is learned of the files before the rows are used: columns, classes, a row sample."""
+    """What is learned of the files before the rows are used: columns and classes."""
 
     def __init__(self, format_: Any, memory: int, progress: Progress, target: Any) -> None:
         self.format, self.memory, self.target = format_, memory, target
@@ -47,7 +30,6 @@ class Looks:
         self.parts = Parts(format_, format_.parts(self.budget.part), progress)
         self._first: list[Any] | None = None
         self._labels: tuple[Array, Any] | None = None
-        self._coming: Future[tuple[Array, Any]] | None = None
         self.class_rows: tuple[Any, Array] | None = None
         if not self.parts.parts:
             raise DataError(f"{format_.files[0]} has no rows.")
@@ -222,103 +204,3 @@ class Looks:
             raise DataError(f"The label holds the class {strangers[0]!r}, which is not among {known.tolist()[:8]}.")
         table = np.array([position[label] for label in own.tolist()], dtype=np.int32)
         return codes if np.array_equal(table, np.arange(len(table))) else table[np.asarray(codes)]
-
-    @cached_property
-    def sample(self) -> Sampled:
-        """Rows from all over the files, as many as the memory allows, those of rare classes among them."""
-        self._look()
-        if self._is_text:
-            return self._sample_of_text()
-        found = self._coming.result() if self._coming is not None else self._read_sample(self._sample_size())
-        self._coming = None
-        return self._with_rare(*found)
-
-    @cached_property
-    def few(self) -> Sampled:
-        """Some rows, for orders of magnitude: of the sample where it is there, else read for themselves."""
-        self._look()
-        if self._is_text or self._coming is not None or "sample" in vars(self):
-            return self.sample
-        return self._with_rare(*self._read_sample(FEW_ROWS))
-
-    def _with_rare(self, index: Array, raw: Any) -> Sampled:
-        codes = self._labels[1] if self._labels is not None else None
-        if codes is None:
-            return Sampled(index, raw, None)
-        own = codes_at(codes, index)
-        extra = self._rare(own)
-        if len(extra):
-            index, raw = np.concatenate([index, extra]), stack([raw, self.parts.rows(extra)])
-            index, first = np.unique(index, return_index=True)
-            raw, own = raw[first], codes_at(codes, index)
-        return Sampled(index, raw, own)
-
-    def _read_sample(self, count: int) -> tuple[Array, Any]:
-        index = self._spread_rows(count)
-        return index, self.parts.rows(index)
-
-    def _sample_size(self) -> int:
-        n, d = self.shape
-        return int(min(n, max(SAMPLE_ROWS, 500 * d), max(FEW_ROWS, self.budget.sample // max(8 * d, 1))))
-
-    def _expect_sample(self) -> None:
-        """Read the sample meanwhile, on another thread, where it is a small part of the files."""
-        if self._coming is None and "sample" not in vars(self) and not self._is_text:
-            self._look()
-            if 20 * self._sample_size() > self.n_rows:
-                return
-            with ThreadPoolExecutor(1) as reading:  # leaving waits for the reading, so the labels are looked at inside
-                self._coming = reading.submit(self._read_sample, self._sample_size())
-                self.labels()
-
-    def _spread_rows(self, count: int) -> Array:
-        n = self.n_rows
-        if count >= n:
-            return np.arange(n)
-        if hasattr(self.format, "heads") and not any(head[3] for head in self.format.heads):
-            run = max(1, min(CLUSTER // max(self.format.width * self.format.kind.itemsize, 1), count // 64))
-            starts = spaced(n // run, max(1, count // run)) * run
-            return np.asarray((starts[:, None] + np.arange(run)).ravel())
-        cheap = [
-            i for i, part in enumerate(self.parts.parts) if not isinstance(part.place, tuple) or part.place[1] == 0
-        ]
-        usable = cheap if len(cheap) >= LEAST_PARTS else list(range(len(self.parts)))
-        chosen = [usable[i] for i in spaced(len(usable), SAMPLE_PARTS if count > FEW_ROWS else 4)]
-        each = -(-count // len(chosen))
-        found = [self.parts.start(i) + spaced(self.parts.parts[i].rows, each) for i in chosen]
-        return np.concatenate(found)
-
-    def _rare(self, own: Array) -> Array:
-        """Rows of the classes that the sample has few of, from few parts."""
-        assert self._labels is not None
-        classes, codes = self._labels
-        seen, found = np.bincount(own, minlength=len(classes)), []
-        wanted = max(1, min(SAMPLE_CLASS_ROWS, len(own) // (2 * len(classes))))
-        thin = np.flatnonzero(seen < wanted)
-        if not len(thin):
-            return np.zeros(0, dtype=np.intp)
-        rows: dict[int, list[Array]] = {int(k): [] for k in thin}
-        for i, part in enumerate(self.parts.parts):
-            here = np.asarray(codes[self.parts.start(i) : self.parts.start(i) + part.rows])
-            present = np.bincount(here, minlength=len(classes))
-            for k in thin[present[thin] > 0].tolist():
-                if len(rows[k]) < LEAST_PARTS and sum(map(len, rows[k])) < wanted:
-                    rows[k].append(self.parts.start(i) + np.flatnonzero(here == k)[:wanted])
-        found = [part for parts in rows.values() for part in parts]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, dtype=np.intp)
-
-    def _sample_of_text(self) -> Sampled:
-        assert self._first is not None
-        index = np.concatenate([self.parts.start(i) + keep for i, (keep, _) in enumerate(self._first)])
-        found = []
-        for keep, rows in self._first:
-            if isinstance(rows, tuple) and len(rows) == 3:
-                found.append(self.format.matrix(rows))
-                continue
-            texts, numbers = rows
-            encoders = self.format.encoders
-            values = [encoders.indicate(n, *texts[n]) if n in texts else numbers[n] for n in encoders.columns]
-            found.append(Columns(values, len(keep), encoders.width, self.dtype).take(np.arange(len(keep))))
-        self._first = []
-        codes = None if self._labels is None else codes_at(self._labels[1], index)
-        return Sampled(index, stack(found), codes)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data import scan_formats
 from discriminant.data.files import _LIBSVM, _nearby, _refuse_foreign
 from discriminant.errors import DataError, ParameterError
 
@@ -64,8 +65,6 @@ def open_format(files: list[str], target: Any, columns: Any, n_features: int | N
     if kinds[0] in ("Parquet", "Arrow", "CSV"):
         _require_pyarrow(files[0], kinds[0])
     if kinds[0] in ("Parquet", "Arrow", ".npy"):
-        from discriminant.data import scan_formats
-
         kind = {"Parquet": scan_formats.Parquet, "Arrow": scan_formats.ArrowFile, ".npy": scan_formats.Npy}[kinds[0]]
         return kind(files, target, columns)  # type: ignore[operator]
     from discriminant.data.scan_text import Csv, Libsvm

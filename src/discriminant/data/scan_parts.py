@@ -72,6 +72,38 @@ class Sparse:
         return self.matrix[index]
 
 
+def bytes_in(values: Array) -> memoryview:
+    """The memory of a contiguous array, of whatever type."""
+    return memoryview(values.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+
+
+def read_fully(descriptor: int, view: memoryview, at: int) -> None:
+    """Fill ``view`` from the file, from byte ``at`` on."""
+    done = os.preadv(descriptor, [view], at)
+    while done < len(view):
+        count = os.preadv(descriptor, [view[done:]], at + done)
+        if count <= 0:
+            raise OSError("the file ends before its last row")
+        done += count
+
+
+def run_edges(index: Array) -> list[int]:
+    """Where runs of neighbouring numbers begin and end."""
+    return [0, *(np.flatnonzero(np.diff(index) != 1) + 1).tolist(), len(index)] if len(index) else [0]
+
+
+def read_items(descriptor: int, offset: int, index: Array, out: Array) -> None:
+    """The items with these numbers, out[0].nbytes each, from a file that holds them one after the other.
+
+    Neighbours are read together, straight into ``out``.
+    """
+    view, edges = bytes_in(out), run_edges(index)
+    size = len(view) // max(len(index), 1)
+    places = (offset + index[edges[:-1]].astype(np.int64) * size).tolist()
+    for (a, b), at in zip(itertools.pairwise(edges), places, strict=True):
+        read_fully(descriptor, view[a * size : b * size], at)
+
+
 @dataclass(frozen=True)
 class Stored:
     """Rows of a row-major file that is read a block at a time, straight into the cache of the thread that works."""
@@ -85,21 +117,13 @@ class Stored:
     dtype: Any
 
     def _read(self, start: int, stop: int, out: Array | None = None) -> Array:
-        """Rows start:stop, into ``out`` or into memory that the next call of this thread uses again."""
-        shape, kind = (stop - start, self.width), np.dtype(self.kind)
-        straight = out is not None and self.columns is None and out.dtype == kind and out.flags.c_contiguous
-        values = out if out is not None and straight else scratch("read", shape, kind)
-        view = memoryview(values).cast("B")  # type: ignore[arg-type]
-        at = self.offset + start * self.width * kind.itemsize
-        done = 0
-        while done < len(view):
-            count = os.preadv(self.descriptor, [view[done:]], at + done)
-            if count <= 0:
-                raise OSError("the file ends before its last row")
-            done += count
+        """Rows start:stop in memory that the next call of this thread uses again; in ``out``, too, if it is given."""
+        kind = np.dtype(self.kind)
+        values = scratch("read", (stop - start, self.width), kind)
+        read_fully(self.descriptor, bytes_in(values), self.offset + start * self.width * kind.itemsize)
         if self.columns is not None:
             values = values[:, self.columns]
-        if out is not None and not straight:
+        if out is not None:
             out[...] = values
         return values if values.dtype == self.dtype else values.astype(self.dtype)
 
@@ -110,10 +134,12 @@ class Stored:
         """These rows; neighbours are read together."""
         if out is None:
             out = np.empty((len(index), self.width if self.columns is None else len(self.columns)), self.dtype)
-        edges = [0, *(np.flatnonzero(np.diff(index) != 1) + 1).tolist(), len(index)]
+        if self.columns is None and out.dtype == self.kind and out.flags.c_contiguous:
+            read_items(self.descriptor, self.offset, index, out)
+            return out
+        edges = run_edges(index)
         for a, b in itertools.pairwise(edges):
-            if b > a:
-                self._read(int(index[a]), int(index[b - 1]) + 1, out[a:b])
+            self._read(int(index[a]), int(index[b - 1]) + 1, out[a:b])
         return out
 
 
@@ -260,29 +286,39 @@ class Parts:
                 yield self.start(i), piece
                 self.tell(i + 1)
 
-    def rows(self, index: Array) -> Any:
-        """The rows with these numbers, in that order."""
+    def rows(self, index: Array, out: Array | None = None) -> Any:
+        """The rows with these numbers, in that order; dense rows with rising numbers into ``out``, if it is given."""
         rising = len(index) < 2 or bool((np.diff(index) > 0).all())
         order = None if rising else np.argsort(index, kind="stable")
         ranked = index if order is None else index[order]
-        edges = np.searchsorted(ranked, self.starts)
-        found: Any = None if self.is_sparse else np.empty((len(index), self.format.n_features), self.format.dtype)
+        parts, starts = self._single()
+        edges = np.searchsorted(ranked, starts)
+        found: Any = out
+        if out is None and not self.is_sparse:
+            found = np.empty((len(index), self.format.n_features), self.format.dtype)
         pieces, load = [], getattr(self.format, "piece", self.format.load)
         for i in np.flatnonzero(np.diff(edges)).tolist():
-            mine = ranked[edges[i] : edges[i + 1]] - self.start(i)
-            piece = load(self.parts[i])
+            mine = ranked[edges[i] : edges[i + 1]] - int(starts[i])
+            piece = load(parts[i])
             if found is None:
                 pieces.append(piece.take(mine))
             else:
                 piece.take(mine, found[edges[i] : edges[i + 1]])
-            share = len(mine) / max(self.parts[i].rows, 1) if isinstance(piece, Stored) else 1.0
-            self.note(self.parts[i].size * share)
+            share = len(mine) / max(parts[i].rows, 1) if isinstance(piece, Stored) else 1.0
+            self.note(parts[i].size * share)
         found = stack(pieces) if found is None else found
         if order is None:
             return found
         back = np.empty(len(order), dtype=np.intp)
         back[order] = np.arange(len(order))
         return found[back]
+
+    def _single(self) -> tuple[list[Part], Array]:
+        """Parts to read single rows from, and their first rows: whole files where a row is read without the others."""
+        files = getattr(self.format, "by_row", None)
+        if files is None:
+            return self.parts, self.starts
+        return files, np.cumsum([0, *(part.rows for part in files)])
 
     def where(self, row: int) -> str:
         """Which row of which file."""

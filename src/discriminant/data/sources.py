@@ -37,6 +37,10 @@ class LabelsMisjudged(Exception):
 PROVED: ContextVar[bool] = ContextVar("PROVED", default=True)
 
 
+# Whether whoever fits learns from a row sample first: a look at all labels may wait for the first pass.
+SAMPLE_FIRST: ContextVar[bool] = ContextVar("SAMPLE_FIRST", default=False)
+
+
 class Source(Protocol):
     """Where rows come from, and what belongs to them."""
 

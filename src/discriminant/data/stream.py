@@ -20,9 +20,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discriminant.data.blocks import ArrayBlocks, _add, spaced
+from discriminant.data.blocks import EARLY, ArrayBlocks, _add, spaced
+from discriminant.data.labels import count_classes
 from discriminant.data.rows import DenseDesign, SparseDesign
-from discriminant.data.threads import _enter, drop_scratch, single_threaded_blas, workers
+from discriminant.data.scan_awaited import Awaited
+from discriminant.data.threads import _enter, drop_scratch, most_workers, single_threaded_blas, workers
 from discriminant.errors import ParameterError
 from discriminant.protocols import Array, Block, Result
 
@@ -49,7 +51,7 @@ class Budget:
                 f"memory={memory / 1e6:.0f} MB is too little: the process with its libraries takes {held / 1e6:.0f} MB "
                 f"already. Give at least {(held + 2 * LEAST_FREE) / 1e6:.0f} MB."
             )
-        in_flight = workers() + AHEAD + 2
+        in_flight = most_workers() + AHEAD + 2
         return cls(part=int(min(16e6, free / (4 * in_flight))), sample=int(min(256e6, free / 7)))
 
 
@@ -141,10 +143,24 @@ class StreamBlocks(ArrayBlocks):
 
     def class_rows(self, n_classes: int) -> Array:
         """(K,): the number of rows of each class; counted once."""
-        known = self.scan.class_rows
-        if known is None or known[0] is not self.target or len(known[1]) != n_classes:
-            self.scan.class_rows = known = (self.target, self._counted(n_classes, None))
+        known, column = self.scan.class_rows, self.target
+        if isinstance(column, Awaited):
+            column = column.known()
+            known = self.scan.class_rows
+        if known is None or known[0] is not column or len(known[1]) != n_classes:
+            self.scan.class_rows = known = (column, self._counted(n_classes, None))
         return np.array(known[1], dtype=np.float64)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether only the sample's labels are known."""
+        return isinstance(self.target, Awaited) and self.target.pending
+
+    def settle(self) -> bool:
+        waited = self._waits
+        if waited:
+            self.target.known()  # type: ignore[union-attr]
+        return waited
 
     def _counted(self, n_classes: int, weight: Any) -> Array:
         counts = np.zeros(n_classes)
@@ -184,35 +200,54 @@ class StreamBlocks(ArrayBlocks):
         """How many rows the sample holds: more than in memory, since a pass costs more."""
         return len(self.scan.sample.index)
 
+    @property
+    def early_rows(self) -> int:
+        """How many rows of the sample are there before the others, or are enough to begin with."""
+        early = self.scan.early
+        return self.sample_rows // EARLY if early is None else len(early.index)
+
+    def _holding(self, count: int) -> Any:
+        """The first rows of the sample where they are enough, else all of it."""
+        early = self.scan.early
+        return early if early is not None and count <= len(early.index) else self.scan.sample
+
     def spread(self, count: int) -> Any:
-        sample = self.scan.sample
+        sample = self._holding(count)
         return as_design(sample.raw[spaced(len(sample.index), count)])
 
     def draw(self, count: int, n_classes: int) -> tuple[Array, Block]:
-        return self._of(self.scan.sample, count, n_classes)
+        return self._of(self._holding(count), count, n_classes)
 
     def _of(self, sample: Any, count: int, n_classes: int) -> tuple[Array, Block]:
-        codes = None if self.target is None else codes_at(self.target, sample.index)
-        keep = self._thinned(codes, len(sample.index), count, n_classes)
-        index = sample.index[keep]
-        target = None if codes is None else codes[keep]
+        codes, size = self._labelled(sample, n_classes)
+        index, raw, target = sample.index, sample.raw, codes
+        if count < len(index):
+            keep = self._thinned(codes, len(index), count, n_classes)
+            index, raw, target = index[keep], raw[keep], None if codes is None else codes[keep]
         if target is None:
             weight = np.full(len(index), self.n_rows / len(index))
         else:
-            seen = np.bincount(target, minlength=n_classes)
-            weight = (self.class_rows(n_classes) / np.maximum(seen, 1))[target]
+            seen = count_classes(target, n_classes)
+            weight = (size / np.maximum(seen, 1))[target]
             if self.factors is not None:
                 weight = weight * self.factors[target]
         if self.weight is not None:
             weight = weight * np.array([self.weight[int(i) : int(i) + 1][0] for i in index])
-        raw = sample.raw if len(keep) == len(sample.index) else sample.raw[keep]
         return index, Block(as_design(raw), 0, target, weight)
+
+    def _labelled(self, sample: Any, n_classes: int) -> tuple[Array | None, Any]:
+        """(classes of the sample's rows, rows of each class): where labels wait, by the sample's share of them."""
+        if self._waits:
+            return sample.codes, count_classes(sample.codes, n_classes) * (self.n_rows / len(sample.codes))
+        if self.target is None:
+            return None, None
+        return codes_at(self.target, sample.index), self.class_rows(n_classes)
 
     @staticmethod
     def _thinned(codes: Array | None, n: int, count: int, n_classes: int) -> Array:
         """About ``count`` of a sample's n rows, with all those of classes that it has few of."""
         keep = spaced(n, count)
-        if len(keep) == n or codes is None:
+        if codes is None:
             return keep
         wanted = max(1, min(SAMPLE_CLASS_ROWS, count // (2 * n_classes)))
         seen = np.bincount(codes[keep], minlength=n_classes)
@@ -267,6 +302,8 @@ class StreamBlocks(ArrayBlocks):
 
 def codes_at(codes: Any, index: Array) -> Array:
     """The codes of these rows, in order; of a column on disk, read in stretches."""
+    if isinstance(codes, Awaited):
+        codes = codes.known()
     if isinstance(codes, np.ndarray):
         return codes[index]
     found = np.empty(len(index), dtype=codes.dtype)

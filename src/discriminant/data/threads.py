@@ -9,6 +9,7 @@ the same bits on every machine of the same kind.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import threading
@@ -23,6 +24,8 @@ from discriminant.protocols import Array
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
+
+PYTHON_MODULES = (".cpython-", ".abi3.", ".pyd")  # in the names of compiled modules
 
 _lock = threading.Lock()
 _holders = 0
@@ -41,15 +44,26 @@ def available_cores() -> int:
     return cores
 
 
+def asked_workers() -> int:
+    """The number of threads that the user asks for by ``DISCRIMINANT_NUM_THREADS``; 0 where it is not set."""
+    asked = os.environ.get("DISCRIMINANT_NUM_THREADS", "")
+    return int(asked) if asked.isdigit() else 0
+
+
+def most_workers() -> int:
+    """No fewer than ``workers``; known without a look at the loaded libraries, which takes some milliseconds."""
+    return asked_workers() or available_cores()
+
+
 def workers() -> int:
     """How many threads a large reduction uses.
 
     ``DISCRIMINANT_NUM_THREADS`` decides where it is set; else the cores, or fewer where BLAS was limited from outside
     (``OMP_NUM_THREADS``, threadpoolctl, a joblib worker).
     """
-    asked = os.environ.get("DISCRIMINANT_NUM_THREADS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return int(asked)
+    asked = asked_workers()
+    if asked:
+        return asked
     cores = available_cores()
     if cores == 1 or getattr(_local, "inside", False):
         return 1
@@ -64,10 +78,25 @@ def _pools() -> Any:
     global _known
     loaded = len(sys.modules)
     if _known is None or _known[0] != loaded:
-        from threadpoolctl import ThreadpoolController
-
-        _known = (loaded, ThreadpoolController())
+        _known = (loaded, _controller()())
     return _known[1]
+
+
+@functools.cache
+def _controller() -> Any:
+    """threadpoolctl's controller, but for Python's own modules, which it would take 10 ms to follow the paths of.
+
+    None of them is a BLAS, whatever links lead to it.  Where threadpoolctl asks in another way, they are looked at too.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    class Libraries(ThreadpoolController):  # type: ignore[misc]
+        def _make_controller_from_path(self, filepath: str, *more: Any) -> Any:
+            if any(mark in os.path.basename(filepath) for mark in PYTHON_MODULES):
+                return None
+            return super()._make_controller_from_path(filepath, *more)
+
+    return Libraries
 
 
 @contextlib.contextmanager

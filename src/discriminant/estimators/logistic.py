@@ -122,6 +122,7 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
     limit_: Any
     discriminant_: LinearDiscriminant
     _belief: Belief | None
+    _begins_with_sample = True  # of rows in files: all labels need not be looked at before the first pass
 
     def __init__(
         self,
@@ -333,12 +334,12 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
     def _problem(
         self, X: Any, y: Any, sample_weight: Any, offset: Any, strength: Strength
     ) -> tuple[LogisticProblem, Array, Any, Array | None]:
-        if is_table(y):
-            blocks, classes, dtype, counts = read_soft(self, X, y, sample_weight)
-        else:
+        if not is_table(y):
             sample = read_sample(self, X, y, sample_weight)
             blocks, classes, dtype = sample.blocks, sample.classes, sample.dtype
-            counts = sample.counts
+            counts = None if self.class_weight is None else sample.counts  # of files: a look at all labels
+        else:
+            blocks, classes, dtype, counts = read_soft(self, X, y, sample_weight)
         require_few_classes(type(self).__name__, blocks.n_rows, len(classes))
         if self.solver == "liblinear" and len(classes) > 2:
             raise ParameterError(

@@ -138,9 +138,9 @@ def _refusal(estimator: Any, name: str, needed: str) -> str:
     return f"The {name!r} parameter of {type(estimator).__name__} must be {needed}. Got {value!r} instead."
 
 
-def class_weights(class_weight: Any, classes: Array, counts: Array) -> Array | None:
+def class_weights(class_weight: Any, classes: Array, counts: Array | None) -> Array | None:
     """(K,) factors on the rows of each class, or None where they are all one; ``counts`` are weighted."""
-    if class_weight is None:
+    if class_weight is None or counts is None:
         return None
     if isinstance(class_weight, str):
         return np.asarray(counts.sum() / (len(classes) * counts))

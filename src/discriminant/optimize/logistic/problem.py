@@ -304,9 +304,10 @@ def _usual_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
 
 def size_of(values: Array) -> Array:
     """Root mean squares of the columns, without overflow."""
-    most = np.abs(values).max(axis=0)
+    most = np.maximum(values.max(axis=0), -values.min(axis=0))
     most[~(most > 0)] = 1.0
-    return np.asarray(most * np.sqrt(np.mean(np.square(values / most), axis=0)))
+    scaled = values / most
+    return np.asarray(most * np.sqrt(np.einsum("ij,ij->j", scaled, scaled) / len(values)))
 
 
 def power_of_two(size: Array) -> Array:

@@ -1,21 +1,25 @@
 """Rows that are read from elsewhere: a look at them costs more than any arithmetic on a sample of them.
 
-    sample (as large as the memory allows) → its optimum and its exact Hessian P
+    2,000 rows → a sixteenth of the sample → the sample, as large as the memory allows; its exact Hessian P
     on all rows:  A ← A − B g(A),  B from P⁻¹ and the last pairs;  a look a step, unit steps
 
 A sample of m rows leaves a gap of about p/2m and a Hessian right to √(p/m); each look squares that error into the gap,
-so that two or three looks are enough.  For K classes P couples all of them: K(1+d) squared, where that can be held.
-The sample's rows alone prove the gap (``floor``), so that no pass is spent on a certificate.
+so that two or three looks are enough.  Each sample starts from the optimum of the one before, with its Hessian: one
+look at the large one ends within the error of its own.  Only then are the labels of all rows looked at.
+
+For K classes P couples all of them: K(1+d) squared, where that can be held.  The sample's rows alone prove the gap
+(``floor``), so that no pass is spent on a certificate.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from discriminant.data.blocks import make_blocks
+from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.optimize.choose import EXACT_SIZE
 from discriminant.optimize.logistic import precondition
 from discriminant.optimize.logistic.factor import Factor, make_factor
@@ -24,10 +28,13 @@ from discriminant.optimize.logistic.large import FIRST_ROWS, roughly
 from discriminant.optimize.logistic.lengths import Longest
 from discriminant.optimize.logistic.looks import Look
 from discriminant.optimize.logistic.newton import Point, Trace, newton, regular
-from discriminant.optimize.logistic.problem import SAMPLE_BLOCK, LogisticProblem
+from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.quasi import bounded, quasi_newton
 from discriminant.protocols import Array, Block
 
+BETWEEN = 5.0  # how much less exactly than the others a sample is solved that only leads to the next
+SAMPLE_BLOCK = 4_096  # rows: fewer blocks than elsewhere, since what a block costs beside arithmetic counts here
+ALONE_COLUMNS = 128  # up to which threads would wait for each other's turn at the interpreter for most of a look
 HESSIAN_WORK = 2.0e10  # multiplications that the sample's Hessian may take: less than a look at the files
 
 
@@ -60,15 +67,7 @@ class Both:
 
 def streamed(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
     """Solve the sample, precondition by it, and look at all rows as few times as it takes."""
-    K, d, quiet = problem.n_classes, problem.n_features, Trace()
-    many = problem.n_outputs > 1
-    small = drawn(problem, max(FIRST_ROWS, 4 * d, 50 * K * many))
-    size = K if many else 1
-    rough = precondition.at_zero(small) if many else precondition.two_class(small, A)
-    A = quasi_newton(small, A, rough, quiet, size * roughly(small), rough=True).A
-    sample = drawn(problem, problem.blocks.sample_rows)  # type: ignore[attr-defined]
-    between = precondition.many_class(small, A) if many else precondition.two_class(small, A)
-    A = quasi_newton(sample, A, between, quiet, 0.2 * size * roughly(sample), rough=True).A
+    A, sample = _sample_optimum(problem, A)
     preconditioner, factor, base = _preconditioner(problem, sample, A, trace)
     if factor is None:
         return quasi_newton(problem, A, preconditioner, trace, tol)
@@ -78,6 +77,27 @@ def streamed(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Po
         return point
     # Neither the dual nor the sample's Hessian proves it: all rows' does, and improves on it.
     return newton(problem, point.A, trace, tol, to_the_end=False)
+
+
+def _sample_optimum(problem: LogisticProblem, A: Array) -> tuple[Array, PlainSample]:
+    """The optimum of the sample, by way of smaller ones, and the sample."""
+    blocks: Any = problem.blocks
+    K, quiet, many = problem.n_classes, Trace(), problem.n_outputs > 1
+    size = K if many else 1
+    local = precondition.many_class if many else precondition.two_class
+    small = drawn(problem, max(FIRST_ROWS, 4 * problem.n_features, 50 * K * many))
+    rough: Any = precondition.at_zero(small) if many else precondition.two_class(small, A)
+    A = quasi_newton(small, A, rough, quiet, size * roughly(small), rough=True).A
+    if blocks.early_rows > 2 * small.n_rows:
+        rough, small = local(small, A), drawn(problem, blocks.early_rows)
+        A = quasi_newton(small, A, rough, quiet, BETWEEN * size * roughly(small), rough=True).A
+    rough = local(small, A)
+    sample = drawn(problem, blocks.sample_rows)
+    A = quasi_newton(sample, A, rough, quiet, 0.2 * size * roughly(sample), rough=True).A
+    if blocks.settle():  # rows stand for their class by its true share now, and intercepts move a little
+        sample = drawn(problem, blocks.sample_rows)
+        A = quasi_newton(sample, A, rough, quiet, 0.2 * size * roughly(sample), rough=True).A
+    return A, sample
 
 
 @dataclass(frozen=True)
@@ -90,6 +110,26 @@ class PlainSample(LogisticProblem):
     @property
     def fused(self) -> bool:
         return False
+
+    @cached_property
+    def alone(self) -> PlainSample | None:
+        """The same on one thread, where that is faster: two classes, few columns, no Hessian."""
+        if self.n_outputs > 1 or self.sparse or self.n_features > ALONE_COLUMNS:
+            return None
+        return replace(self, blocks=OneThread(**{f.name: getattr(self.blocks, f.name) for f in fields(self.blocks)}))
+
+    def look(self, A: Array, *, hessian: bool = False, **more: Any) -> Look:
+        if hessian or isinstance(self.blocks, OneThread) or self.alone is None:
+            return super().look(A, hessian=hessian, **more)
+        return LogisticProblem.look(self.alone, A, **more)
+
+
+@dataclass(frozen=True)
+class OneThread(ArrayBlocks):
+    """Rows whose sums are added up by one thread."""
+
+    def _threads(self) -> int:
+        return 1
 
 
 def drawn(problem: LogisticProblem, count: int) -> PlainSample:
