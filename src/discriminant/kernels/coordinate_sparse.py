@@ -16,6 +16,8 @@ import numpy as np
 
 from discriminant.kernels.compile import compiled
 
+LAST = 5  # sweeps whose trend is followed to its end
+
 
 def _gathered(values: Any, indices: Any, first: int, last: int, v: Any) -> float:
     """Σ_k values_k v[indices_k]: four sums side by side, since each alone would wait for the one before."""
@@ -32,6 +34,75 @@ def _gathered(values: Any, indices: Any, first: int, last: int, v: Any) -> float
 
 
 gathered = compiled(_gathered, fastmath={"contract"})
+
+
+def _mixture(U: Any) -> Any:
+    """c with Σ c = 1 that makes ‖Σ c_k u_k‖ least, for the rows u of U; zeros where none is told from the others."""
+    count = U.shape[0]
+    M = np.empty((count, count))
+    for i in range(count):
+        for j in range(i + 1):
+            M[i, j] = M[j, i] = (U[i] * U[j]).sum()
+    size = np.trace(M)
+    c = np.ones(count)
+    if size <= 0.0:
+        return np.zeros(count)
+    for i in range(count):  # (UUᵗ) c ∝ 1 by elimination: a handful of equations
+        M[i, i] += 1e-14 * size
+        if M[i, i] <= 0.0:
+            return np.zeros(count)
+        for k in range(i + 1, count):
+            share = M[k, i] / M[i, i]
+            M[k] -= share * M[i]
+            c[k] -= share * c[i]
+    for i in range(count - 1, -1, -1):
+        for k in range(i + 1, count):
+            c[i] -= M[i, k] * c[k]
+        c[i] /= M[i, i]
+    total = c.sum()
+    return c / total if abs(total) > 1e-300 else np.zeros(count)
+
+
+def _quadratic(a: Any, start: Any, e: Any, w: Any, g: Any, l1: Any, l2: Any) -> float:
+    """What the step minimises."""
+    total = 0.0
+    for i in range(e.size):
+        total += 0.5 * w[i] * e[i] * e[i]
+    for j in range(a.size):
+        step = a[j] - start[j]
+        total += g[j] * step + 0.5 * l2[j] * step * step + l1[j] * abs(a[j])
+    return total
+
+
+mixture = compiled(_mixture)
+quadratic = compiled(_quadratic, fastmath={"contract"})
+
+
+def _ahead(
+    was: Any, lay: Any, at: Any, a: Any, e: Any, b: float, start: Any, w: Any, g: Any, l1: Any, l2: Any, lower: Any,
+    upper: Any,
+) -> float:  # fmt: skip
+    """b, and a and e in place, where the trend of the last sweeps leads, if that is better (Anderson's mixing).
+
+    On a support whose signs do not change sweeps are a linear map, and the mixture that moves least is nearest to its
+    fixed point.
+    """
+    c = mixture(was[1:] - was[:-1])
+    far, scores, shift = np.zeros(a.size), np.zeros(e.size), 0.0
+    for k in range(c.size):
+        far += c[k] * was[k + 1]
+        scores += c[k] * lay[k + 1]
+        shift += c[k] * at[k + 1]
+    for j in range(a.size):
+        if far[j] < lower[j] or far[j] > upper[j]:
+            return b
+    if quadratic(far, start, scores, w, g, l1, l2) < quadratic(a, start, e, w, g, l1, l2):
+        a[:], e[:] = far, scores
+        return shift
+    return b
+
+
+ahead = compiled(_ahead)
 
 
 def _descend_sparse(
@@ -57,6 +128,7 @@ def _descend_sparse(
     inverse = 1.0 / np.maximum(h, 1e-300)
     mass = w.sum()
     b, visits = 0.0, 0
+    was, lay, at, kept = np.empty((LAST + 1, m)), np.empty((LAST + 1, e.size)), np.empty(LAST + 1), 0
     for _ in range(rounds):
         for inner in range(sweeps + 1):
             support = inner > 0
@@ -89,6 +161,12 @@ def _descend_sparse(
                 return b, visits
             if moved <= 0.1 * tol:
                 break
+            kept = kept if support else 0
+            was[kept], lay[kept], at[kept] = a, e, b
+            kept += 1
+            if kept > LAST:
+                kept = 0
+                b = ahead(was, lay, at, a, e, b, start, w, g, l1, l2, lower, upper)
     return b, visits
 
 
