@@ -109,15 +109,12 @@ class _Counted:
     """A text column of which the counts of the levels are known, and nothing else is needed."""
 
     def __init__(self, name: str, levels: tuple[str, ...], counts: Array, missing: int) -> None:
-        self.name, self.levels, self._counts = name, levels, counts
+        self.name, self.levels, self.counts = name, levels, counts
         self.values = np.full(missing, -1)
         self._length = int(counts.sum()) + missing
 
     def __len__(self) -> int:
         return self._length
-
-    def counts(self) -> Array:
-        return self._counts
 
 
 @dataclass
