@@ -110,7 +110,7 @@ class _Counted:
 
     def __init__(self, name: str, levels: tuple[str, ...], counts: Array, missing: int) -> None:
         self.name, self.levels, self.counts = name, levels, counts
-        self.values = np.full(missing, -1)
+        self.missing = np.ones(missing, dtype=bool)
         self._length = int(counts.sum()) + missing
 
     def __len__(self) -> int:
