@@ -77,7 +77,10 @@ class ArrayBlocks:
 
     def class_rows(self, n_classes: int) -> Array:
         """(K,): how many rows each class has; the target holds class codes."""
-        return np.bincount(np.asarray(self.target), minlength=n_classes)
+        known: dict[int, Array] = self.__dict__.setdefault("_class_rows", {})
+        if n_classes not in known:
+            known[n_classes] = count_classes(np.asarray(self.target), n_classes).astype(np.int64)
+        return known[n_classes]
 
     def settle(self) -> bool:
         """Look at what was put off (labels of all rows), before a pass; whether there was anything."""
@@ -123,7 +126,8 @@ class ArrayBlocks:
         codes = None if self.target is None else np.asarray(self.target)
         if codes is not None and codes.dtype.kind not in "iu":
             codes = None
-        index, weight = thinned(self.n_rows, codes, count, n_classes)
+        size = None if codes is None else self.class_rows(n_classes)
+        index, weight = thinned(self.n_rows, codes, count, n_classes, size)
         if self.weight is not None:
             weight = weight * np.asarray(self.weight)[index]
         return index, None if self.target is None else np.asarray(self.target[index]), weight
@@ -178,14 +182,16 @@ def spaced(n: int, count: int) -> Array:
     return index[np.diff(index, prepend=-1) > 0]
 
 
-def thinned(n: int, codes: Array | None, count: int, n_classes: int) -> tuple[Array, Array]:
-    """(row numbers, weights) of about ``count`` of n rows; a class that is rare is taken whole, if it has few rows."""
+def thinned(n: int, codes: Array | None, count: int, n_classes: int, size: Array | None = None) -> tuple[Array, Array]:
+    """(row numbers, weights) of about ``count`` of n rows; a class that is rare is taken whole, if it has few rows.
+
+    ``size``: (K,) how many rows each class has.
+    """
     index = spaced(n, count)
-    if codes is None:
+    if codes is None or size is None:
         return index, np.full(len(index), n / len(index))
     wanted = max(1, min(LEAST_PER_CLASS, count // (2 * n_classes)))
     seen = np.bincount(codes[index], minlength=n_classes)
-    size = np.bincount(codes, minlength=n_classes)
     thin = np.flatnonzero((seen < wanted) & (seen < size))
     if len(thin):
         extra = []
