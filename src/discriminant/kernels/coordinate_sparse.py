@@ -105,6 +105,20 @@ def _ahead(
 ahead = compiled(_ahead)
 
 
+def _curvature(data: Any, indices: Any, indptr: Any, w: Any, l2: Any) -> Any:
+    """(w x entry by entry, diag(H)) of columns in CSC."""
+    h = l2.copy()
+    weighted = np.empty(indptr[h.size])
+    for j in range(h.size):
+        for k in range(indptr[j], indptr[j + 1]):
+            weighted[k] = w[indices[k]] * data[k]
+            h[j] += weighted[k] * data[k]
+    return weighted, h
+
+
+curvature = compiled(_curvature, fastmath={"contract"})
+
+
 def _descend_sparse(
     data: Any, indices: Any, indptr: Any, w: Any, g: Any, l1: Any, l2: Any, lower: Any, upper: Any, a: Any, e: Any,
     free: bool, still: float, least: float, rounds: int, sweeps: int,
@@ -116,14 +130,7 @@ def _descend_sparse(
     """
     m = a.size
     start = a.copy()
-    h = np.empty(m)
-    weighted = np.empty(indptr[m])
-    for j in range(m):
-        total = l2[j]
-        for k in range(indptr[j], indptr[j + 1]):
-            weighted[k] = w[indices[k]] * data[k]
-            total += weighted[k] * data[k]
-        h[j] = total
+    weighted, h = curvature(data, indices, indptr, w, l2)
     tol = max(still * still / max(h.mean(), 1e-300), least) if m else least
     inverse = 1.0 / np.maximum(h, 1e-300)
     mass = w.sum()
