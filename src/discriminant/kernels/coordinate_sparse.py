@@ -107,12 +107,13 @@ ahead = compiled(_ahead)
 
 def _curvature(data: Any, indices: Any, indptr: Any, w: Any, l2: Any) -> Any:
     """(w x entry by entry, diag(H)) of columns in CSC."""
-    h = l2.copy()
-    weighted = np.empty(indptr[h.size])
-    for j in range(h.size):
+    h, weighted = np.empty(l2.size), np.empty(indptr[l2.size])
+    for j in range(l2.size):
+        total = l2[j]
         for k in range(indptr[j], indptr[j + 1]):
             weighted[k] = w[indices[k]] * data[k]
-            h[j] += weighted[k] * data[k]
+            total += weighted[k] * data[k]
+        h[j] = total
     return weighted, h
 
 
