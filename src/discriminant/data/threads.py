@@ -15,7 +15,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,6 +32,9 @@ _holders = 0
 _limiter: Any = None
 _known: tuple[int, Any] | None = None
 _local = threading.local()
+_pools_kept: dict[int, ThreadPoolExecutor] = {}  # by the number of their threads
+_work_spaces: list[dict[str, Array]] = []  # of the threads of these pools
+_borrowers = 0  # maps under way
 
 
 def available_cores() -> int:
@@ -131,7 +134,7 @@ def ordered_map(function: Callable[[Item], Value], items: Sequence[Item], thread
     if threads <= 1 or len(items) <= 1:
         yield from map(function, items)
         return
-    with single_threaded_blas(), ThreadPoolExecutor(min(threads, len(items)), initializer=_enter) as pool:
+    with single_threaded_blas(), _lent_pool(threads) as pool:
         waiting: deque[Future[Value]] = deque()
         try:
             for item in items:
@@ -140,13 +143,68 @@ def ordered_map(function: Callable[[Item], Value], items: Sequence[Item], thread
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        finally:  # left early: what has begun ends before its arrays and BLAS's limit go
+            wait([future for future in waiting if not future.cancel()])
 
 
-def _enter() -> None:
+@contextlib.contextmanager
+def _lent_pool(threads: int) -> Iterator[ThreadPoolExecutor]:
+    """So many threads: kept from one reduction to the next, since starting them costs as much as a small one.
+
+    A map inside a map gets threads of its own: it would wait for the very thread that it runs in.
+    """
+    global _borrowers
+    if getattr(_local, "inside", False):
+        with ThreadPoolExecutor(threads, initializer=_enter) as own:
+            yield own
+        return
+    with _lock:
+        pool = _pools_kept.get(threads)
+        if pool is None:
+            pool = _pools_kept[threads] = ThreadPoolExecutor(threads, "discriminant", _enter, (_work_spaces,))
+        _borrowers += 1
+    try:
+        yield pool
+    finally:
+        with _lock:
+            _borrowers -= 1
+            if not _borrowers:
+                for space in _work_spaces:
+                    space.clear()
+
+
+def _before_fork() -> None:
+    """End the kept threads, if none is at work: a fork takes only its own thread along."""
+    with _lock:
+        idle = [] if _borrowers else list(_pools_kept.values())
+        if idle:
+            _forget()
+    for pool in idle:
+        pool.shutdown()
+
+
+def _after_fork() -> None:
+    """In the child: no pool has threads and no lock a holder, whatever the parent was doing."""
+    global _lock, _holders, _limiter, _borrowers
+    _lock, _holders, _limiter, _borrowers = threading.Lock(), 0, None, 0
+    _forget()
+
+
+def _forget() -> None:
+    _pools_kept.clear()
+    _work_spaces.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
+
+
+def _enter(work_spaces: list[dict[str, Array]] | None = None) -> None:
+    """Make this thread one of a pool; ``work_spaces``: where a thread that lives on shows what it holds."""
     _local.inside = True
+    if work_spaces is not None:
+        _local.scratch = {}
+        work_spaces.append(_local.scratch)
     np.seterr(
         over="ignore", invalid="ignore", divide="ignore"
     )  # this thread's own: what overflows is found in the sums
@@ -156,7 +214,7 @@ def scratch(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array
     """An uninitialised array that this thread keeps under ``name`` and hands out again for the next block.
 
     Fresh pages cost as much as the arithmetic on them: a block's work space is touched once and reused.  Pool threads
-    end with their reduction and take theirs along; a thread that lives on keeps at most one block's worth.
+    lose theirs when no reduction is under way; a thread of the user's keeps at most one block's worth.
     """
     size = int(np.prod(shape))
     kept: dict[str, Array] = _local.__dict__.setdefault("scratch", {})
@@ -168,4 +226,4 @@ def scratch(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array
 
 def drop_scratch() -> None:
     """Give this thread's work space back."""
-    _local.__dict__.pop("scratch", None)
+    _local.__dict__.get("scratch", {}).clear()

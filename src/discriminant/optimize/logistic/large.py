@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,11 @@ from discriminant.protocols import Array
 
 FIRST_ROWS = 2_000
 SAMPLE_ROWS = 10_000
-SAMPLE_SHARE = 40  # one row in so many: the sample's Hessian then costs about a look at all rows
+SAMPLE_SHARE = 25  # one row in so many: the sample and its Hessian then cost about a look at all rows
 MOST_SAMPLE_ROWS = 40_000
+BEFORE_NEWTON = 40.0  # times: how far from a sample's optimum its Hessian is taken, where a Newton step follows
+LEFT = 0.2  # share of the squared decrement that a step by a smaller sample's Hessian leaves; 0.03 to 0.2 measured
+NEAR = 0.25  # squared decrement up to which a whole Newton step is taken without a look
 FEW_COLUMNS = 50
 ROWS_PER_COLUMN = 20
 
@@ -31,6 +35,25 @@ def sample_size(problem: LogisticProblem) -> int:
 def roughly(sample: LogisticProblem) -> float:
     """The relative gap at which a sample's optimum is as near as the sample can know: d/2n is its own error."""
     return 0.05 * sample.n_features / sample.n_rows
+
+
+def start(
+    problem: LogisticProblem, sample: LogisticProblem, A: Array, rough: Any, quiet: Trace, trace: Trace
+) -> tuple[Array, precondition.Blockwise]:
+    """The sample's optimum and its Hessian there, from A and a rougher preconditioner."""
+    if precondition.little_known(sample):
+        A = quasi_newton(sample, A, rough, quiet, roughly(sample), rough=True).A
+        correction = precondition.diagonal(problem, A) / precondition.diagonal(sample, A)
+        trace.passes += 1
+        return A, precondition.two_class(sample, A, correction[:, 0])
+    # The Hessian comes with a gradient, so its whole Newton step is free: what goes before it may end further off.
+    tol = BEFORE_NEWTON * roughly(sample)
+    A = quasi_newton(sample, A, rough, quiet, tol, rough=True, unseen=LEFT).A
+    preconditioner, slopes = precondition.with_slopes(sample, A)
+    step = preconditioner.solve(slopes)
+    if float(np.vdot(slopes, step)) <= NEAR:
+        return A - step, preconditioner
+    return quasi_newton(sample, A, preconditioner, quiet, roughly(sample), rough=True).A, preconditioner
 
 
 def two_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:
@@ -47,12 +70,7 @@ def two_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> P
         if rough.factors[0].least < precondition.SINGLE_PIVOT:
             sample = sampled(problem, sample_size(problem))
             rough = precondition.two_class(sample, A)
-    A = quasi_newton(sample, A, rough, quiet, roughly(sample), rough=True).A
-    correction = None
-    if precondition.little_known(sample):
-        correction = (precondition.diagonal(problem, A) / precondition.diagonal(sample, A))[:, 0]
-        trace.passes += 1
-    preconditioner = precondition.two_class(sample, A, correction)
+    A, preconditioner = start(problem, sample, A, rough, quiet, trace)
     trace.passes += quiet.passes * sample.n_rows / problem.n_rows
     point = quasi_newton(problem, A, preconditioner, trace, tol)
     if point.separated or point.gap <= tol * abs(point.look.value):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.threads import scratch
 from discriminant.optimize.logistic.factor import Factor, cholesky, factorize
 from discriminant.optimize.logistic.looks import ClassGrams, Look, ManyClass, Rows, sandwich
 from discriminant.optimize.logistic.looks_sparse import FusedSparse
@@ -82,15 +83,19 @@ def arrow(problem: LogisticProblem, A: Array) -> tuple[Arrow | Diagonal, Look]:
 
 def two_class(sample: LogisticProblem, A: Array, correction: Array | None = None) -> Blockwise:
     """The sample's Hessian at A, factored; ``correction``: (1+d,) full over sample curvature of each column."""
+    return with_slopes(sample, A, correction)[0]
+
+
+def with_slopes(sample: LogisticProblem, A: Array, correction: Array | None = None) -> tuple[Blockwise, Array]:
+    """The same, and the sample's gradient that was seen on the way."""
     for single in (True, False) if sample.n_features >= SINGLE_FROM else (False,):
-        H = sample.look(A, hessian=True, single=single).hessian
-        assert H is not None
-        H = corrected(H, correction)
+        look = sample.look(A, hessian=True, single=single)
+        assert look.hessian is not None
+        H = corrected(look.hessian, correction)
         factor = factorize(H, safe=SINGLE_PIVOT if single else 1e-14)
         if factor is not None:
-            return Blockwise((factor,))
-    assert H is not None
-    return Blockwise((cholesky(H),))
+            return Blockwise((factor,)), look.gradient
+    return Blockwise((cholesky(H),)), look.gradient
 
 
 @dataclass(frozen=True)
@@ -157,16 +162,26 @@ def corrected(H: Array, correction: Array | None) -> Array:
     return H
 
 
+@dataclass(frozen=True)
+class Support:
+    """Σ w y_j² and Σ w² y_j⁴ over a block, (2, d): how many rows a column's curvature rests on."""
+
+    rows: Rows
+
+    def __call__(self, block: Block) -> Array:
+        values = self.rows.values(block)
+        weight = np.ones(values.shape[0]) if block.weight is None else block.weight
+        if hasattr(values, "toarray"):
+            squares = values.multiply(values)
+            return np.stack([squares.T @ weight, squares.multiply(squares).T @ weight**2])
+        squares = np.square(values, out=scratch("squares", values.shape, values.dtype))
+        once = weight @ squares
+        return np.stack([once, weight**2 @ np.square(squares, out=squares)])
+
+
 def little_known(sample: LogisticProblem) -> bool:
     """Whether some column's curvature rests on few sample rows."""
-    squares: Any = 0.0
-    fourths: Any = 0.0
-    for block in sample.blocks:
-        values = sample.rows.values(block)
-        x2 = values.multiply(values) if hasattr(values, "toarray") else np.square(values)
-        weight = np.ones(x2.shape[0]) if block.weight is None else block.weight
-        squares = squares + np.asarray(x2.T @ weight)
-        fourths = fourths + np.asarray((x2.multiply(x2) if hasattr(values, "toarray") else np.square(x2)).T @ weight**2)
+    squares, fourths = sample.blocks.reduce(Support(sample.rows))
     with np.errstate(invalid="ignore", divide="ignore"):
         support = np.square(squares) / fourths
     return bool((~(support >= KNOWN)).any())

@@ -30,6 +30,7 @@ PAIRS = 20
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
 SUFFICIENT = 1e-4
 HOPELESS = 1e-6  # squared decrement, relative to the target, from which on no further step will make a proof succeed
+UNSEEN = 0.25  # decrement beyond which no step is taken without a look at where it leads
 NEAR = 1.0  # squared decrement, relative to the target, from which on K classes' looks carry what the dual needs
 
 
@@ -75,14 +76,16 @@ def quasi_newton(
     tol: float,
     *,
     rough: bool = False,
+    unseen: float = 0.0,
     look: Look | None = None,
     prove: Prover | None = None,
     renew: Renew | None = None,
 ) -> Point:
     """Minimise J from inner A until its gap is proved ≤ tol·|J|; ``rough``: until it is estimated to be.
 
-    ``look``: what was seen at A already.  ``prove``: another bound of the gap, asked where the dual one is not enough.
-    ``renew``: asked at each step for a better preconditioner.
+    ``unseen``: of a rough solve, what share of the squared decrement a unit step is trusted to leave; the last step is
+    then taken without a look.  ``look``: what was seen at A already.  ``prove``: another bound of the gap, asked where
+    the dual one is not enough.  ``renew``: asked at each step for a better preconditioner.
     """
     memory = Memory(preconditioner)
     many = problem.n_outputs > 1
@@ -100,8 +103,10 @@ def quasi_newton(
         if prove is not None and gap > target:
             gap = min(gap, prove(A, look, decrement, target))
         point = Point(A, look, decrement, gap)
-        if gap <= target or (rough and decrement**2 <= 2 * target * min(memory.scale, 1.0)):
+        if gap <= target or (rough and not unseen and decrement**2 <= 2 * target * min(memory.scale, 1.0)):
             return point
+        if unseen and decrement <= UNSEEN and unseen * decrement**2 <= 2 * target:
+            return replace(point, A=A + p)
         if ends_separated(problem, look):
             return replace(point, separated=True)
         if not rough and (prove is not None or problem.ridge == 0) and decrement**2 <= HOPELESS * target:

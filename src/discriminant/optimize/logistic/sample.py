@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import ArrayBlocks, DenseRows
+from discriminant.data.blocks import SERIAL_VALUES
+from discriminant.data.threads import drop_scratch, ordered_map, scratch, workers
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array
 
@@ -38,18 +40,21 @@ def gathered(problem: LogisticProblem, X: Array, index: Array, dtype: Any) -> Ar
     out = np.empty((len(index), d), dtype=dtype)
     step = max(GATHER // max(d, 1), 16)
     inverse = 1 / problem.units[1:, 0]  # powers of two: exact
-    work = np.empty((min(step, len(index)), d))
-    for start in range(0, len(index), step):
-        rows = index[start : start + step]
-        part = work[: len(rows)]
+
+    def fetch(start: int) -> None:
+        rows, place = index[start : start + step], out[start : start + step]
+        part = place if place.dtype == np.float64 else scratch("gathered", place.shape)
         if X.dtype == np.float64 and X.flags.c_contiguous:
             np.take(X, rows, axis=0, out=part, mode="clip")
         elif X.dtype == np.float64 and X.flags.f_contiguous:  # of another order than its own, take copies all of X
-            part = part.reshape(-1).reshape(d, len(rows)).T
-            np.take(X.T, rows, axis=1, out=part.T, mode="clip")
+            part[...] = np.take(X.T, rows, axis=1).T
         else:
             part[...] = X[rows]
         if problem.center is not None:
             part -= problem.center
-        np.multiply(part, inverse, out=out[start : start + step], casting="same_kind")
+        np.multiply(part, inverse, out=place, casting="same_kind")
+
+    for _ in ordered_map(fetch, range(0, len(index), step), 1 if out.size < SERIAL_VALUES else workers()):
+        continue
+    drop_scratch()
     return out

@@ -1,0 +1,130 @@
+"""The pool that reductions share: kept between them, given up at forks, apart where a map runs inside a map."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import numpy as np
+import pytest
+
+from discriminant.data import threads
+from discriminant.data.threads import ordered_map, scratch
+
+
+def names(count: int = 6) -> set[str]:
+    barrier = threading.Barrier(2, timeout=20)
+
+    def name(i: int) -> str:
+        if i < 2:  # the first two at the same time, so that two threads are needed
+            barrier.wait()
+        return threading.current_thread().name
+
+    return set(ordered_map(name, range(count), 2))
+
+
+def test_threads_live_on_from_one_map_to_the_next():
+    first = names()
+    assert len(first) == 2
+    assert all(name.startswith("discriminant") for name in first)
+    assert names() == first
+
+
+def test_results_come_in_order_whatever_the_threads_do():
+    wait = threading.Event()
+
+    def slow_first(i: int) -> int:
+        if i == 0:
+            wait.wait(timeout=20)
+        if i == 1:
+            wait.set()
+        return i
+
+    assert list(ordered_map(slow_first, range(10), 3)) == list(range(10))
+
+
+def test_a_map_inside_a_map_does_not_wait_for_itself():
+    def outer(i: int) -> int:
+        return sum(ordered_map(lambda j: 10 * i + j, range(4), 2))
+
+    assert list(ordered_map(outer, range(6), 2)) == [40 * i + 6 for i in range(6)]
+
+
+def test_an_error_reaches_the_caller_and_the_pool_stays_of_use():
+    def fails(i: int) -> int:
+        if i == 3:
+            raise ValueError("row 3")
+        return i
+
+    with pytest.raises(ValueError, match="row 3"):
+        list(ordered_map(fails, range(20), 2))
+    assert list(ordered_map(abs, range(5), 2)) == list(range(5))
+
+
+def test_what_has_begun_ends_before_a_map_that_is_left_early_does():
+    running, ended = threading.Event(), []
+
+    def slow(i: int) -> int:
+        if i > 0:
+            running.set()
+            threading.Event().wait(0.05)
+            ended.append(i)
+        return i
+
+    results = ordered_map(slow, range(50), 2)
+    assert next(results) == 0
+    assert running.wait(timeout=20)
+    results.close()
+    done = len(ended)
+    assert 0 < done < 49
+    threading.Event().wait(0.2)
+    assert len(ended) == done
+
+
+def test_pool_threads_hold_no_work_space_when_nothing_is_under_way():
+    held: list[int] = []
+
+    def work(i: int) -> None:
+        scratch("block", (1000, 10))[...] = i
+        held.append(sum(len(space) for space in threads._work_spaces))
+
+    list(ordered_map(work, range(8), 2))
+    assert max(held) > 0
+    assert sum(len(space) for space in threads._work_spaces) == 0
+
+
+def test_overflow_in_a_pool_thread_stays_silent_map_after_map():
+    for _ in range(2):
+        found = list(ordered_map(lambda x: np.exp(np.full(3, x)), [1000.0, 2000.0], 2))
+        assert np.isinf(found).all()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_has_a_pool_of_its_own():
+    names()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if list(ordered_map(abs, range(5), 2)) == list(range(5)) else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert list(ordered_map(abs, range(5), 2)) == list(range(5))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_while_a_map_is_under_way_leaves_both_of_use():
+    results = ordered_map(abs, range(20), 2)
+    assert next(results) == 0
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if list(ordered_map(abs, range(5), 2)) == list(range(5)) else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert list(results) == list(range(1, 20))
