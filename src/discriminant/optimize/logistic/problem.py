@@ -293,12 +293,12 @@ def _usual_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
         count = min(n, UNIT_ROWS, max(512, 400_000 // max(d, 1)))
         values = problem.blocks.spread(count).values
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = values.mean(axis=0)
-        spread = size_of(values - mean)
-        # The value nearest to the mean, so that x − c is exact where it matters (Sterbenz's lemma).
-        far = ~(np.abs(mean) <= FAR * spread) & np.isfinite(mean)
+        mean, size = values.mean(axis=0), size_of(values)
+        # |mean| > F·spread, since spread² = size² − mean²: no second walk through the rows
+        far = ~(np.abs(mean) <= FAR / np.sqrt(1 + FAR**2) * size) & np.isfinite(mean)
         if not problem.intercept or not far.any():
-            return None, power_of_two(size_of(values))
+            return None, power_of_two(size)
+        # The value nearest to the mean, so that x − c is exact where it matters (Sterbenz's lemma).
         nearest = values[np.abs(values - mean).argmin(axis=0), np.arange(d)]
         center = np.where(far, nearest, 0.0)
         return center, power_of_two(size_of(values - center))
