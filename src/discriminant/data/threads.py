@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import sys
 import threading
@@ -216,7 +217,7 @@ def scratch(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array
     Fresh pages cost as much as the arithmetic on them: a block's work space is touched once and reused.  Pool threads
     lose theirs when no reduction is under way; a thread of the user's keeps at most one block's worth.
     """
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     kept: dict[str, Array] = _local.__dict__.setdefault("scratch", {})
     buffer = kept.get(name)
     if buffer is None or buffer.size < size or buffer.dtype != np.dtype(dtype):

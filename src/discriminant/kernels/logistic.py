@@ -56,7 +56,10 @@ tails = compiled(_tails, fastmath=False)
 
 
 def _logs(e: Any, count: Any) -> None:
-    """e ← ln(1 + e) for a strip of e in [0, 1], as vectors: 2 artanh u = 2 (u + u³/3 + u⁵/5 + …), u = e / (2 + e) ≤ ⅓."""
+    """e ← ln(1 + e) for a strip of e in [0, 1], as vectors; right to two ulps.
+
+    ln(1 + e) = 2 artanh u = 2 (u + u³/3 + u⁵/5 + …),  u = e / (2 + e) ≤ ⅓.
+    """
     for i in range(count):
         u = e[i] / (2.0 + e[i])
         x = u * u

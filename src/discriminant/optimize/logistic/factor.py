@@ -7,7 +7,8 @@ H is first brought to a unit diagonal, so that only true collinearity, never a u
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,12 +30,27 @@ class Factor:
     rank: int
     least: float  # smallest pivot or singular value squared, relative to a unit diagonal
     null: Array | None = None  # (p, p − rank) unit-diagonal coordinates
+    small: Array | None = None  # S H S of few columns, whose triangle is inverted when it is asked for
+
+    @cached_property
+    def root(self) -> Array | None:
+        """R, unless it would be large."""
+        if self.small is not None:
+            assert self.triangle is not None
+            return np.asarray(np.linalg.inv(self.triangle).T)
+        return self.inverse_root
+
+    def solve_once(self, g: Array) -> Array:
+        """H⁻¹ g for g (p,), as cheaply as it can be where no other solution will be asked for."""
+        if self.small is None:
+            return self.solve(g)
+        return np.asarray(self.scale * np.linalg.solve(self.small, self.scale * g))
 
     def solve(self, g: Array) -> Array:
         """H⁻¹ g for g (p,) or (p, k)."""
         scale = self.scale if g.ndim == 1 else self.scale[:, None]
-        if self.inverse_root is not None:
-            return np.asarray(scale * (self.inverse_root @ (self.inverse_root.T @ (scale * g))))
+        if self.root is not None:
+            return np.asarray(scale * (self.root @ (self.root.T @ (scale * g))))
         from scipy.linalg.lapack import dpotrs
 
         solution, _ = dpotrs(self.triangle, scale * g, lower=1)
@@ -42,8 +58,8 @@ class Factor:
 
     def root_norm(self) -> float:
         """An upper bound of the largest eigenvalue of (S H S)⁻¹, by the trace norm."""
-        if self.inverse_root is not None:
-            return float(np.einsum("ij,ij->", self.inverse_root, self.inverse_root))
+        if self.root is not None:
+            return float(np.einsum("ij,ij->", self.root, self.root))
         from scipy.linalg.lapack import dtrtri
 
         inverse, _ = dtrtri(self.triangle, lower=1)
@@ -77,7 +93,7 @@ def factorize(H: Array, safe: float = SAFE_PIVOT) -> Factor | None:
         least = float(np.square(np.diagonal(L)).min())
         if least < safe:
             return None
-        return Factor(scale, np.linalg.inv(L).T, None, p, least)
+        return Factor(scale, None, L, p, least, small=scaled)
     from scipy.linalg.lapack import dpotrf
 
     L, failed = dpotrf(scaled, lower=1, overwrite_a=1)
@@ -95,9 +111,7 @@ def cholesky(H: Array) -> Factor:
         scaled[index, index] += extra
         factor = factorize(scaled, safe=1e-14)
         if factor is not None:
-            return Factor(
-                scale * factor.scale, factor.inverse_root, factor.triangle, factor.rank, factor.least, factor.null
-            )
+            return replace(factor, scale=scale * factor.scale)
     return pseudo_factor(H)
 
 

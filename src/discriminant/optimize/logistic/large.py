@@ -21,7 +21,7 @@ SAMPLE_SHARE = 25  # one row in so many: the sample and its Hessian then cost ab
 MOST_SAMPLE_ROWS = 40_000
 BEFORE_NEWTON = 40.0  # times: how far from a sample's optimum its Hessian is taken, where a Newton step follows
 LEFT = 0.2  # share of the squared decrement that a step by a smaller sample's Hessian leaves; 0.03 to 0.2 measured
-NEAR = 0.25  # squared decrement up to which a whole Newton step is taken without a look
+NEAR = 0.25  # mean square change of the scores up to which a whole Newton step is taken without a look
 FEW_COLUMNS = 50
 ROWS_PER_COLUMN = 20
 
@@ -49,11 +49,14 @@ def start(
     # The Hessian comes with a gradient, so its whole Newton step is free: what goes before it may end further off.
     tol = BEFORE_NEWTON * roughly(sample)
     A = quasi_newton(sample, A, rough, quiet, tol, rough=True, unseen=LEFT).A
-    preconditioner, slopes = precondition.with_slopes(sample, A)
-    step = preconditioner.solve(slopes)
-    if float(np.vdot(slopes, step)) <= NEAR:
+    preconditioner, look = precondition.with_look(sample, A)
+    step = preconditioner.solve(look.gradient)
+    assert look.hessian is not None
+    # ν² over the mean curvature is the mean square of what the step does to the scores.
+    if float(np.vdot(look.gradient, step)) <= NEAR * float(look.hessian[0, 0]):
         return A - step, preconditioner
-    return quasi_newton(sample, A, preconditioner, quiet, roughly(sample), rough=True).A, preconditioner
+    A = quasi_newton(sample, A, preconditioner, quiet, roughly(sample), rough=True, look=look).A
+    return A, precondition.two_class(sample, A)
 
 
 def two_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:

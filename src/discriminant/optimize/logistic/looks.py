@@ -52,9 +52,12 @@ class Rows:
 
     center: Array | None = None  # (d,)
     offset: Array | None = None  # (n,) or (n, K)
+    kept: Array | None = None  # (n, d): all rows x − c, of a small problem that is looked at many times
 
     def values(self, block: Block) -> Any:
         """The block's rows x − c, dense or sparse."""
+        if self.kept is not None:
+            return self.kept[block.start : block.start + block.rows]
         values = block.design.values
         if self.center is None:
             return values
@@ -114,7 +117,7 @@ class TwoClass:
         value = log_sum(above, block.weight) + weighted(np.maximum(z, 0) - t * z, block.weight)
         hard = np.where(z >= 0, 1 - t - t * tail, (1 - t) * tail - t) / above
         slope = hard if block.weight is None else hard * block.weight
-        look = Look(value, adjoint(values, slope[:, None]), margin=margin_of(t, z, block.weight))
+        look = Look(value, adjoint(values, slope[:, None]), margin=margin_of(block, t, z))
         if self.hessian or self.bend:
             curve = tail / np.square(above)
             if block.weight is not None:
@@ -316,15 +319,12 @@ def hard_margin(block: Block, least: float) -> float:
     return -np.inf if target.dtype.kind == "f" and ((target != 0) & (target != 1)).any() else least
 
 
-def margin_of(t: Array, z: Array, weight: Array | None) -> float:
+def margin_of(block: Block, t: Array, z: Array) -> float:
     """The least score on the side of its own label; −inf where a target is soft or a row lies on the boundary."""
     signed = (2 * t - 1) * z
-    soft = (t != 0) & (t != 1)
-    if soft.any():
-        return -np.inf
-    if weight is not None:
-        signed = signed[weight > 0]
-    return float(signed.min()) if len(signed) else np.inf
+    if block.weight is not None:
+        signed = signed[block.weight > 0]
+    return hard_margin(block, float(signed.min()) if len(signed) else np.inf)
 
 
 def many_margin(z: Array, own: Array, block: Block, t: Array | None) -> float:

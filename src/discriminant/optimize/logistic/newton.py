@@ -24,6 +24,8 @@ from discriminant.protocols import Array, Block
 MOST_STEPS = 500  # far above what Newton's method with a line search needs; a guard against a loop, not a setting
 ROOT_VALUES = 20_000_000  # up to this many multiplications a square root of H is factored where H has lost digits
 CHORD = 1e-6
+LONGEST = 8.0  # times a Newton step that the first one may be
+RAREST = 1e-12
 NEGLIGIBLE = 1e-13  # ν below which a step changes nothing that can be seen in J
 ROUNDING = 1e-12  # relative gap that leaves nothing to be proved
 SEPARATED_LOSS = 1e-6  # an unpenalised fit of separated classes ends when its mean loss is below this
@@ -58,16 +60,19 @@ def newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float, *, to_t
     """Minimise J from inner A: to the last digits, or until the gap is ≤ tol·|J|."""
     look = problem.look(A, hessian=True)
     trace.passes += 1
-    previous, best, factor, drift = np.inf, None, None, 0.0
+    previous, best, factor, drift, longer = np.inf, None, None, 0.0, False
+    if frequent := at_frequencies(problem, A, look):
+        A, look, longer = *frequent, True
     for _ in range(MOST_STEPS):
         drift = 0.0 if look.hessian is not None else drift + previous
         if look.hessian is not None:
             factor = make_factor(regular(problem, look), _root(problem, A))
         assert factor is not None
         g = look.gradient.T.ravel()
-        p = -factor.solve(g)
+        p = -factor.solve_once(g)
         decrement = float(np.sqrt(max(-float(g @ p), 0.0)))
-        trace.add(look.value, look.gradient, 1.0, decrement)
+        step = min(1 / max(1 - decrement**2, 0.0001), LONGEST) if longer else 1.0
+        trace.add(look.value, look.gradient, step, decrement)
         point = Point(A, look, decrement, factor=factor, drift=drift)
         if best is None or not decrement > best.decrement:
             best = point
@@ -81,10 +86,36 @@ def newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float, *, to_t
             if point.gap <= tol * abs(look.value):
                 return point
         previous = decrement
-        A, look, moved = _advance(problem, point, p.reshape(A.T.shape).T, trace)
+        A, look, moved = _advance(problem, point, p.reshape(A.T.shape).T, step, trace)
+        longer = False
         if not moved:
             return proved(problem, best)
     return replace(proved(problem, best), stalled=True)  # type: ignore[arg-type]
+
+
+def at_frequencies(problem: LogisticProblem, A: Array, look: Look) -> tuple[Array, Look] | None:
+    """From the look at A = 0 of two classes, without another: the intercept ln(t̄ / (1 − t̄)) and the look there.
+
+    Every posterior is t̄ then, so that g = g₀ + (t̄ − ½) ȳ and the loss's H is 4 t̄(1 − t̄) H₀, with ȳ the mean row.
+    The Newton step from there is the least-squares fit; with Gaussian classes ν² is its R², and 1/(1 − ν²) times
+    the step leads to the weights of linear discriminant analysis, much nearer to the minimum.
+    """
+    H = look.hessian
+    if H is None or problem.n_outputs > 1 or not problem.intercept or problem.offset is not None or A.any():
+        return None
+    share = 0.5 - float(look.gradient[0, 0])
+    if not RAREST < share < 1 - RAREST:
+        return None
+    damping = np.diag(problem.damping[:, 0])
+    loss = H - damping
+    entropy = -share * np.log(share) - (1 - share) * np.log1p(-share)
+    gradient = look.gradient + 4 * (share - 0.5) * loss[:, :1]
+    gradient[0] = 0.0
+    start = A.copy()
+    start[0] = np.log(share / (1 - share))
+    hessian = 4 * share * (1 - share) * loss + damping
+    bend = None if look.bend is None else 4 * share * (1 - share) * look.bend
+    return start, replace(look, value=float(entropy), gradient=gradient, hessian=hessian, bend=bend)
 
 
 def _root(problem: LogisticProblem, A: Array) -> Any:
@@ -122,18 +153,18 @@ def regular(problem: LogisticProblem, look: Look) -> Array:
     return view.reshape(q * D, q * D)
 
 
-def _advance(problem: LogisticProblem, point: Point, P: Array, trace: Trace) -> tuple[Array, Look, bool]:
+def _advance(problem: LogisticProblem, point: Point, P: Array, full: float, trace: Trace) -> tuple[Array, Look, bool]:
     """The full step where J falls enough; else the best of shorter ones, found in one look along the line."""
     slope = -(point.decrement**2)
     slack = 8e-16 * (abs(point.look.value) + 1e-300)
-    A = point.A + P
+    A = point.A + full * P
     # So near to the minimum the Hessian at hand is right to six digits: a chord step is as good and much cheaper.
     exact = point.decrement > CHORD * np.sqrt(abs(point.look.value))
     look = problem.look(A, hessian=exact, bend=not exact)
     trace.passes += 1
-    if look.value <= point.look.value + 1e-4 * slope + slack:
+    if look.value <= point.look.value + 1e-4 * full * slope + slack:
         return A, look, True
-    steps = 0.5 ** np.arange(1, 40)
+    steps = full * 0.5 ** np.arange(1, 40)
     values = problem.along(point.A, P, steps)
     trace.passes += 1
     good = values <= point.look.value + 1e-4 * steps * slope + slack

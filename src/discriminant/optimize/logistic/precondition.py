@@ -83,19 +83,19 @@ def arrow(problem: LogisticProblem, A: Array) -> tuple[Arrow | Diagonal, Look]:
 
 def two_class(sample: LogisticProblem, A: Array, correction: Array | None = None) -> Blockwise:
     """The sample's Hessian at A, factored; ``correction``: (1+d,) full over sample curvature of each column."""
-    return with_slopes(sample, A, correction)[0]
+    return with_look(sample, A, correction)[0]
 
 
-def with_slopes(sample: LogisticProblem, A: Array, correction: Array | None = None) -> tuple[Blockwise, Array]:
-    """The same, and the sample's gradient that was seen on the way."""
+def with_look(sample: LogisticProblem, A: Array, correction: Array | None = None) -> tuple[Blockwise, Look]:
+    """The same, and the look at the sample that it comes from."""
     for single in (True, False) if sample.n_features >= SINGLE_FROM else (False,):
         look = sample.look(A, hessian=True, single=single)
         assert look.hessian is not None
         H = corrected(look.hessian, correction)
         factor = factorize(H, safe=SINGLE_PIVOT if single else 1e-14)
         if factor is not None:
-            return Blockwise((factor,)), look.gradient
-    return Blockwise((cholesky(H),)), look.gradient
+            return Blockwise((factor,)), look
+    return Blockwise((cholesky(H),)), look
 
 
 @dataclass(frozen=True)

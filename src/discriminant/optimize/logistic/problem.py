@@ -107,7 +107,22 @@ class LogisticProblem:
 
     @cached_property
     def rows(self) -> Rows:
-        return Rows(self.center, self.offset)
+        return Rows(self.center, self.offset, self._kept())
+
+    def _kept(self) -> Array | None:
+        """x − c of all rows in float64, where they are few and would be made anew for each look."""
+        if self.sparse or not self.blocks.in_memory or self.values > ONE_BLOCK:
+            return None
+        values = self.blocks.block(0, self.n_rows).design.values
+        if self.center is not None:
+            return np.asarray(values - self.center)
+        return None if self._as_stored else np.asarray(values)
+
+    @cached_property
+    def _sizes(self) -> tuple[Array, Array]:
+        """Σ w · u_i u_j, by which sums over rows become ∇²J, and the ridge of each weight, outputs outermost."""
+        unit = np.tile(self.units[:, 0], self.n_outputs)
+        return self.total * unit * unit[:, None], np.tile(self.damping[:, 0], self.n_outputs)
 
     def start(self) -> Array:
         """Zero weights, and the intercept that gives the class frequencies."""
@@ -152,11 +167,9 @@ class LogisticProblem:
             look.squares /= self.total * np.square(self.units[:, 0])
             look.squares += self.damping[:, 0]
         if look.hessian is not None:
-            unit = np.tile(self.units[:, 0], self.n_outputs)
-            look.hessian /= unit
-            look.hessian /= (self.total * unit)[:, None]
-            index = np.arange(len(unit))
-            look.hessian[index, index] += np.tile(self.damping[:, 0], self.n_outputs)
+            sizes, damping = self._sizes
+            look.hessian /= sizes
+            np.einsum("ii->i", look.hessian)[...] += damping
         if not self.intercept:
             self._pin(look)
         return look
