@@ -315,12 +315,11 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
 
     def _as_fitted(self) -> bool:
         """Whether ``coef_`` and ``intercept_`` are what the fit left there."""
-        coef, intercept = self._kept
-        return (
-            type(self.coef_) is np.ndarray
-            and bool((self.coef_ == coef).all())
-            and bool(np.all(np.equal(self.intercept_, intercept)))
-        )
+        for now, kept in zip((self.coef_, self.intercept_), self._kept, strict=True):
+            # Bytes are compared in a tenth of the time of numbers, and a prediction of one row is a few microseconds.
+            if type(now) is not np.ndarray or now.shape != kept.shape or now.tobytes() != kept.tobytes():
+                return False
+        return True
 
     # Learning
 

@@ -51,9 +51,9 @@ def start(
     A = quasi_newton(sample, A, rough, quiet, tol, rough=True, unseen=LEFT).A
     preconditioner, look = precondition.with_look(sample, A)
     step = preconditioner.solve(look.gradient)
-    assert look.hessian is not None
+    assert look.bend is not None
     # ν² over the mean curvature is the mean square of what the step does to the scores.
-    if float(np.vdot(look.gradient, step)) <= NEAR * float(look.hessian[0, 0]):
+    if float(np.vdot(look.gradient, step)) <= NEAR * float(look.bend[0]):
         return A - step, preconditioner
     A = quasi_newton(sample, A, preconditioner, quiet, roughly(sample), rough=True, look=look).A
     return A, precondition.two_class(sample, A)
