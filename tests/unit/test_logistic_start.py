@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
@@ -10,10 +12,11 @@ from discriminant import LinearDiscriminantAnalysis, LogisticRegression
 from discriminant.data import make_blocks
 from discriminant.kernels.logistic import logs
 from discriminant.optimize.logistic import LogisticProblem
+from discriminant.optimize.logistic.floor import sample_proof
 from discriminant.optimize.logistic.large import start
 from discriminant.optimize.logistic.newton import Trace, at_frequencies, newton
 from discriminant.optimize.logistic.precondition import two_class
-from discriminant.optimize.logistic.sample import sampled
+from discriminant.optimize.logistic.sample import picked, sampled
 
 
 def rows(n: int, d: int, shift: float = 1.0, rare: float = 0.5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -121,3 +124,29 @@ def test_logarithms_of_a_strip_are_right_to_two_ulps():
     exact = np.log1p(e)
     assert found[0] == 0
     assert (np.abs(found - exact) <= 3 * np.spacing(exact)).all()
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_rows_picked_look_by_look_are_the_sample(K):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((9_000, 4)) * [1.0, 1e3, 1e-3, 1.0] + [0.0, 1e5, 0.0, 0.0]
+    y = rng.integers(0, K, len(X))
+    problem = LogisticProblem(make_blocks(X, y, rng.random(len(X))), K, ridge=0.01).with_units()
+    A = rng.standard_normal((5, problem.n_outputs))
+    copied, fetched = sampled(problem, 2_500).look(A, hessian=True), picked(problem, 2_500).look(A, hessian=True)
+    assert np.isclose(fetched.value, copied.value, rtol=1e-12)
+    np.testing.assert_allclose(fetched.gradient, copied.gradient, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(fetched.hessian, copied.hessian, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("K", "d"), [(2, 20), (20, 20)])
+def test_a_proof_copies_no_rows(K, d):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((60_000, d))
+    problem = LogisticProblem(make_blocks(X, rng.integers(0, K, len(X))), K).with_units()
+    tracemalloc.start()
+    proof = sample_proof(problem)
+    kept = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert proof.sample.n_rows > 1_000
+    assert kept < 0.3 * X.nbytes

@@ -235,6 +235,29 @@ class MappedRows:
 
 
 @dataclass(frozen=True)
+class PickedRows:
+    """Some rows of another source, fetched a block at a time: a sample too large to be copied."""
+
+    source: DenseRows | FrameRows | MappedRows
+    index: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.index), self.source.shape[1]
+
+    @property
+    def block_rows(self) -> int:
+        return self.source.block_rows
+
+    def design(self, start: int, stop: int) -> DenseDesign | SparseDesign:
+        return self.source.pick(self.index[start:stop])
+
+    def pick(self, rows: Array) -> DenseDesign | SparseDesign:
+        """The rows with these numbers among the picked ones."""
+        return self.source.pick(self.index[rows])
+
+
+@dataclass(frozen=True)
 class OriginDesign:
     """Rows with a zero where the one would be, for discriminants without an intercept: row 0 of A has no effect."""
 

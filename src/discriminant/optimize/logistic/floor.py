@@ -25,7 +25,7 @@ from discriminant.optimize.logistic.lengths import Longest
 from discriminant.optimize.logistic.looks import Look, ManyClass, sandwich
 from discriminant.optimize.logistic.newton import regular
 from discriminant.optimize.logistic.problem import LogisticProblem
-from discriminant.optimize.logistic.sample import sampled
+from discriminant.optimize.logistic.sample import picked
 from discriminant.protocols import Array, Block
 
 EPS = float(np.finfo(np.float64).eps)
@@ -77,7 +77,7 @@ def sample_proof(problem: LogisticProblem) -> SampleProof:
     q, D = problem.n_outputs, problem.n_features + 1
     width, work = (q * D, q * (q + 1) / 2 * D * D) if _coupled(problem) else (D, float(D * D))
     rows = problem.n_rows if problem.sparse else max(WORK / work, ROWS_PER_PARAMETER * width)
-    sample = sampled(problem, int(min(problem.n_rows, rows)))
+    sample = problem if rows >= problem.n_rows else picked(problem, int(rows))
 
     def longest(scale: Array) -> float:
         lengths = Longest(problem.rows, scale / problem.units[:, 0], problem.intercept)

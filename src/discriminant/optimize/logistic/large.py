@@ -75,6 +75,7 @@ def two_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> P
             rough = precondition.two_class(sample, A)
     A, preconditioner = start(problem, sample, A, rough, quiet, trace)
     trace.passes += quiet.passes * sample.n_rows / problem.n_rows
+    del sample, small  # an exact Hessian at the end needs their memory
     point = quasi_newton(problem, A, preconditioner, trace, tol)
     if point.separated or point.gap <= tol * abs(point.look.value):
         return point
@@ -98,7 +99,7 @@ def many_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> 
     A = quasi_newton(small, A, rough, quiet, K * roughly(small), rough=True).A
     trace.passes += quiet.passes * small.n_rows / n
     renew = thinned.Renewal(problem, trace) if thinned.suits(problem) else None
-    rows = min(max(sample_size(problem), 10 * d * K), n // 10)
+    rows = min(max(sample_size(problem), 10 * d * K), n // 12)
     prove = last_proof(problem)
     if renew is not None and rows < 4 * d * K:
         # Too few rows to know each class's curvature: the classes' common one, until the weights are nearer.
@@ -107,7 +108,9 @@ def many_class(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> 
     blocks = precondition.many_class if thinned.can_hold(problem) else precondition.common
     A = quasi_newton(sample, A, blocks(small, A), quiet, K * roughly(sample), rough=True).A
     trace.passes += quiet.passes * sample.n_rows / n
-    return quasi_newton(problem, A, blocks(sample, A), trace, tol, renew=renew, prove=prove)
+    preconditioner = blocks(sample, A)
+    del sample, small  # what follows needs their memory
+    return quasi_newton(problem, A, preconditioner, trace, tol, renew=renew, prove=prove)
 
 
 def wide(problem: LogisticProblem, A: Array, trace: Trace, tol: float) -> Point:

@@ -37,7 +37,7 @@ FUSED_BLOCK = 400_000
 FUSED_BLOCKS = 64
 MANY_BLOCK = 600_000
 SAMPLE_BLOCK = 2_048  # rows: tall enough for rank-k updates to run at full speed
-SAMPLE_VALUES = 200_000  # and where columns are few so many values: blocks cost some calls each
+SAMPLE_VALUES = 200_000  # and so many values where rows are many and columns few: a block costs some calls
 SPARSE_BLOCKS = 16  # at most so many blocks of sparse rows
 ONE_BLOCK = 200_000  # values: problems below this are one block
 LARGEST_UNIT = 2.0**500  # the squares of larger units overflow, those of smaller ones than its inverse vanish
@@ -248,7 +248,8 @@ class LogisticProblem:
 
     def of_rows(self, index: Array, values: Any, target: Array | None, weight: Array | None) -> LogisticProblem:
         """Some rows of the whole, centred and in inner units already; the ridge keeps its meaning."""
-        step = max(SAMPLE_BLOCK, min(2 * SAMPLE_BLOCK, SAMPLE_VALUES // max(self.n_features, 1)))
+        step = max(SAMPLE_BLOCK, min(2 * SAMPLE_BLOCK, SAMPLE_VALUES // max(self.n_features, 1), len(index) // 8))
+        step = step if self.n_outputs == 1 else SAMPLE_BLOCK // 2  # with posteriors beside the rows
         return InnerProblem(
             make_blocks(values, target, weight, step),
             self.n_classes,

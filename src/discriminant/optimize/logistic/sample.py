@@ -6,14 +6,16 @@ positives in a million, are seen whole (``Blocks.draw``).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from discriminant.data import ArrayBlocks, DenseRows
 from discriminant.data.blocks import SERIAL_VALUES
+from discriminant.data.rows import PickedRows
 from discriminant.data.threads import drop_scratch, ordered_map, scratch, workers
-from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.optimize.logistic.problem import SAMPLE_BLOCK, LogisticProblem
 from discriminant.protocols import Array
 
 GATHER = 200_000  # values that are fetched at a time: what lies between X and the sample stays in the cache
@@ -32,6 +34,15 @@ def sampled(problem: LogisticProblem, count: int, dtype: Any = np.float64) -> Lo
     else:
         values = (values - (0.0 if problem.center is None else problem.center)) / problem.units[1:, 0]
     return problem.of_rows(index, values.astype(dtype, copy=False), rows.target, rows.weight)
+
+
+def picked(problem: LogisticProblem, count: int) -> LogisticProblem:
+    """The problem on a row sample that is not copied but fetched with each look: for one too large to be held."""
+    blocks = problem.blocks
+    index, target, weight = blocks.chosen(count, problem.n_classes)
+    rows: Any = PickedRows(blocks.rows, index)  # type: ignore[arg-type]
+    offset = None if problem.offset is None else problem.offset[index]
+    return replace(problem, blocks=ArrayBlocks(rows, target, weight, SAMPLE_BLOCK), offset=offset)
 
 
 def gathered(problem: LogisticProblem, X: Array, index: Array, dtype: Any) -> Array:

@@ -26,7 +26,7 @@ from discriminant.optimize.logistic.precondition import Shared
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.protocols import Array, Block
 
-GATHER = 800_000  # values of the rows that are fetched at a time
+GATHER = 400_000  # values of the rows that are fetched at a time
 POOLED_ROWS = 4_000
 POOLED_SHARE = 8  # rows per column of the pooled matrix
 PILOT_ROWS = 1_500  # rows from which the thresholds τ are read
