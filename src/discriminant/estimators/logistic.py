@@ -294,7 +294,7 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
             weights, center = self.discriminant_.weights, self.discriminant_.center
             if X.shape[1] == len(weights) - 1:
                 with np.errstate(over="ignore", invalid="ignore"):  # the long way tells it in a sentence
-                    z = (X if center is None else X - center) @ weights[1:]
+                    z = (X if center is None else X - center).dot(weights[1:])
                     z += weights[0]
                 if np.isfinite(z).all():
                     return np.asarray(z)
