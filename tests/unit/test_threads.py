@@ -99,10 +99,8 @@ def test_overflow_in_a_pool_thread_stays_silent_map_after_map():
         assert np.isinf(found).all()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_has_a_pool_of_its_own():
-    names()
+def maps_in_a_child() -> bool:
+    """Whether a forked child can map, too."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -110,7 +108,14 @@ def test_a_forked_child_has_a_pool_of_its_own():
             code = 0 if list(ordered_map(abs, range(5), 2)) == list(range(5)) else 2
         finally:
             os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_has_a_pool_of_its_own():
+    names()
+    assert maps_in_a_child()
     assert list(ordered_map(abs, range(5), 2)) == list(range(5))
 
 
@@ -119,12 +124,5 @@ def test_a_forked_child_has_a_pool_of_its_own():
 def test_a_fork_while_a_map_is_under_way_leaves_both_of_use():
     results = ordered_map(abs, range(20), 2)
     assert next(results) == 0
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            code = 0 if list(ordered_map(abs, range(5), 2)) == list(range(5)) else 2
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert maps_in_a_child()
     assert list(results) == list(range(1, 20))
