@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import require_finite
 from discriminant.data.check import require_few_classes
+from discriminant.data.rows import is_sparse
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, ParameterError
@@ -317,7 +318,11 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         """Whether ``coef_`` and ``intercept_`` are what the fit left there."""
         for now, kept in zip((self.coef_, self.intercept_), self._kept, strict=True):
             # Bytes are compared in a tenth of the time of numbers, and a prediction of one row is a few microseconds.
-            if type(now) is not np.ndarray or now.shape != kept.shape or now.tobytes() != kept.tobytes():
+            if type(now) is np.ndarray:
+                same = now.shape == kept.shape and now.tobytes() == kept.tobytes()
+            else:  # a memory map, or sparse after ``sparsify``: other storage of what may be the same numbers
+                same = np.array_equal(now.toarray() if is_sparse(now) else now, kept)
+            if not same:
                 return False
         return True
 

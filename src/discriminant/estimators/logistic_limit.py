@@ -33,7 +33,8 @@ def told(estimator: Any, problem: LogisticProblem, shift: Any) -> None:
         return
     guess = np.vstack([estimator.intercept_, estimator.coef_.T]).astype(np.float64)
     guess = guess if problem.n_outputs > 1 else np.hstack([np.zeros_like(guess), guess])
-    verdict = of_rows(rows, estimator.classes_[codes], problem.intercept, guess=guess)
+    labels, names = estimator.classes_[codes], estimator._names()
+    verdict = of_rows(rows, labels, problem.intercept, guess=guess, feature_names=names)
     certificate = replace(estimator.certificate_, separability=verdict.without_data())
     estimator.certificate_ = certificate
     if verdict.verdict == OVERLAPPING:
@@ -81,13 +82,12 @@ def put_limit(estimator: Any, limit: LimitingFit, total: float) -> None:
 
 
 def hard_rows(problem: LogisticProblem) -> tuple[Any, Array, Array | None, Array | None]:
-    """(X, codes, weights, offsets) with the same likelihood: a soft target is a row of each of its classes."""
+    """(rows, codes, weights, offsets) with the same likelihood: a soft target is a row of each of its classes."""
     blocks = problem.blocks
     source, target = blocks.rows, np.asarray(blocks.target)
-    rows = getattr(source, "X", getattr(source, "frame", None))
     weight, offset = blocks.weight, problem.offset
     if target.dtype.kind in "iu" and (weight is None or (weight > 0).all()):
-        return rows, target.astype(np.intp), weight, offset
+        return source, target.astype(np.intp), weight, offset
     if target.dtype.kind in "iu":
         share = np.zeros((len(target), problem.n_classes))
         share[np.arange(len(target)), target] = 1.0
@@ -95,8 +95,7 @@ def hard_rows(problem: LogisticProblem) -> tuple[Any, Array, Array | None, Array
         share = np.c_[1 - target, target] if target.ndim == 1 else target
     mass = share if weight is None else share * weight[:, None]
     index, codes = np.nonzero(mass > 0)
-    picked = as_rows(source.pick(index).raw)
-    return picked.X, codes, mass[index, codes], None if offset is None else offset[index]  # type: ignore[union-attr]
+    return as_rows(source.pick(index).raw), codes, mass[index, codes], None if offset is None else offset[index]
 
 
 def _infinite(verdict: Separability, names: list[str] | None) -> str:

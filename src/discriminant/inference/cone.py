@@ -71,7 +71,7 @@ class KeslerCone:
         sizes = np.empty(self.n_rows)
 
         def kernel(block: Block) -> int:
-            sizes[block.start : block.start + block.rows] = abs(block.design.values).max(axis=1)
+            sizes[block.start : block.start + block.rows] = dense(abs(block.design.values).max(axis=1)).ravel()
             return 0
 
         self.each(kernel)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discriminant.data import as_rows, encode_labels, is_frame, require_finite, single_threaded_blas
+from discriminant.data.rows import column_names
 from discriminant.data.sources import find_source
 from discriminant.errors import DataError, columns, names
 from discriminant.inference.capacity import cover_probability
@@ -240,13 +241,14 @@ def of_rows(
     hyperplane: str = "widest",
     random_state: int = 0,
     guess: Array | None = None,
+    feature_names: Sequence[str] | None = None,
 ) -> Separability:
     """The verdict on rows in memory; ``guess``: weights (1+d, K) that may separate them."""
     classes, codes = encode_labels(y)
     source = as_rows(X)
     _validate(source, codes, classes)
-    feature_names = tuple(map(str, X.columns)) if is_frame(X) else None
-    require_finite(X, feature_names, estimator="separability")
+    feature_names = column_names(X) if feature_names is None and is_frame(X) else feature_names
+    require_finite(source, feature_names, estimator="separability")
     return decide(source, codes, classes, feature_names, fit_intercept, hyperplane, random_state, guess)
 
 

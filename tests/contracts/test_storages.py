@@ -1,0 +1,101 @@
+"""What holds the numbers may not change the answer: X sparse, in frames, mapped from a file; weights sparse or mapped.
+
+Every estimator, with an intercept and without, two classes and three, on classes that are separated: there the exact
+arithmetic of ``inference`` takes part beside the sums.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import joblib
+import numpy as np
+import pytest
+from scipy import sparse
+
+from contracts.judge import ours
+from discriminant import LogisticRegression, separability
+
+ESTIMATORS = ours() | {"unpenalised LogisticRegression": lambda **more: LogisticRegression(C=np.inf, **more)}
+SPARSE = [name for name, make in ESTIMATORS.items() if make().__sklearn_tags__().input_tags.sparse]
+
+
+def separated(K):
+    """Rows with zeros among their values, told apart by hyperplanes through the origin."""
+    rng = np.random.default_rng(K)
+    X = rng.normal(size=(80, 4)) * (rng.random((80, 4)) < 0.7)
+    z = X @ rng.normal(size=(4, K))
+    top = np.sort(z, axis=1)
+    clear = top[:, -1] - top[:, -2] > 0.2
+    return X[clear], z[clear].argmax(axis=1)
+
+
+def fitted(name, X, y, **parameters):
+    make = ESTIMATORS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return make(**parameters).fit(X, y)
+
+
+def decisions(model, X):
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.decision_function(X)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_rows_are_the_same_rows(name, intercept, K):
+    X, y = separated(K)
+    takes = "fit_intercept" in inspect.signature(type(ESTIMATORS[name]())).parameters
+    if not takes and not intercept:
+        pytest.skip("has an intercept always")
+    parameters = {"fit_intercept": intercept} if takes else {}
+    plain = decisions(fitted(name, X, y, **parameters), X)
+    for form in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix):
+        rows = form(X)
+        np.testing.assert_allclose(decisions(fitted(name, rows, y, **parameters), rows), plain, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array])
+def test_verdicts_through_the_origin_are_those_of_the_rows_written_out(form, K):
+    X, y = separated(K)
+    X[0] = 0.0  # a row on the boundary of every hyperplane through the origin
+    plain, found = (separability(rows, y, fit_intercept=False) for rows in (X, form(X)))
+    assert found.verdict == plain.verdict == "quasi-separable"
+    assert found.check()
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_model_whose_arrays_are_mapped_from_a_file_predicts_the_same(name, K, tmp_path):
+    X, y = separated(K)
+    model = fitted(name, X, y)
+    joblib.dump(model, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    np.testing.assert_array_equal(decisions(mapped, X), decisions(model, X))
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("name", [name for name, make in ESTIMATORS.items() if hasattr(make(), "sparsify")])
+def test_sparse_weights_predict_the_same(name, K):
+    X, y = separated(K)
+    model = fitted(name, X, y)
+    plain = decisions(model, X)
+    assert sparse.issparse(model.sparsify().coef_)
+    np.testing.assert_allclose(decisions(model, X), plain, rtol=1e-12)
+    np.testing.assert_allclose(decisions(model.densify(), X), plain, rtol=1e-12)
+
+
+def test_a_separated_frame_of_unlike_columns_has_the_limit_of_its_numbers():
+    """Integers beside floats: no array holds such a frame without a copy, and none is needed."""
+    pd = pytest.importorskip("pandas")
+    X, y = separated(2)
+    frame = pd.DataFrame({"a": X[:, 0], "b": np.arange(len(y)) % 7, "c": X[:, 2].astype(np.float32), "d": X[:, 1]})
+    name, values = "unpenalised LogisticRegression", frame.to_numpy(dtype=float)
+    y = (values @ [1.0, 0.5, -1.0, 1.0] > 1.4).astype(int)
+    model, plain = fitted(name, frame, y), fitted(name, values, y)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.predict_proba(frame), plain.predict_proba(values))
+    assert model.certificate_.separability.columns == tuple(frame.columns)
