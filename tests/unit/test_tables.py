@@ -375,3 +375,39 @@ def test_a_large_file_is_read_whole_into_a_map_and_parsed_as_bytes_are(tmp_path)
     again = read_table(large, text_columns=["label"], data=found)
     assert again.source == "large.csv"
     assert again.column("c").levels == ("some text",)
+
+
+def wide(columns, rows, length):
+    """Lines of a table whose names are so long."""
+    names = [f"{j}".rjust(length, "n") for j in range(columns)]
+    lines = [",".join([*names, "label"])]
+    lines += [",".join([*(str((i * j) % 10) for j in range(columns)), "ab"[i % 2]]) for i in range(rows)]
+    return names, "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("change", [str, lambda text: text.replace("\n", "\r\n"), lambda text: text.replace(",", ";")])
+def test_a_line_of_names_may_be_longer_than_any_head(reader, change):
+    names, text = wide(1_500, 40, 200)
+    assert text.index("\n") > files.HEAD
+    table = reader("\ufeff" + change(text), text_columns=["label"])
+    assert [column.name for column in table.columns] == [*names, "label"]
+    assert values(table, names[7]) == [(7 * i) % 10 for i in range(40)]
+    assert labels(table, "label") == list("ab" * 20)
+
+
+def test_lines_longer_than_any_head_are_scanned(tmp_path):
+    pytest.importorskip("pyarrow")
+    from discriminant import scan
+
+    _, text = wide(20_000, 6, 16)
+    assert text.index("\n") > files.HEAD
+    (tmp_path / "genes.csv").write_text(text)
+    ((X, y),) = scan(tmp_path / "genes.csv", target="label")
+    assert X.shape == (6, 20_000)
+    assert X[5, 7] == 5
+    assert y.tolist() == list("ababab")
+    lines = [" ".join([str(i % 2), *(f"{j + 1}:{(i * j) % 10 + 0.5}" for j in range(40_000))]) for i in range(6)]
+    (tmp_path / "genes").write_text("\n".join(lines))
+    ((X, y),) = scan(tmp_path / "genes")
+    assert X.shape == (6, 40_000)
+    assert y.tolist() == [0, 1] * 3

@@ -160,7 +160,8 @@ def _block(size: int) -> int:
 
 def _begins_with_names(data: Any, layout: Layout) -> bool:
     """Whether the names, if any, are the first line exactly: pyarrow skips lines, not records."""
-    first = bytes(data[: 1 << 18]).split(b"\n", 1)[0].decode("utf-8", errors="replace").rstrip("\r")
+    end = data.find(b"\n")
+    first = bytes(data[: end if end >= 0 else len(data)]).decode("utf-8", errors="replace").rstrip("\r")
     rows = list(csv.reader([first], delimiter=layout.separator))
     return bool(first.strip()) and len(rows[0]) == len(layout.header) and "\r" not in first
 

@@ -11,6 +11,8 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from mmap import mmap
+from typing import AnyStr
 
 from discriminant.data.tables import Column, Table, as_number_column, level_numbers, text_column
 from discriminant.errors import DataError, names
@@ -18,6 +20,7 @@ from discriminant.errors import DataError, names
 SEPARATORS = (",", ";", "\t", "|")
 SNIFFED_LINES = 200
 SNIFFED_CHARACTERS = 200_000
+JUDGED_LINES = 30  # by which a separator is judged; the head of a file holds as many, however long they are
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 
 
@@ -64,11 +67,26 @@ def rows_of(text: str, separator: str, source: str) -> Iterator[tuple[int, list[
         raise DataError(f"{source} cannot be read near line {reader.line_num}: {error}.") from error
 
 
+def head_end(data: AnyStr | mmap, mark: AnyStr, size: int) -> int:
+    """Where a head of ``size`` or more ends that cuts no line and has ``JUDGED_LINES``, where there are so many.
+
+    20,000 names of columns are a line of 300 kB: a head of so many bytes may be half a line.
+    """
+    end = 0
+    for _ in range(JUDGED_LINES):
+        end = data.find(mark, end) + 1  # type: ignore[arg-type]
+        if not end:
+            return len(data)
+    if end < size:
+        end = data.find(mark, size - 1) + 1  # type: ignore[arg-type]
+    return end or len(data)
+
+
 def sniff(text: str, source: str, *, header: bool | None = None) -> Layout:
     """Separator, decimal sign, names and some rows, from the first lines."""
     if not text.strip():
         raise DataError(f"{source} is empty.")
-    head = text[:SNIFFED_CHARACTERS]
+    head = text[: head_end(text, "\n", SNIFFED_CHARACTERS)]
     separator = max(SEPARATORS, key=lambda candidate: _agreement(head, candidate))
     lines = _first_lines(head, separator, source)
     if not lines:
@@ -102,7 +120,7 @@ def _first_lines(head: str, separator: str, source: str) -> list[list[str]]:
     except DataError:
         if not lines:  # a quote that the cut of the head left open is no fault
             raise
-    return lines[:-1] if len(head) == SNIFFED_CHARACTERS and len(lines) > 2 else lines
+    return lines
 
 
 def _agreement(head: str, separator: str) -> tuple[float, int]:
@@ -111,7 +129,7 @@ def _agreement(head: str, separator: str) -> tuple[float, int]:
     try:
         for _, row in rows_of(head, separator, ""):
             counts.append(len(row))
-            if len(counts) > 30:
+            if len(counts) > JUDGED_LINES:
                 break
     except DataError:
         counts = counts or [1]

@@ -15,11 +15,12 @@ from typing import Any
 
 from discriminant import datasets
 from discriminant.data.csv_arrow import read_arrow_csv
-from discriminant.data.csv_text import decode, read_text, sniff
+from discriminant.data.csv_text import decode, head_end, read_text, sniff
 from discriminant.data.tables import Table, suggestion
 from discriminant.errors import DataError
 from discriminant.file_bytes import Bytes, read_whole
 
+HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
 FAST_BYTES = 4_000_000  # below it the standard library is done before pyarrow is loaded
 _LIBSVM = re.compile(rb"\s*[+-]?[\d.eE+-]+(?:\s+qid:\d+)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?\r?(?:\n|$)")
 
@@ -66,7 +67,7 @@ def read_csv(data: Bytes, source: str, *, text_columns: Sequence[str] = (), head
     plain = len(data) >= FAST_BYTES and data[:2] not in (b"\xff\xfe", b"\xfe\xff")
     if plain:
         data = data[3:] if data[:3] == b"\xef\xbb\xbf" else data
-        head = data[: 1 << 18].decode("utf-8", errors="ignore")  # a cut character at the end of the head is no fault
+        head = data[: head_end(data, b"\n", HEAD)].decode("utf-8", errors="ignore")  # read_text tells of bad bytes
         table = None
         if "\0" not in head:
             layout = sniff(head, source, header=header)
@@ -75,6 +76,15 @@ def read_csv(data: Bytes, source: str, *, text_columns: Sequence[str] = (), head
             return table
     text = decode(data[:], source)
     return read_text(text, source, sniff(text, source, header=header), text_columns=text_columns)
+
+
+def file_head(path: str | os.PathLike[str]) -> bytes:
+    """The first lines of a file, whole ones."""
+    with open(path, "rb") as handle:
+        data = handle.read(HEAD)
+        while (end := head_end(data, b"\n", HEAD)) == len(data) and (more := handle.read(len(data))):
+            data += more
+    return data[:end]
 
 
 def _bytes_of(source: str | os.PathLike[str]) -> tuple[str, Bytes]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import scan_formats
-from discriminant.data.files import _LIBSVM, _nearby, _refuse_foreign
+from discriminant.data.files import _LIBSVM, _nearby, _refuse_foreign, file_head
 from discriminant.errors import DataError, ParameterError
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.I)
@@ -89,4 +89,4 @@ def _kind(file: str) -> str:
         if head.startswith(start):
             return kind
     _refuse_foreign(head, file)
-    return "libsvm" if _LIBSVM.match(head) else "CSV"
+    return "libsvm" if _LIBSVM.match(file_head(file)) else "CSV"

@@ -16,12 +16,12 @@ import numpy as np
 
 from discriminant.data.csv_arrow import _numeric
 from discriminant.data.csv_text import Layout, sniff
+from discriminant.data.files import file_head
 from discriminant.data.scan_columns import Encoders, arrow_codes, arrow_numbers, choose_columns
 from discriminant.data.scan_parts import Columns, Part, Sparse
 from discriminant.data.tables import MISSING_WORDS
 from discriminant.errors import DataError
 
-HEAD = 1 << 18
 GROWTH = 3  # decoded bytes per byte of text, at most, for choosing the stretches
 _LINE = re.compile(rb"\s*[+-]?[\d.eE+-]+(?:\s+\d+:[+-]?[\d.eE+-]+)*\s*")
 _FAILED = re.compile(r"In CSV column #(\d+)")
@@ -67,18 +67,15 @@ class Csv:
                 )
         self.layout = first
         chosen = choose_columns(list(first.header), files[0], target, columns)
-        text = [name for name in chosen if not _numeric(first, first.header.index(name))]
+        place = {name: j for j, name in enumerate(first.header)}
+        text = [name for name in chosen if not _numeric(first, place[name])]
         self.encoders = Encoders(chosen, text, np.dtype(np.float64))
 
     def _layout(self, path: str) -> Layout:
-        with open(path, "rb") as handle:
-            head = handle.read(HEAD)
+        head = file_head(path)
         if head[:2] == b"\x1f\x8b":
             raise DataError(f"{path} is compressed, and a scan reads from the middle of files: decompress it first.")
-        text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="ignore")
-        if len(head) == HEAD:
-            text = text[: text.rfind("\n") + 1] or text
-        return sniff(text, path)
+        return sniff(head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="ignore"), path)
 
     @property
     def names(self) -> tuple[str, ...]:
