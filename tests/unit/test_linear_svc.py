@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from discriminant import LinearSVC
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
-from discriminant.optimize.sparse import machine, margins
+from discriminant.optimize import machine, margins
 
 
 def data(name="iris"):

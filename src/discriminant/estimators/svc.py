@@ -33,8 +33,8 @@ from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
 from discriminant.optimize.logistic.certificate import Certificate
+from discriminant.optimize.margins import choose_margin
 from discriminant.optimize.sparse.inner import COMPILE_FROM, warm
-from discriminant.optimize.sparse.margins import choose_margin
 from discriminant.protocols import Array
 
 

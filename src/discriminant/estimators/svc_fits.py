@@ -9,10 +9,10 @@ import numpy as np
 
 from discriminant.data import make_blocks
 from discriminant.optimize.logistic import LogisticProblem
+from discriminant.optimize.machine import solve_machine
+from discriminant.optimize.margins import MarginProblem, solve_margin
 from discriminant.optimize.sparse.columns import Source
 from discriminant.optimize.sparse.levels import make_levels
-from discriminant.optimize.sparse.machine import solve_machine
-from discriminant.optimize.sparse.margins import MarginProblem, solve_margin
 from discriminant.optimize.sparse.path import lead, user_weights
 from discriminant.optimize.sparse.solver import SparseSolver
 from discriminant.optimize.sparse.squared_hinge import SquaredHinge

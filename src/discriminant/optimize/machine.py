@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.optimize.sparse.margins import solve_scaled
+from discriminant.optimize.interior_point import Program, Solve, interior_point, scaled_solver
+from discriminant.optimize.margins import Best
 from discriminant.protocols import Array
 
 CHECK_EVERY = 10
 MOST_PARAMETERS = 1_200
 MOST_WORK = 2e10  # multiplications of one system
-MOST_STEPS = 120
 
 
 @dataclass(frozen=True)
@@ -42,59 +42,60 @@ def solve_machine(
 
 
 def interior_machine(X: Any, codes: Array, K: int, c: Array, bias: float, tol: float) -> MachineFit:
-    """A primal-dual interior point with Mehrotra's corrector."""
+    """An interior point over (W, u), u_i the largest of the row's scores with their margins:
+
+    minimise  ½ ‖W‖² + Σ_i c_i (u_i − z_iy),        u_i − z_ik ≥ [k ≠ y_i].
+    """
     X = X.toarray() if hasattr(X, "toarray") else X
     Y = np.hstack([X, np.full((len(X), 1), bias)])
-    n = len(Y)
+    n, D = Y.shape
     errors = np.ones((n, K))
     errors[np.arange(n), codes] = 0.0
     own = np.zeros((n, K))
     own[np.arange(n), codes] = c
-    W = np.zeros((Y.shape[1], K))
-    beta, slack, u = np.repeat(c[:, None] / K, K, axis=1), np.ones((n, K)), np.full(n, 2.0)
-    best: MachineFit | None = None
-    idle = 0
-    for step in range(MOST_STEPS):
+    flat = np.concatenate([np.ones(D * K), np.zeros(n)])
+    linear = np.concatenate([-(Y.T @ own).T.ravel(), c])
+    program = Program(flat, linear, _Ahead(Y, K), errors.ravel(), np.full(n * K, np.inf))
+    best = Best(tol)
+    start = program.start(2.0 * (1.0 - flat), np.repeat(c / K, K))
+    for step, point in enumerate(interior_point(program, start)):
+        beta = point.y.reshape(n, K)
         whole = beta * (c / beta.sum(axis=1))[:, None]
-        fit = _proved(X, codes, c, bias, own - whole, W, step)
-        idle = idle + 1 if best is not None and fit.gap > 0.9 * best.gap else 0
-        if best is None or fit.gap < best.gap:
-            best = fit
-        if best.gap <= min(tol, 1e-10) * best.objective or idle >= (4 if best.gap <= tol * best.objective else 15):
+        if best.enough(_proved(X, codes, c, bias, own - whole, point.x[: D * K].reshape(K, D).T, step)):
             break
-        W, beta, slack, u = _interior_step(Y, errors, own, c, W, beta, slack, u)
-    assert best is not None  # the loop has run
-    return best
+    fit: MachineFit = best.fit
+    return fit
 
 
-def _interior_step(
-    Y: Array, errors: Array, own: Array, c: Array, W: Array, beta: Array, slack: Array, u: Array
-) -> tuple[Array, Array, Array, Array]:
-    z = Y @ W
-    r_W = W - Y.T @ (own - beta)
-    r_c = beta.sum(axis=1) - c
-    r_s = slack - u[:, None] + errors + z
-    theta = beta / slack
-    total = theta.sum(axis=1)
-    H = _system(Y, theta, total)
+@dataclass(frozen=True)
+class _Ahead:
+    """The constraints u_i − y_i·w_k ≥ …, for x = (w_1, …, w_K, u)."""
 
-    def direction(q: Array) -> tuple[Array, Array, Array, Array]:
-        known = q / slack + theta * r_s
-        base = (r_c + known.sum(axis=1)) / total
-        right = -r_W - Y.T @ (known - theta * base[:, None])
-        dW = solve_scaled(H, right.T.ravel()).reshape(W.T.shape).T
-        dz = Y @ dW
-        du = base + (theta * dz).sum(axis=1) / total
-        ds = du[:, None] - dz - r_s
-        return dW, q / slack - theta * ds, ds, du
+    Y: Array  # (n, D)
+    K: int
 
-    _, db, ds, _ = direction(-slack * beta)
-    t = _longest(beta, db, slack, ds)
-    now = float((beta * slack).sum())
-    tau = (float(((beta + t * db) * (slack + t * ds)).sum()) / now) ** 3 * now / beta.size
-    dW, db, ds, du = direction(tau - slack * beta - db * ds)
-    t = min(1.0, 0.99 * _longest(beta, db, slack, ds))
-    return W + t * dW, beta + t * db, slack + t * ds, u + t * du
+    def dot(self, x: Array) -> Array:
+        W, u = x[: -len(self.Y)].reshape(self.K, -1), x[-len(self.Y) :]
+        return np.asarray((u[:, None] - self.Y @ W.T).ravel())
+
+    def adjoint(self, y: Array) -> Array:
+        beta = y.reshape(len(self.Y), self.K)
+        return np.concatenate([-(beta.T @ self.Y).ravel(), beta.sum(axis=1)])
+
+    def solver(self, P: Array, weight: Array) -> Solve:
+        """u, whose part of the matrix is diagonal, is eliminated."""
+        n, size = len(self.Y), self.Y.shape[1] * self.K
+        theta = weight.reshape(n, self.K)
+        total = theta.sum(axis=1)
+        inner = scaled_solver(_system(self.Y, theta, total))
+
+        def solve(r: Array) -> Array:
+            base = r[size:] / total
+            W = inner(r[:size] + ((theta * base[:, None]).T @ self.Y).ravel())
+            z = self.Y @ W.reshape(self.K, -1).T
+            return np.concatenate([W, base + (theta * z).sum(axis=1) / total])
+
+        return solve
 
 
 def _system(Y: Array, theta: Array, total: Array) -> Array:
@@ -108,15 +109,6 @@ def _system(Y: Array, theta: Array, total: Array) -> Array:
     flat = H.reshape(K * D, K * D)
     flat[np.arange(K * D), np.arange(K * D)] += 1.0
     return flat
-
-
-def _longest(beta: Array, db: Array, slack: Array, ds: Array) -> float:
-    t = 1.0
-    for value, change in ((beta, db), (slack, ds)):
-        down = change < 0
-        if down.any():
-            t = min(t, float((-value[down] / change[down]).min()))
-    return t
 
 
 def descend_machine(

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from discriminant.optimize.choose import Choice
+from discriminant.optimize.interior_point import Program, Solve, interior_point, scaled_solver
 from discriminant.protocols import Array
 
 ROW_SPACE = " in the span of the rows"
 MOST_NEWTON = 200
-MOST_INTERIOR = 120
 MOST_COLUMNS = 1_200
 GRAM_ROWS = 4_096
 CHECK_EVERY = 10  # epochs of dual descent between looks at the gap
@@ -138,22 +138,6 @@ def _in_row_space(problem: MarginProblem, tol: float) -> MarginFit:
     return MarginFit(w, fit.objective, fit.gap, fit.steps, fit.alpha, fit.method + ROW_SPACE)
 
 
-def solve_scaled(H: Array, g: Array) -> Array:
-    """H⁻¹ g for H ≥ 0, scaled to a unit diagonal first."""
-    size = np.sqrt(np.maximum(np.diagonal(H), 0))
-    size[size == 0] = 1.0
-    scaled = H / size / size[:, None]
-    dead = np.diagonal(scaled) == 0
-    scaled[dead, dead] = 1.0
-    try:
-        from scipy.linalg import cho_factor, cho_solve
-
-        factor = cho_factor(scaled + 1e-15 * np.eye(len(H)), lower=True, overwrite_a=True, check_finite=False)
-        return np.asarray(cho_solve(factor, g / size, check_finite=False) / size)
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(scaled, g / size, rcond=1e-14)[0] / size)
-
-
 def newton(problem: MarginProblem, tol: float) -> MarginFit:
     """Squared hinge: P is quadratic between changes of the rows inside the margin, so Newton's steps end exactly."""
     w = np.zeros(problem.d + 1)
@@ -169,7 +153,7 @@ def newton(problem: MarginProblem, tol: float) -> MarginFit:
         g = problem.R * w - problem.adjoint(alpha * problem.y)
         H = problem.gram(np.where(m < 1, 2 * problem.c, 0.0))
         H[np.arange(len(w)), np.arange(len(w))] += problem.R
-        p = -solve_scaled(H, g)
+        p = -scaled_solver(H)(g)
         slope, moved = float(g @ p), problem.y * problem.scores(p)
         if not slope < 0:
             break
@@ -201,67 +185,50 @@ def _proved(problem: MarginProblem, w: Array, P: float, alpha: Array, steps: int
     return MarginFit(w, P, gap, steps, alpha, method)
 
 
+@dataclass(frozen=True)
+class _Margins:
+    """The constraints y_i z_i ≥ 1 as a linear map."""
+
+    problem: MarginProblem
+
+    def dot(self, x: Array) -> Array:
+        return self.problem.y * self.problem.scores(x)
+
+    def adjoint(self, y: Array) -> Array:
+        return self.problem.adjoint(y * self.problem.y)
+
+    def solver(self, P: Array, weight: Array) -> Solve:
+        return scaled_solver(self.problem.gram(weight) + np.diag(P))
+
+
 def interior(problem: MarginProblem, tol: float) -> MarginFit:
-    """Hinge: a primal-dual interior point with Mehrotra's corrector; each step is one system of d+1 columns."""
-    y, U, R = problem.y, problem.c, problem.R
-    n = problem.n
+    """Hinge: an interior point, each step of which is one system of d+1 columns."""
     w = np.zeros(problem.d + 1)
-    alpha = 0.5 * U
-    lam, mu = np.ones(n), np.ones(n)
-    best: MarginFit | None = None
-    idle = 0
-    for step in range(MOST_INTERIOR):
-        m = y * problem.scores(w)
-        fit = _proved(problem, w, problem.primal(w, m), alpha, step, "interior point")
-        idle = idle + 1 if best is not None and fit.gap > 0.9 * best.gap else 0
-        if best is None or fit.gap < best.gap:
-            best = fit
-        if (
-            best.gap <= min(tol, 1e-10) * best.objective
-            or (idle >= 4 and best.gap <= tol * best.objective)
-            or idle >= 15
-        ):
+    program = Program(problem.R, w, _Margins(problem), np.ones(problem.n), problem.c)
+    best = Best(tol)
+    for step, point in enumerate(interior_point(program, program.start(w, 0.5 * problem.c))):
+        fit = _proved(problem, point.x, problem.primal(point.x), point.y, step, "interior point")
+        if best.enough(fit):
             break
-        w, alpha, lam, mu = _interior_step(problem, w, alpha, lam, mu, m, R)
-    assert best is not None  # the loop has run
-    return best
+    found: MarginFit = best.fit
+    return found
 
 
-def _interior_step(
-    problem: MarginProblem, w: Array, alpha: Array, lam: Array, mu: Array, m: Array, R: Array
-) -> tuple[Array, Array, Array, Array]:
-    y, room = problem.y, problem.c - alpha
-    r1 = R * w - problem.adjoint(alpha * y)
-    r2 = m - 1 - lam + mu
-    weight = lam / alpha + mu / room
-    H = problem.gram(1 / weight)
-    H[np.arange(len(w)), np.arange(len(w))] += R
+class Best:
+    """The fit with the least gap so far, and whether it is time to stop: rounding ends what tol does not."""
 
-    def direction(c1: Array, c2: Array) -> tuple[Array, Array, Array, Array]:
-        rho = -r2 + c1 / alpha - c2 / room
-        dw = solve_scaled(H, -r1 + problem.adjoint(y * (rho / weight)))
-        da = (rho - y * problem.scores(dw)) / weight
-        return dw, da, (c1 - lam * da) / alpha, (c2 + mu * da) / room
+    def __init__(self, tol: float) -> None:
+        self.tol, self.idle = tol, 0
+        self.fit: Any = None
 
-    dw, da, dl, dm = direction(-alpha * lam, -room * mu)
-    t = _longest(alpha, da, room, lam, dl, mu, dm)
-    now = float(alpha @ lam + room @ mu)
-    then = float((alpha + t * da) @ (lam + t * dl) + (room - t * da) @ (mu + t * dm))
-    tau = (then / now) ** 3 * now / (2 * len(alpha))
-    dw, da, dl, dm = direction(tau - alpha * lam - da * dl, tau - room * mu + da * dm)
-    t = 0.99 * _longest(alpha, da, room, lam, dl, mu, dm)
-    t = min(t, 1.0)
-    return w + t * dw, alpha + t * da, lam + t * dl, mu + t * dm
-
-
-def _longest(alpha: Array, da: Array, room: Array, lam: Array, dl: Array, mu: Array, dm: Array) -> float:
-    """The longest step ≤ 1 that keeps α, U − α and their multipliers positive."""
-    t = 1.0
-    for value, change in ((alpha, da), (room, -da), (lam, dl), (mu, dm)):
-        down = change < 0
-        if down.any():
-            t = min(t, float((-value[down] / change[down]).min()))
-    return t
+    def enough(self, fit: Any) -> bool:
+        """Take note of a fit."""
+        self.idle = self.idle + 1 if self.fit is not None and fit.gap > 0.9 * self.fit.gap else 0
+        if self.fit is None or fit.gap < self.fit.gap:
+            self.fit = fit
+        met = self.fit.gap <= self.tol * self.fit.objective
+        exact = self.fit.gap <= min(self.tol, 1e-10) * self.fit.objective
+        return bool(exact or self.idle >= (4 if met else 15))
 
 
 def dual_descent(problem: MarginProblem, tol: float, seed: int = 0, most: int = 20_000) -> MarginFit:
