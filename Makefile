@@ -10,11 +10,17 @@ ARGS ?=
 # over threads.  Two layers of threads on the same cores are slower than one.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test lint format bench bench-quick docs clean
+.PHONY: help kernels wheel demo test lint format bench bench-quick docs clean
 .DEFAULT_GOAL := help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+kernels: $(VENV)/.kernels.stamp ## compile the C kernels in place (other targets do so by themselves)
+
+wheel: $(PY) ## a wheel in dist/, with compiled kernels where there is a C compiler
+	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@ls dist
 
 demo: $(VENV)/.base.stamp ## fit a real data set, compare the methods, write demo-output/report.html
 	$(PY) examples/demo.py $(ARGS)
@@ -43,6 +49,7 @@ docs: $(VENV)/.docs.stamp ## the documentation as static pages in site/
 	@echo "site/index.html"
 
 clean: ## remove what the targets made, the environment included
+	rm -f src/discriminant/kernels/*.so
 	rm -rf $(VENV) site demo-output build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(PY):
@@ -50,13 +57,19 @@ $(PY):
 	  || { echo "discriminant needs Python 3.11 or newer; give one with: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# An editable install compiles nothing beforehand, as others do: a first command should not be slower than the next.
-$(VENV)/.base.stamp: pyproject.toml | $(PY)
+# A changed C file is compiled before anything runs, since every other stamp waits for this one.  Without a compiler it
+# says so, and the NumPy bodies run.
+$(VENV)/.kernels.stamp: hatch_build.py $(wildcard src/discriminant/kernels/c/*) | $(PY)
+	$(PY) hatch_build.py
+	@touch $@
+
+# An editable install compiles no Python beforehand, as others do: a first command should not be slower than the next.
+$(VENV)/.base.stamp: pyproject.toml | $(PY) $(VENV)/.kernels.stamp
 	$(PY) -m pip install --quiet --disable-pip-version-check -e .
 	@$(PY) -m compileall -q src
 	@touch $@
 
-$(VENV)/.%.stamp: pyproject.toml | $(PY)
+$(VENV)/.%.stamp: pyproject.toml | $(PY) $(VENV)/.kernels.stamp
 	$(PY) -m pip install --quiet --disable-pip-version-check -e ".[$*]"
 	@$(PY) -m compileall -q src
 	@touch $@

@@ -43,6 +43,7 @@ _HOMES = {
     "scorer": "io",
     "separability": "inference.separability",
     "shatters": "inference.capacity",
+    "show_versions": "versions",
     "solution_region": "inference.solution_region",
     "to_c": "io",
     "to_json": "io",

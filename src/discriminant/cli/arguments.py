@@ -6,9 +6,7 @@ import argparse
 import functools
 import sys
 from collections.abc import Iterable
-from typing import NoReturn
-
-import discriminant
+from typing import Any, NoReturn
 
 DATA = (
     "a CSV or TSV file (also gzipped), Parquet, Arrow or libsvm; - for the standard input; "
@@ -50,6 +48,16 @@ def _friendly(message: str) -> str:
     return message[:1].upper() + message[1:] + "."
 
 
+class _Version(argparse.Action):
+    """Print one line and end; the kernels are looked for only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from discriminant.versions import one_line
+
+        print(one_line())
+        parser.exit()
+
+
 @functools.cache
 def parser() -> Parser:
     """The whole command line."""
@@ -57,7 +65,9 @@ def parser() -> Parser:
         prog="discriminant", description="Linear classifiers from the shell: fit, explain, prove, predict.",
         epilog=EXAMPLES, formatter_class=_formatter,
     )  # fmt: skip
-    top.add_argument("--version", action="version", version=f"discriminant {discriminant.__version__}")
+    top.add_argument(
+        "--version", action=_Version, nargs=0, help="print the version, and whether the kernels are compiled"
+    )
     commands = top.add_subparsers(dest="command", metavar="command", parser_class=Parser)
     _fit(commands)
     _predict(commands)

@@ -1,0 +1,19 @@
+/* Every kernel of the module, in one list.  To add one: write c/xxx.c with PyObject *kernel_xxx(PyObject *self,
+   PyObject *args) and add a line here; the build takes every .c file of this folder. */
+#ifndef DISCRIMINANT_MODULE_H
+#define DISCRIMINANT_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030B0000 /* one binary for all Pythons from 3.11: the buffer protocol entered it there */
+#endif
+#include <Python.h>
+
+#define KERNELS(KERNEL) \
+    KERNEL(best_level, "The highest instruction-set level that this processor can run: a name of compiled.LEVELS.")
+
+#define DECLARE(name, text) PyObject *kernel_##name(PyObject *self, PyObject *args);
+KERNELS(DECLARE)
+#undef DECLARE
+
+#endif
