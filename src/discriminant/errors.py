@@ -6,14 +6,44 @@ scikit-learn keeps catching them.
 
 from __future__ import annotations
 
+import sys
+import unicodedata
+import warnings
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
+# Packages that call a fit on behalf of the line that a warning is for: a pipeline's step, a grid search's fold.
+BETWEEN = ("discriminant", "sklearn", "joblib")
+
+
+def printable(text: str) -> str:
+    """Text from outside as one line that steers no terminal: names in a table, labels in a file.
+
+    >>> printable("age\x1b[31m\\n")
+    'age\\\\x1b[31m '
+    """
+    return "".join(map(_shown, text)) if not text.isprintable() else text
+
+
+def _shown(ch: str) -> str:
+    if ch in "\n\t\r":
+        return " "
+    steers = unicodedata.category(ch) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return ch.encode("unicode_escape").decode() if steers else ch
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
+
 
 class DiscriminantError(Exception):
     """Root of the exceptions that this package raises on purpose."""
+
+    def __str__(self) -> str:
+        return _lines(super().__str__())  # a message names columns and classes as they stand in the data
 
 
 class DataError(DiscriminantError, ValueError):
@@ -48,6 +78,15 @@ class CollinearityWarning(DiscriminantWarning):
     """Some columns carry nothing that the others do not; the message names them."""
 
 
+def warn(text: str, category: type[Warning] = DiscriminantWarning) -> None:
+    """Warn of what happens at the caller's line: the first one outside this package and those between."""
+    frame: FrameType = sys._getframe(1)
+    depth = 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in BETWEEN:
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(_lines(text), category, stacklevel=depth)
+
+
 def names(items: Sequence[Any], most: int = 5) -> str:
     """A readable list: at most ``most`` items, then "and 37 more".
 
@@ -61,6 +100,15 @@ def names(items: Sequence[Any], most: int = 5) -> str:
     if rest:
         return ", ".join(shown) + f" and {rest} more"
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1] if shown else "none"
+
+
+def capital(text: str) -> str:
+    """The text as the beginning of a sentence; what follows keeps its letters, as column names and Σ must.
+
+    >>> capital("column 'Age'")
+    "Column 'Age'"
+    """
+    return text[:1].upper() + text[1:]
 
 
 def columns(indices: Sequence[int], feature_names: Sequence[str] | None, most: int = 5) -> str:

@@ -6,13 +6,12 @@ without its import.  Dense arrays are handed on uncopied; sparse matrices become
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from discriminant.errors import DataError, DiscriminantWarning, MismatchError, columns
+from discriminant.errors import DataError, MismatchError, columns, warn
 from discriminant.protocols import Array
 
 
@@ -151,10 +150,8 @@ def _same_names(given: list[str] | None, fitted: list[str] | None, owner: str) -
             raise DataError(_names_differ(fitted, given))
     elif fitted is not None or given is not None:
         has, had = ("has", "without") if fitted is None else ("does not have valid", "with")
-        warnings.warn(
+        warn(
             f"X {has} feature names, but {owner} was fitted {had} feature names",
-            DiscriminantWarning,
-            stacklevel=4,  # the line that calls transform
         )
 
 

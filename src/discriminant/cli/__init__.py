@@ -101,6 +101,7 @@ def _sentence(error: BaseException) -> str:
 
 
 def _fail(sentence: str, status: int) -> int:
-    shown = "".join(ch if ch.isprintable() else "?" for ch in sentence)  # names in a file must not steer the terminal
-    print(f"discriminant: {shown}", file=sys.stderr)
+    from discriminant.errors import printable
+
+    print(f"discriminant: {printable(sentence)}", file=sys.stderr)
     return status

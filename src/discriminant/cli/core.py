@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import encode_labels, make_blocks
-from discriminant.errors import DataError, columns, names
+from discriminant.errors import DataError, capital, columns, names
 from discriminant.gaussian.moments import class_moments, mapped_moments
 from discriminant.gaussian.weights import linear_weights
 from discriminant.gaussian.whiten import whiten_moments
@@ -48,10 +48,10 @@ def _notes(whitened: Any, feature_names: Sequence[str]) -> list[str]:
     notes = []
     if len(whitened.constant):
         what = columns(whitened.constant.tolist(), feature_names)
-        notes.append(f"{what.capitalize()}: constant within the classes, so that no weight is given to it.")
+        notes.append(f"{capital(what)}: constant within the classes, so that no weight is given to it.")
     if len(whitened.collinear):
         what = columns(whitened.collinear.tolist(), feature_names, most=8)
-        notes.append(f"{what.capitalize()} depend on one another; the weights of least length are taken.")
+        notes.append(f"{capital(what)} depend on one another; the weights of least length are taken.")
     return notes
 
 

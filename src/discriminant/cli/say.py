@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.errors import printable
+
 _OURS = re.compile(r"(\x1b\[[01]m|\n)")
 
 
@@ -83,13 +85,6 @@ def progress_bar(done: int, of: int, seconds: float) -> str:
     left = seconds / done * (of - done) if done else 0.0
     wait = f", {left:.0f} s left" if done and seconds > 1.0 else ""
     return f"[{'█' * filled}{' ' * (20 - filled)}] {100 * done // of:3d} %{wait}  "
-
-
-def printable(text: str) -> str:
-    """Without control characters: what stands in a file must not steer the terminal."""
-    return "".join(
-        " " if ch in "\n\t\r" else "?" if unicodedata.category(ch) in ("Cc", "Cf", "Cs") else ch for ch in text
-    )
 
 
 def plain(value: Any) -> Any:

@@ -10,14 +10,13 @@ Where the new priors are not known, the unlabelled rows tell them: the EM of Sae
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from discriminant.decision.posteriors import log_softmax
-from discriminant.errors import DataError, DiscriminantWarning, ParameterError, names
+from discriminant.errors import DataError, ParameterError, names, warn
 from discriminant.protocols import Array
 
 
@@ -46,7 +45,7 @@ def check_priors(priors: Any, classes: Sequence[Any] | Array, *, name: str = "pr
     if total == 0:
         raise ParameterError(f"{name} are all zero: at least one class must be possible.")
     if abs(total - 1) > 1e-5:
-        warnings.warn(f"The {name} do not sum to 1. Renormalizing (they sum to {total:g}).", DiscriminantWarning, 3)
+        warn(f"The {name} do not sum to 1. Renormalizing (they sum to {total:g}).")
     return values / total
 
 
@@ -131,10 +130,8 @@ def estimate_priors(log_posteriors: Any, old: Any, *, tol: float = 1e-8, max_ite
         priors = following
         if change < tol:
             return priors
-    warnings.warn(
+    warn(
         f"The priors still moved by {change:.1e} after {max_iter} steps; the classes can hardly be told apart in "
         "these rows, so that their frequencies cannot either.",
-        DiscriminantWarning,
-        2,
     )
     return priors

@@ -10,7 +10,6 @@ Widrow and Hoff 1960; Duda, Hart and Stork 5.8; PRML 4.1.7.
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from discriminant.bases.expansion import generator
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.criteria import Pointwise, Squared
-from discriminant.errors import DiscriminantWarning, MismatchError
+from discriminant.errors import MismatchError, warn
 from discriminant.estimators.discriminative import Reading, Task
 from discriminant.estimators.general import starting_weights
 from discriminant.estimators.inputs import check_choice
@@ -211,11 +210,9 @@ class Adaline(SequentialClassifier):
         elif not callable(self.eta0):
             check_number(self, "eta0", 0, open_low=True)
         elif self.mode == "single-sample" and not check_conditions(self.eta0).stochastic:
-            warnings.warn(
+            warn(
                 f"The steps eta0(k) break the conditions under which LMS settles: "
                 f"{check_conditions(self.eta0).sentence()}",
-                DiscriminantWarning,
-                stacklevel=4,
             )
 
 

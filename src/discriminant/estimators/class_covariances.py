@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from discriminant.data.check import require_few_classes
-from discriminant.errors import CollinearityWarning, DataError, SingularCovarianceError, columns
+from discriminant.errors import CollinearityWarning, DataError, SingularCovarianceError, columns, warn
 from discriminant.estimators.covariances import class_rows, guest_covariance, minimum_covariance_determinant
 from discriminant.estimators.gaussian import reread, warn_of_rank
 from discriminant.estimators.inputs import Sample
@@ -76,12 +75,11 @@ def _within_range(
         inner = whiten_moments(mapped, divisors[k], tol=estimator.tol)
         if not inner.full:
             covariance, amount = _borrowed(mapped, float(divisors[k]))
-            warnings.warn(
+            warn(
                 f"The covariance matrix of class {classes[k]} is not full rank (rank {inner.rank} of {common.rank}, "
                 f"{int(moments.count[k])} rows). It was shrunk towards the pooled covariance by {amount:.2g}; choose "
                 "`pooling` or `shrinkage` yourself, or drop columns.",
                 CollinearityWarning,
-                stacklevel=5,
             )
             inner = whiten_matrix(covariance, mapped)
         whitened.append(replace(inner, matrix=common.matrix @ inner.matrix, origin=moments.origin))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.sources import require_memory
-from discriminant.errors import CollinearityWarning, DataError, MismatchError, ParameterError
+from discriminant.errors import CollinearityWarning, DataError, MismatchError, ParameterError, warn
 from discriminant.estimators.gaussian import reread, warn_of_rank
 from discriminant.estimators.inputs import Sample
 from discriminant.gaussian.covariance import optimal_shrinkage, shrink
@@ -70,11 +70,10 @@ def _wide(
     estimator: Any, moments: ClassMoments, sample: Sample, divisor: float
 ) -> tuple[Whitened, ClassMoments, Callable[[], Array]]:
     whitened = whiten_wide(sample, moments, divisor, estimator.tol)
-    warnings.warn(
+    warn(
         f"There are {moments.n_features} columns and {sample.blocks.n_rows} rows: the within-class covariance has rank "
         f"{whitened.rank} and its pseudo-inverse is used. Consider shrinkage or fewer columns.",
         CollinearityWarning,
-        stacklevel=4,
     )
 
     def covariance() -> Array:

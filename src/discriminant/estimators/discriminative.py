@@ -7,7 +7,6 @@ A named method is a choice of ℓ, coding, penalty and optimizer; it says which 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -19,7 +18,7 @@ from discriminant.criteria import Pointwise
 from discriminant.data import ArrayBlocks, OriginRows, as_rows, count_classes, encode_labels, require_finite
 from discriminant.data.check import check_weights
 from discriminant.data.sources import find_source
-from discriminant.errors import DataError, DiscriminantWarning, MismatchError, names
+from discriminant.errors import DataError, MismatchError, names, warn
 from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.features import FeatureMap, fit_features
@@ -190,7 +189,7 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
         self.history_ = solution.history if solution.history is not None else History()
         self.certificate_ = self._certify(task, solution)
         if self._worth_a_warning(solution):
-            warnings.warn(self.certificate_.status, DiscriminantWarning, stacklevel=4)
+            warn(self.certificate_.status)
         if reading.units is None and not isinstance(task.optimizer, ClosedForm | LinearProgram | MixedInteger):
             warn_of_scales(reading.blocks.rows, self._names())
             if isinstance(task.optimizer, SingleSample):

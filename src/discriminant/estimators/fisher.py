@@ -9,14 +9,13 @@ for the direction; Gaussians are fitted to the projections only, to place the th
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.errors import DiscriminantWarning, ParameterError
+from discriminant.errors import ParameterError, warn
 from discriminant.estimators.closed_summaries import FisherInference
 from discriminant.estimators.gaussian import condition_number, reread, warn_of_rank
 from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_tolerance
@@ -227,10 +226,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         for stale in {"threshold_", "projected_variances_"} & vars(self).keys():
             delattr(self, stale)  # of an earlier fit on other classes
         if not projection.matrix.shape[1]:
-            warnings.warn(
+            warn(
                 "The class means coincide: no direction tells the classes apart, and the priors alone decide.",
-                DiscriminantWarning,
-                stacklevel=4,
             )
         if len(classes) == 2:
             A = self._two_class(projection, None if exact or sample is None else sample.blocks)
@@ -271,11 +268,9 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
             self.projected_variances_ = variances
         threshold = two_class_threshold(self.threshold, projection.means[:, 0], variances, self.priors_, pooled)
         if threshold is None:
-            warnings.warn(
+            warn(
                 "The Gaussians fitted to the projections do not cross: one class is the likelier everywhere. The "
                 "threshold is that of equal variances; threshold='midpoint' or other priors may suit better.",
-                DiscriminantWarning,
-                stacklevel=5,
             )
             threshold = two_class_threshold("pooled", projection.means[:, 0], variances, self.priors_, pooled)
         assert threshold is not None

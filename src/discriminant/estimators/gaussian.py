@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.decision.priors import check_priors, shift_log_posteriors
 from discriminant.decision.rule import largest
-from discriminant.errors import CollinearityWarning, DataError, columns
+from discriminant.errors import CollinearityWarning, DataError, capital, columns, warn
 from discriminant.estimators.inputs import Sample
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.gaussian.moments import ClassMoments, mapped_moments
@@ -145,16 +143,19 @@ def reread(sample: Sample, moments: ClassMoments, divisor: float, only: int | No
 
 def warn_of_rank(whitened: Whitened, feature_names: Sequence[str] | None, where: str = "") -> None:
     """Name the columns that carry nothing, or nothing that the others do not."""
-    warn = partial(warnings.warn, category=CollinearityWarning, stacklevel=4)
     if len(whitened.constant):
         what = columns(whitened.constant.tolist(), feature_names)
-        warn(f"{what.capitalize()}: constant within the classes{where}, so that no weight is given to it.")
+        warn(
+            f"{capital(what)}: constant within the classes{where}, so that no weight is given to it.",
+            CollinearityWarning,
+        )
     if len(whitened.collinear):
         what = columns(whitened.collinear.tolist(), feature_names, most=8)
         count = whitened.null.shape[1]
         warn(
             f"Variables are collinear{where}: {count} linear combination(s) of {what} are constant within the classes. "
-            "Their weights come from the pseudo-inverse; predictions along the data are not affected."
+            "Their weights come from the pseudo-inverse; predictions along the data are not affected.",
+            CollinearityWarning,
         )
 
 

@@ -7,7 +7,6 @@ Missing values are not searched here; the sums show them (``data.check``).
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -21,7 +20,7 @@ from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type
 from discriminant.data.rows import require_unique_names
 from discriminant.data.sources import PROVED, SAMPLE_FIRST, LabelsMisjudged, find_source
-from discriminant.errors import DataError, ParameterError, ScaleWarning, names
+from discriminant.errors import DataError, ParameterError, ScaleWarning, names, warn
 from discriminant.estimators.compiled import TRUSTED, note_columns, require_columns
 from discriminant.protocols import Array
 
@@ -126,11 +125,10 @@ def _tell_of_rounding(X: Any) -> None:
         return
     extremes = int(values.min()), int(values.max())
     if max(abs(value) for value in extremes) > 2**53:
-        warnings.warn(
+        warn(
             f"X holds integers as large as {max(extremes, key=abs)}; beyond 2**53 they are rounded. Subtract a "
             "constant first, or leave out columns that are identifiers.",
             ScaleWarning,
-            stacklevel=5,
         )
 
 

@@ -8,7 +8,6 @@ pull the boundary, a class between two others is masked, and separable data need
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.codings import ClassCoding
 from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
-from discriminant.errors import CollinearityWarning, DataError, ParameterError, columns
+from discriminant.errors import CollinearityWarning, DataError, ParameterError, columns, warn
 from discriminant.estimators.closed_summaries import LeastSquaresInference
 from discriminant.estimators.deciding import reject_label
 from discriminant.estimators.gaussian import condition_number
@@ -317,12 +316,11 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
                 found |= {*problem.whitened.constant.tolist(), *problem.whitened.collinear.tolist()}
         if found:
             count = max(problem.null.slopes.shape[1] for problem in problems)
-            warnings.warn(
+            warn(
                 f"Variables are collinear: {count} linear combination(s) of {columns(sorted(found), self._names(), 8)} "
                 "are constant. Their weights come from the pseudo-inverse, the smallest that fit; predictions along "
                 "the data are not affected. A penalty (alpha) would decide them too.",
                 CollinearityWarning,
-                stacklevel=5,
             )
 
 

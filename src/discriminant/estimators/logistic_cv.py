@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from discriminant.data import count_classes
 from discriminant.data.check import check_weights
 from discriminant.data.sources import require_memory
-from discriminant.errors import DataError, DiscriminantWarning, ParameterError
+from discriminant.errors import DataError, ParameterError, warn
 from discriminant.estimators.inputs import all_or_nothing, check_choice, read_labels
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.estimators.logistic_folds import FoldFits, Folds
@@ -150,10 +150,8 @@ class LogisticRegressionCV(LogisticRegression):
         counts = count_classes(np.searchsorted(classes, labels), len(classes))
         if counts.min() < len(splits):
             few = classes[int(counts.argmin())]
-            warnings.warn(
+            warn(
                 f"Class {few!r} has {int(counts.min())} rows for {len(splits)} folds: some learn nothing of it.",
-                DiscriminantWarning,
-                stacklevel=3,
             )
         if not splits:
             raise DataError("The cross-validation has no splits.")
@@ -299,10 +297,9 @@ class LogisticRegressionCV(LogisticRegression):
         check_choice(self, "rule", ("best", "one-standard-error"))
         asked = self._asked()
         if self.penalty != "deprecated":
-            warnings.warn(
+            warn(
                 "'penalty' was deprecated in version 1.8 and will be removed in 1.10; use l1_ratios and Cs instead.",
                 FutureWarning,
-                stacklevel=4,
             )
         if self.penalty in ("l1", "l2"):
             ratios = [1.0 if self.penalty == "l1" else 0.0]

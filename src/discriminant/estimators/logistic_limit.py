@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from discriminant.data import DenseRows, FrameRows, SparseRows, as_rows
-from discriminant.errors import DiscriminantWarning, columns
+from discriminant.errors import columns, warn
 from discriminant.inference.limit import MOST_PARAMETERS, LimitingFit, limiting_fit
 from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, of_rows
 from discriminant.model import LinearDiscriminant
@@ -29,7 +28,7 @@ def told(estimator: Any, problem: LogisticProblem, shift: Any) -> None:
         return
     rows, codes, weight, offset = hard_rows(problem)
     if len(np.unique(codes)) < problem.n_classes:  # a class without weight: certainty is all that is left of it
-        warnings.warn(f"{estimator.certificate_.status} {REMEDIES}", DiscriminantWarning, stacklevel=6)
+        warn(f"{estimator.certificate_.status} {REMEDIES}")
         return
     guess = np.vstack([estimator.intercept_, estimator.coef_.T]).astype(np.float64)
     guess = guess if problem.n_outputs > 1 else np.hstack([np.zeros_like(guess), guess])
@@ -48,20 +47,20 @@ def told(estimator: Any, problem: LogisticProblem, shift: Any) -> None:
     if estimator.bounds is not None or (parameters > MOST_PARAMETERS and verdict.verdict != SEPARABLE):
         why = "with bounds" if estimator.bounds is not None else f"for {parameters} weights"
         text = f"{what} The limit is not worked out {why}: the weights given are where the steps ended. {REMEDIES}"
-        warnings.warn(text, DiscriminantWarning, stacklevel=6)
+        warn(text)
         return
     moved = None if np.ndim(shift) == 0 and shift == 0 else np.append(0.0, shift) if problem.n_outputs == 1 else shift
     limit = limiting_fit(verdict._cone, verdict.classes, verdict._weights, *verdict.face, weight, offset, moved)
     put_limit(estimator, limit, float(problem.total))
     status = f"{what} {_finite(limit, estimator._names())}"
     estimator.certificate_ = replace(estimator.certificate_, status=status)
-    warnings.warn(f"{status} {REMEDIES}", DiscriminantWarning, stacklevel=6)
+    warn(f"{status} {REMEDIES}")
 
 
 def undecided(estimator: Any, why: str) -> None:
     """Warn that nobody knows whether there is a maximum."""
     text = f"{why}: the weights given are where the steps ended."
-    warnings.warn(f"{estimator.certificate_.status} {text} {REMEDIES}", DiscriminantWarning, 7)
+    warn(f"{estimator.certificate_.status} {text} {REMEDIES}")
 
 
 def put_limit(estimator: Any, limit: LimitingFit, total: float) -> None:

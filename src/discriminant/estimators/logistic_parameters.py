@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.errors import DataError, ParameterError, names, warn
 from discriminant.estimators.inputs import check_choice
 from discriminant.protocols import Array
 
@@ -55,11 +54,10 @@ def check_parameters(estimator: Any) -> Strength:
             "keeps objective, gradient and step in history_ without them."
         )
     if estimator.n_jobs is not None:
-        warnings.warn(
+        warn(
             "'n_jobs' has no effect since 1.8 and will be removed in 1.10. "
             f"You provided 'n_jobs={estimator.n_jobs}', please leave it unspecified; threads are used without it.",
             FutureWarning,
-            stacklevel=4,
         )
     strength = _strength(estimator)
     _check_solver(estimator, strength)
@@ -70,35 +68,31 @@ def _strength(estimator: Any) -> Strength:
     ratio = estimator.l1_ratio
     if estimator.penalty == "deprecated":
         if ratio is None:
-            warnings.warn(
+            warn(
                 "'l1_ratio=None' was deprecated in version 1.8 and will trigger an error in 1.10. "
                 "Use 0<=l1_ratio<=1 instead.",
                 FutureWarning,
-                stacklevel=5,
             )
         return Strength(estimator.C, ratio or 0.0)
-    warnings.warn(
+    warn(
         "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this warning, leave 'penalty' "
         "set to its default value and use 'l1_ratio' or 'C' instead. Use l1_ratio=0 instead of penalty='l2', "
         "l1_ratio=1 instead of penalty='l1', l1_ratio set to a float between 0 and 1 instead of penalty='elasticnet', "
         "and C=np.inf instead of penalty=None.",
         FutureWarning,
-        stacklevel=5,
     )
     if estimator.penalty != "elasticnet" and ratio is not None and 0 < ratio < 1:
-        warnings.warn(
+        warn(
             f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={estimator.penalty})",
-            stacklevel=5,
         )
     if (estimator.penalty == "l2" and ratio != 0) or (estimator.penalty == "l1" and ratio != 1):
-        warnings.warn(
+        warn(
             f"Inconsistent values: penalty={estimator.penalty} with l1_ratio={ratio}. penalty is deprecated. "
             "Please use l1_ratio only.",
-            stacklevel=5,
         )
     if estimator.penalty is None:
         if estimator.C != 1.0:
-            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=5)
+            warn("Setting penalty=None will ignore the C and l1_ratio parameters")
         return Strength(np.inf, 0.0)
     if estimator.penalty == "elasticnet":
         if ratio is None:

@@ -14,7 +14,6 @@ Stork 5.5–5.6.
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from discriminant.bases.expansion import generator
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Kesler, Pointwise, Quadratic, Relaxation, make_criterion
 from discriminant.criteria import Perceptron as PerceptronCriterion
-from discriminant.errors import DiscriminantWarning, MismatchError, ParameterError
+from discriminant.errors import MismatchError, ParameterError, warn
 from discriminant.estimators.discriminative import Reading, Task
 from discriminant.estimators.general import starting_weights
 from discriminant.estimators.inputs import check_choice
@@ -351,8 +350,6 @@ def _check_steps(estimator: Any) -> None:
     conditions = check_conditions(make_schedule(eta))
     if not conditions.perceptron:
         known = f"The steps {eta!r}" if isinstance(eta, Power) else "The steps eta0(k)"
-        warnings.warn(
+        warn(
             f"{known} break the conditions under which the procedure converges: {conditions.sentence()}",
-            DiscriminantWarning,
-            stacklevel=5,
         )

@@ -8,7 +8,6 @@ unless ``penalize_intercept=False``.  Bishop 7.1; Alpaydin 13; Duda, Hart & Stor
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -22,7 +21,7 @@ from discriminant.data.check import require_few_classes
 from discriminant.data.sources import require_memory
 from discriminant.data.threads import ordered_map
 from discriminant.decision.rule import largest
-from discriminant.errors import DataError, DiscriminantWarning, ParameterError
+from discriminant.errors import DataError, ParameterError, warn
 from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, read_rows, read_sample
@@ -218,7 +217,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
             (worst.method,),
         )
         if not met:
-            warnings.warn(status, DiscriminantWarning, stacklevel=4)
+            warn(status)
         return self
 
     # Prediction

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from discriminant.codings import make_coding
 from discriminant.criteria import Logistic, Softmax
 from discriminant.data import ArrayBlocks, OriginRows, require_finite
-from discriminant.errors import DataError, DiscriminantWarning, MismatchError
+from discriminant.errors import DataError, MismatchError, warn
 from discriminant.estimators.general import starting_weights
 from discriminant.estimators.parts import prepare_optimizer
 from discriminant.model import LinearDiscriminant
@@ -88,7 +87,7 @@ def keep_textbook(
     estimator._kept = (estimator.coef_.copy(), estimator.intercept_.copy())
     estimator.certificate_ = certify_textbook(solution, choice)
     if not solution.converged:
-        warnings.warn(solution.status, DiscriminantWarning, stacklevel=4)
+        warn(solution.status)
 
 
 def certify_textbook(solution: Solution, choice: Choice) -> Certificate:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from discriminant.data import as_rows
 from discriminant.data.columns import Ranges, column_ranges, in_own_units, is_plain
-from discriminant.errors import DataError, ScaleWarning, columns
+from discriminant.errors import DataError, ScaleWarning, capital, columns, warn
 from discriminant.protocols import Array
 
 TOO_FAR = 1e3  # middles further from zero, in half-widths, than steps in the units of X can bear
@@ -39,7 +38,7 @@ def in_units_of_X(A: Array, units: tuple[Array, Array], feature_names: Sequence[
     if len(lost):
         what = columns(lost.tolist(), feature_names)
         raise DataError(
-            f"{what.capitalize()}: the values differ by {units[1][lost[0]]:.3g} at most, so that the weight would be "
+            f"{capital(what)}: the values differ by {units[1][lost[0]]:.3g} at most, so that the weight would be "
             "larger than any number the machine has. Measure in another unit."
         )
     return weights
@@ -49,11 +48,10 @@ def warn_of_weights(weight: Array | None) -> None:
     """Say where row weights are factors on steps and would make them vanish or explode."""
     if weight is None or 1 / TOO_WIDE <= float(weight.max()) <= TOO_WIDE:
         return
-    warnings.warn(
+    warn(
         f"The largest sample_weight is {float(weight.max()):.3g}. In this method a weight is a factor on the step, so "
         "that such weights end the learning too early or let it jump. Divide them by their mean.",
         ScaleWarning,
-        stacklevel=5,
     )
 
 
@@ -69,12 +67,11 @@ def warn_of_scales(rows: Any, feature_names: Sequence[str] | None) -> None:
     if not ranges.finite or not (len(far) or len(odd)):
         return
     what, why = _worst(ranges, far, odd, feature_names)
-    warnings.warn(
-        f"{what.capitalize()} {why}. This method steps in the units of X, where such a column drowns the others or is "
+    warn(
+        f"{capital(what)} {why}. This method steps in the units of X, where such a column drowns the others or is "
         "drowned, so that the answer may be far from the best. Standardise the columns first "
         "(sklearn.preprocessing.StandardScaler).",
         ScaleWarning,
-        stacklevel=5,
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.errors import DataError, ParameterError, names, printable
 from discriminant.inference.likelihood import Likelihood, Look, invert_scaled
 from discriminant.protocols import Array
 
@@ -105,7 +105,7 @@ class Summary:
 
 def _cell(name: str, value: Any) -> str:
     if isinstance(value, str):
-        return value
+        return printable(value)
     if name == "p":
         return (
             "–" if value != value else "<1e-16" if value < 1e-16 else f"{value:.3g}" if value < 1e-3 else f"{value:.4f}"

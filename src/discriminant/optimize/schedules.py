@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.errors import ParameterError
+from discriminant.errors import ParameterError, capital
 from discriminant.protocols import Array
 
 
@@ -90,7 +90,7 @@ class Conditions:
             if not holds
         ]
         source = "" if self.proved else " (judged from the first million steps)"
-        return ("All conditions on the steps hold" if not broken else "; ".join(broken).capitalize()) + source + "."
+        return ("All conditions on the steps hold" if not broken else capital("; ".join(broken))) + source + "."
 
 
 Schedule = Power | Callable[[int], float]

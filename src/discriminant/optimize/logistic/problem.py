@@ -18,7 +18,7 @@ import numpy as np
 
 from discriminant.data import ArrayBlocks
 from discriminant.data.blocks import make_blocks
-from discriminant.errors import DataError, columns
+from discriminant.errors import DataError, capital, columns
 from discriminant.kernels.compile import can_compile
 from discriminant.optimize.logistic.looks import (
     Along,
@@ -288,7 +288,7 @@ def usable(units: Array) -> Array:
     beyond = np.flatnonzero((units > LARGEST_UNIT) | (units < 1 / LARGEST_UNIT))
     if beyond.size:
         raise DataError(
-            f"{columns(beyond.tolist(), None).capitalize()}: the values are of the order {units[beyond[0]]:.1g}, and "
+            f"{capital(columns(beyond.tolist(), None))}: the values are of the order {units[beyond[0]]:.1g}, and "
             "their squares are beyond what the machine can hold. Measure in another unit."
         )
     return units
