@@ -50,6 +50,10 @@ class DataError(DiscriminantError, ValueError):
     """The data cannot be used: the message names the column, class or row."""
 
 
+class MissingFileError(DataError, FileNotFoundError):
+    """There is no such file."""
+
+
 class ParameterError(DiscriminantError, ValueError):
     """A parameter's value, or a combination of parameters, is refused."""
 

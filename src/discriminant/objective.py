@@ -21,7 +21,7 @@ import numpy as np
 
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Pointwise
-from discriminant.data import ArrayBlocks, map_rows
+from discriminant.data import ArrayBlocks, OriginRows, map_rows
 from discriminant.errors import DataError, MismatchError
 from discriminant.penalties import WeightPenalty
 from discriminant.protocols import Array, Block, Oracle
@@ -47,6 +47,8 @@ class PointwiseObjective:
 
     def __post_init__(self) -> None:
         _check_parts(self.criterion, self.coding, self.penalty)
+        if self.criterion.over_norm and isinstance(getattr(self.blocks, "rows", None), OriginRows):
+            _require_lengths(self.blocks)
 
     @property
     def oracles(self) -> Oracle:
@@ -373,6 +375,17 @@ class _JeffreysSlope:
         third = share * self.rows.criterion.third(t, block.design.scores(self.A))
         reach = np.stack([np.square(block.design.scores(root)).sum(axis=1) for root in self.roots], axis=1)
         return np.asarray(block.design.adjoint(third * reach))
+
+
+def _require_lengths(blocks: Any) -> None:
+    """Refuse rows of zeros, by whose length a loss would be divided; with a one in front no row has length 0."""
+    for block in blocks:
+        zero = np.flatnonzero(block.design.squared_norms() == 0)
+        if len(zero):
+            raise DataError(
+                f"Row {block.start + int(zero[0])} is zero in every column: without an intercept it lies on every "
+                "hyperplane, and relaxation divides by its length. Leave it out, or use fit_intercept=True."
+            )
 
 
 def _check_parts(criterion: Pointwise, coding: ClassCoding | None, penalty: WeightPenalty | None) -> None:

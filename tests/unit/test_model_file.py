@@ -132,7 +132,7 @@ def test_foreign_and_forged_files_are_refused(lda, tmp_path):
         bad.write_bytes(data)
         with pytest.raises(ModelFileError):
             load(bad)
-    with pytest.raises(ModelFileError, match="No such file"):
+    with pytest.raises(FileNotFoundError, match="There is no file"):
         load(tmp_path / "absent")
 
 

@@ -17,7 +17,7 @@ from discriminant import datasets
 from discriminant.data.csv_arrow import read_arrow_csv
 from discriminant.data.csv_text import decode, head_end, read_text, sniff
 from discriminant.data.tables import Table, suggestion
-from discriminant.errors import DataError
+from discriminant.errors import DataError, MissingFileError
 from discriminant.file_bytes import Bytes, read_whole
 
 HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
@@ -99,7 +99,7 @@ def _bytes_of(source: str | os.PathLike[str]) -> tuple[str, Bytes]:
     try:
         return path.name, read_whole(path)
     except FileNotFoundError as error:
-        raise DataError(f"There is no file {name!r}. {_nearby(path)}") from error
+        raise MissingFileError(f"There is no file {name!r}. {_nearby(path)}") from error
     except OSError as error:
         raise DataError(f"{name} cannot be read: {error.strerror or error}.") from error
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from discriminant.data.scan_columns import Encoders, arrow_codes, arrow_numbers, kind_of
 from discriminant.data.scan_parts import Columns, Dense, Part, Stored, read_items
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.errors import DataError, MissingFileError, ParameterError, names
 from discriminant.protocols import Array
 
 
@@ -72,7 +72,7 @@ class Npy:
                 shape, fortran, dtype = read(file)
                 return shape, file.tell(), dtype, bool(fortran)
         except FileNotFoundError as error:
-            raise DataError(f"There is no file {path!r}, which should hold the labels.") from error
+            raise MissingFileError(f"There is no file {path!r}, which should hold the labels.") from error
         except ValueError as error:
             raise DataError(f"{path} is not an .npy file that can be read: {error}.") from error
 

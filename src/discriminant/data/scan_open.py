@@ -12,7 +12,7 @@ import numpy as np
 
 from discriminant.data import scan_formats
 from discriminant.data.files import _LIBSVM, _nearby, _refuse_foreign, file_head
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError, MissingFileError, ParameterError
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.I)
 
@@ -52,7 +52,9 @@ def find_files(path: Any) -> list[str]:
     found = sorted(glob.glob(name, recursive=True))
     if not found:
         wild = any(mark in name for mark in "*?[")
-        raise DataError(f"No file matches {name!r}." if wild else f"There is no file {name!r}. {_nearby(Path(name))}")
+        raise MissingFileError(
+            f"No file matches {name!r}." if wild else f"There is no file {name!r}. {_nearby(Path(name))}"
+        )
     return found
 
 
@@ -83,6 +85,8 @@ def _kind(file: str) -> str:
     try:
         with open(file, "rb") as handle:
             head = handle.read(1 << 16)
+    except FileNotFoundError as error:
+        raise MissingFileError(f"There is no file {file}.") from error
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror or error}.") from error
     for start, kind in ((b"PAR1", "Parquet"), (b"ARROW1", "Arrow"), (b"\x93NUMPY", ".npy")):

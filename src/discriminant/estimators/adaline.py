@@ -205,6 +205,7 @@ class Adaline(SequentialClassifier):
         check_number(self, "max_iter", 1, whole=True)
         check_number(self, "tol", 0)
         check_number(self, "threshold", 0)
+        self._check_mode()
         if isinstance(self.eta0, str):
             check_choice(self, "eta0", ("auto",))
         elif not callable(self.eta0):

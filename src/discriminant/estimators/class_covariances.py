@@ -34,7 +34,8 @@ def class_whitening(estimator: Any, moments: ClassMoments, classes: Array, sampl
             whiten_matrix(covariance, moments.of_class(k), tol=estimator.tol)
             for k, covariance in enumerate(covariances)
         ]
-        _require_full(estimator, whitened, moments, classes)
+        if not all(one.full for one in whitened):
+            whitened = _without_common_null(estimator, moments, covariances, classes, sample, whitened)
     else:
         divisors = moments.weight - lost
         covariances = [moments.scatter[k] / divisors[k] for k in range(moments.n_classes)]
@@ -83,6 +84,28 @@ def _within_range(
             )
             inner = whiten_matrix(covariance, mapped)
         whitened.append(replace(inner, matrix=common.matrix @ inner.matrix, origin=moments.origin))
+    return whitened
+
+
+def _without_common_null(
+    estimator: Any, moments: ClassMoments, covariances: list[Array], classes: Array, sample: Sample | None,
+    found: list[Whitened],
+) -> list[Whitened]:  # fmt: skip
+    """Regularised covariances of which some lack a direction: what no class has is dropped, anything else refused."""
+    pooled = moments.pooled()
+    again = None if sample is None else reread(sample, pooled, moments.total)
+    common = whiten_moments(pooled, moments.total, tol=estimator.tol, again=again)
+    if estimator.solver != "auto" or common.full or common.rank == 0:
+        _require_full(estimator, found, moments, classes)
+    P = common.matrix * moments.unit[:, None]
+    whitened = []
+    for k, covariance in enumerate(covariances):
+        mapped = _seen_through(P, moments, k, None)
+        inner = whiten_matrix(P.T @ covariance @ P, mapped)
+        if not inner.full:
+            _require_full(estimator, found, moments, classes)
+        whitened.append(replace(inner, matrix=common.matrix @ inner.matrix, origin=moments.origin))
+    warn_of_rank(common, estimator._names())
     return whitened
 
 
@@ -139,7 +162,12 @@ def _restricted(estimator: Any, moments: ClassMoments, classes: Array, lost: flo
         variances = np.repeat((variances * moments.unit**2).mean(axis=1)[:, None], moments.n_features, axis=1)
         variances /= moments.unit**2
     whitened = [whiten_diagonal(row, moments.of_class(k)) for k, row in enumerate(variances)]
-    _require_full(estimator, whitened, moments, classes)
+    lacking = [one.constant.tolist() for one in whitened]
+    shared = 0 < len(lacking[0]) < moments.n_features and lacking.count(lacking[0]) == len(lacking)
+    if shared and estimator.solver == "auto":
+        warn_of_rank(whitened[0], estimator._names())  # constant in every class: it tells none from another
+    else:
+        _require_full(estimator, whitened, moments, classes)
     return whitened, moments.class_means, [np.diag(row * moments.unit**2) for row in variances]
 
 
@@ -166,10 +194,16 @@ def _require_rows(estimator: Any, moments: ClassMoments, classes: Array, lost: f
 def _require_full(estimator: Any, whitened: list[Whitened], moments: ClassMoments, classes: Array) -> None:
     for k, one in enumerate(whitened):
         if not one.full:
-            remedy = "reg_param" if estimator.solver == "svd" else "shrinkage"
+            if estimator.form != "full" or estimator.covariance != "maximum-likelihood" or estimator._regularised:
+                remedy = "Drop columns, or use shrinkage with form='full' and a covariance that is not robust."
+            else:
+                name = "reg_param" if estimator.solver == "svd" else "shrinkage"
+                remedy = (
+                    f"Increase the value of `{name}` to reduce the collinearity, pool the classes (pooling > 0), or "
+                    "drop columns."
+                )
             missing = columns(one.constant.tolist() or one.collinear.tolist(), estimator._names())
             raise SingularCovarianceError(
                 f"The covariance matrix of class {classes[k]} is not full rank. It has rank {one.rank} of "
-                f"{moments.n_features} from {int(moments.count[k])} rows ({missing}). Increase the value of `{remedy}` "
-                "to reduce the collinearity, pool the classes (pooling > 0), or drop columns."
+                f"{moments.n_features} from {int(moments.count[k])} rows ({missing}). {remedy}"
             )

@@ -163,6 +163,7 @@ class Inferential(Uncertain):
         """Residuals, leverages and Cook's distances of the rows of a two-class fit."""
         from discriminant.inference.diagnostics import diagnose
 
+        self._require_maximum("residual, leverage or influence of a row")
         return diagnose(self._likelihood(X, y, sample_weight), self._raw_weights())
 
     def loo_predict_proba(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Array:
@@ -174,8 +175,23 @@ class Inferential(Uncertain):
         from discriminant.inference.diagnostics import one_step_deletions
         from discriminant.inference.summary import ridge_curvature
 
+        self._require_maximum("leave-one-out by one Newton step")
+        if self._l1_share():
+            raise ParameterError(
+                "After a penalty on absolute values a Newton step is not the fit without a row, since columns come and "
+                "go: use sklearn.model_selection.cross_val_predict with LeaveOneOut(), or l1_ratio=0."
+            )
         model = self._likelihood(X, y, sample_weight)
         return np.exp(one_step_deletions(model, self._raw_weights(), ridge_curvature(model, self._ridge())))
+
+    def _require_maximum(self, what: str) -> None:
+        """Refuse a fit whose likelihood has no finite maximum."""
+        check_is_fitted(self)
+        if "limit_" in vars(self):
+            raise ParameterError(
+                f"The classes are separated, so that the likelihood has no finite maximum, and there is no {what}. "
+                "Use a penalty: C=1, or penalty='jeffreys'."
+            )
 
     def loo_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Leave-one-out accuracy on the training rows, by one Newton step each."""
@@ -219,13 +235,16 @@ class Inferential(Uncertain):
         model = self.discriminant_  # type: ignore[attr-defined]
         return np.vstack([model.intercept, model.coef.T])
 
+    def _l1_share(self) -> float:
+        ratio = getattr(self, "l1_ratio_", None)  # of a cross-validation, which chose it
+        ratio = getattr(self, "l1_ratio", 0) if ratio is None else np.ravel(ratio)[0]
+        return float(ratio or 0)
+
     def _ridge(self) -> float:
         estimator: Any = self
         if estimator.penalty == "jeffreys":
             return 0.0
-        ratio = getattr(estimator, "l1_ratio_", None)
-        ratio = getattr(estimator, "l1_ratio", 0) if ratio is None else np.ravel(ratio)[0]
-        if ratio not in (0, 0.0, None):
+        if self._l1_share():
             raise ParameterError(
                 "After a penalty on absolute values standard errors are not defined: use intervals='bootstrap', or "
                 "l1_ratio=0."

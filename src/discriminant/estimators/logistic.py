@@ -201,8 +201,10 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         if self.penalty == "jeffreys":
             return fit_firth(self, X, y, sample_weight)  # type: ignore[no-any-return]
         strength = check_parameters(self)
-        start = self._start()
+        start, before = self._start(), getattr(self, "classes_", ())
         problem, classes, dtype, factors = self._problem(X, y, sample_weight, offset, strength)
+        if start is not None and not (len(start) == 1 + problem.blocks.n_features and np.array_equal(before, classes)):
+            start = None  # weights of other columns or classes say nothing about these
         if is_textbook(self.optimizer):
             solution, choice = textbook_fit(self, problem, len(classes), start)
             keep_textbook(self, solution, choice, classes, dtype, self._prior_shift(classes, factors))

@@ -333,8 +333,7 @@ class Perceptron(SequentialClassifier):
         _check_steps(self)
         if self.average and self.pocket:
             raise ParameterError("average and pocket are two answers to one question; choose one of them.")
-        if self.mode == "batch" and (self.average or self.pocket or self.early_stopping):
-            raise ParameterError("Averages, pockets and early stopping belong to mode='single-sample'.")
+        self._check_mode()
         if self.penalty is not None and self._l1_share() > 0 and not isinstance(self.eta0, int | float):
             raise ParameterError("An l1 penalty goes with a fixed eta0.")
 

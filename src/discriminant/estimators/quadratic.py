@@ -196,6 +196,11 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
             raise ParameterError(
                 "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
             )
+        if isinstance(self.shrinkage, str) and self.pooling:
+            raise ParameterError(
+                f"shrinkage={self.shrinkage!r} is estimated for the covariance of one class, and "
+                f"pooling={self.pooling:g} mixes those of all; give shrinkage as a number, or leave pooling at 0."
+            )
         guest = self.covariance_estimator is not None or self.covariance == "robust"
         if ((self.form != "full" or guest) and self._regularised) or (self.form != "full" and guest):
             raise ParameterError(

@@ -207,6 +207,15 @@ class SequentialClassifier(DiscriminativeClassifier):
     def _check_parameters(self) -> None:
         """Refuse numbers out of their range, in scikit-learn's words."""
 
+    def _check_mode(self) -> None:
+        """Refuse, in batch mode, what belongs to epochs of single samples."""
+        chosen = [name for name in ("average", "pocket", "early_stopping") if getattr(self, name, False)]
+        if chosen and getattr(self, "mode", "single-sample") == "batch":
+            raise ParameterError(
+                f"{chosen[0]}=True belongs to mode='single-sample'; {type(self).__name__} has mode='batch'. Change one "
+                "of them: averages, pockets and early stopping follow the samples from epoch to epoch."
+            )
+
     def _require_finite(self, reading: Reading, A: Array) -> None:
         if not np.isfinite(A).all():
             from discriminant.data import require_finite

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.errors import DataError
+from discriminant.errors import DataError, MissingFileError
 from discriminant.protocols import Array
 
 FORMAT = "discriminant-model"
@@ -93,6 +93,8 @@ def unpack(path: Path) -> tuple[str, dict[str, Array]]:
             table = {name: entry for name, entry in header.items() if name != "__metadata__"}
             _check_table(path, table, size - 8 - length)
             body = file.read(size - 8 - length)
+    except FileNotFoundError as error:
+        raise MissingFileError(f"There is no file {path}.") from error
     except OSError as error:
         raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from error
     # The header is compared byte by byte: a change that JSON would read over is a change.
