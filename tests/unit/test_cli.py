@@ -528,36 +528,6 @@ def test_files_without_names_from_fit_to_predict(tmp_path, run):
     assert done.returncode == 0, done.stderr
 
 
-def test_large_files_are_read_ahead(tmp_path, run, monkeypatch):
-    """Reading on a thread of its own gives the same model, and the same sentence for a file that cannot be read."""
-    from discriminant.cli import ahead
-
-    head, rows = penguin_rows()
-    path = write_csv(tmp_path / "p.csv", head, rows)
-    one = run("fit", path, "--target", "species", "--model", "lda", "--json", "--cv", 0)[1]
-    monkeypatch.setattr(ahead, "LEAST_BYTES", 1)
-    begun = []
-    begin = ahead._begin
-    monkeypatch.setattr(ahead, "_begin", lambda work: begun.append(1) or begin(work))
-    assert run("fit", path, "--target", "species", "--model", "lda", "--json", "--cv", 0)[1] == one
-    assert begun
-    path.write_text("a,b\n1\n")
-    status, _, err = run("fit", path, "--target", "b")
-    assert status == 2
-    assert "line 2" in err
-
-
-def test_a_table_is_read_by_few_modules():
-    """What reads a file is loaded ahead of what computes with it, and never waits for scikit-learn or numpy.ma."""
-    code = (
-        "import sys, discriminant.cli.reading; "
-        "print(*[name for name in ('discriminant.data.rows', 'importlib.resources', 'scipy', 'sklearn', 'numpy.ma') "
-        "if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
-
-
 @pytest.mark.parametrize(
     ("name", "heavy"),
     [("lda", ("scipy", "sklearn", "numba", "numpy.ma")), ("logistic", ("sklearn", "numba", "pandas"))],
@@ -619,22 +589,6 @@ def test_costs_and_reports_of_a_logistic_fit_do_not_depend_on_how_it_was_fitted(
     assert one["training_error"] == two["training_error"]
 
 
-@pytest.mark.parametrize("name", ["lda", "logistic", "qda", "auto"])
-def test_what_a_method_needs_is_loaded_while_the_file_is_read(name, tmp_path, run, monkeypatch):
-    from discriminant.cli import ahead, fit
-
-    loaded = []
-    load = fit.load_method
-    monkeypatch.setattr(fit, "load_method", lambda name, **more: loaded.append(name) or load(name, **more))
-    head, rows = penguin_rows()
-    path = write_csv(tmp_path / "p.csv", head, rows)
-    assert run("fit", path, "--target", "species", "--model", name, "-q")[0] == 0
-    assert not loaded
-    monkeypatch.setattr(ahead, "LEAST_BYTES", 1)
-    assert run("fit", path, "--target", "species", "--model", name, "-q")[0] == 0
-    assert loaded == [name]
-
-
 def test_progress_shows_a_bar_and_the_time_left(monkeypatch, capsys):
     from discriminant.cli import say
 
@@ -694,18 +648,3 @@ def test_standardised_numbers_have_deviation_one_at_any_scale():
     made = Preprocess.fit(table, "y", standardize=True).matrix(table)[0]
     np.testing.assert_allclose(made.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(made.std(axis=0), 1, rtol=1e-12)
-
-
-def test_the_command_leaves_the_cores_to_its_own_threads_until_matrices_are_wide():
-    code = (
-        "import os; os.environ.pop('OMP_NUM_THREADS', 0); os.environ.pop('OPENBLAS_NUM_THREADS', 0)\n"
-        "import discriminant.cli as cli; cli._hold_blas()\n"
-        "from discriminant.data import threads\n"
-        "held = [pool.num_threads for pool in threads._pools().lib_controllers if pool.user_api == 'blas']\n"
-        "assert threads.workers() == threads.available_cores(), threads.workers()\n"
-        "threads.release_blas()\n"
-        "free = [pool.num_threads for pool in threads._pools().lib_controllers if pool.user_api == 'blas']\n"
-        "assert all(h == 1 for h in held) and max(free, default=1) == threads.available_cores(), (held, free)\n"
-    )
-    environment = {k: v for k, v in os.environ.items() if not k.endswith("NUM_THREADS")}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)

@@ -201,13 +201,3 @@ def test_the_names_of_the_package_are_those_that_load():
         assert getattr(data, name) is not None
     with pytest.raises(AttributeError, match="nothing_such"):
         data.nothing_such  # noqa: B018
-
-
-def test_blas_that_was_started_with_one_thread_is_left_alone(monkeypatch):
-    """The command line holds BLAS from its start; to look for its libraries again would take longer than the work."""
-    from discriminant.data import threads
-
-    monkeypatch.setenv("DISCRIMINANT_HOLDS_BLAS", "1")
-    monkeypatch.setattr(threads, "_pools", lambda: pytest.fail("looked for the libraries"))
-    with threads.single_threaded_blas():
-        assert threads.workers() >= 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discriminant import LogisticRegression, scan
-from discriminant.data import scan_sample, threads
+from discriminant.data import scan_sample
 from discriminant.data.scan_awaited import Awaited
 from discriminant.data.sources import SAMPLE_FIRST
 from discriminant.errors import DataError
@@ -262,12 +262,3 @@ def test_rows_are_picked_from_several_files_in_any_order(tmp_path: Path) -> None
     np.save(tmp_path / "single.npy", X.astype(np.float16))
     half = scan(tmp_path / "single.npy")
     np.testing.assert_array_equal(half.parts.rows(index), X[index].astype(np.float16).astype(np.float64))
-
-
-def test_the_quick_look_at_libraries_finds_what_the_long_one_finds() -> None:
-    import threadpoolctl
-
-    def told(controller: Any) -> list[Any]:
-        return sorted((one.filepath, one.user_api) for one in controller.lib_controllers)
-
-    assert told(threads._controller()()) == told(threadpoolctl.ThreadpoolController())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
+import weakref
 
 import numpy as np
 import pytest
 
-from discriminant.data import threads
 from discriminant.data.threads import ordered_map, scratch
 
 
@@ -82,15 +83,14 @@ def test_what_has_begun_ends_before_a_map_that_is_left_early_does():
 
 
 def test_pool_threads_hold_no_work_space_when_nothing_is_under_way():
-    held: list[int] = []
+    held: list[weakref.ref] = []
 
     def work(i: int) -> None:
-        scratch("block", (1000, 10))[...] = i
-        held.append(sum(len(space) for space in threads._work_spaces))
+        held.append(weakref.ref(scratch("block", (1000, 10)).base))
 
     list(ordered_map(work, range(8), 2))
-    assert max(held) > 0
-    assert sum(len(space) for space in threads._work_spaces) == 0
+    gc.collect()
+    assert [space() for space in held] == [None] * 8
 
 
 def test_overflow_in_a_pool_thread_stays_silent_map_after_map():

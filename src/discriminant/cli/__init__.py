@@ -8,46 +8,17 @@ or the data cannot be used, 70 a fault of this program, 130 interrupted.
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import importlib
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 DONE, NOT_REACHED, REFUSED, FAULT, INTERRUPTED = 0, 1, 2, 70, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and hand back its exit status; as the program itself (no arguments given), end with it."""
-    if arguments is None:
-        _hold_blas()
-        _hurry()
-    status = _main(sys.argv[1:] if arguments is None else list(arguments))
-    if arguments is None and not os.environ.get("DISCRIMINANT_TRACEBACK"):
-        # The system frees a table at once, the interpreter piece by piece: a tenth of the time of a large fit.
-        with contextlib.suppress(OSError):
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(status)
-    return status
-
-
-def _hold_blas() -> None:
-    """Leave the cores to our own threads, which hold BLAS to one each: its own take a tenth of a second to start."""
-    if not any(name in os.environ for name in (*BLAS_THREADS, "OMP_NUM_THREADS", "DISCRIMINANT_NUM_THREADS")):
-        os.environ.update(dict.fromkeys((*BLAS_THREADS, "DISCRIMINANT_HOLDS_BLAS"), "1"))
-
-
-def _hurry() -> None:
-    """Settings for a process that loads much, computes once and ends."""
-    gc.set_threshold(100_000, 20, 100)  # modules are no garbage; to walk over them while they load takes a while
-    sys.setswitchinterval(0.0005)  # a thread that reads needs the interpreter often, and for a moment only
-
-
-def _main(arguments: Sequence[str]) -> int:
+    """Run the command, with the program's own arguments where none are given; its exit status."""
     from discriminant.cli.arguments import parser
 
     given = parser().parse_args(arguments)
@@ -65,10 +36,7 @@ def _main(arguments: Sequence[str]) -> int:
 
 
 def _run(given: Any) -> int:
-    from discriminant.cli.ahead import read_ahead
-
-    read_ahead(given)
-    from discriminant.errors import DiscriminantError  # after the file, since it loads NumPy
+    from discriminant.errors import DiscriminantError
 
     command = str(given.command)
     try:

@@ -11,12 +11,11 @@ import numpy as np
 
 from discriminant.cli.costs import read_costs
 from discriminant.cli.doubts import doubts
-from discriminant.cli.methods import Method, automatic, fit_method, load_method, method_named
+from discriminant.cli.methods import Method, automatic, fit_method, method_named
 from discriminant.cli.say import Voice, bold, counted, percent, table
 from discriminant.cli.script import script
 from discriminant.cli.training import Training, read_training
 from discriminant.data.roles import CATEGORY, NUMBER, OUT
-from discriminant.data.threads import release_blas
 from discriminant.errors import DataError, ParameterError
 from discriminant.io.container import write_whole
 from discriminant.io.model_file import save
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from discriminant.cli.compare import Comparison
 
 FOLDS = 5
-WIDE = 300  # columns from which on matrices are so large that BLAS has use for all cores
 QUICK_VALUES = 2_000_000  # up to this many values a named method is cross-validated unasked
 
 
@@ -48,11 +46,7 @@ def run(given: Any) -> int:
     """The command."""
     voice = Voice(given.json, given.quiet)
     _check_outputs(given)
-    if given.reading is not None:
-        load_method(given.model, plain=not (given.report or given.cv or given.parameters))  # while the file is read
     training = read_training(given, voice)
-    if len(training.table.columns) >= WIDE:
-        release_blas()
     fitted = learn(given, training, voice)
     written = _write(given, fitted, voice)
     _show(given, fitted, voice, written)

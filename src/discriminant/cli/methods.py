@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -99,16 +98,6 @@ def _setting(text: str) -> tuple[str, Any]:
         return key.strip(), ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return key.strip(), value
-
-
-def load_method(name: str, *, plain: bool) -> None:
-    """Load what the method of that name is fitted by; ``auto`` chooses for itself."""
-    if name == "lda":
-        importlib.import_module("discriminant.cli.core")
-    elif name == "logistic" and plain:
-        importlib.import_module("discriminant.cli.core_logistic").load()
-    elif name in METHODS:
-        getattr(discriminant, METHODS[name].estimator)
 
 
 def fit_method(

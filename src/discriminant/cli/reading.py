@@ -1,4 +1,4 @@
-"""A command's table as it stands in its file, by few modules: it is what a command begins with, ahead of the rest."""
+"""A command's table as it stands in its file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from discriminant.data.files import read_table
 from discriminant.data.tables import Table
 
 
-def read_raw(given: Any, data: Any = None) -> Table:
-    """The table itself, with the columns as text that must stay so; ``data``: its bytes, where they have been read."""
+def read_raw(given: Any) -> Table:
+    """The table itself, with the columns as text that must stay so."""
     target = target_of(given)
     keep_text = [*listed(given.categorical), *[target] * bool(target)]
-    return read_table(given.data, text_columns=keep_text, header=False if given.no_header else None, data=data)
+    return read_table(given.data, text_columns=keep_text, header=False if given.no_header else None)
 
 
 def target_of(given: Any) -> str:

@@ -57,8 +57,7 @@ def read_training(given: Any, voice: Voice) -> Training:
     voice.progress(f"reading {given.data}")
     categorical, drop = listed(given.categorical), listed(given.drop)
     target = target_of(given)
-    reading = getattr(given, "reading", None)
-    table = read_raw(given) if reading is None else reading()
+    table = read_raw(given)
     for note in table.notes:
         voice.note(note)
     if not target and table.sparse is not None:

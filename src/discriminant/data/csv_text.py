@@ -1,7 +1,7 @@
-"""CSV as text, by the standard library: which separator, which names, and a reader that refuses what is not a table.
+"""CSV: which separator, which names, and two readers that give the same columns.
 
-This reader is the reference: the faster one of ``csv_arrow`` must give the same columns, and hands over to this one
-whatever it cannot read, so that there is one set of rules and of sentences.
+The standard library's is the reference: it refuses what is not a table in sentences.  pyarrow's is faster; it is asked
+for numbers as float64 and for all else as text with its levels, and hands over whatever it does not accept.
 """
 
 from __future__ import annotations
@@ -11,17 +11,32 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from mmap import mmap
-from typing import AnyStr
+from typing import Any, AnyStr
 
-from discriminant.data.tables import Column, Table, as_number_column, level_numbers, text_column
+import numpy as np
+
+from discriminant.data.arrow import arrow_codes, arrow_numbers
+from discriminant.data.tables import (
+    MISSING_WORDS,
+    Column,
+    Table,
+    as_number_column,
+    coded_column,
+    level_numbers,
+    refuse_infinity,
+    text_column,
+)
 from discriminant.errors import DataError, names
+from discriminant.protocols import Array
 
 SEPARATORS = (",", ";", "\t", "|")
 SNIFFED_LINES = 200
 SNIFFED_CHARACTERS = 200_000
 JUDGED_LINES = 30  # by which a separator is judged; the head of a file holds as many, however long they are
+LEAST_BLOCK, MOST_BLOCK = 1 << 20, 1 << 25  # bytes that a thread of pyarrow's takes at a time
+FIELD = 1 << 10  # bytes of a block to each column, at least: it must hold a line, however long
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
+_FAILED = re.compile(r"In CSV column #(\d+)")
 
 
 @dataclass(frozen=True)
@@ -67,18 +82,18 @@ def rows_of(text: str, separator: str, source: str) -> Iterator[tuple[int, list[
         raise DataError(f"{source} cannot be read near line {reader.line_num}: {error}.") from error
 
 
-def head_end(data: AnyStr | mmap, mark: AnyStr, size: int) -> int:
+def head_end(data: AnyStr, mark: AnyStr, size: int) -> int:
     """Where a head of ``size`` or more ends that cuts no line and has ``JUDGED_LINES``, where there are so many.
 
     20,000 names of columns are a line of 300 kB: a head of so many bytes may be half a line.
     """
     end = 0
     for _ in range(JUDGED_LINES):
-        end = data.find(mark, end) + 1  # type: ignore[arg-type]
+        end = data.find(mark, end) + 1
         if not end:
             return len(data)
     if end < size:
-        end = data.find(mark, size - 1) + 1  # type: ignore[arg-type]
+        end = data.find(mark, size - 1) + 1
     return end or len(data)
 
 
@@ -185,3 +200,90 @@ def typed_column(column: Column, decimal: str, *, as_text: bool) -> Column:
 
 def _called(separator: str) -> str:
     return {",": "comma", ";": "semicolon", "\t": "tab"}.get(separator, repr(separator))
+
+
+def is_numeric(layout: Layout, j: int) -> bool:
+    """Whether column j holds numbers and words for "missing" in the first rows."""
+    return level_numbers([row[j] if j < len(row) else "" for row in layout.sample], layout.decimal) is not None
+
+
+def failed_column(error: Exception, layout: Layout) -> str:
+    """The column that pyarrow could not convert; "" where it was something else."""
+    found = _FAILED.search(str(error))
+    return layout.header[int(found.group(1))] if found else ""
+
+
+def parse_csv(
+    data: bytes, layout: Layout, as_text: set[str], columns: Sequence[str] | None = None, *, skip: int = 0
+) -> Any:
+    """pyarrow's table of these columns, all where None; the first ``skip`` lines are left out."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    text, header, quoted = pa.dictionary(pa.int32(), pa.string()), list(layout.header), b'"' in data
+    block = max(min(max(len(data) // 8 + 1, LEAST_BLOCK), MOST_BLOCK), FIELD * len(header))
+    return arrow.read_csv(
+        pa.py_buffer(data),
+        read_options=arrow.ReadOptions(column_names=header, skip_rows=skip, block_size=block),
+        parse_options=arrow.ParseOptions(
+            delimiter=layout.separator, quote_char='"' if quoted else False, newlines_in_values=quoted
+        ),
+        convert_options=arrow.ConvertOptions(
+            column_types={name: text if name in as_text else pa.float64() for name in header},
+            include_columns=[] if columns is None else list(columns),
+            null_values=sorted(MISSING_WORDS),
+            strings_can_be_null=False,
+            decimal_point=layout.decimal,
+        ),
+    )
+
+
+def read_arrow_csv(data: bytes, source: str, layout: Layout, *, text_columns: Sequence[str] = ()) -> Table | None:
+    """The table in the bytes of a CSV file; None where pyarrow is missing or does not accept the file."""
+    try:
+        import pyarrow as pa
+        import pyarrow.csv
+    except ImportError:
+        return None
+    if not _begins_with_names(data, layout) or (b'"' in data and not _well_quoted(data, layout.separator)):
+        return None
+    as_text = {name for j, name in enumerate(layout.header) if name in text_columns or not is_numeric(layout, j)}
+    while True:
+        try:
+            found = parse_csv(data, layout, as_text, skip=int(layout.named))
+            break
+        except pa.ArrowInvalid as error:
+            name = failed_column(error, layout)
+            if not name or name in as_text:
+                return None
+            as_text.add(name)  # words further down: the column is text
+    if not found.num_rows:
+        return None
+    columns = [
+        typed_column(coded_column(name, *arrow_codes(values)), layout.decimal, as_text=name in text_columns)
+        if name in as_text
+        else _number_column(name, arrow_numbers(values))
+        for name, values in zip(layout.header, found.columns, strict=True)
+    ]
+    return Table(tuple(columns), source, layout.notes)
+
+
+def _number_column(name: str, numbers: Array) -> Column:
+    endless = np.flatnonzero(np.isinf(numbers))
+    if len(endless):
+        refuse_infinity(name, int(endless[0]), "a number beyond the largest")
+    return Column(name, "number", numbers)
+
+
+def _begins_with_names(data: bytes, layout: Layout) -> bool:
+    """Whether the names, if any, are the first line exactly: pyarrow skips lines, not records."""
+    first = data[: data.find(b"\n") if b"\n" in data else len(data)].decode("utf-8", errors="replace").rstrip("\r")
+    rows = list(csv.reader([first], delimiter=layout.separator))
+    return bool(first.strip()) and len(rows[0]) == len(layout.header) and "\r" not in first
+
+
+def _well_quoted(data: bytes, separator: str) -> bool:
+    """Whether every quote opens or closes a whole field; pyarrow forgives what may be a row torn apart."""
+    mark = re.escape(separator).encode()
+    field = re.compile(rb"(?:^|(?<=[\r\n" + mark + rb']))"(?:[^"]|"")*"(?=[\r\n' + mark + rb"]|\Z)")
+    return b'"' not in field.sub(b"", data)

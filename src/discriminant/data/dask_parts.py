@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from discriminant.data import threads
 from discriminant.data.blocks import ArrayBlocks, _add, spaced
 from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type, encode_labels
 from discriminant.data.rows import as_rows, is_sparse
+from discriminant.data.threads import as_worker
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array, Block
 
@@ -184,18 +184,6 @@ def encode(part: Part, classes: Array, start: int) -> Part:
     return Part(part.X, table[codes], weight, start)
 
 
-@contextlib.contextmanager
-def alone() -> Iterator[None]:
-    """One thread for this task: the scheduler has others for the other cores."""
-    before = getattr(threads._local, "inside", False)
-    threads._local.inside = True
-    try:
-        with threads.single_threaded_blas(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            yield
-    finally:
-        threads._local.inside = before
-
-
 @dataclass(frozen=True)
 class Moved:
     """A kernel that is told row numbers of the whole."""
@@ -217,7 +205,7 @@ def fold(kernel: Callable[[Block], Any], part: Part, factors: Array | None, bloc
     """Σ over the partition's blocks; None where it has no rows."""
     if not part.rows:
         return None
-    with alone():
+    with as_worker():
         return blocks_of(part, factors, block_rows).reduce(Moved(kernel, part.start))
 
 

@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from discriminant import datasets
-from discriminant.data.csv_arrow import read_arrow_csv
-from discriminant.data.csv_text import decode, head_end, read_text, sniff
+from discriminant.data.csv_text import decode, head_end, read_arrow_csv, read_text, sniff
 from discriminant.data.tables import Table, suggestion
 from discriminant.errors import DataError, MissingFileError
-from discriminant.file_bytes import Bytes, read_whole
 
 HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
 FAST_BYTES = 4_000_000  # below it the standard library is done before pyarrow is loaded
@@ -26,11 +24,7 @@ _LIBSVM = re.compile(rb"\s*[+-]?[\d.eE+-]+(?:\s+qid:\d+)?(?:\s+\d+:[^\s:]+)+\s*(
 
 
 def read_table(
-    source: str | os.PathLike[str],
-    *,
-    text_columns: Sequence[str] = (),
-    header: bool | None = None,
-    data: Bytes | None = None,
+    source: str | os.PathLike[str], *, text_columns: Sequence[str] = (), header: bool | None = None
 ) -> Table:
     """The table in a file, in the standard input ("-") or in a bundled set.
 
@@ -39,7 +33,6 @@ def read_table(
     source : path, "-" or the name of a bundled set, where no file is called so
     text_columns : names of columns to keep as text, as labels should be: '01' is not '1'
     header : whether the first line of a CSV file holds the names; None: by its look
-    data : the file's bytes, where they have been read already
 
     Examples
     --------
@@ -47,7 +40,7 @@ def read_table(
     >>> table.n_rows, table.column("island").levels, table.column("year").kind
     (344, ('Biscoe', 'Dream', 'Torgersen'), 'number')
     """
-    name, data = _bytes_of(source) if data is None else (os.path.basename(source), data)
+    name, data = _bytes_of(source)
     if data[:2] == b"\x1f\x8b":
         data = _gunzip(data, name)
     if data[:4] in (b"PAR1", b"\xff\xff\xff\xff") or data[:6] == b"ARROW1":
@@ -58,13 +51,20 @@ def read_table(
     if _LIBSVM.match(data):
         from discriminant.data.libsvm import read_libsvm
 
-        return read_libsvm(data[:], name)
+        return read_libsvm(data, name)
     return read_csv(data, name, text_columns=text_columns, header=header)
 
 
-def read_csv(data: Bytes, source: str, *, text_columns: Sequence[str] = (), header: bool | None = None) -> Table:
-    """A CSV file's bytes as a table: by pyarrow where they are many, else by the standard library."""
-    plain = len(data) >= FAST_BYTES and data[:2] not in (b"\xff\xfe", b"\xfe\xff")
+def read_csv(
+    data: bytes,
+    source: str,
+    *,
+    text_columns: Sequence[str] = (),
+    header: bool | None = None,
+    fast_bytes: int = FAST_BYTES,
+) -> Table:
+    """A CSV file's bytes as a table: by pyarrow from ``fast_bytes`` on, else by the standard library."""
+    plain = len(data) >= fast_bytes and data[:2] not in (b"\xff\xfe", b"\xfe\xff")
     if plain:
         data = data[3:] if data[:3] == b"\xef\xbb\xbf" else data
         head = data[: head_end(data, b"\n", HEAD)].decode("utf-8", errors="ignore")  # read_text tells of bad bytes
@@ -74,7 +74,7 @@ def read_csv(data: Bytes, source: str, *, text_columns: Sequence[str] = (), head
             table = read_arrow_csv(data, source, layout, text_columns=text_columns)
         if table is not None:
             return table
-    text = decode(data[:], source)
+    text = decode(data, source)
     return read_text(text, source, sniff(text, source, header=header), text_columns=text_columns)
 
 
@@ -87,7 +87,7 @@ def file_head(path: str | os.PathLike[str]) -> bytes:
     return data[:end]
 
 
-def _bytes_of(source: str | os.PathLike[str]) -> tuple[str, Bytes]:
+def _bytes_of(source: str | os.PathLike[str]) -> tuple[str, bytes]:
     name = os.fspath(source)
     if name == "-":
         return "the standard input", sys.stdin.buffer.read()
@@ -97,7 +97,7 @@ def _bytes_of(source: str | os.PathLike[str]) -> tuple[str, Bytes]:
 
         return name, resources.files("discriminant.datasets").joinpath(f"{name}.csv").read_bytes()
     try:
-        return path.name, read_whole(path)
+        return path.name, path.read_bytes()
     except FileNotFoundError as error:
         raise MissingFileError(f"There is no file {name!r}. {_nearby(path)}") from error
     except OSError as error:
@@ -114,7 +114,7 @@ def _nearby(path: Path) -> str:
     return found if found.startswith("Did") else f"The data sets that come with the package are {bundled}."
 
 
-def _gunzip(data: Bytes, name: str) -> bytes:
+def _gunzip(data: bytes, name: str) -> bytes:
     import gzip
     import zlib
 
@@ -124,7 +124,7 @@ def _gunzip(data: Bytes, name: str) -> bytes:
         raise DataError(f"{name} is compressed and damaged, or cut short: {error}.") from error
 
 
-def _refuse_foreign(data: Bytes, name: str) -> None:
+def _refuse_foreign(data: bytes, name: str) -> None:
     known: dict[bytes, str] = {
         b"PK\x03\x04": "a zip archive or an Excel workbook; save the sheet as CSV",
         b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
@@ -138,7 +138,7 @@ def _refuse_foreign(data: Bytes, name: str) -> None:
     for start, what in known.items():
         if data[: len(start)] == start:
             raise DataError(f"{name} is {what}.")
-    if not data[:4096].strip() and not data[:].strip():
+    if not data[:4096].strip() and not data.strip():
         raise DataError(f"{name} is empty.")
 
 

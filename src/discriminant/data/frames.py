@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.csv_arrow import float_values
+from discriminant.data.arrow import arrow_codes, arrow_numbers, kind_of
 from discriminant.data.tables import Column, Table, coded_column, refuse_infinity, text_column
 from discriminant.errors import DataError
 
@@ -46,27 +46,17 @@ def arrow_table(found: Any, source: str) -> Table:
 def _arrow_column(name: str, values: Any) -> Column:
     import pyarrow as pa
 
-    kind = values.type
-    types = pa.types
-    if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        numbers = float_values(values.cast(pa.float64(), safe=False))
-        whole = "bool" if types.is_boolean(kind) else "int" if types.is_integer(kind) else ""
-        return _finite(Column(name, "number", numbers, whole=whole))
-    if (
-        types.is_dictionary(kind)
-        and not types.is_string(kind.value_type)
-        and not types.is_large_string(kind.value_type)
-    ):
-        values = values.cast(pa.string()) if not types.is_temporal(kind.value_type) else values.cast(kind.value_type)
-        return _arrow_column(name, values)
-    if types.is_dictionary(kind) or types.is_string(kind) or types.is_large_string(kind) or "string" in str(kind):
-        coded = values if types.is_dictionary(kind) else values.cast(pa.string()).dictionary_encode()
-        whole_array = coded.unify_dictionaries().combine_chunks()
-        codes = np.asarray(whole_array.indices.cast(pa.float64()).fill_null(-1.0)).astype(np.int32)
-        return coded_column(name, codes, ["" if t is None else t for t in whole_array.dictionary.to_pylist()])
+    kind = kind_of(values.type)
+    if kind in ("number", "whole", "truth"):
+        whole = {"whole": "int", "truth": "bool"}.get(kind, "")
+        return _finite(Column(name, "number", arrow_numbers(values.cast(pa.float64(), safe=False)), whole=whole))
+    if kind == "text":
+        return coded_column(name, *arrow_codes(values))
+    if pa.types.is_dictionary(values.type):
+        inner = values.type.value_type
+        return _arrow_column(name, values.cast(inner if pa.types.is_temporal(inner) else pa.string()))
     missing = np.concatenate([np.asarray(chunk.is_null()) for chunk in values.chunks])
-    blank = np.where(missing, -1, 0).astype(np.int32)
-    return Column(name, "date" if types.is_temporal(kind) else "other", blank, (str(kind),))
+    return Column(name, kind, np.where(missing, -1, 0).astype(np.int32), (str(values.type),))
 
 
 def table_of_frame(frame: Any) -> Table:

@@ -3,59 +3,115 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from discriminant.data.tables import Column, Table
 from discriminant.errors import DataError
+from discriminant.protocols import Array
 
 TARGET = "label"
+_NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_LINE = re.compile(rb"\s*" + _NUMBER + rb"(?:\s+\d{1,9}:" + _NUMBER + rb")*\s*")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Rows as they are written; whether indices count from one or from zero is known once all rows are."""
+
+    labels: Array  # (n,)
+    values: Array  # (entries,)
+    indices: Array  # (entries,) int64
+    starts: Array  # (n + 1,): row i has the entries starts[i]:starts[i + 1]
+
+    def matrix(self, width: int, base: int) -> Any:
+        """(n, width) CSR; entries beyond the last column are left out."""
+        from scipy import sparse
+
+        columns, values, starts = self.indices - base, self.values, self.starts
+        if len(columns) and int(columns.max()) >= width:
+            keep = columns < width
+            starts = np.concatenate([[0], np.cumsum(keep)])[starts]
+            values, columns = values[keep], columns[keep]
+        parts = (values, columns.astype(np.int32), starts.astype(np.int32))
+        return sparse.csr_array(parts, shape=(len(starts) - 1, width))
+
+    def take(self, rows: Array) -> Lines:
+        """Some rows."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        entries = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        return Lines(self.labels[rows], self.values[entries], self.indices[entries], starts)
+
+
+def parse_lines(data: bytes, source: str, first: int = 1) -> Lines:
+    """The rows in the text; a sentence that names the line, counted from ``first``, where it is no libsvm file."""
+    if b"#" in data or b"qid:" in data:
+        data = re.sub(rb"#[^\n]*|\bqid:\d+", b"", data)
+    counts = []  # of the entries of each row
+    for number, line in enumerate(data.split(b"\n"), first):
+        if _LINE.fullmatch(line):
+            counts.append(line.count(b":"))
+        elif line.strip():
+            _refuse_line(line, number, source)
+    widths = 2 * np.array(counts, dtype=np.int64) + 1
+    numbers = np.fromstring(data.replace(b":", b" "), sep=" ")  # all words are numbers, by the match above
+    heads = np.cumsum(widths) - widths
+    rest = np.delete(numbers, heads)
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    found = Lines(numbers[heads], rest[1::2], rest[0::2].astype(np.int64), starts)
+    if not np.isfinite(numbers).all() or not _rise(found.indices, starts):
+        for number, line in enumerate(data.split(b"\n"), first):
+            _refuse_line(line, number, source)
+    return found
+
+
+def _rise(indices: Array, starts: Array) -> bool:
+    """Whether the indices of each row rise."""
+    rises = np.diff(indices, prepend=-1) > 0
+    rises[starts[:-1][np.diff(starts) > 0]] = True
+    return bool(rises.all())
+
+
+def _refuse_line(line: bytes, number: int, source: str) -> None:
+    """Say what is wrong with a line, if anything is."""
+    label, *pairs = line.split() or [b"0"]
+    last, wrong = -1, "" if _is_finite(label) else f"the label {_shown(label)} is no finite number"
+    for pair in pairs if not wrong else []:
+        index, _, value = pair.partition(b":")
+        if not re.fullmatch(rb"\d{1,9}:[^\s:]+", pair):
+            wrong = f"{_shown(pair)} is not index:value"
+        elif not _is_finite(value):
+            wrong = f"{_shown(pair)} is no finite number"
+        elif int(index) <= last:
+            wrong = f"the indices do not rise at {_shown(pair)}"
+        if wrong:
+            break
+        last = int(index)
+    if wrong:
+        raise DataError(f"{source} is not a libsvm file in line {number}: {wrong}.")
+
+
+def _is_finite(word: bytes) -> bool:
+    return re.fullmatch(_NUMBER, word) is not None and math.isfinite(float(word))
+
+
+def _shown(word: bytes) -> str:
+    return repr(word[:40].decode("utf-8", "replace"))
 
 
 def read_libsvm(data: bytes, source: str) -> Table:
     """The table of a libsvm file: its features sparse, its only column the label."""
-    from scipy import sparse
-
-    labels: list[float] = []
-    starts, indices, values = [0], list[int](), list[float]()
-    for number, line in enumerate(data.split(b"\n"), 1):
-        fields = line.partition(b"#")[0].split()
-        if not fields:
-            continue
-        try:
-            labels.append(float(fields[0]))
-            _pairs(fields[1:], indices, values, starts[-1])
-        except ValueError as error:
-            raise DataError(f"{source} is not a libsvm file in line {number}: {error}.") from error
-        starts.append(len(indices))
+    found = parse_lines(data, source)
     # Indices count from one by custom; a file that uses zero counts from zero.
-    base = 0 if min(indices, default=1) == 0 else 1
-    width = max(indices, default=0) + 1 - base
-    matrix = sparse.csr_array(
-        (np.array(values), np.array(indices, dtype=np.int64) - base, np.array(starts)), shape=(len(labels), width)
-    )
-    found = np.array(labels)
-    if not np.isfinite(found).all():
-        raise DataError(f"{source} has a label that is no number in row {int(np.argmin(np.isfinite(found))) + 1}.")
-    whole = "int" if (found == np.rint(found)).all() and np.abs(found).max(initial=0.0) < 2.0**53 else ""
-    return Table((Column(TARGET, "number", found, whole=whole),), source, (), matrix)
-
-
-def _pairs(fields: list[bytes], indices: list[int], values: list[float], start: int) -> None:
-    for field in fields:
-        index, _, text = field.partition(b":")
-        if index == b"qid":
-            continue
-        if not index.isdigit() or len(index) > 9:
-            raise ValueError(f"{field[:40].decode('utf-8', 'replace')!r} is not index:value")
-        position, value = int(index), float(text)
-        if not math.isfinite(value):
-            raise ValueError(f"{field[:40].decode('utf-8', 'replace')!r} is no finite number")
-        if len(indices) > start and position <= indices[-1]:
-            raise ValueError(f"the indices do not rise at {field[:40].decode('utf-8', 'replace')!r}")
-        indices.append(position)
-        values.append(value)
+    base = 0 if found.indices.min(initial=1) == 0 else 1
+    matrix = found.matrix(int(found.indices.max(initial=0)) + 1 - base, base)
+    labels = found.labels
+    whole = "int" if (labels == np.rint(labels)).all() and np.abs(labels).max(initial=0.0) < 2.0**53 else ""
+    return Table((Column(TARGET, "number", labels, whole=whole),), source, (), matrix)
 
 
 def widen(matrix: Any, width: int) -> tuple[Any, int]:

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.csv_arrow import _numeric
-from discriminant.data.csv_text import Layout, sniff
+from discriminant.data.csv_text import Layout, is_numeric, sniff
 from discriminant.data.files import file_head
 from discriminant.data.scan_columns import Encoders, arrow_codes, arrow_numbers, choose_columns
 from discriminant.data.scan_parts import Columns, Part, Sparse
@@ -68,7 +67,7 @@ class Csv:
         self.layout = first
         chosen = choose_columns(list(first.header), files[0], target, columns)
         place = {name: j for j, name in enumerate(first.header)}
-        text = [name for name in chosen if not _numeric(first, place[name])]
+        text = [name for name in chosen if not is_numeric(first, place[name])]
         self.encoders = Encoders(chosen, text, np.dtype(np.float64))
 
     def _layout(self, path: str) -> Layout:

@@ -24,7 +24,7 @@ from discriminant.data.blocks import EARLY, ArrayBlocks, _add, spaced
 from discriminant.data.labels import count_classes
 from discriminant.data.rows import DenseDesign, SparseDesign
 from discriminant.data.scan_awaited import Awaited
-from discriminant.data.threads import _enter, drop_scratch, most_workers, single_threaded_blas, workers
+from discriminant.data.threads import drop_scratch, most_workers, single_threaded_blas, workers
 from discriminant.errors import ParameterError
 from discriminant.protocols import Array, Block, Result
 
@@ -275,7 +275,7 @@ class StreamBlocks(ArrayBlocks):
             single_threaded_blas(),
             parts.counted(),
             ThreadPoolExecutor(1) as reading,
-            ThreadPoolExecutor(threads, initializer=_enter) as working,
+            ThreadPoolExecutor(threads) as working,
         ):
             waiting: deque[Future[Result]] = deque()
             try:
