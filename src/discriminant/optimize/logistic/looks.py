@@ -17,6 +17,7 @@ import numpy as np
 from discriminant.data.threads import scratch
 from discriminant.protocols import Array, Block
 
+SMALL = 2.0**-6  # mean loss below which a rounding of 1 + e, or of 1 − p, would show in the sums
 PRODUCT = 256  # 2^256 is far from overflow: the logarithm of a product of so many factors in (1, 2] is their sum's
 
 
@@ -114,7 +115,7 @@ class TwoClass:
         t = np.asarray(block.target, dtype=np.float64)
         tail = np.exp(-np.abs(z))
         above = 1 + tail
-        value = log_sum(above, block.weight) + weighted(np.maximum(z, 0) - t * z, block.weight)
+        value = log_sum(tail, block.weight) + weighted(np.maximum(z, 0) - t * z, block.weight)
         hard = np.where(z >= 0, 1 - t - t * tail, (1 - t) * tail - t) / above
         slope = hard if block.weight is None else hard * block.weight
         look = Look(value, adjoint(values, slope[:, None]), margin=margin_of(block, t, z))
@@ -174,13 +175,16 @@ class ManyClass:
     def __call__(self, block: Block) -> Look:
         values = self.rows.values(block)
         z, own, p, total, t = self.posteriors(block, values)
-        lost = np.log(total)
-        lost -= own
-        value = weighted(lost, block.weight)
+        value = weighted(np.log(total) - own, block.weight)
         margin = many_margin(z, own, block, t)
         G = p.copy() if self.hessian or self.bend else p
         if t is None:
-            G[block.target, np.arange(block.rows)] -= 1
+            place = block.target, np.arange(block.rows)
+            G[place] -= 1
+            if value < SMALL * (block.rows if block.weight is None else block.weight.sum()):
+                G[place] = 0.0
+                G[place] = -G.sum(axis=0)
+                value = weighted(own_loss(-G[place], total, own), block.weight)
         else:
             G -= t
         if block.weight is not None:
@@ -190,7 +194,9 @@ class ManyClass:
         look.gradient[1:] = values.T @ G.T if hasattr(values, "toarray") else (G @ values).T
         if self.hessian or self.bend:
             pw = p if block.weight is None else p * block.weight
-            look.bend = np.diag(pw.sum(axis=1)) - pw @ p.T
+            look.bend = -(pw @ p.T)
+            np.fill_diagonal(look.bend, 0.0)
+            np.fill_diagonal(look.bend, -look.bend.sum(axis=1))  # p(1 − p) = p Σ of the others: no digits cancel
         if self.hessian:
             look.hessian = coupled(values, p, pw)
         return look
@@ -255,13 +261,14 @@ class ClassGrams:
 
 
 def coupled(values: Any, p: Array, pw: Array) -> Array:
-    """Σ_i w (p_k δ_kl − p_k p_l) y yᵗ as (K(1+d), K(1+d)): K(K+1)/2 sandwiches."""
+    """Σ_i w (p_k δ_kl − p_k p_l) y yᵗ as (K(1+d), K(1+d)): K(K−1)/2 sandwiches, p_k(1 − p_k) being Σ_{l≠k} p_k p_l."""
     K, D = len(p), values.shape[1] + 1
     H = np.zeros((K, D, K, D))
     for k in range(K):
-        H[k, :, k] = sandwich(values, pw[k] * (1 - p[k]))
         for m in range(k):
             part = sandwich(values, pw[k] * p[m])
+            H[k, :, k] += part
+            H[m, :, m] += part
             H[k, :, m] = -part
             H[m, :, k] = -part
     return H.reshape(K * D, K * D)
@@ -292,20 +299,36 @@ def losses(block: Block, z: Array) -> float:
     target = np.asarray(block.target)
     if z.shape[1] == 1:
         z = z[:, 0]
-        return log_sum(1 + np.exp(-np.abs(z)), block.weight) + weighted(np.maximum(z, 0) - target * z, block.weight)
+        return log_sum(np.exp(-np.abs(z)), block.weight) + weighted(np.maximum(z, 0) - target * z, block.weight)
     z = z - z.max(axis=1, keepdims=True)
-    own = z[np.arange(len(z)), target] if target.ndim == 1 else np.einsum("mk,mk->m", target, z)
-    return weighted(np.log(np.exp(z).sum(axis=1)) - own, block.weight)
+    p = np.exp(z)
+    total = p.sum(axis=1)
+    if target.ndim > 1:
+        return weighted(np.log(total) - np.einsum("mk,mk->m", target, z), block.weight)
+    place = np.arange(len(z)), target
+    p[place] = 0.0
+    return weighted(own_loss(p.sum(axis=1) / total, total, z[place]), block.weight)
+
+
+def own_loss(others: Array, total: Array, own: Array) -> Array:
+    """−ln p of the own class: from the posteriors of the others where they are few, else ln Σ e^z − z."""
+    return np.where(others < 0.5, -np.log1p(-np.minimum(others, 0.5)), np.log(total) - own)
 
 
 def weighted(value: Array, weight: Array | None) -> float:
     return float(value.sum() if weight is None else value @ weight)
 
 
-def log_sum(above: Array, weight: Array | None) -> float:
-    """Σ w ln a for a in (1, 2]: without weights from products, one logarithm for many factors."""
+def log_sum(tail: Array, weight: Array | None) -> float:
+    """Σ w ln(1 + e) for e in [0, 1]: without weights from products, one logarithm for many factors.
+
+    But where most e are small, so that 1 + e has lost their digits, each by itself.
+    """
     if weight is not None:
-        return float(np.log1p(above - 1) @ weight) if len(above) < PRODUCT else float(np.log(above) @ weight)
+        return float(np.log1p(tail) @ weight)
+    if tail.sum() < SMALL * len(tail):
+        return float(np.log1p(tail).sum())
+    above = 1 + tail
     whole = len(above) // PRODUCT * PRODUCT
     rest = float(np.log(above[whole:]).sum())
     if not whole:

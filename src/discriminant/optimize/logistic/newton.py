@@ -78,8 +78,9 @@ def newton(problem: LogisticProblem, A: Array, trace: Trace, tol: float, *, to_t
             best = point
         if ends_separated(problem, look):
             return replace(point, separated=True)
-        slow = decrement < 1e-6 and decrement > 0.3 * previous
-        if slow or decrement <= NEGLIGIBLE * np.sqrt(abs(look.value) + 1e-300):
+        size = np.sqrt(abs(look.value) + 1e-300)  # of J: where all losses are tiny, so is a decrement that still counts
+        slow = decrement < 1e-6 * size and decrement > 0.3 * previous
+        if slow or decrement <= NEGLIGIBLE * size:
             return proved(problem, best)
         if not to_the_end and decrement**2 <= tol * abs(look.value):
             point = proved(problem, point)

@@ -208,7 +208,8 @@ class LogisticProblem:
                 continue
             p = ManyClass(A / self.units, self.rows).posteriors(block, values)[2].T
             # √p_k (e_k − p) for k = 1…K: a square root of diag(p) − ppᵗ, row by row
-            roots = np.sqrt(p)[:, :, None] * (np.eye(q) - p[:, None, :])
+            roots = -np.sqrt(p)[:, :, None] * p[:, None, :]
+            roots[:, np.arange(q), np.arange(q)] = np.sqrt(p) * (p @ (1 - np.eye(q)))  # 1 − p, no digits cancelling
             parts.append((weight[:, None, None, None] * roots[:, :, :, None] * Y[:, None, None, :]).reshape(-1, q * D))
         ridge = np.diag(np.tile(np.sqrt(self.damping[:, 0]), q))
         ridge = ridge[np.diagonal(ridge) > 0]

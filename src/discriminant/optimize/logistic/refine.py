@@ -96,7 +96,9 @@ class _Extended:
             p = np.exp(z - z.max(axis=1, keepdims=True))
             slope = p / p.sum(axis=1, keepdims=True)
             if target.ndim == 1:
-                slope[np.arange(len(slope)), target] -= 1
+                place = np.arange(len(slope)), target
+                slope[place] = 0
+                slope[place] = -slope.sum(axis=1)  # p − 1, no digits cancelling
             else:
                 slope -= target
         g = self.Y.T @ (self.share * slope) + self.problem.damping * A

@@ -138,7 +138,8 @@ def finish(problem: LogisticProblem, point: Point, wide: Array, choice: Choice, 
         getattr(problem.blocks, "passes", trace.passes),  # of files: as often as they were read
         point.separated,
         {name: table[:, j] for j, name in enumerate(COLUMNS)},
-        rounding_of(float(point.look.value), point.A),
+        # A compiled look takes logarithms of products of 1 + e, which round a loss to a unit of one.
+        rounding_of(float(point.look.value), point.A) + problem.fused * float(np.finfo(np.float64).eps),
         condition_of(problem, point),
     )
 
