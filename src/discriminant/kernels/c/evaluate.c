@@ -1,0 +1,728 @@
+/* One pass over some rows: scores, losses and whatever of J's derivatives was asked for, while the rows are in the cache.
+
+       z = Y A,   sum s l(t, z),   Y' (s l'),   Y' diag(s l'') Y,   Y' (s l'' o YV),   (Y o Y)' (s l'')
+
+   Rows are taken in tiles.  A tile is stored column after column, the column of ones first: every loop then runs over
+   the rows of a tile, along memory and in vectors, for any number of columns.  Sums are kept one per vector lane until
+   the pass ends.  Sparse rows (CSR) are never written out: they are walked entry by entry.
+
+   Outputs are outermost: weights and gradients are (q, D) here, D = 1 + d. */
+
+#include "buffers.h"
+#include "formulas.h"
+
+#include <stdlib.h>
+
+enum need { VALUE = 1, GRADIENT = 2, HESSIAN = 4, PRODUCT = 8, DIAGONAL = 16, INTERCEPT = 32 };
+
+typedef void (*Syrk)(char *, char *, int *, int *, double *, double *, int *, double *, double *, int *);
+
+typedef struct {
+    int kind, need, single; /* single: X is float32 */
+    double margin, low, high; /* low, high: the targets of the two sides */
+    Py_ssize_t n, d, D, q, rows; /* rows: of a tile */
+    Py_ssize_t stride; /* of a tile's columns: rows + 8, since columns a power of two apart share few places in a cache */
+    const char *x; /* dense: X and its strides in bytes */
+    Py_ssize_t row_stride, column_stride;
+    const void *indices, *indptr; /* sparse: x holds the entries */
+    int wide_indices, wide_indptr; /* 64 bits */
+    const double *center, *A, *V, *targets, *shares, *weight, *offset;
+    const int64_t *codes;
+    Py_ssize_t offset_width;
+    Syrk syrk;
+    double *value, *margin_out, *gradient, *hessian, *product, *diagonal, *intercept;
+} Pass;
+
+typedef struct { /* of one tile */
+    double *x, *scaled; /* (D4, stride): columns padded to a multiple of four with zeros */
+    double *z, *v, *r, *c; /* (q, rows): scores of A and V, s l', s l'' */
+    double *t, *s, *own, *top, *rest, *total; /* (rows) */
+    vec *gradient, *product, *intercept, *diagonal, *hessian;
+    Py_ssize_t count; /* rows that are there; the others have no share */
+    Py_ssize_t D4;
+} Tile;
+
+/* ---- rows into a tile ---- */
+
+static void load(const Pass *p, Tile *tile, Py_ssize_t start)
+{
+    Py_ssize_t L = p->stride, R = p->rows, m = tile->count;
+    for (Py_ssize_t i = 0; i < R; i++) tile->x[i] = i < m ? 1.0 : 0.0;
+    const char *base = p->x + start * p->row_stride;
+    for (Py_ssize_t first = 0; first < p->d; first += 32) { /* some cache lines of each row at a time */
+        Py_ssize_t some = p->d - first < 32 ? p->d - first : 32;
+        double *restrict out = tile->x + (1 + first) * L;
+        for (Py_ssize_t i = 0; i < m; i++) {
+            const char *row = base + i * p->row_stride + first * p->column_stride;
+            if (p->single)
+                for (Py_ssize_t j = 0; j < some; j++) out[j * L + i] = *(const float *)(row + j * p->column_stride);
+            else
+                for (Py_ssize_t j = 0; j < some; j++) out[j * L + i] = *(const double *)(row + j * p->column_stride);
+        }
+        for (Py_ssize_t j = 0; j < some; j++) {
+            double c = p->center == NULL ? 0.0 : p->center[first + j];
+            if (c != 0.0)
+                for (Py_ssize_t i = 0; i < m; i++) out[j * L + i] -= c;
+        }
+    }
+    if (m < R)
+        for (Py_ssize_t j = 1; j < p->D; j++) memset(tile->x + j * L + m, 0, (R - m) * sizeof(double));
+}
+
+/* ---- products of a tile ---- */
+
+/* z (outputs, rows) = A (outputs, D) x; `width` vectors of rows at a time stay in registers */
+static inline __attribute__((always_inline)) void
+scores_of(const int outputs, const int width, const double *x, const double *A, double *z, Py_ssize_t D, Py_ssize_t R,
+          Py_ssize_t L)
+{
+    for (Py_ssize_t i = 0; i < R; i += width * LANES) {
+        vec sum[4][4];
+        for (int k = 0; k < outputs; k++)
+            for (int w = 0; w < width; w++) sum[k][w] = (vec){0};
+        for (Py_ssize_t j = 0; j < D; j++)
+            for (int w = 0; w < width; w++) {
+                vec column = *(const vec *)(x + j * L + i + w * LANES);
+                for (int k = 0; k < outputs; k++) sum[k][w] += A[k * D + j] * column;
+            }
+        for (int k = 0; k < outputs; k++)
+            for (int w = 0; w < width; w++) *(vec *)(z + k * R + i + w * LANES) = sum[k][w];
+    }
+}
+
+static void scores(const Pass *p, const Tile *tile, const double *A, double *z)
+{
+    Py_ssize_t D = p->D, R = p->rows, q = p->q, k = 0;
+    for (; k + 4 <= q; k += 4) scores_of(4, 2, tile->x, A + k * D, z + k * R, D, R, p->stride);
+    if (q - k == 3) scores_of(3, 2, tile->x, A + k * D, z + k * R, D, R, p->stride);
+    if (q - k == 2) scores_of(2, 4, tile->x, A + k * D, z + k * R, D, R, p->stride);
+    if (q - k == 1) scores_of(1, 4, tile->x, A + k * D, z + k * R, D, R, p->stride);
+}
+
+/* sum (outputs, D4) += r (outputs, rows) x', lane by lane */
+static inline __attribute__((always_inline)) void
+adjoint_of(const int outputs, const double *x, const double *r, vec *out, Py_ssize_t D4, Py_ssize_t R, Py_ssize_t L)
+{
+    for (Py_ssize_t j = 0; j < D4; j += 4) {
+        vec sum[4][4];
+        for (int k = 0; k < outputs; k++)
+            for (int c = 0; c < 4; c++) sum[k][c] = out[k * D4 + j + c];
+        for (Py_ssize_t i = 0; i < R; i += LANES)
+            for (int k = 0; k < outputs; k++) {
+                vec slope = *(const vec *)(r + k * R + i);
+                for (int c = 0; c < 4; c++) sum[k][c] += slope * *(const vec *)(x + (j + c) * L + i);
+            }
+        for (int k = 0; k < outputs; k++)
+            for (int c = 0; c < 4; c++) out[k * D4 + j + c] = sum[k][c];
+    }
+}
+
+static void adjoint(const Pass *p, const Tile *tile, const double *r, vec *out)
+{
+    Py_ssize_t D4 = tile->D4, R = p->rows, q = p->q, k = 0;
+    for (; k + 4 <= q; k += 4) adjoint_of(4, tile->x, r + k * R, out + k * D4, D4, R, p->stride);
+    if (q - k == 3) adjoint_of(3, tile->x, r + k * R, out + k * D4, D4, R, p->stride);
+    if (q - k == 2) adjoint_of(2, tile->x, r + k * R, out + k * D4, D4, R, p->stride);
+    if (q - k == 1) adjoint_of(1, tile->x, r + k * R, out + k * D4, D4, R, p->stride);
+}
+
+/* Blocks of 4 x 4 columns of x diag(c) x', the lower triangle, lane by lane */
+static void sandwich(const Pass *p, const Tile *tile, const double *c, vec *out)
+{
+    Py_ssize_t R = p->rows, L = p->stride;
+    for (Py_ssize_t a = 0; a < tile->D4; a += 4) {
+        double *restrict y = tile->scaled;
+        for (int k = 0; k < 4; k++)
+            for (Py_ssize_t i = 0; i < R; i++) y[k * L + i] = c[i] * tile->x[(a + k) * L + i];
+        for (Py_ssize_t b = 0; b <= a; b += 4, out += 16) {
+            vec sum[4][4];
+            for (int k = 0; k < 16; k++) sum[k / 4][k % 4] = out[k];
+            for (Py_ssize_t i = 0; i < R; i += LANES) {
+                vec left[4], right[4];
+                for (int k = 0; k < 4; k++) left[k] = *(const vec *)(y + k * L + i);
+                for (int k = 0; k < 4; k++) right[k] = *(const vec *)(tile->x + (b + k) * L + i);
+                for (int k = 0; k < 16; k++) sum[k / 4][k % 4] += left[k / 4] * right[k % 4];
+            }
+            for (int k = 0; k < 16; k++) out[k] = sum[k / 4][k % 4];
+        }
+    }
+}
+
+/* The same by BLAS, for many columns and c >= 0, straight into H */
+static void sandwich_by_blas(const Pass *p, const Tile *tile, const double *c, double *H)
+{
+    Py_ssize_t R = p->rows, L = p->stride;
+    for (Py_ssize_t i = 0; i < R; i++) tile->own[i] = sqrt(c[i]);
+    for (Py_ssize_t j = 0; j < p->D; j++)
+        for (Py_ssize_t i = 0; i < R; i++) tile->scaled[j * L + i] = tile->own[i] * tile->x[j * L + i];
+    int n = (int)p->D, k = (int)R, stride = (int)L;
+    double one = 1.0;
+    p->syrk("U", "T", &n, &k, &one, tile->scaled, &stride, &one, H, &n); /* column-major upper: row-major lower */
+}
+
+/* ---- losses ---- */
+
+#define LOSSES(formula) \
+    _Pragma("omp simd reduction(+:value) reduction(min:least)") for (Py_ssize_t i = 0; i < R; i++) \
+    { \
+        Loss l = formula(t[i], z[i], b); \
+        value += s[i] * l.value; \
+        r[i] = s[i] * l.gradient; \
+        c[i] = s[i] * l.curvature; \
+        double side = t[i] == high ? z[i] : t[i] == low ? -z[i] : -INFINITY; \
+        side = s[i] > 0 ? side : INFINITY; \
+        least = side < least ? side : least; \
+    }
+
+static void pointwise(const Pass *p, const Tile *tile, const double *restrict z, double *restrict r, double *restrict c)
+{
+    Py_ssize_t R = p->rows;
+    const double *restrict t = tile->t, *restrict s = tile->s;
+    double b = p->margin, low = p->low, high = p->high, value = 0.0, least = *p->margin_out;
+    switch (p->kind) {
+    case LOGISTIC: LOSSES(logistic) break;
+    case SQUARED: LOSSES(squared) break;
+    case PERCEPTRON: LOSSES(perceptron) break;
+    case QUADRATIC: LOSSES(quadratic) break;
+    case RELAXATION: LOSSES(relaxation) break;
+    case SIGMOID_SQUARED: LOSSES(sigmoid_squared) break;
+    }
+    *p->value += value;
+    *p->margin_out = least;
+}
+
+/* The targets and shares of one output, and its offsets added to z */
+static void targets(const Pass *p, const Tile *tile, Py_ssize_t start, Py_ssize_t k, double *z)
+{
+    Py_ssize_t R = p->rows, m = tile->count, q = p->q;
+    for (Py_ssize_t i = 0; i < R; i++) {
+        if (i >= m) { tile->t[i] = p->high; tile->s[i] = 0.0; continue; }
+        Py_ssize_t row = start + i, class = p->codes == NULL ? 0 : p->codes[row];
+        tile->t[i] = p->targets[(p->codes == NULL ? row : class) * q + k];
+        tile->s[i] = p->shares[class * q + k] * (p->weight == NULL ? 1.0 : p->weight[row]);
+        if (p->offset != NULL) z[i] += p->offset[row * p->offset_width + (p->offset_width > 1 ? k : 0)];
+    }
+}
+
+/* l = ln sum_k e^{z_k} - t.z;  p - t;  its own class apart, so that nothing cancels where a row is decided:
+   with e_k = e^{z_k - top},  l = top - z_own + ln(1 + (e_own - 1) + sum of the others),  p_own - 1 = -others/total. */
+static void softmax(const Pass *p, const Tile *tile, Py_ssize_t start)
+{
+    Py_ssize_t R = p->rows, m = tile->count, q = p->q;
+    double *restrict own = tile->own, *restrict top = tile->top, *restrict rest = tile->rest, *restrict s = tile->s;
+    double *restrict mine = tile->t, *restrict total = tile->total;
+    int hard = p->codes != NULL;
+    for (Py_ssize_t i = 0; i < R; i++) {
+        Py_ssize_t row = start + (i < m ? i : 0);
+        own[i] = hard ? (double)p->codes[row] : -1.0;
+        s[i] = i < m ? p->shares[hard ? p->codes[row] * q : 0] * (p->weight == NULL ? 1.0 : p->weight[row]) : 0.0;
+        mine[i] = hard ? tile->z[p->codes[row] * R + i] : 0.0;
+        top[i] = -INFINITY;
+    }
+    if (p->offset != NULL)
+        for (Py_ssize_t k = 0; k < q; k++)
+            for (Py_ssize_t i = 0; i < m; i++) {
+                tile->z[k * R + i] += p->offset[(start + i) * q + k];
+                if (own[i] == (double)k) mine[i] = tile->z[k * R + i];
+            }
+    for (Py_ssize_t k = 0; k < q; k++) {
+        const double *restrict z = tile->z + k * R;
+#pragma omp simd
+        for (Py_ssize_t i = 0; i < R; i++) {
+            double other = own[i] == (double)k ? -INFINITY : z[i];
+            top[i] = other > top[i] ? other : top[i];
+        }
+    }
+    double least = hard ? *p->margin_out : -INFINITY, value = 0.0;
+#pragma omp simd reduction(min:least)
+    for (Py_ssize_t i = 0; i < R; i++) {
+        double side = s[i] > 0 ? mine[i] - top[i] : INFINITY;
+        least = side < least ? side : least;
+        top[i] = hard && mine[i] > top[i] ? mine[i] : top[i];
+        rest[i] = 0.0;
+    }
+    for (Py_ssize_t k = 0; k < q; k++) {
+        double *restrict z = tile->z + k * R;
+#pragma omp simd
+        for (Py_ssize_t i = 0; i < R; i++) {
+            double e = exp_negative(z[i] - top[i]);
+            rest[i] += own[i] == (double)k ? 0.0 : e;
+            z[i] = e;
+        }
+    }
+    if (hard) {
+#pragma omp simd reduction(+:value)
+        for (Py_ssize_t i = 0; i < R; i++) {
+            double e = exp_negative(mine[i] - top[i]);
+            value += s[i] * (top[i] - mine[i] + log1p_positive(rest[i] + (e - 1.0)));
+            total[i] = 1.0 / (rest[i] + e);
+        }
+    } else {
+        for (Py_ssize_t i = 0; i < m; i++) {
+            double dot = 0.0;
+            for (Py_ssize_t k = 0; k < q; k++) {
+                double target = p->targets[(start + i) * q + k];
+                dot += target == 0.0 ? 0.0 : target * (tile->z[k * R + i] > 0 ? log(tile->z[k * R + i]) : -745.0);
+            }
+            value += s[i] * (log1p_positive(rest[i] - 1.0) - dot);
+            total[i] = 1.0 / rest[i];
+        }
+        for (Py_ssize_t i = m; i < R; i++) total[i] = 1.0 / q;
+    }
+    *p->value += value;
+    *p->margin_out = least;
+    for (Py_ssize_t k = 0; k < q; k++) { /* z becomes the posteriors, r their weighted distance from the targets */
+        double *restrict z = tile->z + k * R, *restrict r = tile->r + k * R;
+#pragma omp simd
+        for (Py_ssize_t i = 0; i < R; i++) {
+            z[i] *= total[i];
+            r[i] = s[i] * (own[i] == (double)k ? -rest[i] * total[i] : z[i]);
+        }
+        if (!hard)
+            for (Py_ssize_t i = 0; i < m; i++) r[i] -= s[i] * p->targets[(start + i) * q + k];
+    }
+}
+
+/* c = s p_k (delta_kl - p_l), the curvature of a pair of classes */
+static void pair_curvature(const Tile *tile, Py_ssize_t k, Py_ssize_t l, Py_ssize_t R)
+{
+    const double *restrict a = tile->z + k * R, *restrict b = tile->z + l * R, *restrict s = tile->s;
+    double *restrict c = tile->c;
+    double same = k == l ? 1.0 : 0.0;
+#pragma omp simd
+    for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] * a[i] * (same - b[i]);
+}
+
+/* v becomes s p_k (v_k - sum_l p_l v_l) */
+static void softmax_product(const Pass *p, const Tile *tile)
+{
+    Py_ssize_t R = p->rows;
+    double *restrict mean = tile->total, *restrict s = tile->s;
+    for (Py_ssize_t i = 0; i < R; i++) mean[i] = 0.0;
+    for (Py_ssize_t k = 0; k < p->q; k++)
+#pragma omp simd
+        for (Py_ssize_t i = 0; i < R; i++) mean[i] += tile->z[k * R + i] * tile->v[k * R + i];
+    for (Py_ssize_t k = 0; k < p->q; k++) {
+        double *restrict v = tile->v + k * R, *restrict z = tile->z + k * R;
+#pragma omp simd
+        for (Py_ssize_t i = 0; i < R; i++) v[i] = s[i] * z[i] * (v[i] - mean[i]);
+    }
+}
+
+/* ---- dense rows ---- */
+
+static Py_ssize_t triangle(Py_ssize_t D4) { return (D4 / 4) * (D4 / 4 + 1) / 2 * 16; }
+
+static void squares(const Pass *p, const Tile *tile, const double *restrict c, vec *out)
+{
+    for (Py_ssize_t j = 0; j < p->D; j++)
+        for (Py_ssize_t i = 0; i < p->rows; i += LANES) {
+            vec x = *(const vec *)(tile->x + j * p->stride + i);
+            out[j] += *(const vec *)(c + i) * x * x;
+        }
+}
+
+static void dense_pointwise(const Pass *p, Tile *tile, Py_ssize_t start)
+{
+    Py_ssize_t R = p->rows, D4 = tile->D4;
+    scores(p, tile, p->A, tile->z);
+    if (p->need & PRODUCT) scores(p, tile, p->V, tile->v);
+    for (Py_ssize_t k = 0; k < p->q; k++) {
+        double *z = tile->z + k * R, *r = tile->r + k * R, *c = tile->c + k * R;
+        targets(p, tile, start, k, z);
+        pointwise(p, tile, z, r, c);
+        if (p->need & PRODUCT)
+            for (Py_ssize_t i = 0; i < R; i++) tile->v[k * R + i] *= c[i];
+        if (p->need & DIAGONAL) squares(p, tile, c, tile->diagonal + k * D4);
+        if (p->need & HESSIAN) {
+            if (p->syrk != NULL) sandwich_by_blas(p, tile, c, p->hessian + k * p->D * p->D);
+            else sandwich(p, tile, c, tile->hessian + k * triangle(D4));
+        }
+    }
+    if (p->need & GRADIENT) adjoint(p, tile, tile->r, tile->gradient);
+    if (p->need & INTERCEPT) adjoint(p, tile, tile->c, tile->intercept);
+    if (p->need & PRODUCT) adjoint(p, tile, tile->v, tile->product);
+}
+
+static void dense_softmax(const Pass *p, Tile *tile, Py_ssize_t start)
+{
+    Py_ssize_t R = p->rows, q = p->q;
+    scores(p, tile, p->A, tile->z);
+    if (p->need & PRODUCT) scores(p, tile, p->V, tile->v);
+    softmax(p, tile, start);
+    if (p->need & GRADIENT) adjoint(p, tile, tile->r, tile->gradient);
+    if (p->need & PRODUCT) {
+        softmax_product(p, tile);
+        adjoint(p, tile, tile->v, tile->product);
+    }
+    vec *block = tile->hessian;
+    for (Py_ssize_t k = 0; k < q && p->need & (HESSIAN | INTERCEPT | DIAGONAL); k++)
+        for (Py_ssize_t l = 0; l <= k; l++) {
+            if (l < k && !(p->need & (HESSIAN | INTERCEPT))) continue;
+            pair_curvature(tile, k, l, R);
+            if (p->need & INTERCEPT)
+                for (Py_ssize_t i = 0; i < R; i += LANES) tile->intercept[k * q + l] += *(const vec *)(tile->c + i);
+            if (k == l && p->need & DIAGONAL) squares(p, tile, tile->c, tile->diagonal + k * tile->D4);
+            if (p->need & HESSIAN) {
+                sandwich(p, tile, tile->c, block);
+                block += triangle(tile->D4);
+            }
+        }
+}
+
+static void unfold(const vec *in, double *out, Py_ssize_t q, Py_ssize_t D, Py_ssize_t D4)
+{
+    for (Py_ssize_t k = 0; k < q; k++)
+        for (Py_ssize_t j = 0; j < D; j++) out[k * D + j] += lanes_sum(in[k * D4 + j]);
+}
+
+/* A triangle of blocks into both triangles of a D x D matrix whose rows lie `stride` apart */
+static void unfold_triangle(const vec *in, double *out, Py_ssize_t D, Py_ssize_t D4, Py_ssize_t stride)
+{
+    for (Py_ssize_t a = 0; a < D4; a += 4)
+        for (Py_ssize_t b = 0; b <= a; b += 4, in += 16)
+            for (int k = 0; k < 16; k++) {
+                Py_ssize_t i = a + k / 4, j = b + k % 4;
+                if (i >= D || j > i) continue;
+                double sum = lanes_sum(in[k]);
+                out[i * stride + j] += sum;
+                if (j < i) out[j * stride + i] += sum;
+            }
+}
+
+static int dense(const Pass *p)
+{
+    Py_ssize_t R = p->rows, q = p->q, D = p->D, D4 = (D + 3) / 4 * 4;
+    int coupled = p->kind == SOFTMAX, lanes = p->need & HESSIAN && p->syrk == NULL;
+    Py_ssize_t pairs = coupled ? q * (q + 1) / 2 : q;
+    Py_ssize_t L = p->stride, copies = p->syrk != NULL ? D4 : 4;
+    size_t reals = (size_t)L * (D4 + copies) + (size_t)R * (4 * q + 6);
+    size_t vectors = (size_t)D4 * q * 3 + (coupled ? (size_t)q * q : (size_t)D4 * q)
+                     + (lanes ? (size_t)triangle(D4) * pairs : 0);
+    char *memory = NULL;
+    if (posix_memalign((void **)&memory, 64, reals * 8 + vectors * sizeof(vec)) != 0) return -1;
+    memset(memory, 0, vectors * sizeof(vec));
+    Tile tile = {.D4 = D4};
+    vec *at = (vec *)memory;
+    tile.gradient = at; at += D4 * q;
+    tile.product = at; at += D4 * q;
+    tile.diagonal = at; at += D4 * q;
+    tile.intercept = at; at += coupled ? q * q : D4 * q;
+    tile.hessian = at; at += lanes ? triangle(D4) * pairs : 0;
+    double *real = (double *)at;
+    tile.x = real; real += L * D4;
+    tile.scaled = real; real += L * copies;
+    tile.z = real; real += R * q;
+    tile.v = real; real += R * q;
+    tile.r = real; real += R * q;
+    tile.c = real; real += R * q;
+    tile.t = real; tile.s = real + R; tile.own = real + 2 * R; tile.top = real + 3 * R; tile.rest = real + 4 * R;
+    tile.total = real + 5 * R;
+    memset(tile.x + L * D, 0, L * (D4 - D) * sizeof(double));
+    for (Py_ssize_t start = 0; start < p->n; start += R) {
+        tile.count = p->n - start < R ? p->n - start : R;
+        load(p, &tile, start);
+        if (coupled) dense_softmax(p, &tile, start);
+        else dense_pointwise(p, &tile, start);
+    }
+    if (p->need & GRADIENT) unfold(tile.gradient, p->gradient, q, D, D4);
+    if (p->need & PRODUCT) unfold(tile.product, p->product, q, D, D4);
+    if (p->need & DIAGONAL) unfold(tile.diagonal, p->diagonal, q, D, D4);
+    if (p->need & INTERCEPT && !coupled) unfold(tile.intercept, p->intercept, q, D, D4);
+    if (p->need & INTERCEPT && coupled)
+        for (Py_ssize_t k = 0; k < q; k++)
+            for (Py_ssize_t l = 0; l <= k; l++) {
+                double sum = lanes_sum(tile.intercept[k * q + l]);
+                p->intercept[k * q + l] += sum;
+                if (l < k) p->intercept[l * q + k] += sum;
+            }
+    if (p->need & HESSIAN && p->syrk != NULL)
+        for (Py_ssize_t k = 0; k < q; k++)
+            for (Py_ssize_t i = 0; i < D; i++)
+                for (Py_ssize_t j = 0; j < i; j++)
+                    p->hessian[k * D * D + j * D + i] = p->hessian[k * D * D + i * D + j];
+    if (lanes && !coupled)
+        for (Py_ssize_t k = 0; k < q; k++)
+            unfold_triangle(tile.hessian + k * triangle(D4), p->hessian + k * D * D, D, D4, D);
+    if (lanes && coupled) {
+        vec *block = tile.hessian;
+        for (Py_ssize_t k = 0; k < q; k++)
+            for (Py_ssize_t l = 0; l <= k; l++, block += triangle(D4)) {
+                unfold_triangle(block, p->hessian + k * D * q * D + l * D, D, D4, q * D);
+                if (l < k) unfold_triangle(block, p->hessian + l * D * q * D + k * D, D, D4, q * D);
+            }
+    }
+    free(memory);
+    return 0;
+}
+
+/* ---- sparse rows ---- */
+
+static inline int64_t place(const void *at, int wide, Py_ssize_t i)
+{
+    return wide ? ((const int64_t *)at)[i] : ((const int32_t *)at)[i];
+}
+
+static inline double entry(const Pass *p, int64_t i)
+{
+    return p->single ? ((const float *)p->x)[i] : ((const double *)p->x)[i];
+}
+
+/* z (q, rows) of a tile; weights lie (D, q) here, so that the outputs of an entry are side by side */
+static void sparse_scores(const Pass *p, const Tile *tile, const double *restrict W, double *z, Py_ssize_t start)
+{
+    Py_ssize_t R = p->rows, q = p->q;
+    for (Py_ssize_t i = 0; i < tile->count; i++) {
+        int64_t first = place(p->indptr, p->wide_indptr, start + i), last = place(p->indptr, p->wide_indptr, start + i + 1);
+        if (q == 1) {
+            double a = 0.0, b = 0.0;
+            int64_t e = first;
+            for (; e + 1 < last; e += 2) { /* two chains, so that one load need not wait for the other's sum */
+                a += entry(p, e) * W[1 + place(p->indices, p->wide_indices, e)];
+                b += entry(p, e + 1) * W[1 + place(p->indices, p->wide_indices, e + 1)];
+            }
+            if (e < last) a += entry(p, e) * W[1 + place(p->indices, p->wide_indices, e)];
+            z[i] = W[0] + a + b;
+            continue;
+        }
+        double *restrict sum = tile->scaled;
+        for (Py_ssize_t k = 0; k < q; k++) sum[k] = W[k];
+        for (int64_t e = first; e < last; e++) {
+            double x = entry(p, e);
+            const double *restrict w = W + (1 + place(p->indices, p->wide_indices, e)) * q;
+            for (Py_ssize_t k = 0; k < q; k++) sum[k] += x * w[k];
+        }
+        for (Py_ssize_t k = 0; k < q; k++) z[k * R + i] = sum[k];
+    }
+    for (Py_ssize_t k = 0; k < q; k++)
+        for (Py_ssize_t i = tile->count; i < R; i++) z[k * R + i] = 0.0;
+}
+
+/* out (D, q) += sum over rows of r y, or of r y^2 */
+static void sparse_adjoint(const Pass *p, const Tile *tile, const double *r, double *restrict out, Py_ssize_t start,
+                           int square)
+{
+    Py_ssize_t R = p->rows, q = p->q;
+    for (Py_ssize_t i = 0; i < tile->count; i++) {
+        int64_t first = place(p->indptr, p->wide_indptr, start + i), last = place(p->indptr, p->wide_indptr, start + i + 1);
+        double *restrict slope = tile->scaled;
+        for (Py_ssize_t k = 0; k < q; k++) {
+            slope[k] = r[k * R + i];
+            out[k] += slope[k];
+        }
+        if (q == 1) {
+            double f = slope[0];
+            for (int64_t e = first; e < last; e++) {
+                double x = entry(p, e);
+                out[1 + place(p->indices, p->wide_indices, e)] += f * (square ? x * x : x);
+            }
+            continue;
+        }
+        for (int64_t e = first; e < last; e++) {
+            double x = entry(p, e);
+            x = square ? x * x : x;
+            double *restrict to = out + (1 + place(p->indices, p->wide_indices, e)) * q;
+            for (Py_ssize_t k = 0; k < q; k++) to[k] += x * slope[k];
+        }
+    }
+}
+
+/* Both triangles of Y' diag(c) Y */
+static void sparse_sandwich(const Pass *p, const Tile *tile, const double *c, double *out, Py_ssize_t start,
+                            Py_ssize_t stride)
+{
+    for (Py_ssize_t i = 0; i < tile->count; i++) {
+        int64_t first = place(p->indptr, p->wide_indptr, start + i), last = place(p->indptr, p->wide_indptr, start + i + 1);
+        out[0] += c[i];
+        for (int64_t a = first; a < last; a++) {
+            double f = c[i] * entry(p, a);
+            Py_ssize_t row = 1 + place(p->indices, p->wide_indices, a);
+            out[row] += f;
+            out[row * stride] += f;
+            for (int64_t b = first; b < last; b++)
+                out[row * stride + 1 + place(p->indices, p->wide_indices, b)] += f * entry(p, b);
+        }
+    }
+}
+
+static void turned(const double *in, double *out, Py_ssize_t rows, Py_ssize_t columns, int add)
+{
+    for (Py_ssize_t i = 0; i < rows; i++)
+        for (Py_ssize_t j = 0; j < columns; j++)
+            out[j * rows + i] = in[i * columns + j] + (add ? out[j * rows + i] : 0.0);
+}
+
+static void sparse_tile(const Pass *p, Tile *tile, const double *W, const double *V, double *sums, Py_ssize_t start)
+{
+    Py_ssize_t R = p->rows, q = p->q, D = p->D, size = D * q;
+    int coupled = p->kind == SOFTMAX;
+    sparse_scores(p, tile, W, tile->z, start);
+    if (p->need & PRODUCT) sparse_scores(p, tile, V, tile->v, start);
+    if (coupled) {
+        softmax(p, tile, start);
+        if (p->need & PRODUCT) softmax_product(p, tile);
+    } else
+        for (Py_ssize_t k = 0; k < q; k++) {
+            targets(p, tile, start, k, tile->z + k * R);
+            pointwise(p, tile, tile->z + k * R, tile->r + k * R, tile->c + k * R);
+            if (p->need & PRODUCT)
+                for (Py_ssize_t i = 0; i < R; i++) tile->v[k * R + i] *= tile->c[k * R + i];
+            if (p->need & HESSIAN) sparse_sandwich(p, tile, tile->c + k * R, p->hessian + k * D * D, start, D);
+        }
+    if (p->need & GRADIENT) sparse_adjoint(p, tile, tile->r, sums, start, 0);
+    if (p->need & PRODUCT) sparse_adjoint(p, tile, tile->v, sums + size, start, 0);
+    if (p->need & INTERCEPT && !coupled) sparse_adjoint(p, tile, tile->c, sums + 2 * size, start, 0);
+    if (!coupled && p->need & DIAGONAL) sparse_adjoint(p, tile, tile->c, sums + 3 * size, start, 1);
+    if (coupled && p->need & DIAGONAL) {
+        for (Py_ssize_t k = 0; k < q; k++)
+            for (Py_ssize_t i = 0; i < R; i++) {
+                double post = tile->z[k * R + i];
+                tile->v[k * R + i] = tile->s[i] * post * (1.0 - post);
+            }
+        sparse_adjoint(p, tile, tile->v, sums + 3 * size, start, 1);
+    }
+    for (Py_ssize_t k = 0; coupled && k < q && p->need & (HESSIAN | INTERCEPT); k++)
+        for (Py_ssize_t l = 0; l <= k; l++) {
+            pair_curvature(tile, k, l, R);
+            double sum = 0.0;
+            for (Py_ssize_t i = 0; i < tile->count; i++) sum += tile->c[i];
+            if (p->need & INTERCEPT) {
+                p->intercept[k * q + l] += sum;
+                if (l < k) p->intercept[l * q + k] += sum;
+            }
+            if (p->need & HESSIAN) {
+                sparse_sandwich(p, tile, tile->c, p->hessian + k * D * q * D + l * D, start, q * D);
+                if (l < k) sparse_sandwich(p, tile, tile->c, p->hessian + l * D * q * D + k * D, start, q * D);
+            }
+        }
+}
+
+static int sparse(const Pass *p)
+{
+    Py_ssize_t R = p->rows, q = p->q, D = p->D;
+    size_t size = (size_t)D * q;
+    double *memory = NULL;
+    if (posix_memalign((void **)&memory, 64, (6 * size + (size_t)R * (4 * q + 6) + q + 8) * 8) != 0) return -1;
+    double *W = memory, *V = W + size, *sums = V + size, *real = sums + 4 * size;
+    real += (64 - (uintptr_t)real % 64) % 64 / 8;
+    memset(sums, 0, 4 * size * 8);
+    turned(p->A, W, q, D, 0);
+    if (p->need & PRODUCT) turned(p->V, V, q, D, 0);
+    Tile tile = {0};
+    tile.z = real; tile.v = real + R * q; tile.r = real + 2 * R * q; tile.c = real + 3 * R * q;
+    real += 4 * R * q;
+    tile.t = real; tile.s = real + R; tile.own = real + 2 * R; tile.top = real + 3 * R; tile.rest = real + 4 * R;
+    tile.total = real + 5 * R;
+    tile.scaled = real + 6 * R;
+    for (Py_ssize_t start = 0; start < p->n; start += R) {
+        tile.count = p->n - start < R ? p->n - start : R;
+        sparse_tile(p, &tile, W, V, sums, start);
+    }
+    double *out[4] = {p->gradient, p->product, p->intercept, p->diagonal};
+    int asked[4] = {p->need & GRADIENT, p->need & PRODUCT, p->need & INTERCEPT && p->kind != SOFTMAX, p->need & DIAGONAL};
+    for (int k = 0; k < 4; k++)
+        if (asked[k]) turned(sums + k * size, out[k], D, q, 1);
+    free(memory);
+    return 0;
+}
+
+/* ---- Python ---- */
+
+/* evaluate(kind, need, margin, sides, X, center, A, V, codes, targets, shares, weight, offset, blas, out) -> None
+
+   X: (n, d) float32 or float64 of any strides, or (data, indices, indptr, d).  A, V: (q, D).  codes: (n,) int64, then
+   targets (K, q); or None, then targets (n, q).  shares: (K, q), or (1, q).  out: value and margin (2,), gradient
+   (q, D), Hessian, product, diagonal, intercept; None where not asked for.  Sums are added to what is there. */
+static const double *optional(Buffers *held, PyObject *object, const char *name, Py_ssize_t length)
+{
+    return object == Py_None ? NULL : float64_in(held, object, name, length);
+}
+
+static double *optional_out(Buffers *held, PyObject *object, const char *name, Py_ssize_t length)
+{
+    return object == Py_None ? NULL : float64_out(held, object, name, length);
+}
+
+/* X into the pass: entries and strides, or the three arrays of CSR rows */
+static int rows_of(Pass *p, Buffers *held, PyObject *X)
+{
+    if (!PyTuple_Check(X)) {
+        const Py_buffer *rows = hold(held, X, "X", PyBUF_STRIDES);
+        if (rows == NULL) return 0;
+        if (rows->ndim != 2 || (type_of(rows) != FLOAT64 && type_of(rows) != FLOAT32)) {
+            PyErr_SetString(PyExc_ValueError, "X must have two dimensions and hold float64 or float32 numbers.");
+            return 0;
+        }
+        p->x = rows->buf;
+        p->single = type_of(rows) == FLOAT32;
+        p->n = rows->shape[0];
+        p->d = rows->shape[1];
+        p->row_stride = rows->strides[0];
+        p->column_stride = rows->strides[1];
+        return 1;
+    }
+    PyObject *part[3];
+    if (!PyArg_ParseTuple(X, "OOOn", &part[0], &part[1], &part[2], &p->d)) return 0;
+    const Py_buffer *data = hold(held, part[0], "data", PyBUF_C_CONTIGUOUS);
+    const Py_buffer *indices = hold(held, part[1], "indices", PyBUF_C_CONTIGUOUS);
+    const Py_buffer *indptr = hold(held, part[2], "indptr", PyBUF_C_CONTIGUOUS);
+    if (held->failed) return 0;
+    p->x = data->buf;
+    p->single = type_of(data) == FLOAT32;
+    p->indices = indices->buf;
+    p->wide_indices = indices->itemsize == 8;
+    p->indptr = indptr->buf;
+    p->wide_indptr = indptr->itemsize == 8;
+    p->n = length_of(indptr) - 1;
+    return 1;
+}
+
+PyObject *kernel_evaluate(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *X, *center, *A, *V, *codes, *target, *shares, *weight, *offset, *blas;
+    PyObject *head, *gradient, *hessian, *product, *diagonal, *intercept;
+    Pass p = {0};
+    Buffers held = {0};
+    if (!PyArg_ParseTuple(args, "iid(dd)OOOOOOOOOO(OOOOOO)", &p.kind, &p.need, &p.margin, &p.low, &p.high, &X, &center,
+                          &A, &V, &codes, &target, &shares, &weight, &offset, &blas, &head, &gradient, &hessian,
+                          &product, &diagonal, &intercept))
+        return NULL;
+    if (!rows_of(&p, &held, X)) return release(&held);
+    const Py_buffer *weights = hold(&held, A, "A", PyBUF_C_CONTIGUOUS);
+    if (weights == NULL) return release(&held);
+    if (weights->ndim != 2 || type_of(weights) != FLOAT64 || weights->shape[1] != p.d + 1) {
+        PyErr_SetString(PyExc_ValueError, "A must be (q, 1 + d) in float64.");
+        return release(&held);
+    }
+    p.A = weights->buf;
+    p.q = weights->shape[0];
+    p.D = p.d + 1;
+    Py_ssize_t size = p.q * p.D;
+    p.center = optional(&held, center, "center", p.d);
+    p.V = optional(&held, V, "V", size);
+    p.codes = codes == Py_None ? NULL : int64_in(&held, codes, "codes", p.n);
+    p.targets = float64_in(&held, target, "targets", p.codes == NULL ? p.n * p.q : ANY_LENGTH);
+    p.shares = float64_in(&held, shares, "shares", ANY_LENGTH);
+    p.weight = optional(&held, weight, "weight", p.n);
+    p.offset = optional(&held, offset, "offset", ANY_LENGTH);
+    p.offset_width = p.offset == NULL || p.n == 0 ? 1 : length_of(&held.views[held.count - 1]) / p.n;
+    p.value = float64_out(&held, head, "value and margin", 2);
+    p.gradient = optional_out(&held, gradient, "gradient", size);
+    p.hessian = optional_out(&held, hessian, "hessian", p.kind == SOFTMAX ? size * size : size * p.D);
+    p.product = optional_out(&held, product, "product", size);
+    p.diagonal = optional_out(&held, diagonal, "diagonal", size);
+    p.intercept = optional_out(&held, intercept, "intercept", p.kind == SOFTMAX ? p.q * p.q : size);
+    if (held.failed) return release(&held);
+    p.margin_out = p.value + 1;
+    if (blas != Py_None && (p.syrk = (Syrk)PyCapsule_GetPointer(blas, PyCapsule_GetName(blas))) == NULL)
+        return release(&held);
+    int is_sparse = p.indptr != NULL, failed;
+    p.rows = is_sparse ? (p.q <= 64 ? 256 : 64) : p.D <= 1024 ? 256 : 64; /* a tile and its scores stay in the cache */
+    p.stride = p.rows + 8;
+    Py_BEGIN_ALLOW_THREADS
+    failed = is_sparse ? sparse(&p) : dense(&p);
+    Py_END_ALLOW_THREADS
+    release(&held);
+    return failed ? PyErr_NoMemory() : Py_NewRef(Py_None);
+}
