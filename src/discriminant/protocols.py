@@ -41,6 +41,41 @@ class Oracle(enum.Flag):
     LINEAR = enum.auto()  # ℓ is piecewise linear in z, so that a linear program minimises J
 
 
+class Need(enum.IntFlag):
+    """What an evaluation of J is asked for.  The numbers are those of ``kernels/c/evaluate.c``."""
+
+    VALUE = 1
+    GRADIENT = 2
+    HESSIAN = 4
+    PRODUCT = 8  # the Hessian times a direction
+    DIAGONAL = 16  # of the Hessian
+    INTERCEPT = 32  # the intercepts' rows of the Hessian, which dual bounds ask for
+
+
+@dataclass
+class Evaluation:
+    """What one pass over the rows finds at A: sums, so that those of two parts of the rows add."""
+
+    value: float
+    gradient: Array  # (1+d, q)
+    hessian: Array | None = None  # (q, 1+d, 1+d); coupled: (q(1+d), q(1+d)), outputs outermost
+    product: Array | None = None  # (1+d, q)
+    diagonal: Array | None = None  # (1+d, q)
+    intercept: Array | None = None  # (1+d, q): Yᵗ(s ℓ''); coupled: (q, q), Σ s ∂²ℓ
+    mass: Array | None = None  # (q,): Σ s ℓ''; not of coupled outputs
+    margin: float = float("inf")  # the least score on a row's own side; −inf where a target has none
+
+    def __iadd__(self, other: Evaluation) -> Evaluation:
+        self.value += other.value
+        self.gradient += other.gradient
+        for name in ("hessian", "product", "diagonal", "intercept", "mass"):
+            mine, more = getattr(self, name), getattr(other, name)
+            if mine is not None:
+                mine += more
+        self.margin = min(self.margin, other.margin)
+        return self
+
+
 @runtime_checkable
 class Criterion(Protocol):
     """A pointwise loss ℓ(t, z), row by row.  It never sees x, A, storage, classes or the intercept."""

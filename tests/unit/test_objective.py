@@ -156,6 +156,13 @@ class PickledBlocks:
     def n_features(self):
         return self.blocks.n_features
 
+    @property
+    def total(self):
+        return self.blocks.total
+
+    def counts(self, n_classes):
+        return self.blocks.counts(n_classes)
+
     def __iter__(self):
         return iter(self.blocks)
 
@@ -166,10 +173,8 @@ class PickledBlocks:
             part = pickle.loads(sent)(pickle.loads(pickle.dumps(block)))
             if total is None:
                 total = part
-            elif isinstance(part, tuple):
-                total = tuple(a + b for a, b in zip(total, part, strict=True))
             else:
-                total = total + part
+                total += part
         return total
 
 

@@ -124,7 +124,7 @@ def test_divergence_is_said_with_the_longest_stable_step(rates):
     found = GradientDescent(1.0, rates=rates, iterations=500).minimize(J, np.zeros((5, 1)))
     assert found.status.startswith("Diverged: J grew from 0.5 to")
     assert not found.converged
-    assert found.objective <= 0.5
+    assert found.objective <= 0.5 + 1e-15
     root = np.diag(np.sqrt(np.ones(5) if rates is None else rates))
     assert stable(found.status) == pytest.approx(2 / np.linalg.eigvalsh(root @ Y.T @ Y @ root / 150)[-1], rel=5e-3)
     again = GradientDescent(0.98 * stable(found.status), rates=rates, iterations=500).minimize(J, np.zeros((5, 1)))

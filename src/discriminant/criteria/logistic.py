@@ -26,6 +26,7 @@ class Logistic(Probability):
     array([[0.69314718]])
     """
 
+    kind: ClassVar[int | None] = 1
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.CONJUGATE
     recedes: ClassVar[bool] = True
     third_known: ClassVar[bool] = True

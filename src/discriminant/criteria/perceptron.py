@@ -28,6 +28,7 @@ class Perceptron(Margin):
     """
 
     margin: float = 0.0
+    kind: ClassVar[int | None] = 3
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.MARGIN | Oracle.LINEAR | Oracle.CONJUGATE
 
     def value(self, t: Array, z: Array) -> Array:
@@ -48,6 +49,7 @@ class Quadratic(Margin):
     """ℓ = max(0, b − tz)²."""
 
     margin: float = 0.0
+    kind: ClassVar[int | None] = 4
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.MARGIN | Oracle.CONJUGATE
 
     def value(self, t: Array, z: Array) -> Array:
@@ -72,6 +74,7 @@ class Relaxation(Margin):
     """ℓ = ½ max(0, b − tz)², which the objective divides by ‖y‖²."""
 
     margin: float = 1.0
+    kind: ClassVar[int | None] = 5
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.MARGIN | Oracle.CONJUGATE
     over_norm: ClassVar[float] = 1.0
 

@@ -23,6 +23,7 @@ class Pointwise(ABC):
     """ℓ(t, z), row by row, with the facts that the other parts of the package may ask for."""
 
     oracles: ClassVar[Oracle]
+    kind: ClassVar[int | None] = None  # its number in kernels/c/formulas.h; None: evaluated by the array body
     labels: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # targets of the negative and the positive class
     threshold: ClassVar[float | None] = 0.0  # score of indifference; None: half way between the two targets
     coupled: ClassVar[bool] = False  # one loss a row for all outputs together

@@ -21,6 +21,7 @@ from discriminant.protocols import Array, Oracle
 class Squared(Pointwise):
     """ℓ = ½(z − t)², for any real targets."""
 
+    kind: ClassVar[int | None] = 2
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.QUADRATIC | Oracle.CONJUGATE
     threshold: ClassVar[float | None] = None
 
@@ -46,6 +47,7 @@ class Squared(Pointwise):
 class SigmoidSquared(Probability):
     """ℓ = ½(t − σ(z))², for targets in [0, 1]."""
 
+    kind: ClassVar[int | None] = 6
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
     convex: ClassVar[bool] = False
 

@@ -22,10 +22,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from discriminant.data.evaluate import Evaluate
 from discriminant.data.labels import count_classes, distinct
-from discriminant.data.rows import DenseRows, FrameRows, SparseRows, as_rows
+from discriminant.data.rows import DenseRows, FrameRows, OriginRows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
+from discriminant.thresholds import PASS_WORK
 
 MOST_CHUNKS = 32
 LEAST_PER_CLASS = 300  # rows of each class in a drawn sample, where it has so many
@@ -148,7 +150,8 @@ class ArrayBlocks:
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
         """Σ_b kernel(b).  The kernel hands back a fresh object each time; ``+`` (or ``+=``) joins two of them."""
         total: Any = None
-        for part in ordered_map(partial(self._fold, kernel), self._chunks(), self._threads()):
+        chunks, threads = self._partition(kernel)
+        for part in ordered_map(partial(self._fold, kernel), chunks, threads):
             total = part if total is None else _add(total, part)
         drop_scratch()
         return total  # type: ignore[no-any-return]
@@ -160,6 +163,16 @@ class ArrayBlocks:
             total = part if total is None else _add(total, part)
         return total  # type: ignore[no-any-return]
 
+    def _partition(self, kernel: Any) -> tuple[list[list[tuple[int, int]]], int]:
+        """(chunks of blocks, threads); a compiled pass walks its rows in tiles itself, so its blocks are large."""
+        rows = self.rows.source if isinstance(self.rows, OriginRows) else self.rows
+        if self.block_rows or not (isinstance(kernel, Evaluate) and kernel.compiled and as_stored(rows)):
+            return self._chunks(), self._threads()
+        work = kernel.work(self.n_rows, self.n_values)
+        count = int(min(max(work // PASS_WORK, 1), MOST_CHUNKS, max(self.n_rows // 64, 1)))
+        edges = np.linspace(0, self.n_rows, count + 1).astype(int).tolist()
+        return [[edge] for edge in itertools.pairwise(edges)], 1 if count == 1 else workers()
+
     def _chunks(self) -> list[list[tuple[int, int]]]:
         bounds = self.bounds()
         if len(bounds) == 1:
@@ -170,6 +183,13 @@ class ArrayBlocks:
 
     def _threads(self) -> int:
         return 1 if self.n_values < SERIAL_VALUES else workers()
+
+
+def as_stored(rows: Any) -> bool:
+    """Whether compiled passes read these rows where they lie; others are converted a block at a time."""
+    if isinstance(rows, SparseRows):
+        return rows.X.dtype in (np.float64, np.float32)
+    return isinstance(rows, DenseRows) and rows.X.dtype.isnative and rows.X.dtype in (np.float64, np.float32)
 
 
 def spaced(n: int, count: int) -> Array:

@@ -53,6 +53,10 @@ class DenseDesign:
         result[1:, 1:] = self.values.T @ weighted
         return result
 
+    def adjoint_of_squares(self, G: Array) -> Array:
+        """(Y∘Y)ᵗ G."""
+        return np.vstack([G.sum(axis=0, keepdims=True), np.square(self.values).T @ G])
+
     def squared_norms(self) -> Array:
         """‖y‖² = 1 + ‖x‖² of each row."""
         return np.asarray(1.0 + np.einsum("ij,ij->i", self.values, self.values))
@@ -87,6 +91,10 @@ class SparseDesign:
         result[0, 1:] = result[1:, 0] = np.asarray(weighted.sum(axis=0)).ravel()
         result[1:, 1:] = (self.values.T @ weighted).toarray()
         return result
+
+    def adjoint_of_squares(self, G: Array) -> Array:
+        """(Y∘Y)ᵗ G."""
+        return np.vstack([G.sum(axis=0, keepdims=True), np.asarray(self.values.multiply(self.values).T @ G)])
 
     def squared_norms(self) -> Array:
         """‖y‖² = 1 + ‖x‖² of each row."""

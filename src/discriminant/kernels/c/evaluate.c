@@ -30,7 +30,7 @@ typedef struct {
     const int64_t *codes;
     Py_ssize_t offset_width;
     Syrk syrk;
-    double *value, *margin_out, *gradient, *hessian, *product, *diagonal, *intercept;
+    double *value, *margin_out, *mass, *gradient, *hessian, *product, *diagonal, *intercept;
 } Pass;
 
 typedef struct { /* of one tile */
@@ -163,22 +163,25 @@ static void sandwich_by_blas(const Pass *p, const Tile *tile, const double *c, d
 /* ---- losses ---- */
 
 #define LOSSES(formula) \
-    _Pragma("omp simd reduction(+:value) reduction(min:least)") for (Py_ssize_t i = 0; i < R; i++) \
+    _Pragma("omp simd reduction(+:value,mass) reduction(min:least)") for (Py_ssize_t i = 0; i < R; i++) \
     { \
         Loss l = formula(t[i], z[i], b); \
         value += s[i] * l.value; \
         r[i] = s[i] * l.gradient; \
         c[i] = s[i] * l.curvature; \
+        mass += c[i]; \
         double side = t[i] == high ? z[i] : t[i] == low ? -z[i] : -INFINITY; \
         side = s[i] > 0 ? side : INFINITY; \
         least = side < least ? side : least; \
     }
 
-static void pointwise(const Pass *p, const Tile *tile, const double *restrict z, double *restrict r, double *restrict c)
+static void pointwise(const Pass *p, const Tile *tile, Py_ssize_t k)
 {
     Py_ssize_t R = p->rows;
+    const double *restrict z = tile->z + k * R;
+    double *restrict r = tile->r + k * R, *restrict c = tile->c + k * R;
     const double *restrict t = tile->t, *restrict s = tile->s;
-    double b = p->margin, low = p->low, high = p->high, value = 0.0, least = *p->margin_out;
+    double b = p->margin, low = p->low, high = p->high, value = 0.0, mass = 0.0, least = *p->margin_out;
     switch (p->kind) {
     case LOGISTIC: LOSSES(logistic) break;
     case SQUARED: LOSSES(squared) break;
@@ -189,6 +192,7 @@ static void pointwise(const Pass *p, const Tile *tile, const double *restrict z,
     }
     *p->value += value;
     *p->margin_out = least;
+    p->mass[k] += mass;
 }
 
 /* The targets and shares of one output, and its offsets added to z */
@@ -241,6 +245,10 @@ static void softmax(const Pass *p, const Tile *tile, Py_ssize_t start)
         top[i] = hard && mine[i] > top[i] ? mine[i] : top[i];
         rest[i] = 0.0;
     }
+    if (!hard) /* mine becomes t.(z - top) */
+        for (Py_ssize_t k = 0; k < q; k++)
+            for (Py_ssize_t i = 0; i < m; i++)
+                mine[i] += p->targets[(start + i) * q + k] * (tile->z[k * R + i] - top[i]);
     for (Py_ssize_t k = 0; k < q; k++) {
         double *restrict z = tile->z + k * R;
 #pragma omp simd
@@ -259,12 +267,7 @@ static void softmax(const Pass *p, const Tile *tile, Py_ssize_t start)
         }
     } else {
         for (Py_ssize_t i = 0; i < m; i++) {
-            double dot = 0.0;
-            for (Py_ssize_t k = 0; k < q; k++) {
-                double target = p->targets[(start + i) * q + k];
-                dot += target == 0.0 ? 0.0 : target * (tile->z[k * R + i] > 0 ? log(tile->z[k * R + i]) : -745.0);
-            }
-            value += s[i] * (log1p_positive(rest[i] - 1.0) - dot);
+            value += s[i] * (log1p_positive(rest[i] - 1.0) - mine[i]);
             total[i] = 1.0 / rest[i];
         }
         for (Py_ssize_t i = m; i < R; i++) total[i] = 1.0 / q;
@@ -328,9 +331,9 @@ static void dense_pointwise(const Pass *p, Tile *tile, Py_ssize_t start)
     scores(p, tile, p->A, tile->z);
     if (p->need & PRODUCT) scores(p, tile, p->V, tile->v);
     for (Py_ssize_t k = 0; k < p->q; k++) {
-        double *z = tile->z + k * R, *r = tile->r + k * R, *c = tile->c + k * R;
-        targets(p, tile, start, k, z);
-        pointwise(p, tile, z, r, c);
+        double *c = tile->c + k * R;
+        targets(p, tile, start, k, tile->z + k * R);
+        pointwise(p, tile, k);
         if (p->need & PRODUCT)
             for (Py_ssize_t i = 0; i < R; i++) tile->v[k * R + i] *= c[i];
         if (p->need & DIAGONAL) squares(p, tile, c, tile->diagonal + k * D4);
@@ -564,7 +567,7 @@ static void sparse_tile(const Pass *p, Tile *tile, const double *W, const double
     } else
         for (Py_ssize_t k = 0; k < q; k++) {
             targets(p, tile, start, k, tile->z + k * R);
-            pointwise(p, tile, tile->z + k * R, tile->r + k * R, tile->c + k * R);
+            pointwise(p, tile, k);
             if (p->need & PRODUCT)
                 for (Py_ssize_t i = 0; i < R; i++) tile->v[k * R + i] *= tile->c[k * R + i];
             if (p->need & HESSIAN) sparse_sandwich(p, tile, tile->c + k * R, p->hessian + k * D * D, start, D);
@@ -631,8 +634,8 @@ static int sparse(const Pass *p)
 /* evaluate(kind, need, margin, sides, X, center, A, V, codes, targets, shares, weight, offset, blas, out) -> None
 
    X: (n, d) float32 or float64 of any strides, or (data, indices, indptr, d).  A, V: (q, D).  codes: (n,) int64, then
-   targets (K, q); or None, then targets (n, q).  shares: (K, q), or (1, q).  out: value and margin (2,), gradient
-   (q, D), Hessian, product, diagonal, intercept; None where not asked for.  Sums are added to what is there. */
+   targets (K, q); or None, then targets (n, q).  shares: (K, q), or (1, q).  out: value, margin and sums of s l''
+   (2 + q,), gradient (q, D), Hessian, product, diagonal, intercept; None where not asked for.  Sums are added to what is there. */
 static const double *optional(Buffers *held, PyObject *object, const char *name, Py_ssize_t length)
 {
     return object == Py_None ? NULL : float64_in(held, object, name, length);
@@ -707,7 +710,7 @@ PyObject *kernel_evaluate(PyObject *self, PyObject *args)
     p.weight = optional(&held, weight, "weight", p.n);
     p.offset = optional(&held, offset, "offset", ANY_LENGTH);
     p.offset_width = p.offset == NULL || p.n == 0 ? 1 : length_of(&held.views[held.count - 1]) / p.n;
-    p.value = float64_out(&held, head, "value and margin", 2);
+    p.value = float64_out(&held, head, "value, margin and mass", 2 + p.q);
     p.gradient = optional_out(&held, gradient, "gradient", size);
     p.hessian = optional_out(&held, hessian, "hessian", p.kind == SOFTMAX ? size * size : size * p.D);
     p.product = optional_out(&held, product, "product", size);
@@ -715,6 +718,7 @@ PyObject *kernel_evaluate(PyObject *self, PyObject *args)
     p.intercept = optional_out(&held, intercept, "intercept", p.kind == SOFTMAX ? p.q * p.q : size);
     if (held.failed) return release(&held);
     p.margin_out = p.value + 1;
+    p.mass = p.value + 2;
     if (blas != Py_None && (p.syrk = (Syrk)PyCapsule_GetPointer(blas, PyCapsule_GetName(blas))) == NULL)
         return release(&held);
     int is_sparse = p.indptr != NULL, failed;

@@ -10,7 +10,8 @@
 #include <Python.h>
 
 #define KERNELS(KERNEL) \
-    KERNEL(best_level, "The highest instruction-set level that this processor can run: a name of compiled.LEVELS.")
+    KERNEL(best_level, "The highest instruction-set level that this processor can run: a name of compiled.LEVELS.") \
+    KERNEL(evaluate, "J and its derivatives over some rows: see evaluate.c.")
 
 #define DECLARE(name, text) PyObject *kernel_##name(PyObject *self, PyObject *args);
 KERNELS(DECLARE)

@@ -1,0 +1,281 @@
+"""One pass over the rows: the value of J and, where asked, its derivatives.
+
+    z = Y A,    Σ s ℓ(t, z),    Yᵗ(s ℓ'),    Yᵗ diag(s ℓ'') Y,    Yᵗ(s ℓ'' ∘ Y V),    (Y∘Y)ᵗ(s ℓ''),
+
+with s_ij = w_i c_ij / Σ_i w_i c_ij the share of row i in output j.  ``Evaluate`` is a request: frozen, picklable,
+sent to the rows wherever they are (``Blocks.reduce``).  It has two bodies with the same answers: the compiled one
+(``kernels/c/evaluate.c``), for rows in memory and the criteria that it knows, and the array body below, for every
+criterion and where nothing is compiled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discriminant.codings import ClassCoding
+from discriminant.criteria import Pointwise
+from discriminant.data.rows import DenseDesign, OriginDesign, SparseDesign
+from discriminant.kernels import compiled
+from discriminant.protocols import Array, Block, Evaluation, Need, Oracle
+from discriminant.thresholds import BLAS_COLUMNS
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """J's sums over rows at A, as far as the rows know them: no penalty, no units.
+
+    Parameters
+    ----------
+    criterion : Pointwise
+    coding : ClassCoding or None
+        None: the rows carry targets (q) instead of class codes.
+    totals : (q,)
+        The weight of the rows that take part in each output.
+    A : (1+d, q)
+    need : Need
+    V : (1+d, q), optional
+        The direction of ``Need.PRODUCT``.
+    center : (d,), optional
+        Rows are measured from here: Y = [1, x − c].
+    offset : (n,) or (n, q), optional
+        Known parts of the scores.
+    """
+
+    criterion: Pointwise
+    coding: ClassCoding | None
+    totals: Array
+    A: Array
+    need: Need = Need.VALUE | Need.GRADIENT
+    V: Array | None = None
+    center: Array | None = None
+    offset: Array | None = None
+
+    def __call__(self, block: Block) -> Evaluation:
+        design, weight = block.design, self.weight(block)
+        if isinstance(design, OriginDesign):  # no intercept: its weight is nothing, and nothing is asked of it
+            A = self.A.copy()
+            A[0] = 0.0
+            inner = Block(design.inner, block.start, block.target, weight)
+            return without_intercept(replace(self, A=A)._run(inner))
+        return self._run(replace(block, weight=weight))
+
+    def _run(self, block: Block) -> Evaluation:
+        rows = compiled_rows(block.design) if self.compiled else None
+        return self._arrays(block) if rows is None else self._compiled(rows, block)
+
+    @cached_property
+    def compiled(self) -> bool:
+        """Whether the compiled body serves: rows are then taken in tiles, and parts of them may be large."""
+        one = Oracle.QUADRATIC in self.criterion.oracles and self.A.shape[1] > 1 and Need.HESSIAN in self.need
+        return self.criterion.kind is not None and compiled.load() is not None and not one
+
+    def work(self, n_rows: int, n_values: int) -> float:
+        """Multiplications of the compiled body, about: scores and slopes, losses, and the Hessian."""
+        q = self.A.shape[1]
+        pairs = q * (q + 1) / 2 if self.criterion.coupled else q
+        square = pairs * n_values * (n_values / max(n_rows, 1) + 1) / 2 if Need.HESSIAN in self.need else 0.0
+        return float(30.0 * n_rows * q + 2.0 * q * n_values + square)
+
+    @cached_property
+    def shares(self) -> tuple[Array, Array | None]:
+        """(shares (K, q) or (1, q), targets (K, q) or None): the share of a row of weight one, class by class."""
+        coupled = self.criterion.coupled
+        totals = np.broadcast_to(self.totals[:1], self.totals.shape) if coupled else self.totals
+        if self.coding is None:
+            return np.ascontiguousarray(1 / totals[None, :]), None
+        care = np.ones_like(self.coding.targets, dtype=np.float64) if coupled else self.coding.care / 1.0
+        return np.ascontiguousarray(care / totals), np.ascontiguousarray(self.coding.targets, dtype=np.float64)
+
+    def shift(self, block: Block) -> Array | None:
+        """(rows, 1) or (rows, q): the offsets of the block's rows."""
+        if self.offset is None:
+            return None
+        return np.asarray(self.offset[block.start : block.start + block.rows]).reshape(block.rows, -1)
+
+    def weight(self, block: Block) -> Array | None:
+        """w, over c‖y‖² where the criterion says so (relaxation)."""
+        weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        if not self.criterion.over_norm:
+            return weight
+        return np.asarray(
+            (1.0 if weight is None else weight) / (self.criterion.over_norm * block.design.squared_norms())
+        )
+
+    # The compiled body
+
+    def _compiled(self, rows: Any, block: Block) -> Evaluation:
+        D, q = self.A.shape
+        coupled, need = self.criterion.coupled, self.need
+        shares, targets = self.shares
+        codes = None
+        if targets is None:
+            targets = np.ascontiguousarray(block.target, dtype=np.float64)
+        else:
+            codes = np.ascontiguousarray(block.target, dtype=np.int64)
+        head, gradient = np.zeros(2 + q), np.zeros((q, D))
+        head[1] = np.inf
+        hessian = np.zeros((q * D, q * D) if coupled else (q, D, D)) if need & Need.HESSIAN else None
+        product = np.zeros((q, D)) if need & Need.PRODUCT else None
+        diagonal = np.zeros((q, D)) if need & Need.DIAGONAL else None
+        intercept = np.zeros((q, q) if coupled else (q, D)) if need & Need.INTERCEPT else None
+        blas = None
+        if hessian is not None and not coupled and self.criterion.convex and D > BLAS_COLUMNS and len(rows) != 4:
+            from scipy.linalg import cython_blas
+
+            blas = cython_blas.__pyx_capi__["dsyrk"]
+        module = compiled.load()
+        assert module is not None
+        module.evaluate(
+            self.criterion.kind, int(need | Need.GRADIENT), float(getattr(self.criterion, "margin", 0.0)),
+            self.criterion.labels, rows, self.center, np.ascontiguousarray(self.A.T),
+            None if self.V is None else np.ascontiguousarray(self.V.T), codes, targets, shares, block.weight,
+            None if self.offset is None else np.ascontiguousarray(self.shift(block), dtype=np.float64), blas,
+            (head, gradient, hessian, product, diagonal, intercept),
+        )  # fmt: skip
+        return Evaluation(
+            float(head[0]),
+            gradient.T,
+            hessian,
+            None if product is None else product.T,
+            None if diagonal is None else diagonal.T,
+            intercept if intercept is None or coupled else intercept.T,
+            None if coupled else head[2:],
+            float(head[1]),
+        )
+
+    # The array body
+
+    def _arrays(self, block: Block) -> Evaluation:
+        criterion, need = self.criterion, self.need
+        design, t, share, z, v = self.parts(block)
+        with np.errstate(over="ignore", invalid="ignore"):  # a step too far is the optimizer's to notice
+            value, slope = criterion.value_and_gradient(t, z)
+            found = Evaluation(_sum(share, value), design.adjoint(share * slope), margin=self._margin(t, z, share))
+            if not need & (Need.HESSIAN | Need.DIAGONAL | Need.INTERCEPT | Need.PRODUCT):
+                return found
+            if need & Need.PRODUCT and v is not None:
+                found.product = np.asarray(design.adjoint(share * criterion.curvature_product(t, z, v)))
+            if not need & (Need.HESSIAN | Need.DIAGONAL | Need.INTERCEPT):
+                return found
+            if need & Need.HESSIAN and self._one_for_all(share):
+                found.hessian = np.asarray(design.sandwich(np.broadcast_to(share[:, 0], block.rows)))[None]
+            curvature = criterion.curvature(t, z)
+            if criterion.coupled:
+                self._coupled(found, design, curvature * share[:, :, None])
+            else:
+                self._separate(found, design, curvature * share)
+        return found
+
+    def parts(self, block: Block) -> tuple[Any, Array, Array, Array, Array | None]:
+        """(the centred design, t (rows, q), s that broadcasts to it, z (rows, q), YV or None)."""
+        t, share = self.targets(block, block.weight)
+        design = centred(block.design, self.center)
+        q = self.A.shape[1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            both = design.scores(self.A if self.V is None else np.hstack([self.A, self.V]))
+        z, v = both[:, :q], None if self.V is None else both[:, q:]
+        shift = self.shift(block)
+        return design, t, share, z if shift is None else z + shift, v
+
+    def targets(self, block: Block, weight: Array | None) -> tuple[Array, Array]:
+        """t (rows, q) and s, which broadcasts to it: (1, 1) or (1, q) where the rows weigh the same."""
+        assert block.target is not None
+        totals = self.totals[:1] if self.criterion.coupled else self.totals
+        care = None
+        if self.coding is None:
+            t = np.asarray(block.target)
+        else:
+            t = self.coding.targets[block.target]
+            care = None if self.coding.care.all() else self.coding.care[block.target]
+        share = 1 / (totals[:1] if care is None else totals)[None, :]
+        if care is not None and not self.criterion.coupled:
+            share = share * care
+        return t, share if weight is None else share * weight[:, None]
+
+    def _one_for_all(self, share: Array) -> bool:
+        """Whether one matrix is the Hessian of every output: ℓ'' = 1, and the rows share alike."""
+        return Oracle.QUADRATIC in self.criterion.oracles and not self.criterion.coupled and share.shape[1] == 1
+
+    def _separate(self, found: Evaluation, design: Any, curvature: Array) -> None:
+        if self.need & Need.HESSIAN and found.hessian is None:
+            found.hessian = np.stack([design.sandwich(column) for column in curvature.T])
+        if self.need & Need.DIAGONAL:
+            found.diagonal = design.adjoint_of_squares(curvature)
+        if self.need & Need.INTERCEPT:
+            found.intercept = np.asarray(design.adjoint(curvature))
+        found.mass = curvature.sum(axis=0)
+
+    def _coupled(self, found: Evaluation, design: Any, curvature: Array) -> None:
+        q, D = curvature.shape[1], design.shape[1]
+        if self.need & Need.INTERCEPT:
+            found.intercept = curvature.sum(axis=0)
+        if self.need & Need.DIAGONAL:
+            found.diagonal = design.adjoint_of_squares(np.einsum("nkk->nk", curvature))
+        if not self.need & Need.HESSIAN:
+            return
+        matrix = np.empty((q, D, q, D))
+        for i in range(q):
+            for j in range(i, q):
+                matrix[i, :, j] = design.sandwich(curvature[:, i, j])
+                matrix[j, :, i] = matrix[i, :, j]
+        found.hessian = matrix.reshape(q * D, q * D)
+
+    def _margin(self, t: Array, z: Array, share: Array) -> float:
+        """The least score on its own side; for competing outputs own score − best other."""
+        if self.criterion.coupled:
+            own = t.argmax(axis=1)[:, None]
+            if self.coding is None or z.shape[1] < 2:
+                return -np.inf
+            mine = np.take_along_axis(z, own, axis=1)
+            rivals = z.copy()
+            np.put_along_axis(rivals, own, -np.inf, axis=1)
+            sides = mine - rivals.max(axis=1, keepdims=True)
+            share = share[:, :1]
+        else:
+            low, high = self.criterion.labels
+            sides = np.where(t == high, z, np.where(t == low, -z, -np.inf))
+        return float(np.where(share > 0, sides, np.inf).min(initial=np.inf))
+
+
+def centred(design: Any, center: Array | None) -> Any:
+    """The design of x − c; sparse rows have no centre."""
+    return design if center is None else DenseDesign(design.values - center)
+
+
+def without_intercept(found: Evaluation) -> Evaluation:
+    """The evaluation over rows y = (0, x): nothing in the intercepts' places."""
+    found.gradient[0] = 0.0
+    if found.product is not None:
+        found.product[0] = 0.0
+    if found.diagonal is not None:
+        found.diagonal[0] = 0.0
+    if found.hessian is not None:
+        D = len(found.gradient)
+        q = found.gradient.shape[1]
+        H = found.hessian if found.hessian.ndim == 3 else found.hessian.reshape(q, D, q, D)
+        H[:, 0] = 0.0
+        H[..., 0] = 0.0
+    return found
+
+
+def compiled_rows(design: Any) -> Any:
+    """The rows as the compiled body takes them: floats of any strides, or CSR's arrays; None where it cannot."""
+    if isinstance(design, SparseDesign):
+        X = design.raw if design.raw.dtype in (np.float64, np.float32) else design.values
+        return X.data, X.indices, X.indptr, X.shape[1]
+    if isinstance(design, DenseDesign):
+        raw = design.raw
+        native = raw.dtype.isnative and raw.dtype in (np.float64, np.float32)
+        return raw if native and type(raw) is np.ndarray else np.asarray(design.values)
+    return None
+
+
+def _sum(share: Array, value: Array) -> float:
+    """Σ s ℓ without an (n, q) product where all rows share alike."""
+    if share.size == 1:
+        return float(share.item() * value.sum())
+    return float(np.einsum("ij,ij->", np.broadcast_to(share, value.shape), value))
