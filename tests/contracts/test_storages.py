@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from decimal import Decimal
 
 import joblib
 import numpy as np
@@ -16,6 +17,7 @@ from scipy import sparse
 
 from contracts.judge import ours
 from discriminant import LogisticRegression, separability
+from discriminant.errors import DataError
 
 ESTIMATORS = ours() | {"unpenalised LogisticRegression": lambda **more: LogisticRegression(C=np.inf, **more)}
 SPARSE = [name for name, make in ESTIMATORS.items() if make().__sklearn_tags__().input_tags.sparse]
@@ -99,3 +101,68 @@ def test_a_separated_frame_of_unlike_columns_has_the_limit_of_its_numbers():
     np.testing.assert_array_equal(model.coef_, plain.coef_)
     np.testing.assert_array_equal(model.predict_proba(frame), plain.predict_proba(values))
     assert model.certificate_.separability.columns == tuple(frame.columns)
+
+
+def frames():
+    """The same numbers in columns of every kind that a linear model can read."""
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    plain = pd.DataFrame(separated(2)[0].round(2), columns=list("abcd"))
+    whole = plain.assign(a=(plain["a"] > 0).astype(float), b=plain["b"].round())
+    thin = pd.SparseDtype(float, 0.0)
+    return whole, {
+        "sparse columns": whole.astype(thin),
+        "a sparse column": whole.astype({"c": thin}),
+        "objects": whole.astype(object),
+        "a column of objects": whole.astype({"c": object}),
+        "decimals": whole.assign(c=[Decimal(str(value)) for value in whole["c"]]),
+        "nullable types": whole.astype({"a": "boolean", "b": "Int64", "c": "Float64"}),
+        "arrow types": whole.astype({"a": "bool[pyarrow]", "b": "int64[pyarrow]", "c": "double[pyarrow]"}),
+        "polars": pl.DataFrame(whole.astype({"a": bool, "b": int}).to_dict("list")),
+        "pyarrow": pl.DataFrame(whole.astype({"a": bool, "b": int}).to_dict("list")).to_arrow(),
+    }
+
+
+@pytest.mark.parametrize("kind", frames()[1])
+@pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "LogisticRegression", "Perceptron"])
+def test_columns_of_every_kind_are_the_same_numbers(name, kind):
+    plain, forms = frames()
+    y = separated(2)[1]
+    wanted = decisions(fitted(name, plain, y), plain)
+    np.testing.assert_allclose(decisions(fitted(name, forms[kind], y), forms[kind]), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "Int64", "Float64", "bool[pyarrow]", "object"])
+def test_a_missing_value_of_any_type_is_told_with_its_column(dtype):
+    import pandas as pd
+
+    X, y = separated(2)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["b"] = pd.array([True] * (len(y) - 1) + [None], dtype=dtype)
+    for name in ("LinearDiscriminantAnalysis", "LogisticRegression", "Perceptron"):
+        with pytest.raises(DataError, match=rf"contains NaN: column ('b'|1) in row {len(y) - 1}"):
+            fitted(name, frame, y)
+
+
+def test_what_is_no_number_among_objects_is_told():
+    import pandas as pd
+
+    X, y = separated(2)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for odd in ("x", 1j, (1, 2)):
+        odd_one = frame.assign(c=pd.Series([*X[:-1, 2], odd], dtype=object))
+        with pytest.raises(DataError, match=rf"Column 'c' holds .* in row {len(y) - 1}, .* needs numbers"):
+            fitted("LogisticRegression", odd_one, y)
+    with pytest.raises(DataError, match=r"Column 'c' holds .* needs numbers"):
+        fitted("LogisticRegression", frame.assign(c=X[:, 2].astype(complex)), y)
+
+
+def test_a_query_is_refused_in_a_sentence_that_says_how_to_run_it():
+    pl, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+    X, y = separated(2)
+    table = pl.DataFrame(X, schema=list("abcd")).to_arrow()
+    model = fitted("LogisticRegression", table, y)
+    for query, how in ((pl.from_arrow(table).lazy(), "collect"), (duckdb.from_arrow(table), "arrow")):
+        for ask in (lambda query=query: fitted("Perceptron", query, y), lambda query=query: model.predict(query),
+                    lambda query=query: separability(query, y)):  # fmt: skip
+            with pytest.raises(DataError, match=rf"a query.*query\.{how}\(\)"):
+                ask()

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from discriminant.protocols import Array
 DENSE_BLOCK_VALUES = 200_000  # 1.6 MB of float64: a block stays in the cache, and a call is worth its time
 LEAST_BLOCK_ROWS = 1_024  # below this the rank-k update is bound by writing its d × d result
 MOST_BLOCK_VALUES = 4_000_000
+REAL = (Real, Decimal, np.bool_)  # numbers among the objects of a column
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,7 @@ class FrameRows:
     def _dense(block: Any) -> DenseDesign:
         values = np.empty((block.shape[0], block.shape[1]))
         for j, name in enumerate(block.columns):
-            values[:, j] = np.asarray(block[name].to_numpy(), dtype=np.float64)
+            values[:, j] = column_numbers(block[name])
         return DenseDesign(values)
 
 
@@ -325,6 +328,36 @@ class OriginRows:
         return np.asarray(self.source.columns(indices))
 
 
+def column_numbers(series: Any) -> Array:
+    """A column of a frame (narwhals') in float64, NaN where a value is missing; DataError where one is no number."""
+    native = series.to_native()
+    if hasattr(native, "sparse") or str(getattr(native, "dtype", "")) == "boolean":  # pandas' own
+        return np.asarray(native.to_numpy(dtype=np.float64, na_value=np.nan))
+    values = series.to_numpy()
+    if values.dtype == object:
+        missing = series.is_null().to_numpy()
+        wrong = [row for row in np.flatnonzero(~missing) if not isinstance(values[row], REAL)]
+        values = np.where(missing, np.nan, values)
+    else:
+        wrong = [] if values.dtype.kind in "fiub" else [0]
+    if wrong:
+        raise DataError(
+            f"Column {series.name!r} holds {values[wrong[0]]!r} in row {wrong[0]}, and a linear discriminant needs "
+            "numbers. Encode it (for example with sklearn.preprocessing.OneHotEncoder) or drop it."
+        )
+    return np.asarray(values, dtype=np.float64)
+
+
+def require_rows(X: Any) -> None:
+    """Refuse a query that has not been run, told by its type: to ask one for its columns may run it."""
+    if type(X).__name__ in ("LazyFrame", "DuckDBPyRelation"):
+        how = "collect()" if hasattr(X, "collect") else "arrow()"
+        raise DataError(
+            f"X is a {type(X).__name__}: a query, whose rows are not there yet and need not come in the same order "
+            f"twice. Run it once, and take X and y from the result: table = query.{how}."
+        )
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame; asks by attributes, so that no frame library is loaded to find out."""
     return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray) and not callable(X.columns)
@@ -352,6 +385,7 @@ def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
     """X as a source of rows, in place: no copy of a dense array, a CSR matrix or a frame (CSC becomes CSR)."""
     if isinstance(X, DenseRows | SparseRows | FrameRows | MappedRows | OriginRows) or hasattr(X, "blocks_type"):
         return X  # type: ignore[no-any-return]  # the last ones, and rows of a source, answer the same questions
+    require_rows(X)
     if is_sparse(X):
         return SparseRows(_summed(X if X.format == "csr" else X.tocsr()))
     if is_frame(X):
@@ -388,7 +422,9 @@ def _frame_rows(X: Any) -> DenseRows | FrameRows:
 
     frame = nw.from_native(X, eager_only=True)
     for name, dtype in frame.schema.items():
-        if not (dtype.is_numeric() or dtype == nw.Boolean):
+        if dtype in (nw.Object, nw.Unknown):
+            column_numbers(frame[name])  # pandas' objects and sparse columns may hold numbers: it tells if not
+        elif not (dtype.is_numeric() or dtype == nw.Boolean):
             raise DataError(
                 f"Column {name!r} holds {dtype} values and a linear discriminant needs numbers. "
                 "Encode it (for example with sklearn.preprocessing.OneHotEncoder) or drop it."

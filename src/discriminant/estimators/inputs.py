@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discriminant.data import ArrayBlocks, as_rows, encode_labels, is_frame, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type
-from discriminant.data.rows import require_unique_names
+from discriminant.data.rows import require_rows, require_unique_names
 from discriminant.data.sources import PROVED, SAMPLE_FIRST, LabelsMisjudged, find_source
 from discriminant.errors import DataError, ParameterError, ScaleWarning, names, warn
 from discriminant.estimators.compiled import TRUSTED, note_columns, require_columns
@@ -93,6 +93,7 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     if TRUSTED.get() and hasattr(estimator, "n_features_in_"):
         return X
     require_unmasked(X, "X")
+    require_rows(X)
     if is_frame(X):
         require_unique_names(X)
         validate_data(estimator, X=X, reset=reset, skip_check_array=True)
