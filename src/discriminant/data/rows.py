@@ -336,7 +336,7 @@ def column_numbers(series: Any) -> Array:
     values = series.to_numpy()
     if values.dtype == object:
         missing = series.is_null().to_numpy()
-        wrong = [row for row in np.flatnonzero(~missing) if not isinstance(values[row], REAL)]
+        wrong = [int(row) for row in np.flatnonzero(~missing) if not isinstance(values[row], REAL)]
         values = np.where(missing, np.nan, values)
     else:
         wrong = [] if values.dtype.kind in "fiub" else [0]
