@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 import discriminant
 from discriminant import LogisticRegression
-from discriminant.errors import DataError, DiscriminantWarning
+from discriminant.errors import DataError, DiscriminantWarning, ParameterError
 
 
 def quasi(n=200, d=4, K=2, seed=0):
@@ -259,3 +259,9 @@ def test_weights_that_separate_many_columns_spare_the_exact_arithmetic_on_them(m
         model = LogisticRegression(C=np.inf).fit(X, y)
     assert model.certificate_.separability.verdict == "separable"
     assert (model.predict(X) == y).all()
+
+
+def test_an_offset_is_not_dropped_where_it_has_no_meaning():
+    X, y = quasi()
+    with pytest.raises(ParameterError, match="offset= has no effect with penalty='jeffreys'"):
+        LogisticRegression(penalty="jeffreys").fit(X, y, offset=np.ones(len(y)))

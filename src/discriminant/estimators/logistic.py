@@ -199,6 +199,8 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
             return self
         self.__dict__.pop("coding_", None)
         if self.penalty == "jeffreys":
+            if offset is not None:
+                raise ParameterError("offset= has no effect with penalty='jeffreys'; leave out one of the two.")
             return fit_firth(self, X, y, sample_weight)  # type: ignore[no-any-return]
         strength = check_parameters(self)
         start, before = self._start(), getattr(self, "classes_", ())
