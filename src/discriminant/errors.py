@@ -91,6 +91,14 @@ def warn(text: str, category: type[Warning] = DiscriminantWarning) -> None:
     warnings.warn(_lines(text), category, stacklevel=depth)
 
 
+def as_numbers(values: Any, name: str) -> np.ndarray:
+    """The values of a parameter as float64, or a sentence that names the parameter."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must hold numbers, as many in each row; it is {values!r}.") from None
+
+
 def names(items: Sequence[Any], most: int = 5) -> str:
     """A readable list: at most ``most`` items, then "and 37 more".
 

@@ -285,7 +285,7 @@ def test_bad_parameters_get_a_sentence(iris):
     for options, sentence in [
         ({"priors": [0.5, 0.5]}, "one prior for each class"),
         ({"priors": [0.5, -0.5, 1]}, "non-negative"),
-        ({"shrinkage": 1.5}, "from 0 to 1"),
+        ({"shrinkage": 1.5}, "'shrinkage' parameter"),
         ({"form": "round"}, "must be one of"),
         ({"n_components": 3}, "n_components cannot be larger than"),
         ({"form": "diagonal", "shrinkage": 0.1}, "give one of them"),

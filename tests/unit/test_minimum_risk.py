@@ -118,8 +118,8 @@ def test_a_reject_label_that_is_a_class_is_refused():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"reject_cost": "high"}, "must be a number"),
-        ({"reject_cost": np.nan}, "finite number"),
+        ({"reject_cost": "high"}, "'reject_cost' parameter"),
+        ({"reject_cost": np.nan}, "'reject_cost' parameter"),
         ({"actions": ["a"]}, "say with costs"),
         ({"costs": np.ones((2, 2))}, "costs has shape"),
         ({"priors": [0.5, 0.5]}, "3 classes"),

@@ -22,7 +22,7 @@ import numpy as np
 
 from discriminant.codings.coupling import pairs
 from discriminant.codings.matrix import ClassCoding
-from discriminant.errors import ParameterError, names
+from discriminant.errors import ParameterError, as_numbers, names
 from discriminant.protocols import Array
 
 MOST_TARGETS = 30_000_000
@@ -83,7 +83,7 @@ def make_coding(
     elif isinstance(coding, str):
         made = _by_name(coding.lower().replace("_", "-"), K, counts, labels, threshold)
     else:
-        made = _from_matrix(np.asarray(coding, dtype=np.float64), K, labels, threshold)
+        made = _from_matrix(as_numbers(coding, "coding"), K, labels, threshold)
     return made if decoder is None else made.with_decoder(decoder)
 
 

@@ -17,7 +17,7 @@ from discriminant.criteria.squared import SigmoidSquared, Squared
 from discriminant.criteria.zero_one import ZeroOne
 from discriminant.errors import ParameterError, names
 
-_BY_NAME: dict[str, type[Pointwise]] = {
+CRITERIA: dict[str, type[Pointwise]] = {
     "hinge": Hinge,
     "kesler": Kesler,
     "logistic": Logistic,
@@ -37,10 +37,10 @@ def make_criterion(criterion: str | Pointwise) -> Pointwise:
     if isinstance(criterion, Pointwise):
         return criterion
     if isinstance(criterion, str):
-        found = _BY_NAME.get(criterion.replace("_", "-"))
+        found = CRITERIA.get(criterion.lower().replace("_", "-"))
         if found is not None:
             return found()
-        raise ParameterError(f"There is no criterion {criterion!r}; choose among {names(sorted(_BY_NAME), most=20)}.")
+        raise ParameterError(f"There is no criterion {criterion!r}; choose among {names(sorted(CRITERIA), most=20)}.")
     raise ParameterError(
         f"A criterion is a name or an instance of a subclass of discriminant.criteria.Pointwise; "
         f"{criterion!r} is neither."
@@ -48,6 +48,7 @@ def make_criterion(criterion: str | Pointwise) -> Pointwise:
 
 
 __all__ = [
+    "CRITERIA",
     "Hinge",
     "Kesler",
     "Logistic",

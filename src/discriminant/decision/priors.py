@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.decision.posteriors import log_softmax
-from discriminant.errors import DataError, ParameterError, names, warn
+from discriminant.errors import DataError, ParameterError, as_numbers, names, warn
 from discriminant.protocols import Array
 
 
@@ -30,7 +30,7 @@ def check_priors(priors: Any, classes: Sequence[Any] | Array, *, name: str = "pr
     """
     if isinstance(priors, Mapping):
         priors = _from_mapping(priors, classes, name)
-    values = np.asarray(priors, dtype=np.float64)
+    values = as_numbers(priors, name)
     if values.shape != (len(classes),):
         raise ParameterError(
             f"{name} has shape {values.shape} and there are {len(classes)} classes ({names(list(classes))}): "

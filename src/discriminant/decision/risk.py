@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.errors import ParameterError, names
+from discriminant.errors import ParameterError, as_numbers, names
 from discriminant.protocols import Array
 
 MOST_CLASSES = 10_000
@@ -54,9 +54,9 @@ def check_costs(
         acts = list(rows) if actions is None else list(actions)
         if set(acts) != set(rows):
             raise ParameterError(f"costs has rows for {names(list(rows))}, and actions names {names(acts)}.")
-        matrix = np.array([[float(rows[act][label]) for label in known] for act in acts])
+        matrix = as_numbers([[rows[act][label] for label in known] for act in acts], "costs")
     else:
-        matrix = np.array(costs, dtype=np.float64)
+        matrix = as_numbers(costs, "costs").copy()
         acts = known if actions is None else list(actions)
     if matrix.shape != (len(acts), len(known)):
         raise ParameterError(

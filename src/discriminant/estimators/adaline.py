@@ -10,7 +10,8 @@ Widrow and Hoff 1960; Duda, Hart and Stork 5.8; PRML 4.1.7.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,9 +21,23 @@ from discriminant.criteria import Pointwise, Squared
 from discriminant.errors import MismatchError, warn
 from discriminant.estimators.discriminative import Reading, Task
 from discriminant.estimators.general import starting_weights
-from discriminant.estimators.inputs import check_choice
-from discriminant.estimators.parts import ONE_OUTPUT
-from discriminant.estimators.sequential import SequentialClassifier, check_number
+from discriminant.estimators.parameters import (
+    BASIS,
+    BOOLEAN,
+    CALLBACK,
+    CLASS_WEIGHT,
+    COUNT,
+    DECODER,
+    LABEL,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RANDOM_STATE,
+    START,
+    Among,
+    Number,
+)
+from discriminant.estimators.parts import CODING, ONE_OUTPUT
+from discriminant.estimators.sequential import SequentialClassifier
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import ClosedForm, Constant, GradientDescent, Power, SingleSample, check_conditions
 from discriminant.optimize.choose import Choice
@@ -79,6 +94,31 @@ class Adaline(SequentialClassifier):
     """
 
     _schedule: Power
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "eta0": [Among("auto"), POSITIVE, callable],
+        "mode": [Among("single-sample", "batch")],
+        "margin": [POSITIVE],
+        "max_iter": [COUNT],
+        "tol": [NOT_NEGATIVE],
+        "threshold": [NOT_NEGATIVE],
+        "shuffle": BOOLEAN,
+        "average": BOOLEAN,
+        "random_state": RANDOM_STATE,
+        "early_stopping": BOOLEAN,
+        "validation_fraction": [Number(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [COUNT],
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": BOOLEAN,
+        "fit_intercept": BOOLEAN,
+        "coding": CODING,
+        "decoder": DECODER,
+        "reject_label": LABEL,
+        "basis": BASIS,
+        "start": START,
+        "trace": BOOLEAN,
+        "callback": CALLBACK,
+    }
 
     def __init__(
         self,
@@ -200,17 +240,8 @@ class Adaline(SequentialClassifier):
         return not self.certificate_.converged
 
     def _check_parameters(self) -> None:
-        check_choice(self, "mode", ("single-sample", "batch"))
-        check_number(self, "margin", 0, open_low=True)
-        check_number(self, "max_iter", 1, whole=True)
-        check_number(self, "tol", 0)
-        check_number(self, "threshold", 0)
         self._check_mode()
-        if isinstance(self.eta0, str):
-            check_choice(self, "eta0", ("auto",))
-        elif not callable(self.eta0):
-            check_number(self, "eta0", 0, open_low=True)
-        elif self.mode == "single-sample" and not check_conditions(self.eta0).stochastic:
+        if callable(self.eta0) and self.mode == "single-sample" and not check_conditions(self.eta0).stochastic:
             warn(
                 f"The steps eta0(k) break the conditions under which LMS settles: "
                 f"{check_conditions(self.eta0).sentence()}",

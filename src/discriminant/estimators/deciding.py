@@ -33,6 +33,11 @@ class Deciding(Compiled):
     criterion_: Pointwise
     _features: FeatureMap | None
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
     def decision_function(self, X: Any) -> Array:
         """Class scores (n, K); two classes: (n,), positive for ``classes_[1]``."""
         rows = self._checked(X)
@@ -109,6 +114,10 @@ class Deciding(Compiled):
         if not np.isfinite(z).all():
             raise DataError("The scores of some rows are not finite: the values of X are too large. Rescale them.")
         return z
+
+    def _names(self) -> list[str] | None:
+        found = getattr(self, "feature_names_in_", None)
+        return None if found is None else [str(name) for name in found]
 
     def _reject_label(self) -> Any:
         return reject_label(self)

@@ -24,6 +24,7 @@ from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.features import FeatureMap, fit_features
 from discriminant.estimators.inputs import all_or_nothing, read_labels, read_rows, read_sample
 from discriminant.estimators.logistic_parameters import class_weights
+from discriminant.estimators.parameters import require_valid
 from discriminant.estimators.parts import link_of, prepare_optimizer
 from discriminant.estimators.targets import needed_coding
 from discriminant.estimators.units import in_units_of_X, own_units, warn_of_scales, warn_of_weights
@@ -66,11 +67,6 @@ class Task:
 class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimator):
     """A classifier whose fit is argmin J.  A subclass says in ``_choose`` of which J and by which optimizer."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     # What a subclass says
 
     def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
@@ -99,6 +95,7 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which optimizer ``fit`` would use on these data, and why."""
+        require_valid(self)
         before = dict(self.__dict__)
         try:
             return self._task(self._read(X, y, sample_weight)).choice
@@ -240,10 +237,6 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
             passes=float(solution.passes),
             notes=(str(task.choice), *solution.notes),
         )
-
-    def _names(self) -> list[str] | None:
-        found = getattr(self, "feature_names_in_", None)
-        return None if found is None else [str(name) for name in found]
 
 
 def too_long(blocks: ArrayBlocks) -> str:

@@ -9,7 +9,7 @@ for the direction; Gaussians are fitted to the projections only, to place the th
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.errors import ParameterError, warn
 from discriminant.estimators.closed_summaries import FisherInference
 from discriminant.estimators.gaussian import condition_number, reread, warn_of_rank
-from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_tolerance
+from discriminant.estimators.inputs import Sample, all_or_nothing
 from discriminant.estimators.moments import MomentClassifier
+from discriminant.estimators.parameters import BASIS, COUNT, NOT_NEGATIVE, PRIORS, Among
 from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.gaussian.projection import (
     THRESHOLDS,
@@ -94,6 +95,15 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     0.987
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "threshold": [Among(*THRESHOLDS)],
+        "direction": [Among("fisher", "mean-difference")],
+        "priors": PRIORS,
+        "n_components": [None, COUNT],
+        "tol": [None, NOT_NEGATIVE],
+        "basis": BASIS,
+    }
+
     def __init__(
         self,
         threshold: str = "gaussian",
@@ -114,14 +124,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
-        self._check_parameters()
         sample = self._read(X, y, sample_weight)
         return self._learn(self._moments(sample), sample.classes, sample.dtype, sample)
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; the result is that of one fit on all of them.  ``classes`` on the first call."""
-        self._check_parameters()
         known = self._classes_for(y, classes)
         sample = self._read(X, y, sample_weight, known)
         moments = self._moments(sample)
@@ -203,11 +211,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
 
     # Learning
 
-    def _check_parameters(self) -> None:
-        check_tolerance(self)
-        check_choice(self, "threshold", THRESHOLDS)
-        check_choice(self, "direction", ("fisher", "mean-difference"))
-
     def _moments(self, sample: Sample) -> ClassMoments:
         K = len(sample.classes)
         if K > 2 and self.threshold in ("equal-error", "mean"):
@@ -244,7 +247,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         """The axes asked for, and whether the Gram matrices are good enough for the variances along them."""
         most = min(len(priors) - 1, moments.n_features)
         count = most if self.n_components is None else self.n_components
-        if not isinstance(count, int | np.integer) or not 1 <= count <= most:
+        if count > most:
             raise ParameterError(
                 f"n_components must be a whole number from 1 to min(n_features, n_classes - 1) = {most}; "
                 f"it is {count!r}."

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discriminant.bases.expansion import generator
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Pointwise, Quadratic, Relaxation
-from discriminant.errors import ParameterError
+from discriminant.errors import ParameterError, as_numbers
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading
-from discriminant.estimators.parts import fit_together
+from discriminant.estimators.parameters import (
+    BASIS,
+    BOOLEAN,
+    CALLBACK,
+    CLASS_WEIGHT,
+    DECODER,
+    LABEL,
+    RANDOM_STATE,
+    START,
+)
+from discriminant.estimators.parts import CODING, CRITERION, OPTIMIZER, PENALTY, fit_together
 from discriminant.objective import PointwiseObjective
 from discriminant.penalties import WeightPenalty, make_penalty
 from discriminant.protocols import Array
@@ -72,6 +82,23 @@ class Discriminant(DiscriminativeClassifier):
     (0.99, 'linear-program')
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "basis": BASIS,
+        "criterion": CRITERION,
+        "penalty": PENALTY,
+        "coding": CODING,
+        "optimizer": OPTIMIZER,
+        "decoder": DECODER,
+        "reject_label": LABEL,
+        "class_weight": CLASS_WEIGHT,
+        "fit_intercept": BOOLEAN,
+        "start": START,
+        "random_state": RANDOM_STATE,
+        "warm_start": BOOLEAN,
+        "trace": BOOLEAN,
+        "callback": CALLBACK,
+    }
+
     def __init__(
         self,
         basis: Any = None,
@@ -122,10 +149,8 @@ def starting_weights(start: Any, objective: PointwiseObjective, random_state: An
     if start is None:
         return np.zeros(shape)
     if isinstance(start, str):
-        if start != "random":
-            raise ParameterError(f"start is {start!r}; it must be None, 'random' or an array of weights.")
         return generator(random_state).uniform(-0.01, 0.01, shape)
-    weights = np.array(start, dtype=np.float64)
+    weights = as_numbers(start, "start").copy()
     if weights.ndim == 1:
         weights = weights[:, None]
     if weights.shape != shape or not np.isfinite(weights).all():

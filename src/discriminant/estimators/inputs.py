@@ -7,7 +7,7 @@ Missing values are not searched here; the sums show them (``data.check``).
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,8 +20,9 @@ from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type
 from discriminant.data.rows import require_rows, require_unique_names
 from discriminant.data.sources import PROVED, SAMPLE_FIRST, LabelsMisjudged, find_source
-from discriminant.errors import DataError, ParameterError, ScaleWarning, names, warn
+from discriminant.errors import DataError, ScaleWarning, names, warn
 from discriminant.estimators.compiled import TRUSTED, note_columns, require_columns
+from discriminant.estimators.parameters import require_valid
 from discriminant.protocols import Array
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -51,11 +52,12 @@ def all_or_nothing(fit: Method) -> Method:
     """A fit that fails leaves the estimator as it was: never half of a new model on top of an old one.
 
     NumPy's floating-point warnings are held back: what overflows is found in the result and told in a sentence that
-    names the column, which they cannot do.
+    names the column, which they cannot do.  Parameters are checked before anything else.
     """
 
     @functools.wraps(fit)
     def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        require_valid(self)
         before = dict(vars(self))
         token = PROVED.set(not getattr(self, "_counts_classes", False))
         first = SAMPLE_FIRST.set(getattr(self, "_begins_with_sample", False))
@@ -220,33 +222,3 @@ def _recode(found: Array, codes: Array, classes: Array) -> tuple[Array, Array]:
     if codes.dtype == table.dtype and (table == np.arange(len(table))).all():
         return classes, codes
     return classes, table[codes]
-
-
-def check_choice(estimator: Any, name: str, options: Sequence[Any]) -> None:
-    """Refuse a parameter that is not among its options."""
-    value = getattr(estimator, name)
-    if not any(value is option or (isinstance(option, str) and value == option) for option in options):
-        raise ParameterError(
-            f"The {name!r} parameter of {type(estimator).__name__} must be one of {names(list(options), most=9)}. "
-            f"Got {value!r} instead."
-        )
-
-
-def check_tolerance(estimator: Any) -> None:
-    """Refuse a ``tol`` that is neither None nor a number ≥ 0."""
-    tol = estimator.tol
-    if tol is not None and (
-        isinstance(tol, bool) or not isinstance(tol, int | float | np.number) or not 0 <= tol < np.inf
-    ):
-        raise ParameterError(
-            f"The 'tol' parameter of {type(estimator).__name__} must be None or a number ≥ 0. Got {tol!r} instead."
-        )
-
-
-def check_fraction(estimator: Any, name: str) -> None:
-    """Refuse a parameter that is not a number from 0 to 1."""
-    value = getattr(estimator, name)
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
-        raise ParameterError(
-            f"The {name!r} parameter of {type(estimator).__name__} must be a number from 0 to 1. Got {value!r} instead."
-        )

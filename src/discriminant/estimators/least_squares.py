@@ -8,7 +8,7 @@ pull the boundary, a class between two others is masked, and separable data need
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +22,8 @@ from discriminant.estimators.deciding import reject_label
 from discriminant.estimators.gaussian import condition_number
 from discriminant.estimators.inputs import Sample, all_or_nothing
 from discriminant.estimators.moments import MomentClassifier
-from discriminant.estimators.targets import class_coding, class_margins, needed_coding, row_margins
+from discriminant.estimators.parameters import BASIS, DECODER, LABEL, NOT_NEGATIVE, POSITIVE, Named
+from discriminant.estimators.targets import CODINGS, class_coding, class_margins, needed_coding, row_margins
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
 from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.model import LinearDiscriminant
@@ -78,6 +79,15 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
     coding_: ClassCoding
     targets_: Array
     _margins: MarginMoments | None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "coding": [Named(*CODINGS), ClassCoding, "array-like"],
+        "alpha": [NOT_NEGATIVE],
+        "margin": [None, POSITIVE, "array-like"],
+        "decoder": DECODER,
+        "reject_label": LABEL,
+        "basis": BASIS,
+    }
 
     def __init__(
         self,
@@ -245,9 +255,6 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
 
     def _sums(self, sample: Sample, margin: Any) -> tuple[ClassMoments, MarginMoments | None]:
         """Class moments, and those of the rows weighted by their margins where there are margins."""
-        number = isinstance(self.alpha, int | float | np.number) and not isinstance(self.alpha, bool)
-        if not number or not 0 <= self.alpha < np.inf:
-            raise ParameterError(f"alpha is a penalty and must be a number from 0 upwards; it is {self.alpha!r}.")
         K = len(sample.classes)
         coding = class_coding(self.coding, K, np.ones(K), self.decoder)
         moments = class_moments(sample.blocks, K, by_class=not coding.care.all())

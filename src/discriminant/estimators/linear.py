@@ -8,7 +8,7 @@ its three solvers are accepted and give one answer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -21,10 +21,19 @@ from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores,
 from discriminant.estimators.inputs import (
     Sample,
     all_or_nothing,
-    check_choice,
-    check_fraction,
-    check_tolerance,
     require_fitted,
+)
+from discriminant.estimators.parameters import (
+    BASIS,
+    BOOLEAN,
+    COUNT,
+    COVARIANCE,
+    FORM,
+    FRACTION,
+    GUEST,
+    NOT_NEGATIVE,
+    PRIORS,
+    Among,
 )
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.moments import ClassMoments, class_moments
@@ -85,6 +94,19 @@ class LinearDiscriminantAnalysis(
     >>> round(lda.score(iris.X, iris.y), 2), round(lda.loo_score(iris.X, iris.y), 2)
     (0.98, 0.98)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [Among("auto", "svd", "lsqr", "eigen")],
+        "shrinkage": [None, FRACTION, Among("auto", *SHRINKAGES)],
+        "priors": PRIORS,
+        "n_components": [None, COUNT],
+        "store_covariance": BOOLEAN,
+        "tol": [None, NOT_NEGATIVE],
+        "covariance_estimator": GUEST,
+        "covariance": COVARIANCE,
+        "form": FORM,
+        "basis": BASIS,
+    }
 
     def __init__(
         self,
@@ -211,14 +233,7 @@ class LinearDiscriminantAnalysis(
         return super()._way(sample)
 
     def _check_parameters(self) -> None:
-        check_tolerance(self)
-        check_choice(self, "solver", ("auto", "svd", "lsqr", "eigen"))
-        check_choice(self, "covariance", ("maximum-likelihood", "unbiased", "robust"))
-        check_choice(self, "form", ("full", "diagonal", "spherical"))
-        if self.shrinkage is not None and not isinstance(self.shrinkage, str):
-            check_fraction(self, "shrinkage")
-        elif isinstance(self.shrinkage, str):
-            check_choice(self, "shrinkage", ("auto", *SHRINKAGES))
+        """Refuse what does not go together."""
         if self.solver == "svd" and self.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver; use solver='auto'.")
         if self.solver == "svd" and self.covariance_estimator is not None:

@@ -8,13 +8,24 @@ those (Duda, Hart and Stork 5.12).  Its decision regions are convex.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.criteria import Kesler, Pointwise, make_criterion
 from discriminant.errors import MismatchError
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
 from discriminant.estimators.general import starting_weights
+from discriminant.estimators.parameters import (
+    BASIS,
+    BOOLEAN,
+    CALLBACK,
+    CLASS_WEIGHT,
+    NOT_NEGATIVE,
+    RANDOM_STATE,
+    START,
+    Among,
+)
+from discriminant.estimators.parts import CRITERION, OPTIMIZER, PENALTY
 from discriminant.estimators.verdicts import sentence, verdicts, worst_outputs
 from discriminant.objective import PointwiseObjective
 from discriminant.penalties import WeightPenalty, make_penalty
@@ -51,6 +62,22 @@ class LinearMachine(DiscriminativeClassifier):
     >>> round(machine.score(iris.X, iris.y), 2)
     0.99
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "criterion": CRITERION,
+        "margin": [None, NOT_NEGATIVE],
+        "over": [Among("all", "worst")],
+        "optimizer": OPTIMIZER,
+        "basis": BASIS,
+        "penalty": PENALTY,
+        "class_weight": CLASS_WEIGHT,
+        "fit_intercept": BOOLEAN,
+        "start": START,
+        "random_state": RANDOM_STATE,
+        "warm_start": BOOLEAN,
+        "trace": BOOLEAN,
+        "callback": CALLBACK,
+    }
 
     def __init__(
         self,

@@ -9,16 +9,25 @@ Many classes go through Kesler's construction: (a_i − a_j)·y ≥ b − ξ for
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Hinge, Pointwise
 from discriminant.data import ArrayBlocks, DenseRows, OriginRows, require_finite
-from discriminant.errors import ParameterError
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
-from discriminant.estimators.parts import fit_together
+from discriminant.estimators.parameters import (
+    BASIS,
+    BOOLEAN,
+    CLASS_WEIGHT,
+    DECODER,
+    DURATION,
+    LABEL,
+    NOT_NEGATIVE,
+    POSITIVE,
+)
+from discriminant.estimators.parts import CODING, fit_together
 from discriminant.estimators.verdicts import verdicts
 from discriminant.optimize import LinearProgram
 from discriminant.penalties import Lasso, WeightPenalty
@@ -58,6 +67,18 @@ class LinearProgrammingClassifier(DiscriminativeClassifier):
     (True, True)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "margin": [POSITIVE],
+        "alpha": [NOT_NEGATIVE],
+        "coding": CODING,
+        "seconds": [DURATION],
+        "basis": BASIS,
+        "decoder": DECODER,
+        "reject_label": LABEL,
+        "class_weight": CLASS_WEIGHT,
+        "fit_intercept": BOOLEAN,
+    }
+
     def __init__(
         self,
         margin: float = 1.0,
@@ -85,8 +106,6 @@ class LinearProgrammingClassifier(DiscriminativeClassifier):
         return in_canonical_order(super()._read(X, y, sample_weight, classes))
 
     def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
-        if not (isinstance(self.margin, int | float) and 0 < self.margin < np.inf):
-            raise ParameterError(f"margin must be a positive number; it was {self.margin!r}.")
         K = len(reading.classes)
         coding = self.coding
         if isinstance(coding, str) and coding == "auto":

@@ -9,7 +9,7 @@ ends with a proof of how near it is (``certificate_``).  PRML 4.3.2–4.3.4, Alp
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -25,13 +25,14 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inferential import Inferential
-from discriminant.estimators.inputs import all_or_nothing, read_rows, read_sample
+from discriminant.estimators.inputs import all_or_nothing, read_sample
 from discriminant.estimators.logistic_firth import fit_firth
 from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
 from discriminant.estimators.logistic_online import learn_more
-from discriminant.estimators.logistic_parameters import Strength, check_parameters, class_weights
+from discriminant.estimators.logistic_parameters import CONSTRAINTS, Strength, check_parameters, class_weights
 from discriminant.estimators.logistic_sparse import is_sparse_fit, sparse_fit
 from discriminant.estimators.logistic_verdict import judge, limited, limiting_scores
+from discriminant.estimators.parameters import require_valid
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.estimators.textbook import is_textbook, keep_textbook, textbook_fit
 from discriminant.model import LinearDiscriminant
@@ -125,6 +126,8 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
     _belief: Belief | None
     _begins_with_sample = True  # of rows in files: all labels need not be looked at before the first pass
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
+
     def __init__(
         self,
         penalty: Any = "deprecated",
@@ -182,11 +185,6 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         self.trace = trace
         self.callback = callback
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Learn from rows X (n, d) and labels y (n,), or class probabilities y (n, K).
@@ -229,6 +227,7 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method ``fit`` would use on these data, and why."""
+        require_valid(self)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             strength = check_parameters(self)
@@ -304,10 +303,6 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
                 if np.isfinite(z).all():
                     return np.asarray(z)
         return self._discriminant().scores(self._checked(X))
-
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return read_rows(self, X, reset=False)
 
     def _discriminant(self) -> LinearDiscriminant:
         """The fitted discriminant, or the one that the user made by setting ``coef_`` or ``intercept_``."""
@@ -398,10 +393,6 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         if (factors == 0).any():
             raise ParameterError("correct_priors needs class weights > 0: a class without weight has no prior.")
         return np.asarray(np.log(factors[1] / factors[0]) if len(classes) == 2 else np.log(factors))
-
-    def _names(self) -> list[str] | None:
-        found = getattr(self, "feature_names_in_", None)
-        return None if found is None else [str(name) for name in found]
 
 
 def _link(n_classes: int) -> str:

@@ -10,23 +10,25 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
+from sklearn.utils._param_validation import Hidden, StrOptions
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from discriminant.data import count_classes
 from discriminant.data.check import check_weights
 from discriminant.data.sources import require_memory
-from discriminant.errors import DataError, ParameterError, warn
-from discriminant.estimators.inputs import all_or_nothing, check_choice, read_labels
+from discriminant.errors import DataError, ParameterError, as_numbers, warn
+from discriminant.estimators.inputs import all_or_nothing, read_labels
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.estimators.logistic_folds import FoldFits, Folds
 from discriminant.estimators.logistic_inputs import is_table
-from discriminant.estimators.logistic_parameters import Strength, check_parameters
+from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS, Strength, check_parameters
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
+from discriminant.estimators.parameters import Among, require_valid
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
 from discriminant.optimize.logistic.problem import LOADED
@@ -78,6 +80,11 @@ class LogisticRegressionCV(LogisticRegression):
     >>> model.C_, model.scores_.shape
     (1.0, (5, 1, 3))
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **CV_CONSTRAINTS,
+        "scoring": [None, StrOptions(set(get_scorer_names())), callable, Hidden(Among("warn"))],
+    }
 
     def __init__(
         self,
@@ -238,6 +245,7 @@ class LogisticRegressionCV(LogisticRegression):
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method would fit all rows with the C that is chosen, and why."""
+        require_valid(self)
         choice = self._one(1.0, self._ratios()[0]).plan(X, y, sample_weight)
         return Choice(choice.method, f"{choice.why}; after folds that share their work over the grid")
 
@@ -293,8 +301,6 @@ class LogisticRegressionCV(LogisticRegression):
 
     def _ratios(self) -> list[float]:
         """The l1_ratios of the grid; each combination with the solver is checked as for a single fit."""
-        check_choice(self, "penalty", ("deprecated", "l1", "l2", "elasticnet"))
-        check_choice(self, "rule", ("best", "one-standard-error"))
         asked = self._asked()
         if self.penalty != "deprecated":
             warn(
@@ -317,11 +323,9 @@ class LogisticRegressionCV(LogisticRegression):
         return ratios
 
     def _grid(self) -> Array:
-        if isinstance(self.Cs, Integral) and not isinstance(self.Cs, bool):
-            if self.Cs < 1:
-                raise ParameterError(f"Cs must be at least 1 or an array of positive numbers; it was {self.Cs!r}.")
+        if isinstance(self.Cs, Integral):
             return np.logspace(-4, 4, int(self.Cs))
-        Cs = np.asarray(self.Cs, dtype=np.float64)
+        Cs = as_numbers(self.Cs, "Cs")
         if Cs.ndim != 1 or len(Cs) == 0 or not (Cs > 0).all():
             raise ParameterError(f"Cs must be an int or an array of positive numbers; it was {self.Cs!r}.")
         return Cs

@@ -7,13 +7,72 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import Hidden
 
-from discriminant.errors import DataError, ParameterError, names, warn
-from discriminant.estimators.inputs import check_choice
+from discriminant.errors import ParameterError, as_numbers, names, warn
+from discriminant.estimators.parameters import (
+    BASIS,
+    BOOLEAN,
+    CALLBACK,
+    CLASS_WEIGHT,
+    COUNT,
+    DECODER,
+    FRACTION,
+    LABEL,
+    N_JOBS,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RANDOM_STATE,
+    Among,
+    Number,
+)
+from discriminant.estimators.parts import CODING, OPTIMIZER
 from discriminant.protocols import Array
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 NO_L1 = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
+
+_BOTH: dict[str, Any] = {
+    "dual": BOOLEAN,
+    "tol": [NOT_NEGATIVE],
+    "fit_intercept": BOOLEAN,
+    "intercept_scaling": [POSITIVE],
+    "class_weight": CLASS_WEIGHT,
+    "random_state": RANDOM_STATE,
+    "solver": [Among(*SOLVERS)],
+    "max_iter": [Number(Integral, 0, None, closed="left")],
+    "verbose": ["verbose"],
+    "n_jobs": N_JOBS,
+}
+CONSTRAINTS: dict[str, Any] = {
+    **_BOTH,
+    "penalty": [Among("deprecated", "l1", "l2", "elasticnet", "jeffreys"), None],
+    "C": [Number(Real, 0, None, closed="right")],
+    "l1_ratio": [FRACTION, None],
+    "warm_start": BOOLEAN,
+    "optimizer": OPTIMIZER,
+    "correct_priors": BOOLEAN,
+    "penalty_factors": [None, "array-like"],
+    "bounds": [None, tuple, list],
+    "groups": [None, "array-like"],
+    "grouped": BOOLEAN,
+    "basis": BASIS,
+    "coding": CODING,
+    "decoder": DECODER,
+    "reject_label": LABEL,
+    "trace": BOOLEAN,
+    "callback": CALLBACK,
+}
+CV_CONSTRAINTS: dict[str, Any] = {
+    **_BOTH,
+    "Cs": [COUNT, "array-like"],
+    "l1_ratios": [None, "array-like", Hidden(Among("warn"))],
+    "cv": ["cv_object"],
+    "penalty": [Among("deprecated", "l1", "l2", "elasticnet")],
+    "refit": BOOLEAN,
+    "use_legacy_attributes": ["boolean", Hidden(Among("warn"))],
+    "rule": [Among("best", "one-standard-error")],
+}
 
 
 @dataclass(frozen=True)
@@ -33,20 +92,7 @@ class Strength:
 
 
 def check_parameters(estimator: Any) -> Strength:
-    """Refuse what makes no sense, warn of what scikit-learn deprecates, and say what penalty is meant."""
-    check_choice(estimator, "penalty", ("deprecated", "l1", "l2", "elasticnet", None))
-    check_choice(estimator, "solver", SOLVERS)
-    _number(estimator, "C", 0, np.inf, low_open=True)
-    _number(estimator, "tol", 0, np.inf)
-    _number(estimator, "intercept_scaling", 0, np.inf, low_open=True)
-    _number(estimator, "max_iter", 0, np.inf, kind=Integral)
-    if estimator.l1_ratio is not None:
-        _number(estimator, "l1_ratio", 0, 1)
-    for name in ("dual", "fit_intercept", "warm_start", "correct_priors"):
-        if not isinstance(getattr(estimator, name), bool | np.bool_ | int):
-            raise ParameterError(_refusal(estimator, name, "True or False"))
-    if not (estimator.class_weight is None or isinstance(estimator.class_weight, dict)):
-        check_choice(estimator, "class_weight", ("balanced", None))
+    """Refuse what does not go together, warn of what scikit-learn deprecates, and say what penalty is meant."""
     watched = getattr(estimator, "trace", False) or getattr(estimator, "callback", None) is not None
     if watched and isinstance(estimator.optimizer, str) and estimator.optimizer.lower() == "auto":
         raise ParameterError(
@@ -117,32 +163,25 @@ def _check_solver(estimator: Any, strength: Strength) -> None:
         raise ParameterError("penalty=None is not supported for the liblinear solver")
 
 
-def _number(estimator: Any, name: str, low: float, high: float, *, low_open: bool = False, kind: Any = Real) -> None:
-    value = getattr(estimator, name)
-    good = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
-    if not good or (low_open and value == low):
-        shape = "an int" if kind is Integral else "a float"
-        bracket = "(" if low_open else "["
-        end = "inf]" if np.isinf(high) and name == "C" else "inf)" if np.isinf(high) else f"{high}]"
-        raise ParameterError(_refusal(estimator, name, f"{shape} in the range {bracket}{low}, {end}"))
-
-
-def _refusal(estimator: Any, name: str, needed: str) -> str:
-    value = getattr(estimator, name)
-    return f"The {name!r} parameter of {type(estimator).__name__} must be {needed}. Got {value!r} instead."
-
-
 def class_weights(class_weight: Any, classes: Array, counts: Array | None) -> Array | None:
-    """(K,) factors on the rows of each class, or None where they are all one; ``counts`` are weighted."""
+    """(K,) factors on the rows of each class, or None where they are all one; ``counts`` are weighted.
+
+    Classes that a mapping does not name have the factor 1.  A key that is no class is refused then, as by scikit-learn:
+    it is a class written wrongly.  Where all classes are named it is one that these rows (a fold) do not hold.
+    """
     if class_weight is None or counts is None:
         return None
     if isinstance(class_weight, str):
         return np.asarray(counts.sum() / (len(classes) * counts))
     known = classes.tolist()
     strangers = [label for label in class_weight if label not in known]
-    if strangers and not set(known) & set(class_weight):
-        raise DataError(f"The classes, {names(known)}, are not in class_weight")
-    factors = np.array([float(class_weight.get(label, 1.0)) for label in known])
+    unnamed = [label for label in known if label not in class_weight]
+    if strangers and unnamed:
+        raise ParameterError(
+            f"class_weight names {names(strangers)}, which is no class. The classes, {names(unnamed)}, are not in "
+            "class_weight; write them as y does."
+        )
+    factors = as_numbers([class_weight.get(label, 1.0) for label in known], "class_weight")
     if not (np.isfinite(factors).all() and (factors >= 0).all() and factors.any()):
         raise ParameterError(f"class_weight must hold finite numbers ≥ 0, not all of them 0; got {class_weight!r}.")
     return factors

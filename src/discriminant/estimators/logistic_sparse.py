@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
 
 from discriminant.data import require_finite
 from discriminant.data.sources import require_memory
-from discriminant.errors import ParameterError
+from discriminant.errors import ParameterError, as_numbers
 from discriminant.estimators.logistic_parameters import Strength
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem
 from discriminant.optimize.sparse import SparsePenalty, solve_sparse
@@ -26,9 +27,19 @@ def is_sparse_fit(estimator: Any, strength: Strength) -> bool:
 def sparse_penalty(estimator: Any, l1_ratio: float) -> SparsePenalty:
     """The penalty at λ = 1 from an estimator's parameters."""
     lower, upper = read_bounds(estimator.bounds)
-    groups = None if estimator.groups is None else tuple(tuple(int(j) for j in group) for group in estimator.groups)
-    factors = None if estimator.penalty_factors is None else np.asarray(estimator.penalty_factors, dtype=np.float64)
-    return SparsePenalty(l1_ratio, factors, lower, upper, groups, bool(estimator.grouped))
+    given = estimator.penalty_factors
+    factors = None if given is None else as_numbers(given, "penalty_factors")
+    return SparsePenalty(l1_ratio, factors, lower, upper, read_groups(estimator.groups), bool(estimator.grouped))
+
+
+def read_groups(groups: Any) -> tuple[tuple[int, ...], ...] | None:
+    """Tuples of feature indices from None or sequences of them."""
+    if groups is None:
+        return None
+    try:
+        return tuple(tuple(index(j) for j in group) for group in groups)
+    except TypeError:
+        raise ParameterError(f"groups must hold sequences of feature indices; it was {groups!r}.") from None
 
 
 def read_bounds(bounds: Any) -> tuple[Any, Any]:
@@ -37,7 +48,7 @@ def read_bounds(bounds: Any) -> tuple[Any, Any]:
         return -np.inf, np.inf
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise ParameterError(f"bounds must be a pair (lower, upper) of numbers or arrays; it was {bounds!r}.")
-    return bounds[0], bounds[1]
+    return as_numbers(bounds[0], "bounds"), as_numbers(bounds[1], "bounds")
 
 
 def sparse_fit(estimator: Any, problem: LogisticProblem, strength: Strength, start: Array | None) -> LogisticFit:

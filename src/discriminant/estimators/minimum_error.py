@@ -10,16 +10,17 @@ problems with few errors find the least number itself.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import HasMethods
 
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.criteria import Kesler, Logistic, Pointwise, Softmax, ZeroOne
 from discriminant.data import OriginRows, require_finite
-from discriminant.errors import ParameterError, names
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
 from discriminant.estimators.linear_programming import in_canonical_order
+from discriminant.estimators.parameters import BASIS, BOOLEAN, CLASS_WEIGHT, COUNT, DURATION, RANDOM_STATE, Among
 from discriminant.estimators.parts import choose_optimizer
 from discriminant.inference.least_errors import LeastErrors, least_errors
 from discriminant.objective import PointwiseObjective
@@ -70,6 +71,17 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
     n_errors_: int
     lower_bound_: float
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "optimizer": [Among(*OPTIMIZERS), HasMethods("minimize")],
+        "max_iter": [COUNT],
+        "rounds": [COUNT],
+        "seconds": [DURATION],
+        "random_state": RANDOM_STATE,
+        "basis": BASIS,
+        "class_weight": CLASS_WEIGHT,
+        "fit_intercept": BOOLEAN,
+    }
+
     def __init__(
         self,
         optimizer: Any = "auto",
@@ -100,8 +112,6 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
     def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
         K, optimizer = len(reading.classes), self.optimizer
         if isinstance(optimizer, str):
-            if optimizer not in OPTIMIZERS:
-                raise ParameterError(f"optimizer is {optimizer!r}; it must be one of {names(OPTIMIZERS)}.")
             if optimizer == "mixed-integer":
                 optimizer = MixedInteger(seconds=self.seconds)
             else:

@@ -8,13 +8,14 @@ The classifier says how probable each class is; what to do about it follows from
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import compute_class_weight, get_tags
+from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import has_fit_parameter
 
@@ -33,6 +34,7 @@ from discriminant.decision import (
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.inputs import all_or_nothing, require_fitted
+from discriminant.estimators.parameters import LABEL, PRIORS, Number
 from discriminant.model import label_array
 from discriminant.protocols import Array
 
@@ -83,6 +85,16 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
     >>> int((careful.predict(iris.X) == "reject").sum())
     9
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [None, HasMethods("fit")],
+        "costs": [None, "array-like"],
+        "reject_cost": [None, Number(Real, None, None, closed="neither")],
+        "reject_label": LABEL,
+        "priors": PRIORS,
+        "training_priors": PRIORS,
+        "actions": [None, "array-like"],
+    }
 
     def __init__(
         self,
@@ -200,10 +212,6 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         else:
             costs, actions = check_costs(self.costs, self.classes_, self.actions)
         if self.reject_cost is not None:
-            if not isinstance(self.reject_cost, Real):
-                raise ParameterError(
-                    f"reject_cost is {self.reject_cost!r}; it must be a number, or None for no reject."
-                )
             costs, actions = with_reject(costs, float(self.reject_cost)), [*actions, self._reject_label(actions)]
         self.costs_, self.actions_ = costs, self.classes_ if actions == labels else label_array(actions)
         self._class_of_action = np.array([labels.index(a) if a in labels else -1 for a in actions])

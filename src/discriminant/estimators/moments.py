@@ -20,6 +20,7 @@ from discriminant.errors import DataError, MismatchError, names
 from discriminant.estimators.compiled import TRUSTED, Compiled
 from discriminant.estimators.features import FeatureMap, fit_features
 from discriminant.estimators.inputs import Sample, read_labels, read_rows, read_sample, require_fitted
+from discriminant.estimators.parameters import require_valid
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.protocols import Array
 
@@ -63,6 +64,7 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method ``fit`` would use on these data, and why."""
+        require_valid(self)
         before = dict(self.__dict__)
         try:
             return self._way(self._sample(X, y, sample_weight))

@@ -9,16 +9,27 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.utils._param_validation import HasMethods
+
 from discriminant.codings import ClassCoding, make_coding
-from discriminant.criteria import Kesler, Logistic, Pointwise, Softmax, Squared, ZeroOne, make_criterion
+from discriminant.codings.make import CODINGS
+from discriminant.criteria import CRITERIA, Kesler, Logistic, Pointwise, Softmax, Squared, ZeroOne, make_criterion
 from discriminant.errors import MismatchError
+from discriminant.estimators.parameters import Named
 from discriminant.objective import PointwiseObjective
+from discriminant.optimize import OPTIMIZERS as NAMED_OPTIMIZERS
 from discriminant.optimize import make_optimizer
 from discriminant.optimize.choose import Choice
+from discriminant.penalties import PENALTIES, WeightPenalty
 from discriminant.protocols import Oracle
 
 ONE_OUTPUT = ("one-vs-rest", "one-vs-rest-k-1", "pairwise", "two-class")  # for two classes they are the same
 COUPLED = ("machine", "softmax", "reference")
+
+CODING = [Named("auto", *CODINGS), ClassCoding, "array-like"]
+CRITERION = [Named(*CRITERIA), Pointwise]
+PENALTY = [None, Named(*PENALTIES), WeightPenalty]
+OPTIMIZER = [Named("auto", *NAMED_OPTIMIZERS), HasMethods("minimize")]
 
 
 def fit_together(

@@ -14,7 +14,8 @@ Stork 5.5–5.6.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,10 +26,26 @@ from discriminant.criteria import Perceptron as PerceptronCriterion
 from discriminant.errors import MismatchError, ParameterError, warn
 from discriminant.estimators.discriminative import Reading, Task
 from discriminant.estimators.general import starting_weights
-from discriminant.estimators.inputs import check_choice
 from discriminant.estimators.linear_machine import with_margin
-from discriminant.estimators.parts import fit_together
-from discriminant.estimators.sequential import SequentialClassifier, check_number
+from discriminant.estimators.parameters import (
+    BASIS,
+    BOOLEAN,
+    CALLBACK,
+    CLASS_WEIGHT,
+    COUNT,
+    DECODER,
+    FRACTION,
+    LABEL,
+    N_JOBS,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RANDOM_STATE,
+    START,
+    Among,
+    Number,
+)
+from discriminant.estimators.parts import CODING, CRITERION, fit_together
+from discriminant.estimators.sequential import SequentialClassifier
 from discriminant.estimators.verdicts import sentence, verdicts, worst_outputs
 from discriminant.inference.mistake_bound import mistake_bounds
 from discriminant.objective import PointwiseObjective
@@ -109,6 +126,38 @@ class Perceptron(SequentialClassifier):
     """
 
     separated_: bool
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "penalty": [None, Among("l2", "l1", "elasticnet")],
+        "alpha": [NOT_NEGATIVE],
+        "l1_ratio": [FRACTION],
+        "fit_intercept": BOOLEAN,
+        "max_iter": [COUNT],
+        "tol": [None, NOT_NEGATIVE],
+        "shuffle": BOOLEAN,
+        "verbose": ["verbose"],
+        "eta0": [POSITIVE, callable],
+        "n_jobs": N_JOBS,
+        "random_state": RANDOM_STATE,
+        "early_stopping": BOOLEAN,
+        "validation_fraction": [Number(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [COUNT],
+        "class_weight": CLASS_WEIGHT,
+        "warm_start": BOOLEAN,
+        "criterion": CRITERION,
+        "margin": [None, NOT_NEGATIVE],
+        "mode": [Among("single-sample", "batch")],
+        "average": BOOLEAN,
+        "pocket": BOOLEAN,
+        "threshold": [NOT_NEGATIVE],
+        "coding": CODING,
+        "decoder": DECODER,
+        "reject_label": LABEL,
+        "basis": BASIS,
+        "start": START,
+        "trace": BOOLEAN,
+        "callback": CALLBACK,
+    }
 
     def __init__(
         self,
@@ -320,16 +369,6 @@ class Perceptron(SequentialClassifier):
         return not solution.converged and self.tol is not None and solution.iterations >= self.max_iter
 
     def _check_parameters(self) -> None:
-        check_choice(self, "penalty", (None, "l2", "l1", "elasticnet"))
-        check_choice(self, "mode", ("single-sample", "batch"))
-        check_number(self, "alpha", 0)
-        check_number(self, "l1_ratio", 0, 1)
-        check_number(self, "max_iter", 1, whole=True)
-        check_number(self, "n_iter_no_change", 1, whole=True)
-        check_number(self, "validation_fraction", 0, 1, open_low=True)
-        for name in ("tol", "margin"):
-            if getattr(self, name) is not None:
-                check_number(self, name, 0)
         _check_steps(self)
         if self.average and self.pocket:
             raise ParameterError("average and pocket are two answers to one question; choose one of them.")
@@ -339,10 +378,9 @@ class Perceptron(SequentialClassifier):
 
 
 def _check_steps(estimator: Any) -> None:
-    """η(k): a positive number, or a schedule that keeps the conditions of the convergence theorem."""
+    """η(k): a number that suits the criterion, or a schedule that keeps the conditions of the convergence theorem."""
     eta = estimator.eta0
     if not callable(eta):
-        check_number(estimator, "eta0", 0, open_low=True)
         if estimator.criterion == "relaxation" and not eta < 2:
             raise ParameterError(f"Relaxation converges for 0 < eta0 < 2; it was {eta!r}.")
         return

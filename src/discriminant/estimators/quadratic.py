@@ -8,7 +8,7 @@ constant or collinear column, is dropped; what one class lacks is lent to it by 
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,7 +17,18 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.class_covariances import class_whitening
 from discriminant.estimators.covariances import SHRINKAGES, require_whole_moments
 from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores, whitening_residual
-from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, check_fraction, check_tolerance
+from discriminant.estimators.inputs import Sample, all_or_nothing
+from discriminant.estimators.parameters import (
+    BASIS,
+    BOOLEAN,
+    COVARIANCE,
+    FORM,
+    FRACTION,
+    GUEST,
+    NOT_NEGATIVE,
+    PRIORS,
+    Among,
+)
 from discriminant.gaussian.leave_one_out import QuadraticDeletion
 from discriminant.gaussian.moments import ClassMoments, class_moments
 from discriminant.gaussian.weights import quadratic_scores
@@ -69,6 +80,20 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     >>> round(qda.score(iris.X, iris.y), 2), round(qda.loo_score(iris.X, iris.y), 3)
     (0.98, 0.973)
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "solver": [Among("auto", "svd", "eigen")],
+        "shrinkage": [None, FRACTION, Among("auto", *SHRINKAGES)],
+        "priors": PRIORS,
+        "reg_param": [FRACTION],
+        "store_covariance": BOOLEAN,
+        "tol": [None, NOT_NEGATIVE],
+        "covariance_estimator": GUEST,
+        "pooling": [FRACTION],
+        "covariance": COVARIANCE,
+        "form": FORM,
+        "basis": BASIS,
+    }
 
     def __init__(
         self,
@@ -176,16 +201,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         return bool(self.shrinkage or self.reg_param or self.pooling)
 
     def _check_parameters(self) -> None:
-        check_tolerance(self)
-        check_choice(self, "solver", ("auto", "svd", "eigen"))
-        check_choice(self, "covariance", ("maximum-likelihood", "unbiased", "robust"))
-        check_choice(self, "form", ("full", "diagonal", "spherical"))
-        check_fraction(self, "reg_param")
-        check_fraction(self, "pooling")
-        if isinstance(self.shrinkage, str):
-            check_choice(self, "shrinkage", ("auto", *SHRINKAGES))
-        elif self.shrinkage is not None:
-            check_fraction(self, "shrinkage")
+        """Refuse what does not go together."""
         if self.solver == "svd" and self.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver.")
         if self.solver == "svd" and self.covariance_estimator is not None:

@@ -7,7 +7,6 @@ Parameters carry scikit-learn's names where it has them: ``max_iter`` epochs, ``
 from __future__ import annotations
 
 import dataclasses
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -205,7 +204,7 @@ class SequentialClassifier(DiscriminativeClassifier):
         return float(getattr(self, "validation_fraction", 0.1))
 
     def _check_parameters(self) -> None:
-        """Refuse numbers out of their range, in scikit-learn's words."""
+        """Refuse what does not go together, and warn of steps that do not settle."""
 
     def _check_mode(self) -> None:
         """Refuse, in batch mode, what belongs to epochs of single samples."""
@@ -277,19 +276,3 @@ def _shaped(A: Array, objective: PointwiseObjective) -> Array:
             f"coef_init has shape {A[1:].T.shape}; there are {shape[1]} outputs and {shape[0] - 1} features."
         )
     return A
-
-
-def check_number(
-    estimator: Any, name: str, low: float, high: float = np.inf, *, open_low: bool = False, whole: bool = False
-) -> None:
-    """Refuse a parameter that is no number of that range."""
-    value = getattr(estimator, name)
-    kind = Integral if whole else Real
-    good = isinstance(value, kind) and not isinstance(value, bool | np.bool_)
-    if not good or not low <= value <= high or (open_low and value == low):
-        what = "a whole number" if whole else "a number"
-        bracket = "(" if open_low else "["
-        raise ParameterError(
-            f"The {name!r} parameter of {type(estimator).__name__} must be {what} in {bracket}{low:g}, {high:g}]. "
-            f"Got {value!r} instead."
-        )

@@ -11,7 +11,7 @@ where a few Newton steps on the convex logistic criterion end.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
@@ -23,7 +23,18 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
 from discriminant.estimators.general import starting_weights
 from discriminant.estimators.inputs import read_rows
-from discriminant.estimators.parts import fit_together
+from discriminant.estimators.parameters import (
+    BASIS,
+    BOOLEAN,
+    CALLBACK,
+    CLASS_WEIGHT,
+    DECODER,
+    LABEL,
+    NOT_NEGATIVE,
+    RANDOM_STATE,
+    Among,
+)
+from discriminant.estimators.parts import CODING, OPTIMIZER, fit_together
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import LBFGS, Newton
 from discriminant.penalties import Ridge, WeightPenalty
@@ -62,6 +73,22 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     >>> [int((claims == k).sum()) for k in range(3)]  # rows that none, one, two of the classes claim
     [25, 110, 15]
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [NOT_NEGATIVE],
+        "coding": CODING,
+        "optimizer": OPTIMIZER,
+        "basis": BASIS,
+        "decoder": DECODER,
+        "reject_label": LABEL,
+        "class_weight": CLASS_WEIGHT,
+        "fit_intercept": BOOLEAN,
+        "start": [None, Among("logistic", "random"), "array-like"],
+        "random_state": RANDOM_STATE,
+        "warm_start": BOOLEAN,
+        "trace": BOOLEAN,
+        "callback": CALLBACK,
+    }
 
     def __init__(
         self,

@@ -8,8 +8,8 @@ unless ``penalize_intercept=False``.  Bishop 7.1; Alpaydin 13; Duda, Hart & Stor
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Self
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -24,8 +24,21 @@ from discriminant.decision.rule import largest
 from discriminant.errors import DataError, ParameterError, warn
 from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
 from discriminant.estimators.deciding import Deciding
-from discriminant.estimators.inputs import Sample, all_or_nothing, check_choice, read_rows, read_sample
+from discriminant.estimators.inputs import Sample, all_or_nothing, read_rows, read_sample
 from discriminant.estimators.logistic_parameters import class_weights
+from discriminant.estimators.parameters import (
+    BASIS,
+    BOOLEAN,
+    CLASS_WEIGHT,
+    DECODER,
+    LABEL,
+    POSITIVE,
+    RANDOM_STATE,
+    Among,
+    Number,
+    require_valid,
+)
+from discriminant.estimators.parts import CODING
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.estimators.svc_fits import OneFit, lasso_fit, machine_fit, ridge_fit
 from discriminant.model import LinearDiscriminant
@@ -86,6 +99,26 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     (0.97, True)
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "penalty": [Among("l1", "l2")],
+        "loss": [Among("hinge", "squared_hinge")],
+        "dual": ["boolean", Among("auto")],
+        "tol": [POSITIVE],
+        "C": [POSITIVE],
+        "multi_class": [Among("ovr", "crammer_singer")],
+        "fit_intercept": BOOLEAN,
+        "intercept_scaling": [POSITIVE],
+        "class_weight": CLASS_WEIGHT,
+        "verbose": ["verbose"],
+        "random_state": RANDOM_STATE,
+        "max_iter": [Number(Integral, 0, None, closed="left")],
+        "penalize_intercept": BOOLEAN,
+        "basis": BASIS,
+        "coding": CODING,
+        "decoder": DECODER,
+        "reject_label": LABEL,
+    }
+
     def __init__(
         self,
         penalty: str = "l2",
@@ -125,11 +158,6 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         self.decoder = decoder
         self.reject_label = reject_label
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d) and labels y (n,)."""
@@ -156,6 +184,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method ``fit`` would use on these data, and why."""
+        require_valid(self)
         self._check()
         if is_coded(self):
             return plan_coded(self, X, y, sample_weight, "hinge")
@@ -243,22 +272,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     # Parameters and data
 
     def _check(self) -> None:
-        check_choice(self, "penalty", ("l1", "l2"))
-        check_choice(self, "loss", ("hinge", "squared_hinge"))
-        check_choice(self, "multi_class", ("ovr", "crammer_singer"))
-        for name in ("C", "tol", "intercept_scaling"):
-            value: Any = getattr(self, name)
-            if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-                needed = "a float in the range (0.0, inf)"
-                raise ParameterError(f"The {name!r} parameter of LinearSVC must be {needed}. Got {value!r} instead.")
-        if not isinstance(self.max_iter, Integral) or self.max_iter < 0:
-            raise ParameterError(
-                f"The 'max_iter' parameter of LinearSVC must be an int ≥ 0. Got {self.max_iter!r} instead."
-            )
-        if not (isinstance(self.dual, bool | np.bool_) or (isinstance(self.dual, str) and self.dual == "auto")):
-            raise ParameterError(
-                f"The 'dual' parameter of LinearSVC must be 'auto' or a bool. Got {self.dual!r} instead."
-            )
+        """Refuse what does not go together."""
         if self.multi_class == "crammer_singer":
             if self.fit_intercept and not self.penalize_intercept:
                 raise ParameterError("penalize_intercept=False goes with multi_class='ovr', not with 'crammer_singer'.")
@@ -279,10 +293,6 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
             return rows.X if rows.X.dtype == np.float64 else rows.X.astype(np.float64)
         X = getattr(rows, "X", None)
         return np.ascontiguousarray(rows.columns(np.arange(rows.shape[1])) if X is None else X, dtype=np.float64)
-
-    def _names(self) -> list[str] | None:
-        found = getattr(self, "feature_names_in_", None)
-        return None if found is None else [str(name) for name in found]
 
 
 def _dense(coef: Any) -> Array:

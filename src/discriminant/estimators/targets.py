@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from discriminant.codings import ClassCoding, make_coding
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.errors import DataError, ParameterError, as_numbers, names
 from discriminant.protocols import Array
 
+# Codings whose targets can be regressed on; the others couple the outputs.
 CODINGS = ("auto", "two-class", "one-of-k", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "fisher")
 
 
@@ -22,11 +23,6 @@ def class_coding(coding: Any, n_classes: int, counts: Array, decoder: str | None
     """
     if isinstance(coding, str):
         name = coding.lower().replace("_", "-")
-        if name not in CODINGS:
-            raise ParameterError(
-                f"The coding {coding!r} has no targets to regress on; choose among {names(CODINGS, most=9)}, or give "
-                "a (K, q) matrix of targets."
-            )
         coding = name if name != "auto" else "two-class" if n_classes == 2 else "one-of-k"
     return make_coding(coding, n_classes, counts=counts, decoder=decoder)
 
@@ -46,7 +42,7 @@ def class_margins(margin: Any, classes: Array) -> Array:
         if missing:
             raise ParameterError(f"margin says nothing about class {names(missing)}; give one for every class.")
         given = [given[label] for label in classes.tolist()]
-    margins = np.asarray(given, dtype=np.float64)
+    margins = as_numbers(given, "margin")
     if margins.shape not in ((), (K,)):
         raise ParameterError(f"margin has shape {margins.shape}; give one number, or one for each of the {K} classes.")
     if not (np.isfinite(margins) & (margins > 0)).all():

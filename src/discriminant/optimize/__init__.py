@@ -34,7 +34,7 @@ from discriminant.optimize.sequence import Corrections
 from discriminant.optimize.single_sample import SequentialSolution, SingleSample
 from discriminant.optimize.solve import Solved, symmetric_solve
 
-_BY_NAME: dict[str, type] = {
+OPTIMIZERS: dict[str, type] = {
     "annealing": Annealing,
     "closed-form": ClosedForm,
     "conjugate-gradient": ConjugateGradient,
@@ -51,17 +51,18 @@ _BY_NAME: dict[str, type] = {
 def make_optimizer(optimizer: Any, **options: Any) -> Any:
     """The optimizer of that name with these options; an optimizer is handed back as it is."""
     if not isinstance(optimizer, str):
-        if hasattr(optimizer, "minimize") and hasattr(optimizer, "needs"):
+        if hasattr(optimizer, "minimize") and hasattr(optimizer, "needs") and not isinstance(optimizer, type):
             return optimizer
         raise ParameterError(f"An optimizer is a name or has `needs` and `minimize`; {optimizer!r} is neither.")
-    found = _BY_NAME.get(optimizer.lower().replace("_", "-"))
+    found = OPTIMIZERS.get(optimizer.lower().replace("_", "-"))
     if found is None:
-        raise ParameterError(f"There is no optimizer {optimizer!r}; choose among {names(sorted(_BY_NAME), most=20)}.")
+        raise ParameterError(f"There is no optimizer {optimizer!r}; choose among {names(sorted(OPTIMIZERS), most=20)}.")
     return found(**options)
 
 
 __all__ = [
     "LBFGS",
+    "OPTIMIZERS",
     "Annealing",
     "BoundedSolution",
     "ClosedForm",

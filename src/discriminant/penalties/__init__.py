@@ -13,7 +13,7 @@ from discriminant.penalties.lasso import ElasticNet, Lasso
 from discriminant.penalties.ridge import Ridge
 from discriminant.penalties.weight import WeightPenalty, soft_threshold, strength_from_C
 
-_BY_NAME: dict[str, type[WeightPenalty]] = {
+PENALTIES: dict[str, type[WeightPenalty]] = {
     "elastic-net": ElasticNet,
     "elasticnet": ElasticNet,
     "firth": Jeffreys,
@@ -30,13 +30,14 @@ def make_penalty(penalty: str | WeightPenalty | None, strength: float = 1.0) -> 
     """The penalty of that name and strength; a penalty, or None for no penalty, is handed back as it is."""
     if penalty is None or isinstance(penalty, WeightPenalty):
         return penalty
-    if not isinstance(penalty, str) or penalty.replace("_", "-") not in _BY_NAME:
-        raise ParameterError(f"There is no penalty {penalty!r}; choose among {names(sorted(_BY_NAME), most=20)}.")
-    found = _BY_NAME[penalty.replace("_", "-")]
+    if not isinstance(penalty, str) or penalty.lower().replace("_", "-") not in PENALTIES:
+        raise ParameterError(f"There is no penalty {penalty!r}; choose among {names(sorted(PENALTIES), most=20)}.")
+    found = PENALTIES[penalty.lower().replace("_", "-")]
     return found(strength=strength)  # type: ignore[call-arg]
 
 
 __all__ = [
+    "PENALTIES",
     "ElasticNet",
     "Group",
     "Jeffreys",

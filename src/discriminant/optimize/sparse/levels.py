@@ -176,7 +176,7 @@ def make_levels(
     else:
         f = np.asarray(factors, dtype=np.float64)
         if len(f) not in (d, len(sizes)) or not (np.isfinite(f).all() and (f >= 0).all()):
-            raise ParameterError(f"penalty factors must be {d} finite numbers ≥ 0, one for each feature.")
+            raise ParameterError(f"penalty_factors must be {d} finite numbers ≥ 0, one for each feature.")
         f = f[order][starts[:-1]] if len(f) == d else f
     low, high = (np.broadcast_to(np.asarray(b, dtype=np.float64), d).copy() for b in (lower, upper))
     if not ((low <= 0).all() and (high >= 0).all()):

@@ -1,0 +1,87 @@
+"""What the parameters of estimators may be: scikit-learn's ``_parameter_constraints``, checked in one place.
+
+A class lists what each of its parameters may be; ``require_valid`` is asked before every fit and plan, and refuses all
+else in a sentence that names the parameter, the value and what is allowed.  What depends on the data or on another
+parameter (the shape of ``priors``, the labels in ``class_weight``) is judged where both are known.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, StrOptions, make_constraint
+
+from discriminant.errors import ParameterError, names
+
+
+class Number(Interval):  # type: ignore[misc]
+    """A number of a range.  True and False are none, though Python counts them among the integers."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return not isinstance(val, bool | np.bool_) and bool(super().is_satisfied_by(val))
+
+
+class Among(StrOptions):  # type: ignore[misc]
+    """One of some words, as they are written."""
+
+    def __init__(self, *options: str) -> None:
+        super().__init__(set(options))
+        self._listed = options
+
+    def __str__(self) -> str:
+        return f"one of {names(self._listed, most=20)}" if len(self._listed) > 1 else repr(self._listed[0])
+
+
+class Named(Among):
+    """The name of a part, in which case and underscores do not count."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return isinstance(val, str) and val.lower().replace("_", "-") in self.options
+
+
+POSITIVE = Number(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Number(Real, 0, None, closed="left")
+FRACTION = Number(Real, 0, 1, closed="both")
+COUNT = Number(Integral, 1, None, closed="left")
+DURATION = Number(Real, 0, None, closed="right")  # seconds; infinity: no limit
+
+BASIS = [None, str, list, tuple, callable, HasMethods(["fit", "transform"])]
+BOOLEAN = ["boolean"]
+CALLBACK = [None, callable]
+CLASS_WEIGHT = [None, Among("balanced"), dict]
+COVARIANCE = [Among("maximum-likelihood", "unbiased", "robust")]
+DECODER = [None, Among("maximum", "sum", "votes", "unanimous", "nearest")]
+FORM = [Among("full", "diagonal", "spherical")]
+GUEST = [None, HasMethods("fit")]
+LABEL = "no_validation"  # anything can be a label
+N_JOBS = [None, Integral]
+PRIORS = [None, "array-like"]  # a mapping is one
+RANDOM_STATE = ["random_state", np.random.Generator]
+START = [None, Among("random"), "array-like"]
+
+
+def require_valid(estimator: BaseEstimator) -> None:
+    """Refuse parameters that are not what the estimator's ``_parameter_constraints`` allow."""
+    for name, default, allowed in _declared(type(estimator)):  # type: ignore[arg-type]
+        value = getattr(estimator, name)
+        if value is default or any(constraint.is_satisfied_by(value) for constraint in allowed):
+            continue
+        try:
+            estimator._validate_params()
+        except InvalidParameterError as refused:
+            raise ParameterError(str(refused)) from None
+
+
+@functools.cache
+def _declared(cls: type[BaseEstimator]) -> list[tuple[str, Any, list[Any]]]:
+    """(name, default, constraints) of the parameters, put together once: a small fit takes no longer than this does."""
+    return [
+        (name, parameter.default, [make_constraint(one) for one in cls._parameter_constraints[name]])
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if cls._parameter_constraints.get(name, LABEL) != LABEL
+    ]
