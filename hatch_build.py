@@ -25,7 +25,7 @@ KERNELS = ROOT / "src" / "discriminant" / "kernels"
 # depend on the level, never on the number of threads.  Sums are reordered only where a pragma says so; -ffast-math
 # would switch denormals off for the whole process.
 FLAGS = ["-std=gnu11", "-O3", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math",
-         "-ffp-contract=fast", "-fopenmp-simd", "-Wall", "-Wextra"]  # fmt: skip
+         "-ffp-contract=fast", "-fopenmp-simd", "-Wall", "-Wextra", "-fmax-errors=5"]  # fmt: skip
 LEVELS: dict[str, list[str]] = {"baseline": []}
 if platform.machine().lower() in ("x86_64", "amd64") and sys.maxsize > 2**32:
     LEVELS["avx2"] = ["-mavx2", "-mfma"]

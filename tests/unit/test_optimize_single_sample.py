@@ -160,8 +160,6 @@ def test_kernel_rules_are_the_array_formulas(kind, criterion):
                 -criterion.gradient(T, Z).item(), rel=1e-13
             )
             assert rules.loss(kind, t, z, margin) == pytest.approx(criterion.value(T, Z).item(), rel=1e-13)
-            compiled = pytest.importorskip("discriminant.kernels.single_sample", reason="Numba is not installed")
-            assert compiled._loss(kind, t, z, margin) == pytest.approx(rules.loss(kind, t, z, margin), rel=1e-13)
 
 
 # ---- many classes ----------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
-import discriminant
 from discriminant import criteria
 from discriminant.codings import make_coding
 from discriminant.data import make_blocks
@@ -288,18 +287,7 @@ def test_history_by_epochs_and_callback(engine):
     assert found.samples == 4 * 60
 
 
-def test_compiled_sweeps_go_on_where_plain_ones_stopped(monkeypatch):
-    """Beyond a number of samples the compiled sweep takes over; the steps are the same."""
-    from discriminant.optimize import single_sample
-
-    monkeypatch.setattr(single_sample, "WORTH_COMPILING", 150)
-    mixed = SingleSample(epochs=10).minimize(*problem(criteria.Perceptron(), "overlap"))
-    plain = SingleSample(epochs=10, engine="numpy").minimize(*problem(criteria.Perceptron(), "overlap"))
-    np.testing.assert_allclose(mixed.weights, plain.weights, atol=1e-12)
-    assert mixed.corrections == plain.corrections
-
-
-def test_small_data_load_no_compiler():
+def test_a_run_loads_no_heavy_library():
     code = (
         "import sys, numpy as np\n"
         "from discriminant import criteria, optimize\n"
@@ -311,27 +299,6 @@ def test_small_data_load_no_compiler():
         "optimize.SingleSample(epochs=20).minimize(J, np.zeros((4, 1)))\n"
         "heavy = {'numba', 'sklearn', 'pandas', 'scipy.stats', 'matplotlib'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_without_numba_the_answer_is_the_same():
-    code = (
-        "import sys; sys.modules['numba'] = None\n"
-        "import importlib.util, numpy as np\n"
-        "find = importlib.util.find_spec\n"
-        "importlib.util.find_spec = lambda name, *rest: None if name == 'numba' else find(name, *rest)\n"
-        "from discriminant import criteria, optimize\n"
-        "from discriminant.codings import make_coding\n"
-        "from discriminant.data import make_blocks\n"
-        "from discriminant.objective import PointwiseObjective\n"
-        "X, y = np.random.default_rng(0).standard_normal((100, 3)), np.arange(100) % 2\n"
-        "J = PointwiseObjective(make_blocks(X, y), criteria.Perceptron(), make_coding('two-class', 2))\n"
-        "a = optimize.SingleSample(epochs=5, engine='compiled').minimize(J, np.zeros((4, 1))).weights\n"
-        "b = optimize.SingleSample(epochs=5, engine='numpy').minimize(J, np.zeros((4, 1))).weights\n"
-        "assert (a == b).all()\n"
-        "from discriminant.kernels import single_sample  # the kernels themselves run uncompiled\n"
-        "assert single_sample._dot_dense(np.ones((1, 3)), 0, np.ones(3)) == 3.0\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -356,16 +323,3 @@ def test_refusals_are_sentences():
         SingleSample().minimize(objective, zeros(objective))
     with pytest.raises(ParameterError, match=r"order is one of 'cyclic', 'shuffled'; not 'random'"):
         SingleSample(order="random")
-
-
-@pytest.mark.parametrize("fit_intercept", [True, False])
-def test_sparse_rows_are_swept_by_compiled_code_once_it_pays(monkeypatch, fit_intercept):
-    """NumPy can only visit them one by one, with an intercept or without."""
-    from discriminant.optimize import single_sample
-
-    asked = []
-    monkeypatch.setattr(single_sample, "sweep", lambda samples, state, order, *, fast: asked.append(fast))
-    n = single_sample.WORTH_COMPILING_SLOW + 1
-    X = sp.random_array((n, 30), density=0.1, format="csr", rng=np.random.default_rng(0))
-    discriminant.Perceptron(fit_intercept=fit_intercept).partial_fit(X, np.arange(n) % 2, classes=[0, 1])
-    assert asked == [True]

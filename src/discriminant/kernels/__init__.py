@@ -1,4 +1,4 @@
-"""Sequential sweeps, the only compiled code: plain functions that Numba compiles on first use and keeps on disk.
+"""The compiled code, in C (`c/`), called without the interpreter lock; and the same in NumPy, where it is not built.
 
-Nothing here is imported for small data; each kernel has a NumPy form that gives the same answer.
+`compiled` finds the kernels.  The sequential ones are here because row i needs the weights that row i − 1 left.
 """

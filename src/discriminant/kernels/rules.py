@@ -9,7 +9,8 @@
     SOFTMAX            δ_k = t_k − p_k       always, all outputs together
 
 Each δ is −∂ℓ/∂z of the criterion of that name, which the contract tests assert.  In the first three, η(k) counts
-corrections; in the others, samples.  This file holds the numbers that name the rules, and the rules in NumPy.
+corrections; in the others, samples.  This file holds the numbers that name the rules, and the rules for Python;
+`c/single_sample.c` has the same of both.
 """
 
 from __future__ import annotations

@@ -1,19 +1,18 @@
-"""The single-sample sweeps in NumPy, and the state that they share with the compiled ones.
+"""The single-sample sweeps in NumPy, and the state that they share with the compiled ones (`c/single_sample.c`).
 
-Small data never pay for loading a compiler (0.8 s a process even when its work is cached), and where Numba is missing
-these are all there is.  For rules that leave right samples alone, several rows are scored by one product and the first
-mistake is looked for: the cost is per mistake, not per sample, and the steps are the same.
+Where no kernels are compiled these are all there is.  For rules that leave right samples alone, several rows are scored
+by one product and the first mistake is looked for: the cost is per mistake, not per sample, and the steps are the same.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from discriminant.kernels.compile import can_compile
+from discriminant.kernels import compiled
 from discriminant.kernels.rules import (
     CLEAN,
     DONE,
@@ -111,13 +110,6 @@ class Samples:
     def sparse(self) -> bool:
         return not isinstance(self.X, np.ndarray)
 
-    def arrays(self) -> tuple[Any, ...]:
-        """(sparse, X, data, indices, indptr) as the compiled sweeps take them: indices unsigned, the unused empty."""
-        if not self.sparse:
-            return False, self.X, np.empty(0), np.empty(0, np.uint32), np.zeros(1, np.int32)
-        unsigned = np.uint32 if self.X.indices.dtype.itemsize == 4 else np.uint64
-        return True, np.empty((0, 0)), self.X.data, self.X.indices.view(unsigned), self.X.indptr
-
     def row(self, i: int) -> tuple[Any, Array]:
         """(where, values): x_i is zero but for values at where."""
         if not self.sparse:
@@ -126,33 +118,17 @@ class Samples:
         return self.X.indices[part], self.X.data[part]
 
 
-def sweep(samples: Samples, state: State, order: Array, *, fast: bool) -> None:
-    """One pass over the rows in ``order`` (all in turn when empty), compiled if ``fast`` and Numba is there."""
-    if fast and can_compile():
-        _sweep_compiled(samples, state, order)
+def sweep(samples: Samples, state: State, order: Array, *, fast: bool = True) -> None:
+    """One pass over the rows in ``order`` (all in turn when empty), in C if ``fast`` and the kernels are compiled."""
+    kernels = compiled.load() if fast else None
+    if kernels is not None:
+        kernels.sweep(samples, state, order)
     elif state.coupled:
         _sweep_coupled(samples, state, order)
     else:
         for j in range(len(state.A)):
             if not state.tally[DONE, j]:
                 _sweep_output(samples, state, order, j)
-
-
-def _sweep_compiled(samples: Samples, state: State, order: Array) -> None:
-    from discriminant.kernels import single_sample
-
-    s, kernels = state, cast(Any, single_sample)
-    if s.coupled:
-        kernels.sweep_coupled(
-            *samples.arrays(), order, samples.codes, samples.weight, s.A, s.kind, s.positive, s.worst, s.margin,
-            s.steps, s.table, s.first, s.tally, s.losses, s.drift, s.seen, s.sizes,
-        )  # fmt: skip
-        return
-    kernels.sweep(
-        *samples.arrays(), order, samples.codes, samples.targets, samples.care, samples.weight, s.A, s.factor, s.kind,
-        s.margin, s.steps, s.table, s.first, s.shrink, s.threshold, s.tally, s.losses, s.drift, s.pocket, s.seen,
-        s.sizes,
-    )  # fmt: skip
 
 
 def _sweep_output(samples: Samples, s: State, order: Array, j: int) -> None:
@@ -244,6 +220,8 @@ def _sweep_coupled(samples: Samples, s: State, order: Array) -> None:
     """Outputs that learn together: Kesler's construction made implicit, or the softmax."""
     tally = s.tally[:, 0]
     for i in (int(i) for i in (order if len(order) else range(len(samples.codes)))):
+        if tally[DONE]:
+            return
         own, share = int(samples.codes[i]), float(samples.weight[i]) if len(samples.weight) else 1.0
         if share == 0.0:
             continue
@@ -262,8 +240,6 @@ def _sweep_coupled(samples: Samples, s: State, order: Array) -> None:
                 late = change[j] * (int(tally[VISITS]) - 1)
                 s.drift[j, 0] += late
                 _add(s.drift[j, 1 : 1 + w.shape[1]], where, late * x)
-        if tally[DONE]:
-            return
 
 
 def _softmax_change(s: State, z: Array, own: int, share: float) -> Array:

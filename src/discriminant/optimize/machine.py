@@ -115,18 +115,20 @@ def descend_machine(
     X: Any, codes: Array, n_classes: int, c: Array, bias: float, tol: float, seed: int = 0, most: int = 20_000
 ) -> MachineFit:
     """One row at a time, until the gap is ≤ tol·P or ``most`` passes are done."""
-    from scipy.sparse import csr_array
-
     from discriminant.kernels.dual import machine_epoch
 
     n, d = X.shape
-    rows = X if hasattr(X, "indptr") else csr_array((X.ravel(), np.tile(np.arange(d), n), np.arange(n + 1) * d), (n, d))
-    Q = np.asarray(rows.multiply(rows).sum(axis=1)).ravel() + bias**2
+    if isinstance(X, np.ndarray):
+        X = np.ascontiguousarray(X)
+        squares = np.einsum("ij,ij->i", X, X)
+    else:
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    Q = squares + bias**2
     alpha, W = np.zeros((n, n_classes)), np.zeros((d + 1, n_classes))
-    order, codes = np.arange(n), codes.astype(np.int64)
+    rng, codes = np.random.default_rng(seed), codes.astype(np.int64)
     fit = MachineFit(W, np.inf, np.inf, 0)
     for epoch in range(most):
-        machine_epoch(rows.data, rows.indices, rows.indptr, codes, alpha, c, Q, W, bias, order, seed + epoch)
+        machine_epoch(X, codes, alpha, c, Q, W, bias, rng.permutation(n))
         if epoch % CHECK_EVERY == CHECK_EVERY - 1:
             fit = _proved(X, codes, c, bias, alpha, W, epoch + 1)
             if fit.gap <= tol * fit.objective:

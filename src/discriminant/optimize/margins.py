@@ -236,21 +236,20 @@ def dual_descent(problem: MarginProblem, tol: float, seed: int = 0, most: int = 
 
     A free intercept is found by proximal steps: what is penalised is only its change since the last look at the gap.
     """
-    from discriminant.kernels.dual import dense_epoch, sparse_epoch
+    from discriminant.kernels import dual
 
-    X, c = problem.X, problem.c
+    X: Any = problem.X if problem.sparse else np.ascontiguousarray(problem.X)
+    c = problem.c
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if problem.sparse else np.einsum("ij,ij->i", X, X)
     U = np.full(problem.n, np.inf) if problem.squared else c
     D = 1 / (2 * c) if problem.squared else np.zeros(problem.n)
     free = problem.free and problem.bias > 0
     bias = float(np.sqrt(squares.mean())) or 1.0 if free else problem.bias
-    rows: Any = (X.data, X.indices, X.indptr) if problem.sparse else (X,)
-    epoch_of: Any = sparse_epoch if problem.sparse else dense_epoch
     Q = squares + bias**2 + D
-    alpha, w, order = np.zeros(problem.n), np.zeros(problem.d + 1), np.arange(problem.n)
+    alpha, w, rng = np.zeros(problem.n), np.zeros(problem.d + 1), np.random.default_rng(seed)
     shift, best = 0.0, None
     for epoch in range(most):
-        epoch_of(*rows, problem.y, alpha, U, D, Q, w, bias, shift, order, seed + epoch)
+        dual.epoch(X, problem.y, alpha, U, D, Q, w, bias, shift, rng.permutation(problem.n))
         if epoch % CHECK_EVERY != CHECK_EVERY - 1:
             continue
         v = w.copy()

@@ -67,11 +67,12 @@ class Run:
     def _samples(self, block: Block) -> Samples:
         coding, target = self.objective.coding, block.target
         assert target is not None
-        weight = NONE if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        weight = NONE if block.weight is None else np.ascontiguousarray(block.weight, dtype=np.float64)
         X = _plain(block.design)
         if coding is not None:
-            codes = target if target.dtype == np.uint8 else target.astype(np.int32, copy=False)  # two types to compile
-            return Samples(X, codes, coding.targets, coding.care, weight)
+            codes = target if target.dtype == np.uint8 else target.astype(np.int32, copy=False)
+            targets, care = (np.ascontiguousarray(part, np.float64) for part in (coding.targets, coding.care))
+            return Samples(X, np.ascontiguousarray(codes), targets, care, weight)
         targets = np.ascontiguousarray(target, dtype=np.float64)
         return Samples(X, np.arange(len(targets), dtype=np.int32), targets, np.ones_like(targets), weight)
 

@@ -30,9 +30,6 @@ from discriminant.optimize.sequence import Run, begin
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Oracle, Solution
 
-WORTH_COMPILING = 300_000  # samples: below, loading the compiler costs more than it saves
-WORTH_COMPILING_SLOW = 15_000  # the same for sweeps that NumPy can only do row by row
-
 
 @dataclass(frozen=True)
 class SequentialSolution(Solution):
@@ -69,6 +66,7 @@ class SingleSample:
     evaluate : bool
         Compute J at the end (a pass).
     engine : {"auto", "numpy", "compiled"}
+        "numpy" never uses the compiled kernels; the others do wherever the installation has them.
     """
 
     step: float | Schedule = 1.0
@@ -144,14 +142,10 @@ class SingleSample:
 
     def _epoch(self, run: Run) -> float:
         """One pass; the mean loss met on the way, or NaN where nobody asked."""
-        work = run.samples() + run.rows_per_epoch
         for samples, order, start in run.parts():
-            row_by_row = run.state.coupled or not run.by_margin or samples.sparse
-            worth = WORTH_COMPILING_SLOW if row_by_row else WORTH_COMPILING
-            fast = self.engine == "compiled" or (self.engine == "auto" and work > worth)
             run.prepare(len(samples.codes))
             with np.errstate(over="ignore", invalid="ignore"):  # overflow is noticed in the weights
-                sweep(samples, run.state, order, fast=fast)
+                sweep(samples, run.state, order, fast=self.engine != "numpy")
             run.note(start)
             if run.ended():
                 break

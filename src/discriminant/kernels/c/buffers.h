@@ -18,7 +18,7 @@
 
 #include "module.h"
 
-#define MOST_BUFFERS 32
+#define MOST_BUFFERS 48
 #define ANY_LENGTH (-1)
 
 typedef enum { UNKNOWN, FLOAT64, FLOAT32, INT32, INT64, INT8 } Type;
@@ -26,9 +26,12 @@ typedef enum { UNKNOWN, FLOAT64, FLOAT32, INT32, INT64, INT8 } Type;
 static const char *const type_names[] = {"of a type that is not known here", "float64", "float32",
                                          "int32", "int64", "int8 or bool"};
 
+static const char too_many[] = "A kernel holds more arrays than MOST_BUFFERS.";
+
 typedef struct {
     Py_buffer views[MOST_BUFFERS];
-    int count;
+    PyObject *owned[MOST_BUFFERS]; /* attributes */
+    int count, owned_count;
     int failed;
 } Buffers;
 
@@ -36,8 +39,20 @@ typedef struct {
 static inline PyObject *release(Buffers *held)
 {
     for (int i = 0; i < held->count; i++) PyBuffer_Release(&held->views[i]);
-    held->count = 0;
+    for (int i = 0; i < held->owned_count; i++) Py_DECREF(held->owned[i]);
+    held->count = held->owned_count = 0;
     return NULL;
+}
+
+/* An attribute of a Python object, until the release; NULL after a failure. */
+static inline PyObject *attribute(Buffers *held, PyObject *owner, const char *name)
+{
+    if (held->failed) return NULL;
+    if (held->owned_count == MOST_BUFFERS) PyErr_SetString(PyExc_SystemError, too_many);
+    PyObject *value = held->owned_count < MOST_BUFFERS ? PyObject_GetAttrString(owner, name) : NULL;
+    if (value) held->owned[held->owned_count++] = value;
+    else held->failed = 1;
+    return value;
 }
 
 /* Unsigned integers count as their signed kin: indices are not negative. */
@@ -62,7 +77,7 @@ static inline const Py_buffer *hold(Buffers *held, PyObject *object, const char 
 {
     if (held->failed) return NULL;
     if (held->count == MOST_BUFFERS) {
-        PyErr_SetString(PyExc_SystemError, "A kernel holds more arrays than MOST_BUFFERS.");
+        PyErr_SetString(PyExc_SystemError, too_many);
         held->failed = 1;
         return NULL;
     }

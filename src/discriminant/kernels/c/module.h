@@ -11,7 +11,11 @@
 
 #define KERNELS(KERNEL) \
     KERNEL(best_level, "The highest instruction-set level that this processor can run: a name of compiled.LEVELS.") \
-    KERNEL(evaluate, "J and its derivatives over some rows: see evaluate.c.")
+    KERNEL(dual_epoch, "One pass of dual coordinate descent, two classes; see discriminant.kernels.dual.") \
+    KERNEL(evaluate, "J and its derivatives over some rows: see evaluate.c.") \
+    KERNEL(machine_epoch, "One pass of dual coordinate descent, K classes; see discriminant.kernels.dual.") \
+    KERNEL(sweep, "sweep(samples, state, order): one single-sample pass; see discriminant.kernels.sweeps.") \
+    /* the end of the list */
 
 #define DECLARE(name, text) PyObject *kernel_##name(PyObject *self, PyObject *args);
 KERNELS(DECLARE)
