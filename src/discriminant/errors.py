@@ -123,6 +123,25 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def counted(count: int, what: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "row"), counted(1234, "row"), counted(2, "pass")
+    ('1 row', '1,234 rows', '2 passes')
+    """
+    plural = what[:-1] + "ies" if what.endswith("y") else what + ("es" if what.endswith("s") else "s")
+    return f"{count:,} {what if count == 1 else plural}"
+
+
+def classes_are(labels: Sequence[Any], one: str, many: str) -> str:
+    """The beginning of a sentence about some classes, with the verb in its number.
+
+    >>> classes_are(["a"], "is", "are"), classes_are(["a", "b"], "is", "are")
+    ("The class 'a' is", "The classes 'a' and 'b' are")
+    """
+    return f"The class {names(labels)} {one}" if len(labels) == 1 else f"The classes {names(labels)} {many}"
+
+
 def columns(indices: Sequence[int], feature_names: Sequence[str] | None, most: int = 5) -> str:
     """The columns with these indices, by name where names are known: "column 'age'", "columns 0, 3 and 2 more"."""
     shown = [feature_names[i] for i in indices] if feature_names is not None else [int(i) for i in indices]

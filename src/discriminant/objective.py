@@ -264,6 +264,16 @@ class PointwiseObjective:
         """How many rows are not given their class (or, with targets, not all their outputs' sides)."""
         return int(self.blocks.reduce(_Errors(self.request(A, Need.VALUE))))
 
+    def saturated(self, A: Array) -> bool:
+        """Whether a criterion that is not convex is flat around A though J is not small: Σ s|ℓ′| next to nothing of it.
+
+        Descent cannot leave such weights, and a gradient of zero there says nothing about a minimum.
+        """
+        if self.criterion.convex or Oracle.GRADIENT not in self.criterion.oracles:
+            return False
+        value, slopes = self.blocks.reduce(_Slopes(self.request(A, Need.VALUE)))
+        return bool(slopes < np.finfo(np.float64).eps * value)
+
     def sides(self, A: Array) -> Array:
         """(2, q), or (2, 1) when coupled: rows that do not lie strictly on their output's side, and rows far inside it.
 
@@ -355,6 +365,18 @@ class _Along:
         with np.errstate(over="ignore", invalid="ignore"):
             values = [request.criterion.value(t, z + step * v) for step in self.steps]
         return np.array([(np.broadcast_to(share, value.shape) * value).sum() for value in values])
+
+
+@dataclass(frozen=True)
+class _Slopes:
+    """Σ s ℓ and Σ s|ℓ′|."""
+
+    request: Evaluate
+
+    def __call__(self, block: Block) -> tuple[float, float]:
+        _, t, share, z, _ = self.request.parts(block)
+        value, slope = self.request.criterion.value_and_gradient(t, z)
+        return float((share * value).sum()), float((share * np.abs(slope)).sum())
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from discriminant import (
     LogisticRegression,
     Perceptron,
     QuadraticDiscriminantAnalysis,
+    SigmoidRegressionClassifier,
     separability,
 )
 from discriminant.decision import check_priors
@@ -143,3 +144,39 @@ def test_a_verdict_steers_no_terminal() -> None:
     frame, labels = _frame()
     frame.iloc[:, 1] = (labels == labels[0]) * 1.0
     assert "\x1b" not in str(separability(frame, labels))
+
+
+def test_a_start_on_which_the_criterion_is_flat_is_no_end() -> None:
+    """σ(z) = 0 to the last digit on every row: ∇J = 0, and J is far from its minimum."""
+    for start in ([-800.0, 0.0, 0.0, 0.0], [-50.0, 0.0, 0.0, 0.0]):
+        with pytest.warns(UserWarning, match="saturated on the wrong side"):
+            model = SigmoidRegressionClassifier(start=np.array(start)).fit(X, y)
+        assert not model.certificate_.converged
+    assert SigmoidRegressionClassifier().fit(X, y).certificate_.converged
+
+
+def test_a_perceptron_that_used_up_its_epochs_says_so() -> None:
+    with pytest.warns(UserWarning, match="Not converged"):
+        Perceptron(tol=None, max_iter=5).fit(X, y)
+
+
+def test_a_rise_of_the_criterion_is_not_called_a_fall() -> None:
+    with pytest.warns(UserWarning, match="J went from 0 to"):
+        Perceptron(mode="batch", max_iter=50).fit(X, y)
+
+
+def test_numbers_and_nouns_agree() -> None:
+    one = Perceptron().fit([[-1.0], [1.0]], [0, 1]).certificate_.status
+    assert "1 corrections" not in one
+    assert "1 epochs" not in one
+    model = LinearDiscriminantAnalysis().fit(X, y)
+    with pytest.raises(DataError, match="The classes 'c' and 'd' are not among those that the model knows"):
+        discriminant.plots.DiscriminantAxesDisplay.from_estimator(model, X, ["c", "d"] * 30)
+
+
+def test_greek_letters_and_names_keep_their_case() -> None:
+    with pytest.warns(UserWarning, match="Ση²"):
+        Perceptron(eta0=discriminant.optimize.Power(rate=1.0, power=2.0)).fit(*SEPARATED)
+    frame = pd.DataFrame(X, columns=["Age", "bmi", "BMI"]).assign(BMI=1.0)
+    with pytest.warns(UserWarning, match="Column 'BMI': constant"):
+        LinearDiscriminantAnalysis().fit(frame, y)

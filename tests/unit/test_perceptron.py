@@ -184,7 +184,10 @@ def test_outputs_that_no_line_separates_are_named():
 
 
 def test_steps_are_checked_against_the_conditions():
-    with pytest.warns(DiscriminantWarning, match="sum of steps is finite"):
+    with (
+        pytest.warns(DiscriminantWarning, match="Not converged"),
+        pytest.warns(DiscriminantWarning, match="sum of steps is finite"),
+    ):
         Perceptron(eta0=Power(1.0, 2.0), tol=None).fit(*APART)
     assert Perceptron(eta0=lambda k: 1 / k, tol=None).fit(*APART).certificate_.converged
     with pytest.raises(ParameterError, match="0 < eta0 < 2"):

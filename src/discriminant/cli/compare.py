@@ -18,7 +18,7 @@ import numpy as np
 from discriminant.cli.methods import Method, fit_method
 from discriminant.cli.say import Voice
 from discriminant.cli.training import Training
-from discriminant.errors import DataError, DiscriminantError, names
+from discriminant.errors import DataError, DiscriminantError, classes_are, names
 from discriminant.protocols import Array
 
 MOST_ROWS = 20_000  # of a comparison; a larger table is sampled
@@ -115,8 +115,8 @@ def compare(
     classes, counts = np.unique(labels, return_counts=True)
     if counts.min() < 2:
         raise DataError(
-            f"The class {names(classes[counts < 2].tolist())} has one row only, so that it cannot be both learned and "
-            "tested. Add rows, leave it out, or name a --model with --cv 0."
+            f"{classes_are(classes[counts < 2].tolist(), 'has', 'have')} one row only, which cannot be both "
+            "learned and tested. Add rows, leave it out, or name a --model with --cv 0."
         )
     folds = int(min(folds, len(labels)))
     fold = cut_folds(labels, folds, seed)

@@ -10,9 +10,9 @@ import numpy as np
 from discriminant.cli import DONE, NOT_REACHED
 from discriminant.cli.costs import read_costs
 from discriminant.cli.modelfile import open_model
-from discriminant.cli.say import Voice, counted, percent, table
+from discriminant.cli.say import Voice, percent, table
 from discriminant.data.files import read_table
-from discriminant.errors import ParameterError, names
+from discriminant.errors import ParameterError, counted, names
 from discriminant.report.measures import Measured, measure
 
 GATES = ("accuracy", "balanced_accuracy", "auc")

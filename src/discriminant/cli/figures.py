@@ -6,8 +6,8 @@ import io
 from pathlib import Path
 from typing import Any
 
-from discriminant.cli.say import Voice, counted, table
-from discriminant.errors import DataError
+from discriminant.cli.say import Voice, table
+from discriminant.errors import DataError, counted
 from discriminant.figures.registry import REGISTRY, entry
 from discriminant.io.container import write_whole
 

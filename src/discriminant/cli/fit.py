@@ -12,11 +12,11 @@ import numpy as np
 from discriminant.cli.costs import read_costs
 from discriminant.cli.doubts import doubts
 from discriminant.cli.methods import Method, automatic, fit_method, method_named
-from discriminant.cli.say import Voice, bold, counted, percent, table
+from discriminant.cli.say import Voice, bold, percent, table
 from discriminant.cli.script import script
 from discriminant.cli.training import Training, read_training
 from discriminant.data.roles import CATEGORY, NUMBER, OUT
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError, ParameterError, counted
 from discriminant.io.container import write_whole
 from discriminant.io.model_file import save
 from discriminant.io.table_model import TableModel

@@ -15,10 +15,10 @@ import numpy as np
 
 from discriminant.cli.costs import read_costs
 from discriminant.cli.modelfile import open_model
-from discriminant.cli.say import Voice, counted, plain
+from discriminant.cli.say import Voice, plain
 from discriminant.data.files import read_table
 from discriminant.data.tables import Column, Table, text_column
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError, ParameterError, counted
 from discriminant.io.container import write_whole
 from discriminant.io.table_model import TableModel
 

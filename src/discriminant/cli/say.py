@@ -144,9 +144,3 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], mark: int = -1) ->
 def percent(value: float) -> str:
     """A share in per cent, with as many digits as matter."""
     return "–" if value != value else f"{100 * value:.1f} %" if value >= 0.001 or value == 0 else f"{100 * value:.2g} %"
-
-
-def counted(count: int, what: str) -> str:
-    """ "1 row", "1,234 rows"."""
-    plural = what[:-1] + "ies" if what.endswith("y") else what + ("es" if what.endswith("s") else "s")
-    return f"{count:,} {what if count == 1 else plural}"

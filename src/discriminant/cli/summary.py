@@ -8,8 +8,9 @@ import numpy as np
 
 from discriminant.cli.fit import roles
 from discriminant.cli.modelfile import open_model
-from discriminant.cli.say import Voice, bold, counted, percent, table
+from discriminant.cli.say import Voice, bold, percent, table
 from discriminant.data.roles import CATEGORY, NUMBER
+from discriminant.errors import counted
 from discriminant.io.model_file import about
 from discriminant.io.table_model import TableModel
 

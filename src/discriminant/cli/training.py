@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from discriminant.cli.reading import listed, read_raw, target_of
-from discriminant.cli.say import Voice, counted
+from discriminant.cli.say import Voice
 from discriminant.data.labels import encode_labels
 from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
 from discriminant.data.preprocess import Preprocess
 from discriminant.data.tables import Table, level_numbers
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.errors import DataError, ParameterError, counted, names
 from discriminant.protocols import Array
 
 MOST_WHOLE, MOST_OTHER = 100, 20  # distinct numbers from which on a target looks like a measurement

@@ -117,7 +117,7 @@ class Preprocess:
             if column.name == target:
                 continue
             if column.name in drop:
-                rules.append(ColumnRule(column.name, OUT, "as asked"))
+                rules.append(ColumnRule(column.name, OUT, "it was asked for"))
                 continue
             if column.name in categorical and column.kind == "number":
                 column = text_column(column.name, column.texts())

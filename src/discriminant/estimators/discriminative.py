@@ -7,7 +7,7 @@ A named method is a choice of ℓ, coding, penalty and optimizer; it says which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -181,6 +181,12 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
             if isinstance(task.optimizer, SingleSample):
                 raise DataError(too_long(reading.blocks))
             raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
+        if solution.converged and objective.saturated(solution.weights):
+            status = (
+                f"Not converged: J = {solution.objective:.6g} is flat around the weights, since the outputs are "
+                "saturated on the wrong side. Start from smaller weights, or standardise the columns."
+            )
+            solution = replace(solution, status=status, converged=False)
         self._set_weights(reading, objective, solution.weights)
         self.n_iter_ = max(int(solution.iterations), 1)
         self.history_ = solution.history if solution.history is not None else History()

@@ -8,7 +8,7 @@ import numpy as np
 
 from discriminant.data import ArrayBlocks, as_rows, is_frame, make_blocks
 from discriminant.data.check import check_weights
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.errors import DataError, ParameterError, classes_are
 from discriminant.estimators.inputs import read_rows
 from discriminant.protocols import Array
 
@@ -46,7 +46,7 @@ def read_soft(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Array
     weight = check_weights(sample_weight, len(t))
     mass = t if weight is None else t * weight[:, None]
     if (mass.sum(axis=0) == 0).any():
-        raise DataError(f"The class {names(list(classes[mass.sum(axis=0) == 0]))} has no weight in any row.")
+        raise DataError(f"{classes_are(list(classes[mass.sum(axis=0) == 0]), 'has', 'have')} no weight in any row.")
     dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
     t = t / total[:, None]
     return make_blocks(rows, t[:, 1] if t.shape[1] == 2 else t, weight), classes, dtype, mass.sum(axis=0)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.data import require_finite
 from discriminant.data.sources import find_source
 from discriminant.decision.priors import check_priors
-from discriminant.errors import DataError, MismatchError, names
+from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.estimators.compiled import TRUSTED, Compiled
 from discriminant.estimators.features import FeatureMap, fit_features
 from discriminant.estimators.inputs import Sample, read_labels, read_rows, read_sample, require_fitted
@@ -143,7 +143,7 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
         if moments.total > 0 and (moments.weight == 0).any():
             empty = classes[moments.weight == 0]
             raise DataError(
-                f"The class {names(list(empty))} has no rows with a positive weight: nothing is known of it."
+                f"{classes_are(list(empty), 'has', 'have')} no rows with a positive weight, from which to learn."
             )
 
     def _priors_from(self, moments: ClassMoments, classes: Array) -> Array:

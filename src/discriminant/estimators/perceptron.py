@@ -23,7 +23,7 @@ from discriminant.bases.expansion import generator
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Kesler, Pointwise, Quadratic, Relaxation, make_criterion
 from discriminant.criteria import Perceptron as PerceptronCriterion
-from discriminant.errors import MismatchError, ParameterError, warn
+from discriminant.errors import MismatchError, ParameterError, counted, warn
 from discriminant.estimators.discriminative import Reading, Task
 from discriminant.estimators.general import starting_weights
 from discriminant.estimators.linear_machine import with_margin
@@ -296,9 +296,8 @@ class Perceptron(SequentialClassifier):
                 waited, best = (0 if met < best - self.tol else waited + 1), min(best, met)
                 if waited >= self.n_iter_no_change:
                     break
-        status = (
-            f"Ended after {epoch} epochs and {int(each.sum())} corrections, with a soft threshold after each epoch."
-        )
+        made = counted(int(each.sum()), "correction")
+        status = f"Ended after {counted(epoch, 'epoch')} and {made}, with a soft threshold after each epoch."
         found = Solution(A, status, epoch < self.max_iter or self.tol is None, epoch, epoch, objective.value(A))
         self._each = tuple(int(count) for count in each)
         return found
@@ -366,7 +365,7 @@ class Perceptron(SequentialClassifier):
         return dataclasses.replace(certificate, status=f"{text} {more}", converged=False, separability=worst)
 
     def _worth_a_warning(self, solution: Solution) -> bool:
-        return not solution.converged and self.tol is not None and solution.iterations >= self.max_iter
+        return not solution.converged and solution.iterations >= self.max_iter
 
     def _check_parameters(self) -> None:
         _check_steps(self)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.bases.expansion import generator
 from discriminant.data import ArrayBlocks, DenseRows, OriginRows, SparseRows
 from discriminant.data.rows import is_sparse
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.errors import DataError, ParameterError, counted, names
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task, too_long
 from discriminant.estimators.features import fit_features
 from discriminant.estimators.inputs import all_or_nothing, read_sample
@@ -264,8 +264,9 @@ class HeldOut:
     def sentence(self) -> str:
         """What happened, in words."""
         return (
-            f"Stopped early after {self.epochs} epochs: of {len(self.codes)} held-out rows a share of {self.best:.4g} "
-            f"was right at best, and {self.patience} epochs had not raised that by {self.tol or 0.0:g}."
+            f"Stopped early after {counted(self.epochs, 'epoch')}: of {counted(len(self.codes), 'held-out row')} a "
+            f"share of {self.best:.4g} was right at best, and {counted(self.patience, 'epoch')} had not raised that by "
+            f"{self.tol or 0.0:g}."
         )
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.errors import MismatchError, ParameterError
+from discriminant.errors import MismatchError, ParameterError, counted
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, starting_weights
 from discriminant.optimize.needs import require
@@ -126,7 +126,7 @@ class _Descent:
 
     def _arrived(self, k: int, G: Array) -> str:
         if Oracle.MARGIN in self.objective.oracles and not G.any():
-            return f"Converged: every row lies beyond its margin after {k - 1} corrections."
+            return f"Converged: every row lies beyond its margin after {counted(k - 1, 'correction')}."
         return f"Converged: the step of iteration {k} was shorter than θ = {self.options.threshold:g}."
 
     def _early(self, k: int) -> str:
@@ -139,8 +139,8 @@ class _Descent:
 
     def _diverged(self, k: int, eta: float, rates: Array | None, J: float) -> str:
         return (
-            f"Diverged: J grew from {self.first:.4g} to {J:.4g} in {k} steps. {self._stable_step(eta, rates)}"
-            f"The best weights seen are handed back."
+            f"Diverged: J grew from {self.first:.4g} to {J:.4g} in {counted(k, 'step')}. "
+            f"{self._stable_step(eta, rates)}The best weights seen are handed back."
         )
 
     def _unfinished(self, J: float, length: float, eta: float, rates: Array | None) -> str:
@@ -151,8 +151,9 @@ class _Descent:
                 f"{self._stable_step(eta, rates)}"
             ).rstrip()
         return (
-            f"Not converged: after {self.options.iterations} steps the step is still {length:.3g} long "
-            f"(θ = {self.options.threshold:g}); J fell from {self.first:.6g} to {J:.6g}."
+            f"Not converged: after {counted(self.options.iterations, 'step')} the step is still {length:.3g} long "
+            f"(θ = {self.options.threshold:g}); "
+            f"J {'fell' if self.first > J else 'went'} from {self.first:.6g} to {J:.6g}."
         )
 
     def _stable_step(self, eta: float, rates: Array | None) -> str:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.errors import counted
 from discriminant.optimize.history import History
 from discriminant.optimize.iterative import (
     NOT_A_NUMBER,
@@ -58,17 +59,19 @@ class LBFGS(Iterative):
                 status = STOPPED.format(k=k)
                 break
             if not G.any():
-                status, converged = f"Converged after {k} steps: the gradient is zero.", True
+                status, converged = f"Converged after {counted(k, 'step')}: the gradient is zero.", True
                 break
             P = pairs.direction(G)
             promised = -float((G * P).sum()) / 2
             quiet = quiet + 1 if promised <= self.tolerance * abs(J) else 0
             if quiet >= 2 and k and _left_to_gain(record.history) <= 10 * self.tolerance * abs(J):
-                status = f"Converged after {k} steps: J = {J:.6g}, and the next promises to lower it by {promised:.2g}."
+                steps = counted(k, "step")
+                status = f"Converged after {steps}: J = {J:.6g}, and the next promises to lower it by {promised:.2g}."
                 converged = True
                 break
             if k == self.iterations:
-                status = f"Not converged after {k} steps: the next promises to lower J = {J:.6g} by {promised:.2g}."
+                steps = counted(k, "step")
+                status = f"Not converged after {steps}: the next promises to lower J = {J:.6g} by {promised:.2g}."
                 break
             if k and k % LOOK_EVERY == 0 and record.proves_no_minimum(k, A):
                 break
@@ -89,8 +92,8 @@ class LBFGS(Iterative):
     def _stuck(self, k: int, J: float, G: Array) -> tuple[str, bool]:
         norm = float(np.linalg.norm(G))
         if norm <= 1e-8 * max(1.0, abs(J)):
-            return f"Converged after {k} steps to the precision of the arithmetic: ‖∇J‖ = {norm:.2g}.", True
-        return f"Not converged: after {k} steps no step lowers J = {J:.6g}, with ‖∇J‖ = {norm:.2g}.", False
+            return f"Converged after {counted(k, 'step')} to the precision of the arithmetic: ‖∇J‖ = {norm:.2g}.", True
+        return f"Not converged: after {counted(k, 'step')} no step lowers J = {J:.6g}, with ‖∇J‖ = {norm:.2g}.", False
 
 
 def _left_to_gain(history: History) -> float:

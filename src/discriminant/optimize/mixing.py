@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import make_blocks
-from discriminant.errors import MismatchError
+from discriminant.errors import MismatchError, counted
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import History
 from discriminant.optimize.single_sample import SequentialSolution
@@ -133,12 +133,16 @@ class Course:
             return f"Diverged in epoch {self.epochs}: the weights overflow; take a shorter step.", False
         if by_margin and not self.last:
             k = int(self.corrections.sum())
-            return f"Converged: the samples are separated after {k} corrections in {self.epochs} mixed epochs.", True
+            made = f"{counted(k, 'correction')} in {counted(self.epochs, 'mixed epoch')}"
+            return f"Converged: the samples are separated after {made}.", True
         if optimizer.tolerance > 0 and moved <= optimizer.tolerance * float(np.linalg.norm(self.weights)):
             return f"Converged: mixed epoch {self.epochs} moved the weights by less than the tolerance.", True
         if optimizer.improvement is not None:
             self.waited = 0 if share < self.best - optimizer.improvement else self.waited + 1
             self.best = min(self.best, share)
             if self.waited >= optimizer.patience:
-                return f"Ended after {self.epochs} mixed epochs: the share of corrections had ceased to fall.", True
+                return (
+                    f"Ended after {counted(self.epochs, 'mixed epoch')}: the share of corrections had ceased to fall.",
+                    True,
+                )
         return "", False

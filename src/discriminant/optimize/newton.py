@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.errors import counted
 from discriminant.optimize.iterative import (
     NOT_A_NUMBER,
     STOPPED,
@@ -59,7 +60,7 @@ class Newton(Iterative):
                 status = STOPPED.format(k=k)
                 break
             if not G.any():
-                status, converged = f"Converged after {k} steps: the gradient is zero.", True
+                status, converged = f"Converged after {counted(k, 'step')}: the gradient is zero.", True
                 break
             P = newton_step(objective.hessian(A), G)
             promised = -float((G * P).sum()) / 2
@@ -68,7 +69,9 @@ class Newton(Iterative):
                 status, converged = self._arrived(k, promised, J), True
                 break
             if k == self.iterations:
-                status = f"Not converged after {k} steps: a further step promises to lower J by {promised:.3g}."
+                status = (
+                    f"Not converged after {counted(k, 'step')}: a further step promises to lower J by {promised:.3g}."
+                )
                 break
             if k >= LOOK_FROM and (k - LOOK_FROM) % LOOK_EVERY == 0 and record.proves_no_minimum(k, A):
                 break
@@ -89,15 +92,18 @@ class Newton(Iterative):
 
     def _arrived(self, k: int, promised: float, J: float) -> str:
         return (
-            f"Converged after {k} {'step' if k == 1 else 'steps'}: a further step promises to lower "
+            f"Converged after {counted(k, 'step')}: a further step promises to lower "
             f"J = {J:.6g} by no more than {max(promised, 0.0):.2g}."
         )
 
     def _stuck(self, k: int, promised: float, J: float) -> tuple[str, bool]:
         """No halving lowers J: either rounding hides what is left to gain, or the model of J is wrong there."""
         if promised <= 1e-9 * abs(J):
-            return f"Converged after {k} steps to the precision of the arithmetic: no step lowers J = {J:.6g}.", True
-        return f"Not converged: after {k} steps no halving of the Newton step lowers J = {J:.6g}.", False
+            return (
+                f"Converged after {counted(k, 'step')} to the precision of the arithmetic: no step lowers J = {J:.6g}.",
+                True,
+            )
+        return f"Not converged: after {counted(k, 'step')} no halving of the Newton step lowers J = {J:.6g}.", False
 
 
 def _choose(values: Array, steps: Array, J: float, promised: float) -> float:

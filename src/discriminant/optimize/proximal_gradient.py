@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.errors import MismatchError
+from discriminant.errors import MismatchError, counted
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.protocols import Array, Oracle, Solution
@@ -58,12 +58,12 @@ class ProximalGradient(Iterative):
                 break
             if move <= self.tolerance * scale:
                 A, converged = new, True
-                status = f"Converged after {k} steps: a proximal step of length 1 moves by {move:.2g}."
+                status = f"Converged after {counted(k, 'step')}: a proximal step of length 1 moves by {move:.2g}."
                 break
             if k == self.iterations:
                 A, status = (
                     new,
-                    f"Not converged after {k} steps: a proximal step of length 1 still moves by {move:.2g}.",
+                    f"Not converged after {counted(k, 'step')}: a proximal step of length 1 still moves by {move:.2g}.",
                 )
                 break
             if ((B - new) * (new - A)).sum() > 0:  # momentum points uphill: start it again

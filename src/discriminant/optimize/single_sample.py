@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discriminant.criteria import Quadratic, Relaxation
-from discriminant.errors import MismatchError, ParameterError
+from discriminant.errors import MismatchError, ParameterError, counted
 from discriminant.kernels.sweeps import sweep
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, starting_weights
@@ -165,18 +165,18 @@ class SingleSample:
             raise MismatchError("Optimizer SingleSample keeps averages, pockets and traces without a penalty only.")
 
     def _separated(self, run: Run, epoch: int) -> str:
-        k, unit = run.corrections(), "epoch" if epoch == 1 else "epochs"
+        k = run.corrections()
         if not run.by_margin:
             return f"Ended in epoch {epoch}: a step was shorter than θ = {self.threshold:g}."
         base: Any = getattr(run.objective.criterion, "base", run.objective.criterion)
         if isinstance(base, Quadratic | Relaxation) and base.margin == 0:
             return (
-                f"Converged after {k} correction{'s' * (k != 1)} in {epoch} {unit}: no sample lies on the wrong side "
-                "by more than rounding. Without a margin this criterion ends on the boundary of the solution region; "
-                "with margin > 0 it ends inside."
+                f"Converged after {counted(k, 'correction')} in {counted(epoch, 'epoch')}: no sample lies on the "
+                "wrong side by more than rounding. Without a margin this criterion ends on the boundary of "
+                "the solution region; with margin > 0 it ends inside."
             )
         return (
-            f"Converged: the samples are separated after {k} correction{'s' * (k != 1)} in {epoch} {unit}; "
+            f"Converged: the samples are separated after {counted(k, 'correction')} in {counted(epoch, 'epoch')}; "
             f"{run.needed()} in a row needed none."
         )
 
@@ -187,25 +187,30 @@ class SingleSample:
 
     def _stalled(self, epoch: int, met: float) -> str:
         return (
-            f"Ended after {epoch} epochs: the mean loss met on the way, {met:.6g}, had not fallen by "
-            f"{self.improvement:g} for {self.patience} epochs."
+            f"Ended after {counted(epoch, 'epoch')}: the mean loss met on the way, {met:.6g}, had not fallen by "
+            f"{self.improvement:g} for {counted(self.patience, 'epoch')}."
         )
 
     def _unfinished(self, run: Run) -> str:
         k, q = run.corrections(), len(run.state.A)
         if not run.by_margin:
-            return f"Ended after {self.epochs} epochs and {k} corrections; nothing says that the weights have settled."
+            return (
+                f"Ended after {counted(self.epochs, 'epoch')} and {counted(k, 'correction')}; nothing says that the "
+                "weights have settled."
+            )
         apart = f", with {run.outputs_done()} of {q} outputs done" if q > 1 and not run.state.coupled else ""
         last = run.last_corrections()
         near = last <= 0.05 * run.rows_per_epoch  # few enough to be worth a pass to look
         if near and not run.objective.sides(run.weights())[0].any():
             return (
-                f"Not converged: after {self.epochs} epochs and {k} corrections every sample is on its side, but they "
-                f"have not yet gone through without a correction (margin b = {run.state.margin:g}){apart}."
+                f"Not converged: after {counted(self.epochs, 'epoch')} and {counted(k, 'correction')} every "
+                f"sample is on its side, but they have not yet gone through without a correction "
+                f"(margin b = {run.state.margin:g}){apart}."
             )
         return (
-            f"Not converged: the last of {self.epochs} epochs still made {last} corrections of {k} in all{apart}. "
-            f"Whether the samples can be separated at all, discriminant.separability(X, y) decides."
+            f"Not converged: the last of {counted(self.epochs, 'epoch')} still made {counted(last, 'correction')} of "
+            f"{k:,} in all{apart}. Whether the samples can be separated at all, discriminant.separability(X, y) "
+            "decides."
         )
 
     def _solution(self, run: Run, status: str, converged: bool, epoch: int) -> SequentialSolution:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from discriminant.errors import DataError, MismatchError, names
+from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.plots.theme import INK, arrow, axes_for, color, scatter, styled
 from discriminant.protocols import Array
 
@@ -59,7 +59,8 @@ class DiscriminantAxesDisplay:
         labels, classes = np.asarray(y), np.asarray(estimator.classes_).tolist()
         unknown = sorted({str(label) for label in labels.tolist()} - {str(label) for label in classes})
         if unknown:
-            raise DataError(f"The class {names(unknown)} is not one the model knows: {names(classes)}.")
+            who = classes_are(unknown, "is not one", "are not among those")
+            raise DataError(f"{who} that the model knows: {names(classes)}.")
         present = [label for label in classes if (labels == label).any()]
         means = np.array([coordinates[labels == label].mean(axis=0) for label in present])
         shares = np.asarray(getattr(estimator, "explained_variance_ratio_", np.ones(1)), dtype=np.float64)

@@ -161,14 +161,15 @@ def measure(
     classes: Array, labels: Array, predicted: Array, chances: Array | None, costs: Array | None = None
 ) -> Measured:
     """Labels and predictions as codes; every label must be a class that the model knows."""
-    from discriminant.errors import DataError, names
+    from discriminant.errors import DataError, classes_are, names
 
     if not len(labels):
         raise DataError("No row has a label, so that there is nothing to measure against.")
     position = {label: k for k, label in enumerate(classes.tolist())}
     unknown = sorted({str(label) for label in labels.tolist() if label not in position})
     if unknown:
-        raise DataError(f"The class {names(unknown)} is not one the model knows: {names(classes.tolist())}.")
+        who = classes_are(unknown, "is not one", "are not among those")
+        raise DataError(f"{who} that the model knows: {names(classes.tolist())}.")
     own = np.array([position[label] for label in labels.tolist()], dtype=np.int64)
     decided = np.array([position[label] for label in predicted.tolist()], dtype=np.int64)
     return Measured(classes, own, decided, chances, costs)
