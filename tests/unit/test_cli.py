@@ -461,7 +461,7 @@ def test_tables_without_labels_are_refused(tmp_path, run, penguins_model):
     assert "nothing to measure" in err
     status, _, err = run("evaluate", penguins_model, write_csv(tmp_path / "q.csv", head, [("Emperor", *rows[0][1:])]))
     assert status == 2
-    assert "'Emperor' is not one the model knows" in err
+    assert "'Emperor' is not one that the model knows" in err
 
 
 def test_many_classes_and_few_rows(tmp_path, run):

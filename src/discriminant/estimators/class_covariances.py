@@ -10,7 +10,7 @@ import numpy as np
 from discriminant.data.check import require_few_classes
 from discriminant.errors import CollinearityWarning, DataError, SingularCovarianceError, columns, warn
 from discriminant.estimators.covariances import class_rows, guest_covariance, minimum_covariance_determinant
-from discriminant.estimators.gaussian import reread, warn_of_rank
+from discriminant.estimators.gaussian import reread, warn_of_near_collinearity, warn_of_rank
 from discriminant.estimators.inputs import Sample
 from discriminant.gaussian.covariance import oas, optimal_shrinkage, pool, shrink
 from discriminant.gaussian.moments import ClassMoments, mapped_moments
@@ -40,6 +40,7 @@ def class_whitening(estimator: Any, moments: ClassMoments, classes: Array, sampl
         divisors = moments.weight - lost
         covariances = [moments.scatter[k] / divisors[k] for k in range(moments.n_classes)]
         whitened = _plain(estimator, moments, divisors, sample)
+        warn_of_near_collinearity(whitened, estimator._names())
         if not all(one.full for one in whitened):
             whitened = _within_range(estimator, moments, divisors, classes, sample, whitened)
     return whitened, moments.class_means, [moments.in_units_of_X(covariance) for covariance in covariances]

@@ -11,7 +11,7 @@ import numpy as np
 
 from discriminant.data.sources import require_memory
 from discriminant.errors import CollinearityWarning, DataError, MismatchError, ParameterError, warn
-from discriminant.estimators.gaussian import reread, warn_of_rank
+from discriminant.estimators.gaussian import reread, warn_of_near_collinearity, warn_of_rank
 from discriminant.estimators.inputs import Sample
 from discriminant.gaussian.covariance import optimal_shrinkage, shrink
 from discriminant.gaussian.moments import ClassMoments
@@ -62,6 +62,7 @@ def pooled_whitening(
         covariance = pooled.scatter / divisor
         again = None if sample is None else reread(sample, pooled, divisor)
         whitened = whiten_moments(pooled, divisor, tol=estimator.tol, again=again)
+        warn_of_near_collinearity([whitened], names)
     warn_of_rank(whitened, names)
     return whitened, moments, lambda: moments.in_units_of_X(covariance)
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminant.errors import ParameterError, warn
 from discriminant.estimators.closed_summaries import FisherInference
-from discriminant.estimators.gaussian import condition_number, reread, warn_of_rank
+from discriminant.estimators.gaussian import condition_number, reread, warn_of_near_collinearity, warn_of_rank
 from discriminant.estimators.inputs import Sample, all_or_nothing
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.parameters import BASIS, COUNT, NOT_NEGATIVE, PRIORS, Among
@@ -258,6 +258,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         again = None if sample is None else reread(sample, pooled, moments.total)
         whitened = whiten_moments(pooled, moments.total, tol=self.tol, again=again)
         warn_of_rank(whitened, self._names())
+        warn_of_near_collinearity([whitened], self._names(), "use LinearDiscriminantAnalysis with shrinkage")
         return fisher_projection(whitened, priors, count), whitened.passes == 1
 
     def _two_class(self, projection: Projection, blocks: Any) -> Array:

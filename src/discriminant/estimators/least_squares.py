@@ -19,7 +19,7 @@ from discriminant.decision.rule import Rule
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, columns, warn
 from discriminant.estimators.closed_summaries import LeastSquaresInference
 from discriminant.estimators.deciding import reject_label
-from discriminant.estimators.gaussian import condition_number
+from discriminant.estimators.gaussian import condition_number, warn_of_near_collinearity
 from discriminant.estimators.inputs import Sample, all_or_nothing
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.parameters import BASIS, DECODER, LABEL, NOT_NEGATIVE, POSITIVE, Named
@@ -293,6 +293,9 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
             A[:, outputs] = problem.weights(targets[:, outputs])
             problems.append((problem, members, outputs))
         self._warn_of_rank([problem for problem, _, _ in problems])
+        if not self.alpha:
+            parts = [problem.whitened for problem, _, _ in problems]
+            warn_of_near_collinearity(parts, self._names(), "use a penalty (alpha)")
         self.classes_, self.moments_, self._margins, self._problems = classes, moments, margins, problems
         self.coding_, self.targets_ = coding, targets
         self.discriminant_ = LinearDiscriminant(

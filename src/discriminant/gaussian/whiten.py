@@ -51,6 +51,14 @@ class Whitened:
         return bool(self.rank == self.matrix.shape[0])
 
     @property
+    def inflation(self) -> Array:
+        """(d,): variance inflation factors 1/(1 − R²), R² of a column's regression on the others; diag of R⁻¹."""
+        if len(self.deviation) != len(self.matrix):
+            return np.zeros(len(self.matrix))  # whitened twice: the deviations are those of the first coordinates
+        scaled = self.matrix * self.deviation[:, None]
+        return np.asarray(np.einsum("ij,ij->i", scaled, scaled))
+
+    @property
     def constant(self) -> Array:
         """Indices of the columns that do not vary within the classes."""
         return np.flatnonzero(self.deviation == 0)
