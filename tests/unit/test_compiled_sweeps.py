@@ -202,7 +202,7 @@ FITS = """
 import numpy as np, discriminant as d
 X = np.random.default_rng(0).standard_normal((150, 21))
 y = (X[:, 0] + X[:, 1] > 0.3).astype(int) + (X[:, 2] > 1)
-for model in (d.Perceptron(max_iter=20), d.Adaline(max_iter=20)):
+for model in (d.Perceptron(max_iter=20), d.Adaline(0.01, max_iter=20)):
     print(*np.ravel(model.fit(X, y).coef_).tolist())
 """
 
