@@ -8,11 +8,13 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.sparse import csr_array
 from sklearn import linear_model
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 from discriminant import LogisticRegression, LogisticRegressionCV
@@ -280,3 +282,70 @@ def test_the_gap_of_every_fold_is_what_the_curvature_of_some_rows_proves(kind):
             above = J(found[:-1], found[-1]) - J(best.coef_[0], best.intercept_[0])
             assert above <= model.gaps_[f, 0, level] + 1e-11
     assert model.gaps_.max() <= 3e-7
+
+
+def few_rows():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 3)).round(2)
+    return X, (X @ [1.0, -1.0, 0.3] + rng.standard_normal(60) > 0).astype(int)
+
+
+class NotAnArray:
+    """Rows that are an array only when asked."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "store", [sp.dia_array, sp.bsr_array, sp.coo_matrix, sp.csc_matrix, NotAnArray, np.asfortranarray]
+)
+def test_a_scorer_sees_the_rows_in_any_storage(store):
+    X, y = few_rows()
+    options = {"Cs": [0.01, 1.0], "cv": 3, "scoring": "neg_log_loss", "use_legacy_attributes": False}
+    plain = LogisticRegressionCV(**options).fit(X, y)
+    other = LogisticRegressionCV(**options).fit(store(X), y)
+    np.testing.assert_allclose(other.scores_, plain.scores_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "scoring", [None, "accuracy", "f1", "roc_auc", "neg_log_loss", "neg_brier_score", "balanced_accuracy"]
+)
+def test_labels_of_any_type_choose_the_same_C(scoring):
+    X, y = few_rows()
+    options = {"Cs": [1e-3, 0.1, 10.0], "cv": 3, "scoring": scoring, "use_legacy_attributes": False}
+    plain = LogisticRegressionCV(**options).fit(X, y)
+    for labels in (y.astype(object), y.astype(np.int8), y.astype(bool), y.astype(bool).astype(object)):
+        other = LogisticRegressionCV(**options).fit(X, labels)
+        np.testing.assert_array_equal(other.scores_, plain.scores_)
+        assert plain.C_ == other.C_
+
+
+def test_folds_without_a_score_are_left_out_and_no_score_at_all_is_refused():
+    X, y = few_rows()
+    cv = [
+        (np.arange(20, 60), np.arange(20)),
+        (np.arange(40), np.arange(40, 60)),
+        (np.r_[:20, 40:60], np.arange(20, 40)),
+    ]
+
+    def some(model, X, y):
+        return np.nan if X[0, 0] == few_rows()[0][0, 0] else model.score(X, y)
+
+    for rule in ("best", "one-standard-error"):
+        options = {"Cs": [0.01, 1.0], "rule": rule, "use_legacy_attributes": False}
+        some_fit = LogisticRegressionCV(cv=cv, scoring=some, **options).fit(X, y)
+        assert some_fit.C_ == LogisticRegressionCV(cv=cv[1:], scoring=some, **options).fit(X, y).C_
+        with pytest.raises(DataError, match="scoring"):
+            LogisticRegressionCV(cv=cv, scoring=lambda model, X, y: np.nan, **options).fit(X, y)
+    with pytest.raises(DataError, match="scoring"):
+        LogisticRegressionCV(Cs=2, cv=cv, scoring=lambda model, X, y: np.nan, refit=False).fit(X, y)
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression, LogisticRegressionCV])
+def test_the_tags_say_that_liblinear_is_for_two_classes(estimator):
+    assert get_tags(estimator()).classifier_tags.multi_class
+    assert not get_tags(estimator(solver="liblinear")).classifier_tags.multi_class

@@ -269,8 +269,18 @@ def test_warm_start_and_plan():
     first = model.coef_.copy()
     np.testing.assert_allclose(model.fit(X, y).coef_, first, atol=1e-10)
     assert model.plan(X, y).method == "coordinate-descent"
-    with pytest.raises(ParameterError, match="ridge"):
-        LogisticRegression(l1_ratio=1).partial_fit(X, y, classes=[0, 1])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"l1_ratio": 1}, {"penalty": "jeffreys"}, {"bounds": (0, 1)}, {"coding": "pairwise"}, {"basis": "poly:2"}],
+)
+def test_partial_fit_is_there_where_it_can_be(options):
+    assert hasattr(LogisticRegression(), "partial_fit")
+    assert not hasattr(LogisticRegression(**options), "partial_fit")
+    with pytest.raises(AttributeError) as refused:
+        _ = LogisticRegression(**options).partial_fit
+    assert "partial_fit" in str(refused.value.__cause__)
 
 
 def test_a_point_of_a_path_is_a_discriminant_and_draws():

@@ -28,7 +28,7 @@ from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, read_sample
 from discriminant.estimators.logistic_firth import fit_firth
 from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
-from discriminant.estimators.logistic_online import learn_more
+from discriminant.estimators.logistic_online import Online
 from discriminant.estimators.logistic_parameters import CONSTRAINTS, Strength, check_parameters, class_weights
 from discriminant.estimators.logistic_sparse import is_sparse_fit, sparse_fit
 from discriminant.estimators.logistic_verdict import judge, limited, limiting_scores
@@ -46,7 +46,7 @@ from discriminant.optimize.sparse import SPARSE
 from discriminant.protocols import Array
 
 
-class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
+class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, ClassifierMixin, BaseEstimator):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
     A drop-in for scikit-learn's: the same parameters with the same meaning, except that ``tol`` bounds the proved
@@ -185,6 +185,11 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         self.trace = trace
         self.callback = callback
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.solver != "liblinear"
+        return tags
+
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Learn from rows X (n, d) and labels y (n,), or class probabilities y (n, K).
@@ -216,14 +221,6 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         self._require_finite(fit, problem)
         self._remember(X, y, sample_weight)
         return self._keep(fit, problem, classes, dtype, factors)
-
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows and forget them; ``classes`` on the first call.
-
-        Earlier rows are remembered as a Gaussian over the weights: one call equals ``fit``, many come near to it.
-        """
-        return learn_more(self, X, y, classes, sample_weight)  # type: ignore[no-any-return]
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method ``fit`` would use on these data, and why."""

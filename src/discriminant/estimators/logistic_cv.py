@@ -29,6 +29,7 @@ from discriminant.estimators.logistic_inputs import is_table
 from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS, Strength, check_parameters
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
 from discriminant.estimators.parameters import Among, require_valid
+from discriminant.model import LinearDiscriminant, label_array
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
 from discriminant.optimize.logistic.problem import LOADED
@@ -154,7 +155,8 @@ class LogisticRegressionCV(LogisticRegression):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: told below, by name
             splits = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **routed.splitter.split))
-        counts = count_classes(np.searchsorted(classes, labels), len(classes))
+        codes = np.searchsorted(classes, labels)
+        counts = count_classes(codes, len(classes))
         if counts.min() < len(splits):
             few = classes[int(counts.argmin())]
             warn(
@@ -172,10 +174,10 @@ class LogisticRegressionCV(LogisticRegression):
         folds = Folds(problem, weights)
         scoring = Scoring(
             self._scorer(),
-            classes,
+            plain := label_array(classes.tolist()),  # scorers judge labels by their type: objects are of none
             problem.blocks.rows,
             X,
-            labels,
+            plain[codes],
             check_weights(sample_weight, problem.n_rows),
             routed.scorer.score,
         )
@@ -199,7 +201,11 @@ class LogisticRegressionCV(LogisticRegression):
         return FoldFits(fits.weights[:, back], fits.gaps[:, back], fits.steps[:, back])
 
     def _choose(self, scores: Array, paths: Array, Cs: Array, ratios: list[float]) -> tuple[float, float, Array | None]:
-        """(C, l1_ratio, weights to take as they are, or None for a fit on all rows)."""
+        """(C, l1_ratio, weights to take as they are, or None for a fit on all rows), from the folds with scores."""
+        told = ~np.isnan(scores).any(axis=(1, 2))
+        if not told.any():
+            raise DataError(f"scoring={self.scoring!r} is NaN in every fold, so that no C is better than another.")
+        scores, paths = scores[told], paths[told]
         if self.refit:
             mean = scores.mean(axis=0)  # (ratios, Cs)
             best = np.unravel_index(np.argmax(mean.T), mean.T.shape)
@@ -230,7 +236,6 @@ class LogisticRegressionCV(LogisticRegression):
                 setattr(self, name, getattr(model, name))
             return
         from discriminant.estimators.logistic import _link
-        from discriminant.model import LinearDiscriminant
 
         link = _link(len(self.classes_))
         self.discriminant_ = LinearDiscriminant(average, self.classes_, feature_names=self._names(), link=link)

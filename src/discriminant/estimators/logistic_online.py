@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from discriminant.data import require_finite
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.estimators.coded import is_coded
-from discriminant.estimators.inputs import read_sample
+from discriminant.estimators.compiled import Compiled
+from discriminant.estimators.inputs import all_or_nothing, read_sample
 from discriminant.estimators.logistic_inputs import weigh
 from discriminant.estimators.logistic_parameters import check_parameters, class_weights
-from discriminant.estimators.logistic_sparse import is_sparse_fit
 from discriminant.optimize.choose import EXACT_SIZE
 from discriminant.optimize.history import History
 from discriminant.optimize.logistic import LogisticProblem
@@ -20,13 +21,31 @@ from discriminant.optimize.logistic.online import Belief, ignorance, learn
 from discriminant.protocols import Array, Certificate
 
 
+class Online(Compiled):
+    """``partial_fit``, where the settings allow it."""
+
+    def _learns_in_parts(self) -> bool:
+        options = vars(self)
+        if is_coded(self):
+            raise AttributeError("partial_fit takes no basis and no coding: map the rows first, and use the softmax.")
+        special = [name for name in ("penalty_factors", "bounds", "groups") if options[name] is not None]
+        if options["l1_ratio"] or special or options["penalty"] in ("l1", "elasticnet", "jeffreys"):
+            raise AttributeError("partial_fit remembers rows to second order, which takes a plain ridge: l1_ratio=0.")
+        return True
+
+    @available_if(_learns_in_parts)
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows and forget them; ``classes`` on the first call.
+
+        Earlier rows are remembered as a Gaussian over the weights: one call equals ``fit``, many come near to it.
+        """
+        return learn_more(self, X, y, classes, sample_weight)  # type: ignore[no-any-return]
+
+
 def learn_more(estimator: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
     """Learn some rows on top of what is believed, and forget them."""
     strength = check_parameters(estimator)
-    if is_coded(estimator):
-        raise ParameterError("partial_fit takes no basis and no coding: map the rows first, and use the softmax.")
-    if is_sparse_fit(estimator, strength):
-        raise ParameterError("partial_fit remembers rows to second order, which takes a ridge: use l1_ratio=0.")
     known = getattr(estimator, "_belief", None)
     if classes is None and not hasattr(estimator, "classes_"):
         raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")

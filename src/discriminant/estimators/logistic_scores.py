@@ -12,6 +12,7 @@ from sklearn.metrics import make_scorer
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
+from discriminant.data import is_frame
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.protocols import Array
@@ -50,8 +51,10 @@ class Scoring:
         return np.asarray(np.average(right, axis=0, weights=None if self.weight is None else self.weight[index]))
 
     def _by_scorer(self, weights: Array, test: Array) -> Array:
-        X, y = _safe_indexing(self.X, test), self.y[test]
-        params = _check_method_params(X=self.X, params=self.params or {}, indices=test)
+        index = np.flatnonzero(test) if test.dtype == bool else test
+        # A frame stays one, for scorers that look up columns; of all other storages the rows that were fitted.
+        X = _safe_indexing(self.X, index) if is_frame(self.X) else self.rows.pick(index).values
+        y, params = self.y[index], _check_method_params(X=self.y, params=self.params or {}, indices=index)
         scorer = with_labels(self.scorer, self.classes)
         return np.array([scorer(as_model(A, self.classes, self.X), X, y, **params) for A in weights])
 
