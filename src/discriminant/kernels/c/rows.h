@@ -59,8 +59,8 @@ INLINE Row row_at(const Rows *rows, const int storage, Py_ssize_t i)
     return (Row){values + first * size, places, offset_at(rows, i + 1) - first};
 }
 
-/* Sums over dense rows have eight lanes and a rest, whatever the width of the processor's vectors: the same bits on
-   every level, and enough additions under way at once. */
+/* Sums over dense rows have eight lanes and a rest, whatever the width of the processor's vectors: enough additions
+   under way at once, and no wait for the rest after the last vector. */
 #define LANES 8
 
 INLINE double sum_of(const double *lanes, double rest)
