@@ -345,7 +345,7 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
             raise ParameterError(
                 "The 'liblinear' solver does not support multiclass classification (n_classes >= 3). Either use "
                 "another solver or wrap the estimator in a OneVsRestClassifier to keep applying a one-versus-rest "
-                "scheme."
+                "scheme. Only binary classification is supported."
             )
         factors = class_weights(self.class_weight, classes, counts)
         if factors is not None:
