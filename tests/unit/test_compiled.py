@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,3 +63,38 @@ def test_the_command_says_which_kernels_are_in_use(level: str, told: str) -> Non
     run = python("from discriminant.cli import main; main(['--version'])", DISCRIMINANT_KERNELS=level)
     assert discriminant.__version__ in run.stdout or "baseline" in run.stderr
     assert told in run.stdout + run.stderr
+
+
+@pytest.fixture
+def hatch_build() -> Any:
+    path = Path(__file__).parents[2] / "hatch_build.py"
+    if not path.exists():
+        pytest.skip("these are not the tests of a checkout")
+    spec = importlib.util.spec_from_file_location("hatch_build", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("compiler", "told"),
+    [("/nowhere/cc", "there is no C compiler here"), ("false", "the kernels could not be compiled for baseline")],
+)
+def test_a_build_without_a_working_compiler_says_so_and_goes_on(
+    compiler: str, told: str, hatch_build: Any, tmp_path: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CC", compiler)
+    assert hatch_build.build(tmp_path) == []
+    assert told in capsys.readouterr().err
+
+
+def test_kernels_older_than_their_text_go(hatch_build: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    """Where they cannot be built again: better no kernels than those of another version."""
+    stale = tmp_path / "_compiled_baseline.abi3.so"
+    stale.touch()
+    os.utime(stale, (0, 0))
+    monkeypatch.setenv("CC", "/nowhere/cc")
+    hatch_build.build(tmp_path)
+    assert not stale.exists()
