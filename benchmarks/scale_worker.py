@@ -58,10 +58,10 @@ class Clock:
 def ours(folder: Path, clock: Clock, memory: str = "1GB") -> dict[str, Any]:
     """This package, under a limit on its memory; a snapshot at the start of every look, and at the end."""
     from discriminant import LogisticRegression, scan
-    from discriminant.data import stream
+    from discriminant.data import file_blocks
     from discriminant.optimize.logistic import streamed
 
-    plain = stream.StreamBlocks.reduce
+    plain = file_blocks.FileBlocks.reduce
 
     def watched(self: Any, kernel: Any) -> Any:
         look = getattr(kernel, "first", kernel)
@@ -103,7 +103,7 @@ def ours(folder: Path, clock: Clock, memory: str = "1GB") -> dict[str, Any]:
         clock.keep(known)  # the sample's optimum, before any look at all rows
         return solved(problem, sample, A, trace)
 
-    stream.StreamBlocks.reduce = watched  # type: ignore[method-assign]
+    file_blocks.FileBlocks.reduce = watched  # type: ignore[method-assign]
     streamed._preconditioner = noted
     clock.start()
     rows = scan(folder / "X.npy", target=str(folder / "y.npy"), memory=memory, hold=False)

@@ -13,9 +13,10 @@ import pytest
 
 import discriminant
 from discriminant import LinearDiscriminantAnalysis, LogisticRegression, scan
-from discriminant.data.scan_columns import Labels, Spilled
-from discriminant.data.scan_open import bytes_of
-from discriminant.data.stream import Budget
+from discriminant.data.file_labels import Labels, Spilled
+from discriminant.data.file_open import open_files
+from discriminant.data.file_rows import Budget, Progress
+from discriminant.data.scan import Scan, bytes_of
 from discriminant.errors import DataError, MismatchError, ParameterError
 
 pa = pytest.importorskip("pyarrow", reason="columnar files are written by pyarrow")
@@ -39,6 +40,11 @@ def _npy(folder: Path, X: Any, y: Any) -> tuple[str, str]:
     np.save(folder / "X.npy", X)
     np.save(folder / "y.npy", y)
     return str(folder / "X.npy"), str(folder / "y.npy")
+
+
+def _small(path: Any, target: Any, *, memory: int = 2_000_000_000, **budget: int) -> Scan:
+    """A scan whose parts and sample are small beside its files."""
+    return Scan(open_files(path, target, None, None), Budget(memory, **budget), False, Progress(None))
 
 
 def test_what_is_known_beforehand(tmp_path: Path) -> None:
@@ -82,11 +88,10 @@ def test_the_samples_proof_is_one(tmp_path: Path, n_classes: int, C: float) -> N
     rng = np.random.default_rng(3)
     X = rng.normal(size=(30_000, 5)) @ rng.normal(size=(5, 5))
     y = np.argmax(X @ rng.normal(size=(5, n_classes)) + rng.gumbel(size=(len(X), n_classes)), axis=1)
-    rows = scan(*_npy(tmp_path, X, y), hold=False)
-    rows.budget = Budget(part=400_000, sample=200_000)  # 5,000 rows
+    rows = _small(*_npy(tmp_path, X, y), part=400_000, sample=200_000)  # 5,000 rows
     model = LogisticRegression(C=C, tol=1e-6).fit(rows)
     best = LogisticRegression(C=C, tol=1e-13).fit(X, y)
-    assert len(rows.sample.index) < 6_000
+    assert len(rows.rows.sample.index) < 6_000
     assert model.certificate_.converged
     assert 0 <= model.certificate_.objective - best.certificate_.objective <= model.certificate_.gap
     assert model.certificate_.passes <= 6
@@ -109,11 +114,11 @@ def test_a_rare_class_at_the_end_is_found(tmp_path: Path) -> None:
     X, y = _rows(9_000)
     y[-4:] = 2
     X[-4:] += 3.0
-    rows = scan(*_npy(tmp_path, X, y), hold=False)
-    rows.budget = Budget(part=50_000, sample=40_000)
+    rows = _small(*_npy(tmp_path, X, y), part=50_000, sample=40_000)
     model = LogisticRegression(tol=1e-7).fit(rows)
     assert model.certificate_.converged
-    assert (rows.sample.codes == 2).any()
+    _, drawn = rows.training(None, None, None)[0].draw(500, 3)
+    assert np.bincount(drawn.target)[2] == 4
     best = LogisticRegression(tol=1e-12).fit(X, y)
     assert model.certificate_.objective - best.certificate_.objective <= 1e-7
 
@@ -264,7 +269,7 @@ def test_sentences_about_values(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"Column 'a' of .*f\.csv cannot be read further down"):
         LogisticRegression().fit(scan(tmp_path / "f.csv", target="label"))
     (tmp_path / "g.svm").write_text("1 1:2.0 2:1\n0 1:x\n")
-    with pytest.raises(DataError, match=r"g\.svm is not a libsvm file in the line '0 1:x'"):
+    with pytest.raises(DataError, match=r"g\.svm is not a libsvm file in line 2: '1:x' is no finite number"):
         LogisticRegression().fit(scan(tmp_path / "g.svm"))
 
 
@@ -274,27 +279,63 @@ def test_large_row_groups_are_read_in_stretches(tmp_path: Path) -> None:
     X, y = _rows(5_000)
     columns = {**{f"x{j}": X[:, j] for j in range(4)}, "label": y}
     parquet.write_table(pa.table(columns), tmp_path / "one.parquet")  # one row group
-    rows = scan(tmp_path / "one.parquet", target="label", hold=False)
-    rows.parts.parts = rows.format.parts(20_000)
-    rows.parts.settle()
-    assert len(rows.parts) > 5
-    np.testing.assert_array_equal(np.vstack([part for part, _ in rows]), X)
+    rows = _small(tmp_path / "one.parquet", "label", part=20_000, sample=100_000)
+    parts = [part for part, _ in rows]
+    assert len(parts) > 5
+    np.testing.assert_array_equal(np.vstack(parts), X)
     some = np.array([4_999, 3, 2_500, 2_501])
-    np.testing.assert_array_equal(rows.parts.rows(some), X[some])
+    np.testing.assert_array_equal(rows.rows.pick(some).raw, X[some])
     np.testing.assert_allclose(
         LinearDiscriminantAnalysis().fit(rows).coef_, LinearDiscriminantAnalysis().fit(X, y).coef_, rtol=1e-9
     )
 
 
 def test_labels_spill_to_disk() -> None:
-    labels = Labels(lambda part, row: f"{part}:{row}", spill=True)
+    labels = Labels(lambda part, row: f"{part}:{row}")
     values = np.random.default_rng(0).integers(5, 9, 1_000)
     for k in range(4):
         labels.add(k, values[250 * k : 250 * k + 250])
-    classes, codes = labels.finish()
+    classes, codes = labels.finish(999)
     assert isinstance(codes, Spilled)
+    np.testing.assert_array_equal(classes[codes[np.array([999, 3])]], values[[999, 3]])
     np.testing.assert_array_equal(classes[codes[300:450]], values[300:450])
     np.testing.assert_array_equal(np.asarray(codes), values - 5)
+
+
+def test_a_fit_whose_labels_lie_on_disk_is_that_of_labels_in_memory(tmp_path: Path) -> None:
+    X, y = _rows(3_000)
+    rows = _small(*_npy(tmp_path, X, y), memory=16_000, part=20_000, sample=40_000)
+    assert isinstance(rows.training(None, None, None)[0].target, Spilled)
+    for weights in (None, "balanced"):
+        model = LogisticRegression(tol=1e-10, class_weight=weights).fit(rows)
+        best = LogisticRegression(tol=1e-12, class_weight=weights).fit(X, y)
+        np.testing.assert_allclose(model.coef_, best.coef_, atol=2e-5)
+    assert model.score(rows) == best.score(X, y)
+
+
+def test_a_file_that_shrinks_while_it_is_read_ends_the_fit_with_a_sentence(tmp_path: Path) -> None:
+    X, y = _rows(5_000)
+    paths = _npy(tmp_path, X, y)
+    rows = _small(*paths, part=20_000, sample=100_000)
+    assert rows.shape == (5_000, 4)
+    with open(paths[0], "r+b") as file:
+        file.truncate(100_000)
+    with pytest.raises(DataError, match=r"X\.npy ends before its last row"):
+        LinearDiscriminantAnalysis().fit(rows)
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+def test_sums_have_the_same_bits_whatever_the_threads(tmp_path: Path, monkeypatch: Any, threads: str) -> None:
+    X, y = _rows(8_000)
+    blocks = _small(*_npy(tmp_path, X, y), part=20_000, sample=100_000).training(None, None, None)[0]
+    monkeypatch.setenv("DISCRIMINANT_NUM_THREADS", threads)
+
+    def adjoint(block: Any) -> Any:
+        return block.design.adjoint(np.asarray(block.target, dtype=float)[:, None])
+
+    parts = [adjoint(block) for block in blocks]
+    assert len(parts) > 10
+    np.testing.assert_array_equal(blocks.reduce(adjoint), sum(parts[1:], parts[0]))
 
 
 def test_the_process_stays_under_its_limit(tmp_path: Path) -> None:

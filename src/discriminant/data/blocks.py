@@ -84,10 +84,6 @@ class ArrayBlocks:
             known[n_classes] = count_classes(np.asarray(self.target), n_classes).astype(np.int64)
         return known[n_classes]
 
-    def settle(self) -> bool:
-        """Look at what was put off (labels of all rows), before a pass; whether there was anything."""
-        return False
-
     def weighed(self, factors: Array) -> Self:
         """The same rows, each weight times the factor of the row's class."""
         each = np.asarray(factors)[np.asarray(self.target)]

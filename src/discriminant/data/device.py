@@ -21,10 +21,9 @@ import numpy as np
 
 from discriminant.data.blocks import ArrayBlocks, make_blocks, thinned
 from discriminant.data.check import check_weights
-from discriminant.data.device_labels import PEEKED, encode_on_device, guess_labels, in_memory, some_codes, stride
+from discriminant.data.device_labels import PEEKED, encode_on_device, in_memory, some_codes, stride
 from discriminant.data.device_library import TorchLibrary, library_of
 from discriminant.data.rows import DenseDesign
-from discriminant.data.sources import PROVED, LabelsMisjudged
 from discriminant.errors import DataError
 from discriminant.protocols import Array, Block, Result
 
@@ -153,7 +152,6 @@ class DeviceBlocks(ArrayBlocks):
     weight: Any = None
     block_rows: int = field(default=0)
     seen: Array | None = None  # the codes of every so-manieth row, in memory
-    doubtful: bool = False  # only these were looked at: the first pass must see that there are no others
 
     in_memory: ClassVar[bool] = False
     elsewhere: ClassVar[bool] = True
@@ -250,14 +248,6 @@ class DeviceBlocks(ArrayBlocks):
             weight = weight * self.library.get(self.weight)[index]
         return index, Block(self.rows.pick(index), 0, codes[index], weight)
 
-    def prove(self, counted: float | None = None) -> None:
-        """Insist that the codes are those of the classes: by the number of rows that a pass counted, or by a look."""
-        if not self.doubtful or counted == self.n_rows:
-            return
-        low, high = self.library.span(self.target)() if counted is None else (-1, -1)
-        if self.seen is None or low < 0 or high > int(self.seen.max()):
-            raise LabelsMisjudged
-
     def _threads(self) -> int:
         return 1  # blocks are fetched one after the other
 
@@ -289,15 +279,11 @@ class DeviceSource:
         if length != n:
             raise DataError(f"X has {n} rows and y has {length}: inconsistent numbers of samples.")
         small = n * self.shape[1] < self.smallest and not self.rows.streamed
-        prove = PROVED.get() or small or classes is not None or sample_weight is not None
-        guessed = None if prove else guess_labels(lib, y)
-        found, codes, seen = guessed or encode_on_device(lib, y, classes, lambda: self.rows.some)
+        found, codes, seen = encode_on_device(lib, y, classes, lambda: self.rows.some)
         weight = check_weights(None if sample_weight is None else in_memory(sample_weight), n)
         if small:
             return make_blocks(lib.get(self.rows.X), lib.get(codes), weight), found
-        return DeviceBlocks(
-            self.rows, codes, None if weight is None else lib.put(weight), seen=seen, doubtful=guessed is not None
-        ), found
+        return DeviceBlocks(self.rows, codes, None if weight is None else lib.put(weight), seen=seen), found
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
         """Results on the device on which X lies; labels that are text come back in memory."""

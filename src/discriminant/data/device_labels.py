@@ -25,18 +25,6 @@ def in_memory(values: Any) -> Array:
     return np.asarray(values)
 
 
-def guess_labels(lib: Any, y: Any) -> tuple[Array, Any, Array] | None:
-    """What ``encode_on_device`` gives, from the labels of some rows alone: successive integers, if they are that."""
-    if type(y).__module__.partition(".")[0] != lib.name or lib.kind(y) != "int64" or len(y.shape) != 1:
-        return None
-    some = some_codes(y)
-    found = np.unique(some)
-    low = int(found[0])
-    if len(found) < 2 or int(found[-1]) - low != len(found) - 1:
-        return None
-    return found, y if low == 0 else y - low, some - low
-
-
 def stride(n_rows: int) -> int:
     return -(-n_rows // PEEKED)
 

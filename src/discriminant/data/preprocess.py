@@ -218,25 +218,29 @@ def _mean(column: Column) -> float:
 
 
 def _category_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnRule:
-    counts = column.counts
+    return category_rule(column.name, column.levels, column.counts, int(np.count_nonzero(column.missing)), notes)
+
+
+def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, notes: list[str]) -> ColumnRule:
+    """The rule for a category with so many rows of each level, and ``lost`` rows without one."""
     order = np.lexsort((np.arange(len(counts)), -counts))
     order = order[counts[order] > 0]
     kept, rare = order[:MOST_LEVELS], order[MOST_LEVELS:]
-    n, lost = len(column), int(np.count_nonzero(column.missing))
+    n = int(counts.sum()) + lost
     missing = lost >= COMMON_ROWS
     if lost:
         how = "a level of their own" if missing else "counted as average rows"
-        notes.append(f"{column.name!r}: {lost} of {n} values are missing, {how}.")
+        notes.append(f"{name!r}: {lost} of {n} values are missing, {how}.")
     if len(rare):
-        notes.append(f"{column.name!r}: its {len(rare)} rarest of {len(order)} levels share one column, (other).")
+        notes.append(f"{name!r}: its {len(rare)} rarest of {len(order)} levels share one column, (other).")
     # The reference, whose indicators are all zero, comes first; the others by name.
-    levels = [int(kept[0]), *sorted(int(k) for k in kept[1:])]
+    first = [int(kept[0]), *sorted(int(k) for k in kept[1:])]
     present = max(n - lost * (not missing), 1)
-    shares = [counts[k] / present for k in levels[1:]]
+    shares = [counts[k] / present for k in first[1:]]
     shares += [counts[rare].sum() / present] * bool(len(rare)) + [lost / present] * missing
     return ColumnRule(
-        column.name, CATEGORY, levels=tuple(column.levels[k] for k in levels),
-        pooled=tuple(column.levels[int(k)] for k in rare), missing=missing, shares=tuple(float(s) for s in shares),
+        name, CATEGORY, levels=tuple(levels[k] for k in first), pooled=tuple(levels[int(k)] for k in rare),
+        missing=missing, shares=tuple(float(s) for s in shares),
     )  # fmt: skip
 
 
@@ -266,25 +270,29 @@ def _odd_value(column: Column) -> str:
     return ""
 
 
+def indicator_table(rule: ColumnRule, levels: Sequence[str]) -> tuple[Array, list[int]]:
+    """((levels + 1, width) the numbers that each level stands for, the last row for missing values; unseen levels)."""
+    width = len(rule.features)
+    place = {level: j - 1 for j, level in enumerate(rule.levels)}  # −1: the reference
+    place |= dict.fromkeys(rule.pooled, len(rule.levels) - 1)
+    rows = np.zeros((len(levels) + 1, width))
+    unseen = [code for code, level in enumerate(levels) if level not in place]
+    rows[unseen] = rule.shares
+    for code, level in enumerate(levels):
+        if place.get(level, -1) >= 0:
+            rows[code, place[level]] = 1.0
+    rows[-1] = np.eye(width)[-1] if rule.missing else rule.shares
+    return rows, unseen
+
+
 def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[str], source: str) -> None:
     if column.kind == "number":
         column = text_column(column.name, column.texts())
     if column.kind != "text":
         raise DataError(f"Column {rule.name!r} of {source} must hold categories, and holds {column.levels[0]}.")
-    width = len(rule.features)
-    place = {level: j - 1 for j, level in enumerate(rule.levels)}  # −1: the reference
-    place |= dict.fromkeys(rule.pooled, len(rule.levels) - 1)
-    rows = np.zeros((len(column.levels) + 1, width))  # the last row is for missing values, code −1
-    unseen = []
-    for code, level in enumerate(column.levels):
-        if level not in place:
-            rows[code] = rule.shares
-            unseen.append(code)
-        elif place[level] >= 0:
-            rows[code, place[level]] = 1.0
-    rows[-1] = np.eye(width)[-1] if rule.missing else rule.shares
+    rows, unseen = indicator_table(rule, column.levels)
     index = column.values if not column.missing.any() else np.where(column.missing, len(column.levels), column.values)
-    for j in range(width):
+    for j in range(rows.shape[1]):
         np.take(rows[:, j], index, out=part[:, j], mode="clip")
     counts = column.counts
     new = [column.levels[code] for code in unseen if counts[code]]

@@ -4,13 +4,15 @@
     model = discriminant.LogisticRegression().fit(data)
     model.predict_proba(data, out="chances.parquet")
 
-What is known beforehand comes from the files' heads; labels are encoded in one look at their column alone.  A fit then
+What is known beforehand comes from the files' heads and from one pass over the columns of labels and text.  A fit then
 reads the files as few times as its method allows (``data.passes`` counts), a part at a time, and never holds more than
 ``memory``.  Data that are small beside that are read once and held.
 """
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -18,15 +20,16 @@ import numpy as np
 
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
+from discriminant.data.file_blocks import FileBlocks
+from discriminant.data.file_labels import recoded
+from discriminant.data.file_open import open_files
+from discriminant.data.file_rows import Budget, FileRows, Progress, stack
+from discriminant.data.file_source import FileSource
 from discriminant.data.labels import encode_labels
-from discriminant.data.scan_open import bytes_of, find_files, open_format
-from discriminant.data.scan_parts import Progress, stack
-from discriminant.data.scan_results import Streamed
-from discriminant.data.scan_sample import Samples
-from discriminant.data.sources import SAMPLE_FIRST
-from discriminant.data.stream import StreamRows
-from discriminant.errors import DataError
+from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.I)
 
 
 def scan(
@@ -67,79 +70,130 @@ def scan(
     ((300, 3), True)
     >>> folder.cleanup()
     """
-    files = find_files(path)
-    format_ = open_format(files, target, columns, n_features)
-    return Scan(format_, bytes_of(memory), hold, Progress.of(progress), target)
+    source = open_files(path, target, columns, n_features)
+    return Scan(source, Budget.of(bytes_of(memory)), hold, Progress.of(progress))
 
 
-class Scan(Samples):
+def bytes_of(memory: str | int) -> int:
+    """ "2GB" → 2_000_000_000.
+
+    >>> bytes_of("1.5 GiB"), bytes_of("300MB")
+    (1610612736, 300000000)
+    """
+    if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
+        return int(memory)
+    found = _SIZE.fullmatch(memory) if isinstance(memory, str) else None
+    if found is None:
+        raise ParameterError(f"memory must be a size such as '2GB' or a number of bytes; got {memory!r}.")
+    power = " kmgt".index(found.group(2).lower() or " ")
+    return int(float(found.group(1)) * (1024 if found.group(3) else 1000) ** power)
+
+
+class Scan:
     """Files as a source of rows (see ``scan``)."""
 
     is_source: ClassVar[bool] = True
 
-    def __init__(self, format_: Any, memory: int, hold: bool | None, progress: Progress, target: Any) -> None:
-        super().__init__(format_, memory, progress, target)
-        self.hold, self.began = hold, 0.0
+    def __init__(self, source: FileSource, budget: Budget, hold: bool | None, progress: Progress) -> None:
+        self.source, self.hold = source, hold
+        self.rows = FileRows(source, budget, progress)
 
     def __repr__(self) -> str:
-        files = self.format.files
+        files = self.source.files
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        return f"<scan of {files[0]}{more}, {self.parts.size / 1e6:,.0f} MB>"
+        return f"<scan of {files[0]}{more}, {self.rows.size / 1e6:,.0f} MB>"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, features)."""
+        return self.rows.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.source.dtype
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        _ = self.rows.starts  # levels of text become names
+        return self.source.names
+
+    @property
+    def passes(self) -> float:
+        """How often the files have been read so far, in whole and in part."""
+        return self.rows.passes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was decided about columns of text."""
+        _ = self.rows.starts
+        return () if self.source.columns is None else tuple(self.source.columns.notes)
+
+    @property
+    def classes(self) -> Array:
+        """The distinct labels, in order."""
+        return self._labels()[0]
+
+    def _labels(self) -> tuple[Array, Any]:
+        """(classes, codes of all rows)."""
+        if self.source.target is None:
+            raise DataError(
+                f"{self.source.files[0]} was opened without a target: say which column holds the labels, "
+                "discriminant.scan(path, target=…)."
+            )
+        return self.rows.survey.classes, self.rows.survey.codes
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
         """Blocks with class codes, and the classes."""
-        self.began = self.parts.passes
+        began, n = self.passes, self.shape[0]
         if y is None:
-            ahead = self._has_labels and not self._held()
-            guess = self.guess() if ahead and classes is None and sample_weight is None and SAMPLE_FIRST.get() else None
-            if ahead and guess is None:
-                self.expect_sample()
-            codes: Any
-            found, codes = self.labels(classes) if guess is None else guess
+            found, codes = self._labels()
+            if classes is not None:
+                found, codes = np.asarray(classes), recoded(found, codes, np.asarray(classes))
         else:
             found, codes = encode_labels(np.asarray(y))
-            if len(codes) != self.n_rows:
-                raise DataError(f"y has {len(codes)} labels, and the files hold {self.n_rows} rows.")
-            self._labels = (found, codes)
-            self.reconsider()
-        weight = check_weights(sample_weight, self.n_rows)
-        if self._held():
+            if len(codes) != n:
+                raise DataError(f"y has {len(codes)} labels, and the files hold {n} rows.")
+        weight = check_weights(sample_weight, n)
+        if self._is_held():
             return make_blocks(self.whole(), np.asarray(codes), weight), found
-        return make_blocks(StreamRows(self), codes, weight), found
+        return FileBlocks(self.rows, codes, weight, began=began), found
 
-    def _held(self) -> bool:
+    def _is_held(self) -> bool:
         if self.hold is not None:
             return bool(self.hold)
-        size = 12 * self.format.entries if self.format.is_sparse else 8 * self.n_rows * self.n_features
-        return size <= self.memory // 4 and size <= 3 * self.budget.sample
+        budget = self.rows.budget
+        size = (12 if self.source.is_sparse else 8) * self.rows.n_values
+        return size <= budget.memory // 4 and size <= 3 * budget.sample
 
     def whole(self) -> Any:
         """All rows in memory: an array, or a CSR matrix."""
-        self._look()
-        if self.format.is_sparse:
-            return stack([piece.matrix for _, piece in self.parts.walk()])
-        X = np.empty(self.shape, self.dtype)
-        for start, piece in self.parts.walk():
-            X[start : start + piece.rows] = piece.take(np.arange(piece.rows))
-        return X
+        if self.source.is_sparse:
+            return stack([X for _, X in self._parts()])
+        found = np.empty(self.shape, self.dtype)
+        for start, X in self._parts():
+            found[start : start + len(X)] = X
+        return found
+
+    def _parts(self) -> Iterator[tuple[int, Any]]:
+        """(first row, rows) of each part."""
+        for start, rows in self.rows.walk():
+            yield start, rows.pick(np.arange(rows.shape[0])).raw
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """(rows, labels) of each part; labels None where there are none."""
-        found = self.labels() if self._has_labels else None
-        self._look()
-        for start, piece in self.parts.walk():
-            labels = None if found is None else found[0][np.asarray(found[1][start : start + piece.rows])]
-            yield piece.take(np.arange(piece.rows)), labels
+        found = self._labels() if self.source.target is not None else None
+        for start, X in self._parts():
+            yield X, None if found is None else found[0][np.asarray(found[1][start : start + X.shape[0]])]
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
         """function of every part's rows: results that stream, or the file that they were written to."""
-        results = Streamed(self, function)
+        results = Predictions(self, function)
         return results if out is None else results.write(out)
 
     def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose label is predicted."""
         labels = None if y is None else np.asarray(y)
-        weight = check_weights(sample_weight, self.n_rows)
+        weight = check_weights(sample_weight, self.shape[0])
         right = total = 0.0
         start = 0
         for X, own in self:
@@ -152,13 +206,97 @@ class Scan(Samples):
 
     def learn(self, partial_fit: Callable[..., Any], y: Any, sample_weight: Any, classes: Array | None) -> None:
         """partial_fit of every part, in order."""
-        known = (
-            self.classes if classes is None and y is None else np.unique(np.asarray(y)) if classes is None else classes
-        )
-        weight = check_weights(sample_weight, self.n_rows)
+        if classes is None:
+            classes = self.classes if y is None else np.unique(np.asarray(y))
+        weight = check_weights(sample_weight, self.shape[0])
         start = 0
         for X, own in self:
             part = slice(start, start + X.shape[0])
             extra = {} if weight is None else {"sample_weight": weight[part]}
-            partial_fit(X, own if y is None else np.asarray(y)[part], classes=known, **extra)
+            partial_fit(X, own if y is None else np.asarray(y)[part], classes=classes, **extra)
             start = part.stop
+
+
+class Predictions:
+    """One result a row, worked out while it is walked: iterate over parts, take all, or write to a file.
+
+    Walking twice reads the files twice.  ``numpy.asarray`` takes all results at once.
+    """
+
+    def __init__(self, scan: Scan, function: Callable[[Any], Array]) -> None:
+        self.scan, self.function = scan, function
+
+    def __len__(self) -> int:
+        return self.scan.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        for start, X in self.scan._parts():
+            try:
+                yield np.asarray(self.function(X))
+            except DataError as error:
+                where = self.scan.rows.where(start)
+                raise DataError(f"In the part of {X.shape[0]} rows from {where} on: {error}") from error
+
+    def to_numpy(self) -> Array:
+        """All results in one array."""
+        return np.concatenate(list(self))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        found = self.to_numpy()
+        return found if dtype is None else found.astype(dtype)
+
+    def write(self, path: Any) -> str:
+        """To a file: ``.npy``, ``.csv``, ``.parquet`` or ``.arrow``, by its name."""
+        name = str(os.fspath(path))
+        if os.path.exists(name) and any(os.path.samefile(name, file) for file in self.scan.source.files):
+            raise ParameterError(f"out={name!r} is a file of the scan itself; choose another name.")
+        writers = {".npy": self._npy, ".csv": self._csv, ".parquet": self._arrow, ".arrow": self._arrow}
+        write = writers.get(os.path.splitext(name)[1].lower())
+        if write is None:
+            raise ParameterError(
+                f"out={name!r} must end in .npy, .csv, .parquet or .arrow, which says how to write it."
+            )
+        write(name)
+        return name
+
+    def _npy(self, name: str) -> None:
+        with open(name, "wb") as file:
+            kind: Any = None
+            for part in self:
+                if kind is None:
+                    kind = np.dtype("U64") if part.dtype.hasobject else part.dtype  # text labels at a fixed width
+                    head = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False}
+                    np.lib.format.write_array_header_1_0(file, {**head, "shape": (len(self), *part.shape[1:])})
+                file.write(np.ascontiguousarray(part.astype(kind)).tobytes())
+
+    def _tables(self) -> Iterator[tuple[list[str], Array]]:
+        """(names of columns, results (rows, columns)) of each part."""
+        for part in self:
+            table = part.reshape(len(part), -1)
+            width = table.shape[1]
+            yield ["prediction"] if width == 1 else [f"prediction_{j}" for j in range(width)], table
+
+    def _csv(self, name: str) -> None:
+        import csv
+
+        with open(name, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            for i, (heads, table) in enumerate(self._tables()):
+                writer.writerows([heads] * (i == 0) + table.tolist())
+
+    def _arrow(self, name: str) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+
+        writer: Any = None
+        try:
+            for heads, table in self._tables():
+                lists = [column.tolist() if column.dtype.hasobject else column for column in table.T]
+                found = pa.table({head: pa.array(column) for head, column in zip(heads, lists, strict=True)})
+                if writer is None:
+                    make = parquet.ParquetWriter if name.lower().endswith(".parquet") else pa.ipc.new_file
+                    writer = make(name, found.schema)
+                writer.write_table(found)
+        finally:
+            if writer is not None:
+                writer.close()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from contextvars import ContextVar
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,18 +26,6 @@ OPENERS: dict[str, str] = {
     "cupy": "discriminant.data.device:open_device",
     "array_api_strict": "discriminant.data.device:open_device",
 }
-
-
-class LabelsMisjudged(Exception):
-    """The labels of some rows did not show all classes; whoever took them for all begins again (``PROVED``)."""
-
-
-# Whether labels must be looked at in every row before the first pass, and not by it.
-PROVED: ContextVar[bool] = ContextVar("PROVED", default=True)
-
-
-# Whether whoever fits learns from a row sample first: a look at all labels may wait for the first pass.
-SAMPLE_FIRST: ContextVar[bool] = ContextVar("SAMPLE_FIRST", default=False)
 
 
 class Source(Protocol):

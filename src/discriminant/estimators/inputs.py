@@ -19,7 +19,7 @@ from discriminant.data import ArrayBlocks, as_rows, encode_labels, is_frame, mak
 from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type
 from discriminant.data.rows import require_rows, require_unique_names
-from discriminant.data.sources import PROVED, SAMPLE_FIRST, LabelsMisjudged, find_source
+from discriminant.data.sources import find_source
 from discriminant.errors import DataError, ScaleWarning, names, warn
 from discriminant.estimators.compiled import TRUSTED, note_columns, require_columns
 from discriminant.estimators.parameters import require_valid
@@ -59,22 +59,13 @@ def all_or_nothing(fit: Method) -> Method:
     def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
         require_valid(self)
         before = dict(vars(self))
-        token = PROVED.set(not getattr(self, "_counts_classes", False))
-        first = SAMPLE_FIRST.set(getattr(self, "_begins_with_sample", False))
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                try:
-                    return fit(self, *args, **kwargs)
-                except LabelsMisjudged:
-                    PROVED.set(True)
-                    return fit(self, *args, **kwargs)
+                return fit(self, *args, **kwargs)
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
             raise
-        finally:
-            PROVED.reset(token)
-            SAMPLE_FIRST.reset(first)
 
     return whole  # type: ignore[return-value]
 

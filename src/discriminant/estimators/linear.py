@@ -214,8 +214,6 @@ class LinearDiscriminantAnalysis(
 
     # Learning
 
-    _counts_classes = True  # the first pass counts the rows of each class: labels need no look of their own before
-
     @property
     def _by_class(self) -> bool:
         return self.shrinkage in ("auto", *SHRINKAGES)

@@ -124,7 +124,6 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
     limit_: Any
     discriminant_: LinearDiscriminant
     _belief: Belief | None
-    _begins_with_sample = True  # of rows in files: all labels need not be looked at before the first pass
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
 

@@ -5,7 +5,7 @@
 
 A sample of m rows leaves a gap of about p/2m and a Hessian right to √(p/m); each look squares that error into the gap,
 so that two or three looks are enough.  Each sample starts from the optimum of the one before, with its Hessian: one
-look at the large one ends within the error of its own.  Only then are the labels of all rows looked at.
+look at the large one ends within the error of its own.
 
 For K classes P couples all of them: K(1+d) squared, where that can be held.  The sample's rows alone prove the gap
 (``floor``), so that no pass is spent on a certificate.
@@ -94,9 +94,6 @@ def _sample_optimum(problem: LogisticProblem, A: Array) -> tuple[Array, PlainSam
     rough = local(small, A)
     sample = drawn(problem, blocks.sample_rows)
     A = quasi_newton(sample, A, rough, quiet, 0.2 * size * roughly(sample), rough=True).A
-    if blocks.settle():  # rows stand for their class by its true share now, and intercepts move a little
-        sample = drawn(problem, blocks.sample_rows)
-        A = quasi_newton(sample, A, rough, quiet, 0.2 * size * roughly(sample), rough=True).A
     return A, sample
 
 

@@ -1,35 +1,18 @@
-"""Which files a scan means, and in which format they are: told by what is in them, not by their names."""
+"""Which files are meant, and in which format they are: told by what is in them, not by their names."""
 
 from __future__ import annotations
 
 import glob
 import os
-import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from discriminant.data import scan_formats
+from discriminant.data.file_arrow import IpcSource, ParquetSource
+from discriminant.data.file_npy import NpySource
+from discriminant.data.file_source import FileSource
+from discriminant.data.file_text import CsvSource, LibsvmSource
 from discriminant.data.files import _LIBSVM, _nearby, _refuse_foreign, file_head
-from discriminant.errors import DataError, MissingFileError, ParameterError
-
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.I)
-
-
-def bytes_of(memory: str | int) -> int:
-    """ "2GB" → 2_000_000_000.
-
-    >>> bytes_of("1.5 GiB"), bytes_of("300MB")
-    (1610612736, 300000000)
-    """
-    if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
-        return int(memory)
-    found = _SIZE.fullmatch(memory) if isinstance(memory, str) else None
-    if found is None:
-        raise ParameterError(f"memory must be a size such as '2GB' or a number of bytes; got {memory!r}.")
-    power = " kmgt".index(found.group(2).lower() or " ")
-    return int(float(found.group(1)) * (1024 if found.group(3) else 1000) ** power)
+from discriminant.errors import DataError, MissingFileError
 
 
 def find_files(path: Any) -> list[str]:
@@ -58,27 +41,26 @@ def find_files(path: Any) -> list[str]:
     return found
 
 
-def open_format(files: list[str], target: Any, columns: Any, n_features: int | None) -> Any:
-    """The files' format, by what is in the first of them."""
+def open_files(path: Any, target: Any, columns: Any, n_features: int | None) -> FileSource:
+    """The files that are meant as a source, by what is in them."""
+    files = find_files(path)
     kinds = [_kind(file) for file in files]
-    if len(set(kinds)) > 1:
-        other = next(i for i, kind in enumerate(kinds) if kind != kinds[0])
+    other = next((i for i, kind in enumerate(kinds) if kind != kinds[0]), None)
+    if other is not None:
         raise DataError(f"{files[0]} is {kinds[0]} and {files[other]} is {kinds[other]}: one scan reads one format.")
-    if kinds[0] in ("Parquet", "Arrow", "CSV"):
-        _require_pyarrow(files[0], kinds[0])
-    if kinds[0] in ("Parquet", "Arrow", ".npy"):
-        kind = {"Parquet": scan_formats.Parquet, "Arrow": scan_formats.ArrowFile, ".npy": scan_formats.Npy}[kinds[0]]
-        return kind(files, target, columns)  # type: ignore[operator]
-    from discriminant.data.scan_text import Csv, Libsvm
-
-    return Csv(files, target, columns) if kinds[0] == "CSV" else Libsvm(files, target, columns, n_features)
-
-
-def _require_pyarrow(file: str, kind: str) -> None:
+    if kinds[0] == "libsvm":
+        return LibsvmSource(files, target, columns, n_features)
+    if kinds[0] == ".npy":
+        return NpySource(files, target, columns)
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
-        raise DataError(f"{file} is a {kind} file, which is read by pyarrow: pip install discriminant[io].") from error
+        raise DataError(
+            f"{files[0]} is a {kinds[0]} file, which is read by pyarrow: pip install discriminant[io]."
+        ) from error
+    kind: Any = {"Parquet": ParquetSource, "Arrow": IpcSource, "CSV": CsvSource}[kinds[0]]
+    opened: FileSource = kind(files, target, columns)
+    return opened
 
 
 def _kind(file: str) -> str:

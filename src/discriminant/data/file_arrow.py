@@ -1,0 +1,160 @@
+"""Parquet and Arrow IPC files as parts, by pyarrow."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from discriminant.data.arrow import kind_of
+from discriminant.data.file_columns import FileColumns
+from discriminant.data.file_source import LEAST_ROWS, ColumnSource, Part
+from discriminant.errors import DataError, names
+
+
+class ArrowSource(ColumnSource):
+    """Parquet and Arrow files: typed columns, those of all files like the first file's."""
+
+    def __init__(self, files: list[str], target: Any = None, columns: Sequence[str] | None = None) -> None:
+        self.files, self.target = files, target
+        self.lock = threading.Lock()
+        self.opened: dict[int, Any] = {}
+        schema = self.schema(0)
+        for i in range(1, len(files)):
+            self._require_same(schema, self.schema(i), files[i])
+        self.columns = FileColumns.of_schema(schema, files[0], target, columns)
+        self.dtype = self.columns.dtype
+        self.survey_share = (len(self.columns.text) + self.has_target) / (len(self.columns.names) + 1)
+
+    @abstractmethod
+    def schema(self, i: int) -> Any:
+        """The names and types of a file's columns."""
+
+    @abstractmethod
+    def _read_table(self, part: Part, columns: list[str]) -> Any: ...
+
+    def _require_same(self, schema: Any, other: Any, path: str) -> None:
+        known = {field.name: field.type for field in schema}
+        for one in other:
+            if one.name not in known:
+                raise DataError(f"{path} has a column {one.name!r} that {self.files[0]} does not have.")
+            if kind_of(one.type) != kind_of(known[one.name]):
+                raise DataError(
+                    f"Column {one.name!r} holds {one.type} in {path} and {known[one.name]} in {self.files[0]}: the "
+                    "files of one scan must agree."
+                )
+        absent = [name for name in known if name not in other.names]
+        if absent:
+            raise DataError(f"{path} lacks the column {names(absent)}, which {self.files[0]} has.")
+
+    def table(self, part: Part, columns: Sequence[str]) -> Any:
+        import pyarrow as pa
+
+        try:
+            with self.lock:
+                return self._read_table(part, list(columns))
+        except pa.ArrowException as error:
+            raise DataError(f"{self.files[part.file]} is damaged: {str(error).splitlines()[0]}.") from error
+
+
+class ParquetSource(ArrowSource):
+    """Parquet files; a part is a row group, or a stretch of one that is too large."""
+
+    walking: tuple[Any, int, Iterator[Any]] | None = None  # (what, next stretch, stretches) of a large row group
+
+    def _file(self, i: int) -> Any:
+        import pyarrow.parquet as parquet
+
+        if i not in self.opened:
+            # Read through a small buffer a column, not a column chunk at once: row groups may be large.
+            self.opened[i] = parquet.ParquetFile(self.files[i], buffer_size=1 << 18, pre_buffer=False)
+        return self.opened[i]
+
+    def schema(self, i: int) -> Any:
+        return self._file(i).schema_arrow
+
+    def parts(self, size: int) -> list[Part]:
+        found, step = [], max(LEAST_ROWS, size // max(8 * self.n_features, 1))
+        for i in range(len(self.files)):
+            meta, first = self._file(i).metadata, 0
+            for g in range(meta.num_row_groups):
+                group, n = meta.row_group(g), meta.row_group(g).num_rows
+                each = -(-n // max(1, -(-n // step)))  # stretches of one length
+                for k, a in enumerate(range(0, n, each or 1)):
+                    rows = min(each, n - a)
+                    found.append(Part(i, rows, (g, k, each), first + a, group.total_byte_size * rows // n))
+                first += n
+        return found
+
+    def _read_table(self, part: Part, columns: list[str]) -> Any:
+        group, k, each = part.place
+        if k == 0 and part.rows == self._file(part.file).metadata.row_group(group).num_rows:
+            return self._file(part.file).read_row_group(group, columns=columns).combine_chunks()
+        # Going forward reads each stretch once.
+        what = (part.file, group, tuple(columns))
+        if self.walking is None or self.walking[0] != what or self.walking[1] > k:
+            self.walking = (what, 0, self._stretches(part.file, group, columns, each))
+        _, at, stretches = self.walking
+        found = next(itertools.islice(stretches, k - at, None))
+        self.walking = (what, k + 1, stretches)
+        return found
+
+    def _stretches(self, file: int, group: int, columns: list[str], each: int) -> Iterator[Any]:
+        """The rows of a row group, so many at a time; pyarrow's batches may be shorter."""
+        import pyarrow as pa
+
+        held = pa.table({})
+        for batch in self._file(file).iter_batches(each, row_groups=[group], columns=columns):
+            more = pa.Table.from_batches([batch])
+            held = pa.concat_tables([held, more]) if held.num_rows else more
+            while held.num_rows >= each:
+                yield held.slice(0, each).combine_chunks()
+                held = held.slice(each)
+        if held.num_rows:
+            yield held.combine_chunks()
+
+
+class IpcSource(ArrowSource):
+    """Arrow IPC (Feather) files; a part is a record batch, or a stretch of one that is too large."""
+
+    def schema(self, i: int) -> Any:
+        import pyarrow as pa
+
+        if i not in self.opened:
+            with pa.OSFile(self.files[i], "rb") as file:
+                try:
+                    self.opened[i] = pa.ipc.open_file(file).schema
+                except pa.ArrowException as error:
+                    raise DataError(f"{self.files[i]} is damaged: {str(error).splitlines()[0]}.") from error
+        return self.opened[i]
+
+    def parts(self, size: int) -> list[Part]:
+        import pyarrow as pa
+
+        found, step = [], max(LEAST_ROWS, size // max(8 * self.n_features, 1))
+        for i, path in enumerate(self.files):
+            with pa.memory_map(path) as file:  # batches are seen without being read: only their lengths are asked for
+                reader = pa.ipc.open_file(file)
+                lengths = [reader.get_batch(b).num_rows for b in range(reader.num_record_batches)]
+            each, first = os.path.getsize(path) / max(sum(lengths), 1), 0
+            for b, n in enumerate(lengths):
+                for a in range(0, n, step):
+                    rows = min(step, n - a)
+                    found.append(Part(i, rows, (b, a), first + a, int(each * rows)))
+                first += n
+        return found
+
+    def _read_table(self, part: Part, columns: list[str]) -> Any:
+        import pyarrow as pa
+
+        batch, start = part.place
+        wanted = sorted(self.schema(part.file).get_field_index(name) for name in columns)
+        # Mapped for the copy of these rows only: what stays mapped would count as the process's memory.
+        with pa.memory_map(self.files[part.file]) as file:
+            reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=wanted))
+            rows = reader.get_batch(batch).slice(start, part.rows)
+            copies = [pa.concat_arrays([column, column.slice(0, 0)]) for column in rows.columns]
+            return pa.Table.from_arrays(copies, names=rows.schema.names)

@@ -1,0 +1,189 @@
+"""``.npy`` files as parts: rows are read where they are needed, from anywhere in the file."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.data.file_columns import ColumnRows
+from discriminant.data.file_source import LEAST_ROWS, FileSource, Part, Surveyed
+from discriminant.data.rows import DenseDesign
+from discriminant.data.threads import scratch
+from discriminant.errors import DataError, MissingFileError, ParameterError, names
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """Rows of a row-major file, read a block at a time, straight into the cache of the thread that works.
+
+    They are not mapped: mapped pages would count as the process's memory.
+    """
+
+    path: str
+    offset: int  # bytes before the first row
+    n_rows: int
+    width: int  # numbers in a row of the file
+    kind: Any
+    columns: Array | None  # None: all
+    dtype: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, self.width if self.columns is None else len(self.columns)
+
+    def _read(self, start: int, stop: int) -> Array:
+        """Rows start:stop, in memory that the thread's next block takes again."""
+        values = scratch("read", (stop - start, self.width), self.kind)
+        with open(self.path, "rb", buffering=0) as file:
+            file.seek(self.offset + start * self.width * self.kind.itemsize)
+            view = memoryview(values.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+            done = 0
+            while done < len(view):
+                count = file.readinto(view[done:])
+                if not count:
+                    raise DataError(f"{self.path} ends before its last row: it was changed while it was read.")
+                done += count
+        values = values if self.columns is None else values[:, self.columns]
+        return values.astype(self.dtype, copy=False)
+
+    def design(self, start: int, stop: int) -> DenseDesign:
+        return DenseDesign(self._read(start, stop))
+
+    def pick(self, rows: Array) -> DenseDesign:
+        """A copy of these rows; neighbours are read together."""
+        found = np.empty((len(rows), self.shape[1]), self.dtype)
+        edges = [0, *(np.flatnonzero(np.diff(rows) != 1) + 1).tolist(), len(rows)]
+        for a, b in itertools.pairwise(edges if len(rows) else [0]):
+            found[a:b] = self._read(int(rows[a]), int(rows[b - 1]) + 1)
+        return DenseDesign(found)
+
+
+@dataclass(frozen=True)
+class NpyHead:
+    """What the head of an ``.npy`` file says."""
+
+    path: str
+    shape: tuple[int, ...]
+    offset: int  # of the numbers
+    kind: Any
+    by_columns: bool  # column-major
+
+    @classmethod
+    def of(cls, path: str) -> NpyHead:
+        try:
+            with open(path, "rb") as file:
+                version = np.lib.format.read_magic(file)
+                read = {1: np.lib.format.read_array_header_1_0}.get(version[0], np.lib.format.read_array_header_2_0)
+                shape, fortran, dtype = read(file)
+                return cls(path, shape, file.tell(), dtype, bool(fortran))
+        except FileNotFoundError as error:
+            raise MissingFileError(f"There is no file {path!r}, which should hold the labels.") from error
+        except ValueError as error:
+            raise DataError(f"{path} is not an .npy file that can be read: {error}.") from error
+
+    def require_table(self) -> NpyHead:
+        """Refuse what is no table of numbers, or is cut short."""
+        if len(self.shape) != 2 or self.kind.kind not in "fiub":
+            raise DataError(
+                f"{self.path} holds an array of shape {self.shape} and type {self.kind}; rows of numbers are needed."
+            )
+        there = os.path.getsize(self.path) - self.offset
+        if there < self.shape[0] * self.shape[1] * self.kind.itemsize:
+            raise DataError(
+                f"{self.path} is cut short: its head promises {self.shape[0]} rows, and {there} bytes follow it."
+            )
+        return self
+
+
+class NpySource(FileSource):
+    """Two-dimensional ``.npy`` files, one after the other; labels from other ``.npy`` files or from a column."""
+
+    def __init__(self, files: list[str], target: Any = None, columns: Any = None) -> None:
+        self.files, self.target = files, target
+        self.heads = [NpyHead.of(path).require_table() for path in files]
+        self.width, self.kind = self.heads[0].shape[1], self.heads[0].kind
+        for head in self.heads:
+            if head.shape[1] != self.width or head.kind != self.kind:
+                raise DataError(
+                    f"{head.path} has {head.shape[1]} columns of {head.kind}, and {files[0]} has {self.width} of "
+                    f"{self.kind}: the files of one scan must agree."
+                )
+        self.dtype = np.dtype(np.float32 if self.kind == np.float32 else np.float64)
+        beside = target is None or isinstance(target, str | os.PathLike | list | tuple)
+        self.label = None if beside else self._number(target)
+        taken = range(self.width) if columns is None else [self._number(c) for c in columns]
+        chosen = [j for j in taken if j != self.label]
+        self.chosen = None if chosen == list(range(self.width)) else np.array(chosen, dtype=np.intp)
+        self.survey_share = 0.0 if beside else 1.0
+        self.label_files = self._label_files() if beside and target is not None else []
+        if not any(head.by_columns for head in self.heads):
+            self.run_rows = max(1, (1 << 16) // max(self.width * self.kind.itemsize, 1))  # 64 kB
+
+    def _number(self, column: Any) -> int:
+        if not isinstance(column, int | np.integer) or not -self.width <= column < self.width:
+            raise ParameterError(f"columns of an array are numbers from 0 to {self.width - 1}; got {column!r}.")
+        return int(column) % self.width
+
+    @property
+    def n_features(self) -> int:
+        return self.width if self.chosen is None else len(self.chosen)
+
+    def parts(self, size: int) -> list[Part]:
+        row = self.width * self.kind.itemsize
+        step = max(LEAST_ROWS, size // max(row, 1))
+        return [
+            Part(i, min(step, head.shape[0] - a), a, a, min(step, head.shape[0] - a) * row)
+            for i, head in enumerate(self.heads)
+            for a in range(0, head.shape[0], step)
+        ]
+
+    def read(self, part: Part) -> Any:
+        return self._columns(part, self.chosen, self.dtype)
+
+    def _columns(self, part: Part, columns: Array | None, dtype: Any) -> Any:
+        head = self.heads[part.file]
+        if head.by_columns:
+            taken = range(self.width) if columns is None else columns.tolist()
+            values = [self._column(head, part, j) for j in taken]
+            return ColumnRows(values, (part.rows, len(values)), dtype)
+        at = head.offset + part.place * self.width * self.kind.itemsize
+        return StoredRows(head.path, at, part.rows, self.width, self.kind, columns, dtype)
+
+    def _column(self, head: NpyHead, part: Part, j: int) -> Array:
+        """Column j of a column-major file."""
+        at = head.offset + (j * head.shape[0] + part.place) * self.kind.itemsize
+        return np.fromfile(head.path, dtype=self.kind, count=part.rows, offset=at)
+
+    def survey(self, part: Part) -> Surveyed:
+        if self.label is not None:
+            found = self._columns(part, np.array([self.label]), self.kind)
+            return Surveyed(found.pick(np.arange(part.rows)).raw[:, 0])
+        if not self.label_files:
+            return Surveyed(None)
+        start = sum(head.shape[0] for head in self.heads[: part.file]) + part.first
+        stop, at, labels = start + part.rows, 0, []
+        for head in self.label_files:
+            a, b = max(start - at, 0), min(stop - at, head.shape[0])
+            if b > a:
+                offset = head.offset + a * head.kind.itemsize
+                labels.append(np.fromfile(head.path, dtype=head.kind, count=b - a, offset=offset))
+            at += head.shape[0]
+        return Surveyed(np.concatenate(labels))
+
+    def _label_files(self) -> list[NpyHead]:
+        given = [self.target] if isinstance(self.target, str | os.PathLike) else list(self.target)
+        found = [NpyHead.of(os.fspath(path)) for path in given]
+        for head in found:
+            if len(head.shape) != 1 or head.kind.hasobject:
+                raise DataError(
+                    f"{head.path} must hold one label for each row: it has shape {head.shape} and type {head.kind}."
+                )
+        labels, rows = sum(head.shape[0] for head in found), sum(head.shape[0] for head in self.heads)
+        if labels != rows:
+            raise DataError(f"{names([str(p) for p in given])}: {labels} labels for {rows} rows of {self.files[0]}.")
+        return found
