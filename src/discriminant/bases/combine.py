@@ -26,20 +26,37 @@ class Concatenation(Expansion):
     Parts are reached in a search by their name in lower case: ``polynomial__degree``; ``sine-2__phase`` for the
     second of two.  Features of the same name get the number of their part: "unit1#1", "unit1#2".
 
+    Parameters
+    ----------
+    parts : sequence of bases, default=()
+        The φ_i, ours or scikit-learn's transformers.
+
     Attributes
     ----------
     parts_ : tuple
         The fitted parts; those given stay unfitted.
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂, the number of features.
+
+    Examples
+    --------
+    >>> from discriminant.bases import Linear, Sine
+    >>> (Linear() + Sine()).fit([[0.0, 1.0]]).get_feature_names_out().tolist()
+    ['x0', 'x1', 'sin(x0)', 'sin(x1)']
     """
 
     parts: Sequence[Any] = ()
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
+        """Whether every part takes sparse rows."""
         return all(takes_sparse(part) for part in self._listed())
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
+        """Whether some part learns from y."""
         return any(wants_target(part) for part in self._listed())
 
     def _listed(self) -> Sequence[Any]:
@@ -76,11 +93,26 @@ class Concatenation(Expansion):
 class Columns(Expansion):
     """φ(x_S): a basis on some columns, by name or position; written ``φ.on("age", "height")``.
 
+    Parameters
+    ----------
+    basis : basis, default=None
+        φ, ours or a transformer of scikit-learn.
+    columns : sequence of str or int, default=()
+        The columns S, by name or position.
+
     Attributes
     ----------
     indices_ : ndarray of int
-    basis_ : the fitted basis; the one given stays unfitted.
+        The positions of the columns.
+    basis_ : basis
+        The fitted basis; the one given stays unfitted.
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂, the number of features.
 
+    Examples
+    --------
     >>> from discriminant.bases import Sine
     >>> Sine().on(1).fit([[0.0, 1.0, 2.0]]).get_feature_names_out().tolist()
     ['sin(x1)']
@@ -91,10 +123,12 @@ class Columns(Expansion):
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
+        """Whether the basis takes sparse rows."""
         return takes_sparse(self.basis)
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
+        """Whether the basis learns from y."""
         return wants_target(self.basis)
 
     def __repr__(self) -> str:

@@ -72,7 +72,18 @@ class Contract:
         return {name: part for name, part in values.items() if is_basis(part) and hasattr(part, "get_params")}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name; with ``deep`` also those of the parts, as ``part__parameter``."""
+        """The parameters by name, as scikit-learn's estimators give them.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Also those of the parts, as ``part__parameter``.
+
+        Returns
+        -------
+        dict
+            Parameters by name.
+        """
         params = {name: getattr(self, name) for name in self._field_names()}
         if deep:
             for prefix, part in self._nested().items():
@@ -80,7 +91,20 @@ class Contract:
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters in place, as scikit-learn's searches do; what was learned before stays until ``fit``."""
+        """Change parameters in place, as scikit-learn's searches do; what was learned before stays until ``fit``.
+
+        Parameters
+        ----------
+        **params : any
+            New values by name.
+        **params : any
+            New values by name.
+
+        Returns
+        -------
+        self
+            The same basis.
+        """
         for key in sorted(params, key=lambda key: "__" in key):  # a replaced part first, then its own parameters
             prefix, nested, rest = key.partition("__")
             if nested and prefix in (parts := self._nested()):
@@ -127,7 +151,18 @@ class Contract:
         )
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """What ``transform`` hands out: "default" (arrays), "pandas" or "polars"; None changes nothing."""
+        """Choose the container that ``transform`` returns.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars", None}
+            Arrays or data frames; None changes nothing.
+
+        Returns
+        -------
+        self
+            The same basis.
+        """
         if transform is None:
             return self
         if transform not in CONTAINERS:

@@ -55,6 +55,15 @@ class Elementary(Expansion):
 class Linear(Expansion):
     """φ(x) = x: the columns as they are; useful as a term of a sum.
 
+    Attributes
+    ----------
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂ = d.
+
+    Examples
+    --------
     >>> (Linear() + Sine()).fit([[0.0, 1.0]]).get_feature_names_out().tolist()
     ['x0', 'x1', 'sin(x0)', 'sin(x1)']
     """
@@ -77,11 +86,20 @@ class Sine(Elementary):
 
     Parameters
     ----------
-    frequencies : sequence of floats
+    frequencies : sequence of floats, default=(1.0,)
         The ω, in radians per unit of x.
-    phase : float
+    phase : float, default=0.0
         Added to every angle.  With phase 0 a zero stays a zero, and sparse input is accepted.
 
+    Attributes
+    ----------
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂, one for each column and frequency.
+
+    Examples
+    --------
     >>> Sine((1, 2)).fit([[0.0]]).get_feature_names_out().tolist()
     ['sin(x0)', 'sin(2·x0)']
     """
@@ -91,6 +109,7 @@ class Sine(Elementary):
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
+        """Whether a zero stays a zero: only without a phase."""
         return self.phase == 0.0
 
     def _values(self, X: Any) -> list[Array]:
@@ -109,6 +128,20 @@ class Sine(Elementary):
 class Log(Elementary):
     """log(x + offset) of each column; refused, with the column's name, where x + offset is not positive.
 
+    Parameters
+    ----------
+    offset : float, default=0.0
+        Added to x before the logarithm.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂ = d.
+
+    Examples
+    --------
     >>> Log(offset=1).fit([[0.0]]).get_feature_names_out().tolist()
     ['log(x0+1)']
     """
@@ -156,11 +189,20 @@ class Step(Elementary):
 
     Parameters
     ----------
-    thresholds : int or sequence of floats
+    thresholds : int or sequence of floats, default=1
         The c, the same for every column; or how many, which are then quantiles of each column (fewer where values
-        repeat), so that each step has about the same number of rows between it and the next.
-        With given thresholds ≥ 0 sparse input is accepted: ``Step((0.0,))`` tells which words occur.
+        repeat), so that each step has about the same number of rows between it and the next.  With given thresholds
+        ≥ 0 sparse input is accepted: ``Step((0.0,))`` tells which words occur.
 
+    Attributes
+    ----------
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂, one for each column and threshold.
+
+    Examples
+    --------
     >>> Step((0.5, 2.0)).fit_transform([[1.0], [3.0]]).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
@@ -169,6 +211,7 @@ class Step(Elementary):
 
     @property
     def accepts_sparse(self) -> bool:  # type: ignore[override]
+        """Whether a zero stays a zero: with given thresholds of at least 0."""
         return np.ndim(self.thresholds) == 1 and bool((given(self.thresholds, "thresholds", "Step") >= 0).all())
 
     def _values(self, X: Any) -> list[Array]:
@@ -187,12 +230,21 @@ class Gaussian(Elementary):
 
     Parameters
     ----------
-    centres : int or sequence of floats
+    centres : int or sequence of floats, default=5
         The centres, the same for every column; or how many, which are then quantiles of each column.
-    width : float or None
+    width : float or None, default=None
         s.  None takes, in each column, the mean gap between neighbouring centres (the column's standard deviation
         where there is only one centre).
 
+    Attributes
+    ----------
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂, one for each column and centre.
+
+    Examples
+    --------
     >>> Gaussian((0.0,), width=1.0).fit_transform([[0.0], [2.0]]).round(4).tolist()
     [[1.0], [0.1353]]
     """

@@ -34,12 +34,36 @@ class Expansion(Contract):
         raise NotImplementedError(f"{type(self).__name__} must say its _names.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what the basis takes from the data; y is used by the few bases that look at classes."""
+        """Learn what the basis takes from the data.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,) or None, default=None
+            Labels, for the few bases that learn from classes.
+
+        Returns
+        -------
+        self
+            The same basis, fitted.
+        """
         self._fit(X, y)
         return self
 
     def transform(self, X: Any) -> Any:
-        """φ(X), shape (n, d̂), in the precision of X."""
+        """φ(X), in the precision of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray, sparse matrix or data frame of shape (n, d̂)
+            The features.
+        """
         self._require_fitted("transform")
         names = self.__dict__.get("feature_names_in_")
         fitted = Fitted(self.__dict__["n_features_in_"], None if names is None else list(names))
@@ -47,12 +71,36 @@ class Expansion(Contract):
         return self._wrap(self._features(rows), X, self.get_feature_names_out)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """The same as fit, then transform of the same rows, with the checks done once."""
+        """The same as ``fit``, then ``transform`` of the same rows, with the checks done once.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,) or None, default=None
+            Labels, for the few bases that learn from classes.
+
+        Returns
+        -------
+        ndarray, sparse matrix or data frame of shape (n, d̂)
+            The features.
+        """
         rows = self._fit(X, y)
         return self._wrap(self._features(rows), X, self.get_feature_names_out)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """One name per feature, such as "sin(x0)" or "age·income"."""
+        """One name per feature, such as "sin(x0)" or "age·income".
+
+        Parameters
+        ----------
+        input_features : sequence of d str or None, default=None
+            The names of the columns; None: those of ``fit``, or x0, x1, ….
+
+        Returns
+        -------
+        ndarray of str of shape (d̂,)
+            The names.
+        """
         self._require_fitted("get_feature_names_out")
         return np.array(self._names(self._inputs(input_features)), dtype=object)
 
@@ -73,7 +121,20 @@ class Expansion(Contract):
         return concatenate(other, self)
 
     def on(self, *columns: str | int) -> Any:
-        """This basis on some columns only, by name or position: ``Log().on("income")``."""
+        """This basis on some columns only: ``Log().on("income")``.
+
+        Parameters
+        ----------
+        *columns : str or int
+            Columns by name or position.
+        *columns : str or int
+            Columns by name or position.
+
+        Returns
+        -------
+        Columns
+            A new, unfitted basis.
+        """
         from discriminant.bases.combine import Columns
 
         return Columns(self, columns)

@@ -21,13 +21,24 @@ class Functions(Expansion):
 
     Parameters
     ----------
-    functions : mapping of names to callables, sequence of callables, or one callable
-        Without names a function's own name is used.  They must be defined in a module if the fitted model is to be
-        pickled.
+    functions : mapping of str to callable, sequence of callables, or callable, default=()
+        Each takes the rows (n, d).  Without names a function's own name is used.  They must be defined in a module
+        if the fitted model is to be pickled.
 
+    Attributes
+    ----------
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂, the number of features.
+
+    Notes
+    -----
     A function whose value for a row depends on other rows (a mean, a rank) is refused at ``fit``: a basis maps row by
     row, or a prediction would depend on which rows are predicted together.
 
+    Examples
+    --------
     >>> area = Functions({"area": lambda X: X[:, 0] * X[:, 1]})
     >>> area.fit_transform([[2.0, 3.0], [1.0, 5.0]]).ravel().tolist()
     [6.0, 5.0]

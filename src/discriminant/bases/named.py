@@ -42,6 +42,25 @@ NAMED: dict[str, tuple[float, Callable[[Any], Any]]] = {
 def resolve(basis: Any) -> Any:
     """The basis that a parameter means: None, a text, a function, a sequence of bases, or a basis itself.
 
+    Parameters
+    ----------
+    basis : None, str, callable, sequence or basis
+        What a parameter ``basis=`` was given.
+
+    Returns
+    -------
+    basis or None
+        The basis that is meant; None for the columns as they are.
+
+    Raises
+    ------
+    MismatchError
+        Where it is none of these.
+    ParameterError
+        Where a text names no basis.
+
+    Examples
+    --------
     >>> resolve("poly:3")
     Polynomial(degree=3)
     >>> resolve("log@income + linear")

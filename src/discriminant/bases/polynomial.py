@@ -25,16 +25,26 @@ class Polynomial(Expansion):
 
     Parameters
     ----------
-    degree : int
+    degree : int, default=2
         Largest total degree; 2 gives the quadratic discriminant xᵗWx + wᵗx + w₀.
-    interaction_only : bool
+    interaction_only : bool, default=False
         Leave out powers: only products of different columns.
 
     Attributes
     ----------
     powers_ : ndarray of shape (d̂, d)
         Feature i is Π_j x_j ** powers_[i, j].
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂, the number of products.
 
+    See Also
+    --------
+    quadratic_form : W, w and w₀ from the weights on a polynomial of degree 2.
+
+    Examples
+    --------
     >>> Polynomial(2).fit([[1.0, 2.0]]).get_feature_names_out().tolist()
     ['x0', 'x1', 'x0²', 'x0·x1', 'x1²']
     """

@@ -29,7 +29,28 @@ from discriminant.protocols import Array
 
 @dataclass(frozen=True)
 class QuadraticForm:
-    """g(x) = xᵗWx + wᵗx + w₀, with W symmetric (d, d)."""
+    """g(x) = xᵗWx + wᵗx + w₀, with W symmetric (d, d).
+
+    Parameters
+    ----------
+    W : ndarray of shape (d, d)
+        Symmetric.
+    w : ndarray of shape (d,)
+        The linear part.
+    w0 : float
+        The constant.
+
+    See Also
+    --------
+    quadratic_form : Makes one from fitted weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> form = QuadraticForm(np.diag([3.0, -1.0]), np.zeros(2), 0.0)
+    >>> form.low_rank(1).W.tolist()
+    [[3.0, 0.0], [0.0, 0.0]]
+    """
 
     W: Array
     w: Array
@@ -41,12 +62,34 @@ class QuadraticForm:
         return np.asarray(np.einsum("ij,ij->i", X @ self.W, X) + X @ self.w + self.w0)
 
     def directions(self, rank: int) -> Array:
-        """The ``rank`` eigenvectors of W with the largest |eigenvalue|, as columns (d, rank)."""
+        """The eigenvectors of W with the largest |eigenvalue|.
+
+        Parameters
+        ----------
+        rank : int
+            How many.
+
+        Returns
+        -------
+        ndarray of shape (d, rank)
+            Eigenvectors as columns.
+        """
         values, vectors = np.linalg.eigh(self.W)
         return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")[: self._rank(rank)]])
 
     def low_rank(self, rank: int) -> QuadraticForm:
-        """The same form with W replaced by its best approximation of this rank; rank 0 leaves the linear part."""
+        """The same form with W replaced by its best approximation of this rank; rank 0 leaves the linear part.
+
+        Parameters
+        ----------
+        rank : int
+            The rank of the new W.
+
+        Returns
+        -------
+        QuadraticForm
+            A new form.
+        """
         V = self.directions(rank)
         return QuadraticForm(V @ (V.T @ self.W @ V) @ V.T, self.w, self.w0)
 
@@ -61,6 +104,27 @@ def quadratic_form(polynomial: Polynomial, coef: Any, intercept: Any = 0.0) -> Q
 
     A product x_i·x_j (i ≠ j) with weight c stands twice in xᵗWx, so W_ij = W_ji = c/2.
 
+    Parameters
+    ----------
+    polynomial : Polynomial
+        Fitted, of degree 2, with powers.
+    coef : array-like of shape (d̂,)
+        The weights of one output.
+    intercept : float, default=0.0
+        Its intercept.
+
+    Returns
+    -------
+    QuadraticForm
+        The form.
+
+    Raises
+    ------
+    ParameterError
+        Where the basis is of another degree or without powers.
+
+    Examples
+    --------
     >>> polynomial = Polynomial(2).fit([[1.0, 2.0]])
     >>> quadratic_form(polynomial, [0, 0, 1, 4, 3], -2.0).W.tolist()
     [[1.0, 2.0], [2.0, 3.0]]
@@ -94,9 +158,9 @@ class LowRankQuadratic(Expansion):
 
     Parameters
     ----------
-    rank : int
+    rank : int, default=2
         Directions for each W: one W for two classes, one per class for more.  Capped at the rank of the data.
-    directions : array of shape (d, r) or None
+    directions : array-like of shape (d, r) or None, default=None
         The v themselves, for example ``quadratic_form(...).directions(r)``; then ``rank`` and y are not used.
 
     Attributes
@@ -104,10 +168,19 @@ class LowRankQuadratic(Expansion):
     directions_ : ndarray of shape (d, r) for two classes, (d, K·r) for K > 2
         Learned ones are scaled so that v·x has pooled variance 1.
     mean_ : ndarray of shape (d,)
+        m, the mean of the rows.
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂, the columns and the squares.
 
+    Notes
+    -----
     Which eigenvectors lead is judged with class variances drawn towards the pooled ones with the weight of d rows,
     so that a class of few rows does not put its noise first.
 
+    Examples
+    --------
     >>> X, y = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-9.0, 0.0], [9.0, 0.0], [0.0, -1.0]], [0, 0, 0, 1, 1, 1]
     >>> basis = LowRankQuadratic(1).fit(X, y)
     >>> basis.get_feature_names_out().tolist()
@@ -119,6 +192,7 @@ class LowRankQuadratic(Expansion):
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
+        """Whether y is needed: unless the directions are given."""
         return self.directions is None
 
     accepts_sparse: ClassVar[bool] = False

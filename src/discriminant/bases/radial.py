@@ -21,18 +21,24 @@ class Distances(Expansion):
 
     Parameters
     ----------
-    centres : int, "classes" or array of shape (m, d)
+    centres : int, "classes" or array-like of shape (m, d), default=2
         How many (placed by ``placement``), the means of the classes of y, or the points themselves.
-    placement : "rows" or "means"
+    placement : {"rows", "means"}, default="rows"
         Rows of X, drawn far from each other with a seed, or the k-means that start from them.
-    random_state : None, int, Generator or RandomState
-        Seed of the draw.
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of what is drawn at random.
 
     Attributes
     ----------
     centres_ : ndarray of shape (m, d)
         Fewer than asked for where X has fewer different rows.
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂ = m.
 
+    Examples
+    --------
     >>> Distances(((0.0, 0.0), (3.0, 4.0))).fit_transform([[0.0, 0.0]]).tolist()
     [[0.0, 5.0]]
     """
@@ -57,17 +63,29 @@ class Radial(Expansion):
 
     Parameters
     ----------
-    centres, placement, random_state
-        As for :class:`Distances`.
-    width : float or None
+    centres : int, "classes" or array-like of shape (m, d), default=10
+        How many (placed by ``placement``), the means of the classes of y, or the points themselves.
+    width : float or None, default=None
         s.  None takes the mean distance from a centre to the nearest other one (the root mean square distance of the
         rows where there is only one centre).  Columns should be on one scale.
+    placement : {"rows", "means"}, default="rows"
+        Rows of X, drawn far from each other with a seed, or the k-means that start from them.
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of what is drawn at random.
 
     Attributes
     ----------
     centres_ : ndarray of shape (m, d)
+        The c; fewer than asked for where X has fewer different rows.
     width_ : float
+        s.
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂ = m.
 
+    Examples
+    --------
     >>> Radial([[0.0, 0.0]], width=1.0).fit_transform([[0.0, 0.0], [3.0, 4.0]]).round(6).tolist()
     [[1.0], [4e-06]]
     """

@@ -26,17 +26,26 @@ class HalfPlane(Expansion):
 
     Parameters
     ----------
-    normals : int or array of shape (m, d)
+    normals : int or array of shape (m, d), default=10
         The a; or how many, which then point in random directions (uniform after scaling columns to unit spread).
-    thresholds : sequence of m floats, or None
+    thresholds : sequence of m floats, or None, default=None
         The c.  None lets each hyperplane pass midway between two random rows of X, so that it cuts the data.
-    random_state : None, int, Generator or RandomState
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of what is drawn at random.
 
     Attributes
     ----------
     normals_ : ndarray of shape (m, d)
+        The a.
     thresholds_ : ndarray of shape (m,)
+        The c.
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂ = m.
 
+    Examples
+    --------
     >>> HalfPlane([[2.0, -1.0]], (3.0,)).fit([[0.0, 0.0]]).get_feature_names_out().tolist()
     ['1(2·x0-x1>3)']
     """
@@ -122,22 +131,30 @@ class Wiring(Expansion):
 
     Parameters
     ----------
-    units : int
+    units : int, default=512
         Association units; the Mark I had 512.
-    connections : int
+    connections : int, default=40
         Retina points wired to each unit, without repetition (at most all of them); half excite (+1), half inhibit
         (−1), the odd one at random.  The Mark I allowed 40.
-    threshold : float or "median"
+    threshold : float or "median", default=1.0
         θ, the same for all units; "median" lets each unit fire for the upper half of the rows of ``fit``: θ lies
         midway between the two middle sums, where rounding cannot decide.
-    random_state : None, int, Generator or RandomState
+    random_state : None, int, Generator or RandomState, default=None
+        Seed of what is drawn at random.
 
     Attributes
     ----------
     wiring_ : ndarray of shape (d, units), int8
         Column k holds the joints of unit k.
     thresholds_ : ndarray of shape (units,)
+        θ of each unit.
+    n_features_in_ : int
+        d, the columns of X.
+    n_features_out_ : int
+        d̂, the units.
 
+    Examples
+    --------
     >>> Wiring(units=3, connections=2, random_state=0).fit([[0.0, 1.0, 1.0, 0.0]]).wiring_.sum(axis=0).tolist()
     [0, 0, 0]
     """

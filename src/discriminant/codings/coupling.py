@@ -18,6 +18,18 @@ CHUNK_VALUES = 2_000_000
 def pairs(n_classes: int) -> tuple[Array, Array]:
     """(i, j) with i < j, in the order of the pairwise outputs: 01, 02, …, 12, …
 
+    Parameters
+    ----------
+    n_classes : int
+        K.
+
+    Returns
+    -------
+    tuple of two ndarrays of shape (K(K−1)/2,)
+        The first and the second class of each pair.
+
+    Examples
+    --------
     >>> pairs(3)
     (array([0, 0, 1]), array([1, 2, 2]))
     """
@@ -25,8 +37,27 @@ def pairs(n_classes: int) -> tuple[Array, Array]:
 
 
 def couple_pairwise(r: Array) -> Array:
-    """(n, K(K−1)/2) probabilities of the first class of each pair → (n, K) class probabilities.
+    """Pairwise probabilities → class probabilities, by the second method of Wu, Lin and Weng (2004).
 
+    With r_ij = P(class i | class i or j), p minimises Σ_i Σ_{j≠i} (r_ji p_i − r_ij p_j)² under Σ p_i = 1.
+
+    Parameters
+    ----------
+    r : array-like of shape (n, K(K−1)/2)
+        Probabilities of the first class of each pair, in the order of ``pairs``.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Class probabilities that sum to one.
+
+    Raises
+    ------
+    ParameterError
+        Where the number of columns is no K(K−1)/2, or an entry lies outside [0, 1].
+
+    Examples
+    --------
     >>> couple_pairwise(np.array([[0.5, 0.5, 0.5], [1.0, 1.0, 0.5]]))
     array([[0.33333333, 0.33333333, 0.33333333],
            [1.        , 0.        , 0.        ]])

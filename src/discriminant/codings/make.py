@@ -52,17 +52,29 @@ def make_coding(
 
     Parameters
     ----------
-    coding : str, (K, q) matrix or ClassCoding
+    coding : str, array-like of shape (K, q) or ClassCoding
+        A name of ``CODINGS``, or the matrix of targets: −1 and +1 with 0 or NaN for don't care, or any numbers with
+        NaN for don't care.
     classes : int or sequence
         K, or the classes themselves.
-    counts : (K,), optional
+    counts : array-like of shape (K,), optional
         Rows (or weight) of each class; needed by "fisher".
-    labels : (negative, positive)
-        Targets of the two sides; a criterion declares its own as ``criterion.labels``.
-    threshold : float or None
+    labels : tuple of two floats, default=(-1.0, 1.0)
+        Targets of the negative and the positive side; a criterion declares its own as ``criterion.labels``.
+    threshold : float or None, default=0.0
         Score at which an output is indifferent; None: half way between its targets.  ``criterion.threshold``.
     decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}, optional
         How class scores follow from outputs; the coding's own way unless given.
+
+    Returns
+    -------
+    ClassCoding
+        The coding.
+
+    Raises
+    ------
+    ParameterError
+        Where the name is unknown, the matrix cannot tell two classes apart, or counts are missing.
 
     Examples
     --------

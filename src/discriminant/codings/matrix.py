@@ -20,7 +20,25 @@ from discriminant.protocols import Array
 
 @dataclass(frozen=True, eq=False)
 class ClassCoding:
-    """A (K, q) matrix of targets with don't-care entries, and a decoder.
+    """A (K, q) matrix of targets with don't-care entries, and a decoder of scores.
+
+    Output j is asked for ``targets[k, j]`` on the rows of class k; the decoder turns the q scores of a row into K class
+    scores again, of which the greatest names the class (Duda, Hart and Stork 5.12, PRML 4.1.2).
+
+    Parameters
+    ----------
+    targets : ndarray of shape (K, q)
+        t_kj, what output j should answer for class k.
+    care : ndarray of shape (K, q)
+        1, or 0 where the rows of class k take no part in output j.
+    threshold : ndarray of shape (q,)
+        θ_j, the score at which output j is indifferent.
+    speakers : ndarray of shape (K, q) or None, default=None
+        For the decoder "maximum": class k's score is speakers[k]·g.  None where no output speaks for a class.
+    decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}, default="maximum"
+        How class scores follow from outputs.
+    name : str, default="matrix"
+        What the coding is called in sentences.
 
     Attributes
     ----------
@@ -34,6 +52,19 @@ class ClassCoding:
         For the decoder "maximum": class k's score is speakers[k]·g.  None where no output speaks for a class.
     decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}
     name : str
+
+    See Also
+    --------
+    make_coding : A coding by name.
+
+    Examples
+    --------
+    >>> from discriminant.codings import make_coding
+    >>> coding = make_coding("pairwise", 3)
+    >>> coding.n_classes, coding.n_outputs, coding.decoder
+    (3, 3, 'votes')
+    >>> coding.decide([[0.2, 1.0, -0.5]])
+    array([0])
     """
 
     targets: Array
@@ -54,10 +85,12 @@ class ClassCoding:
 
     @property
     def n_classes(self) -> int:
+        """K, the number of classes."""
         return int(self.targets.shape[0])
 
     @property
     def n_outputs(self) -> int:
+        """q, the number of outputs."""
         return int(self.targets.shape[1])
 
     @cached_property
@@ -69,7 +102,18 @@ class ClassCoding:
         return np.where(cared, np.sign(self.targets - (low + high) / 2), 0.0)
 
     def decode(self, z: Array) -> Array:
-        """(n, q) scores of outputs → (n, K) scores of classes; the greatest names the class."""
+        """Scores of outputs → scores of classes, of which the greatest names the class.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Class scores.
+        """
         z = np.asarray(z)
         if z.dtype.kind != "f":
             z = z.astype(np.float64)
@@ -84,8 +128,22 @@ class ClassCoding:
         return decode_votes(g, self.signs) if self.decoder == "votes" else decode_unanimous(g, self.signs)
 
     def decide(self, z: Array, reject: int = -1) -> Array:
-        """(n,) class codes: the greatest class score; with "unanimous", ``reject`` where not exactly one agrees.
+        """The class codes of rows; with "unanimous", ``reject`` where not exactly one class agrees.
 
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+        reject : int, default=-1
+            The code of a row that is rejected.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The position of the class with the greatest score.
+
+        Examples
+        --------
         >>> from discriminant.codings import make_coding
         >>> make_coding("one-vs-rest", 3, decoder="unanimous").decide(np.array([[1.0, -1, -1], [1, 1, -1]]))
         array([ 0, -1])
@@ -100,6 +158,11 @@ class ClassCoding:
         """(C, c) such that class scores are C z + c, where the decoder is linear ("maximum", "sum"); else None.
 
         With it K discriminants follow from q: A Cᵗ, with c added to the intercepts.
+
+        Returns
+        -------
+        tuple (C, c) or None
+            C of shape (K, q) and c of shape (K,); None where the decoder is not linear.
         """
         if self.decoder not in ("maximum", "sum"):
             return None
@@ -108,11 +171,33 @@ class ClassCoding:
         return weights, -weights @ self.threshold
 
     def with_decoder(self, decoder: str) -> ClassCoding:
-        """The same outputs, decoded another way."""
+        """The same outputs, decoded another way.
+
+        Parameters
+        ----------
+        decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}
+            The other way.
+
+        Returns
+        -------
+        ClassCoding
+            A new coding.
+        """
         return replace(self, decoder=decoder)
 
     def permuted(self, order: Array) -> ClassCoding:
-        """The coding of the classes in another order: class ``order[k]`` comes k-th."""
+        """The coding of the classes in another order: class ``order[k]`` comes k-th.
+
+        Parameters
+        ----------
+        order : array-like of K ints
+            The positions of the classes in their new order.
+
+        Returns
+        -------
+        ClassCoding
+            A new coding.
+        """
         order = np.asarray(order)
         speakers = None if self.speakers is None else self.speakers[order]
         return replace(self, targets=self.targets[order], care=self.care[order], speakers=speakers)

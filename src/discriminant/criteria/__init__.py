@@ -33,7 +33,28 @@ CRITERIA: dict[str, type[Pointwise]] = {
 
 
 def make_criterion(criterion: str | Pointwise) -> Pointwise:
-    """The criterion of that name with its default parameters; a criterion is handed back as it is."""
+    """The criterion of a name, with its default parameters.
+
+    Parameters
+    ----------
+    criterion : str or Pointwise
+        A name of ``CRITERIA``, in any case and with "_" or "-"; or a criterion.
+
+    Returns
+    -------
+    Pointwise
+        The criterion of that name, or the one given as it is.
+
+    Raises
+    ------
+    ParameterError
+        Where there is no criterion of that name; the sentence lists those there are.
+
+    Examples
+    --------
+    >>> make_criterion("squared_hinge")
+    SquaredHinge(margin=1.0)
+    """
     if isinstance(criterion, Pointwise):
         return criterion
     if isinstance(criterion, str):

@@ -27,8 +27,29 @@ from discriminant.protocols import Array, Oracle
 
 @dataclass(frozen=True)
 class Kesler(Pointwise):
-    """L(t, z) from a two-class ℓ, for one-of-K targets.
+    """L(t, z) from a two-class ℓ, for one-of-K targets: Kesler's construction, without the K−1 samples it builds.
 
+    With m_j = z_i − z_j for a row of class i, L = Σ_{j≠i} ℓ(m_j) or max_{j≠i} ℓ(m_j) (Duda, Hart and Stork 5.12.1).
+
+    Parameters
+    ----------
+    base : Pointwise, default=Perceptron()
+        The two-class criterion ℓ.
+    over : {"all", "worst"}, default="all"
+        Every pair counts, or only the strongest rival; the hinge over the worst is Crammer and Singer's machine.
+
+    Raises
+    ------
+    MismatchError
+        Where the base criterion couples its outputs already.
+
+    See Also
+    --------
+    discriminant.LinearMachine : The method that it belongs to.
+
+    Examples
+    --------
+    >>> import numpy as np
     >>> Kesler(Perceptron(margin=1.0)).value(np.array([[0.0, 1.0, 0.0]]), np.array([[0.5, 1.0, 3.0]]))
     array([[3.5]])
     """
@@ -58,16 +79,18 @@ class Kesler(Pointwise):
 
     @property
     def convex(self) -> bool:  # type: ignore[override]
+        """Whether L is convex: a maximum over rivals is where ℓ never rises."""
         falling = Oracle.MARGIN in self.base.oracles or self.base.recedes
         return bool(self.base.convex and (self.over == "all" or falling))
 
     @property
     def over_norm(self) -> float:  # type: ignore[override]
-        """A constructed sample is (…, y, …, −y, …), so that its squared norm is 2‖y‖²."""
+        """Twice that of ℓ: a constructed sample is (…, y, …, −y, …), so that its squared norm is 2‖y‖²."""
         return 2 * float(self.base.over_norm)
 
     @property
     def recedes(self) -> bool:  # type: ignore[override]
+        """As of the two-class criterion."""
         return bool(self.base.recedes)
 
     def value(self, t: Array, z: Array) -> Array:

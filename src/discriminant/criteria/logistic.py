@@ -20,8 +20,19 @@ from discriminant.protocols import Array, Oracle
 
 @dataclass(frozen=True)
 class Logistic(Probability):
-    """ℓ = ln(1+e^z) − tz.
+    """ℓ = ln(1+e^z) − tz, the cross-entropy of one sigmoid output.
 
+    For targets t in [0, 1]: ℓ' = σ(z) − t and ℓ'' = σ(1−σ).  The weights that minimise it are the maximum-likelihood
+    estimate of the logistic model (PRML 4.3.2, Alpaydin 10.7).
+
+    See Also
+    --------
+    Softmax : The same for K classes that exclude each other.
+    discriminant.LogisticRegression : The method that it belongs to.
+
+    Examples
+    --------
+    >>> import numpy as np
     >>> Logistic().value(np.array([[1.0]]), np.array([[0.0]]))
     array([[0.69314718]])
     """
@@ -54,7 +65,18 @@ class Logistic(Probability):
         return entropy_term(p) + entropy_term(1 - p)
 
     def probability(self, z: Array) -> Array:
-        """σ(z), the posterior of the positive class."""
+        """σ(z), the posterior of the positive class.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Probabilities.
+        """
         return sigmoid(z)
 
 

@@ -21,8 +21,22 @@ from discriminant.protocols import Array, Oracle
 
 @dataclass(frozen=True)
 class Perceptron(Margin):
-    """ℓ = max(0, b − tz), with slope −t wherever tz ≤ b.
+    """ℓ = max(0, b − tz), with slope −t wherever tz ≤ b: the perceptron criterion.
 
+    Its batch gradient is the sum of the misclassified samples (Duda, Hart and Stork 5.5; PRML 4.1.7).
+
+    Parameters
+    ----------
+    margin : float, default=0.0
+        b ≥ 0.
+
+    See Also
+    --------
+    Hinge : The same with b = 1.
+    discriminant.Perceptron : The method that it belongs to.
+
+    Examples
+    --------
     >>> Perceptron().value(np.array([[1.0], [1.0]]), np.array([[-2.0], [3.0]])).ravel()
     array([2., 0.])
     """
@@ -39,14 +53,45 @@ class Perceptron(Margin):
         return np.where(t * z <= self.margin, -t, 0).astype(z.dtype, copy=False)
 
     def conjugate(self, t: Array, u: Array) -> Array:
-        """b·ut for −1 ≤ ut ≤ 0."""
+        """ℓ*(u) = b·ut for −1 ≤ ut ≤ 0.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        u : ndarray of shape (n, q)
+            Dual variables, one for each score.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            +inf outside of that interval.
+        """
         v = u * like(t, u)
         return np.where((v >= -1) & (v <= 0), self.margin * v, np.inf)
 
 
 @dataclass(frozen=True)
 class Quadratic(Margin):
-    """ℓ = max(0, b − tz)²."""
+    """ℓ = max(0, b − tz)², smooth but flat near the boundary of the solution region.
+
+    Duda, Hart and Stork 5.6.
+
+    Parameters
+    ----------
+    margin : float, default=0.0
+        b ≥ 0.
+
+    See Also
+    --------
+    SquaredHinge : The same with b = 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Quadratic().value(np.array([[1.0], [1.0]]), np.array([[-2.0], [3.0]])).ravel()
+    array([4., 0.])
+    """
 
     margin: float = 0.0
     kind: ClassVar[int | None] = 4
@@ -60,18 +105,58 @@ class Quadratic(Margin):
         return -2 * t * self.shortfall(t, z)
 
     def curvature(self, t: Array, z: Array) -> Array:
-        """2 where tz < b: the second derivative wherever there is one."""
+        """ℓ'' = 2 where tz < b: the second derivative wherever there is one.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            2 or 0.
+        """
         return np.where(like(t, z) * z < self.margin, 2, 0).astype(z.dtype, copy=False)
 
     def conjugate(self, t: Array, u: Array) -> Array:
-        """b·v + v²/4 for v = ut ≤ 0."""
+        """ℓ*(u) = b·v + v²/4 for v = ut ≤ 0.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        u : ndarray of shape (n, q)
+            Dual variables, one for each score.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            +inf where ut > 0.
+        """
         v = u * like(t, u)
         return np.where(v <= 0, v * (self.margin + v / 4), np.inf)
 
 
 @dataclass(frozen=True)
 class Relaxation(Margin):
-    """ℓ = ½ max(0, b − tz)², which the objective divides by ‖y‖²."""
+    """ℓ = ½ max(0, b − tz)², which the objective divides by ‖y‖².
+
+    Each single-sample correction is then a step towards the hyperplane a·y = b (Duda, Hart and Stork 5.6).
+
+    Parameters
+    ----------
+    margin : float, default=1.0
+        b > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Relaxation().value(np.array([[1.0]]), np.array([[-1.0]]))
+    array([[2.]])
+    """
 
     margin: float = 1.0
     kind: ClassVar[int | None] = 5
@@ -86,10 +171,36 @@ class Relaxation(Margin):
         return -t * self.shortfall(t, z)
 
     def curvature(self, t: Array, z: Array) -> Array:
-        """1 where tz < b."""
+        """ℓ'' = 1 where tz < b.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            1 or 0.
+        """
         return (like(t, z) * z < self.margin).astype(z.dtype)
 
     def conjugate(self, t: Array, u: Array) -> Array:
-        """b·v + v²/2 for v = ut ≤ 0."""
+        """ℓ*(u) = b·v + v²/2 for v = ut ≤ 0.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        u : ndarray of shape (n, q)
+            Dual variables, one for each score.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            +inf where ut > 0.
+        """
         v = u * like(t, u)
         return np.where(v <= 0, v * (self.margin + v / 2), np.inf)

@@ -20,7 +20,43 @@ from discriminant.protocols import Array, Oracle
 
 
 class Pointwise(ABC):
-    """ℓ(t, z), row by row, with the facts that the other parts of the package may ask for."""
+    """ℓ(t, z), row by row, with the facts that the other parts of the package may ask for.
+
+    The abstract base of all criteria.  A criterion is a frozen dataclass with ``value`` and whatever further oracles it
+    declares; what it does not declare it refuses with a sentence.
+
+    Attributes
+    ----------
+    oracles : Oracle
+        What the criterion can be asked for: value, gradient, curvature, conjugate and so on.
+    kind : int or None
+        Its number among the compiled formulas; None: the array body evaluates it.
+    labels : tuple of two floats
+        Targets of the negative and of the positive class.
+    threshold : float or None
+        The score of indifference; None: half way between the two targets.
+    coupled : bool
+        Whether a row has one loss for all of its outputs together.
+    convex : bool
+        Whether ℓ is convex in z.
+    over_norm : float
+        c, where each row's loss is divided by c‖y‖² (relaxation); 0 where it is not.
+    recedes : bool
+        Whether on separable data the infimum is approached only by weights that grow for ever.
+    third_known : bool
+        Whether ``third`` is there, which Jeffreys' penalty asks for.
+
+    See Also
+    --------
+    make_criterion : The criterion of a name.
+    discriminant.Discriminant : Minimises any criterion over a linear discriminant.
+
+    Examples
+    --------
+    >>> from discriminant.criteria import Hinge, Pointwise
+    >>> isinstance(Hinge(), Pointwise), Hinge().labels
+    (True, (-1.0, 1.0))
+    """
 
     oracles: ClassVar[Oracle]
     kind: ClassVar[int | None] = None  # its number in kernels/c/formulas.h; None: evaluated by the array body
@@ -34,62 +70,259 @@ class Pointwise(ABC):
 
     @abstractmethod
     def value(self, t: Array, z: Array) -> Array:
-        """ℓ(t, z), shape (n, q), or (n, 1) when the outputs are coupled."""
+        """ℓ(t, z).
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            The loss of each row and output; of shape (n, 1) where the outputs are coupled.
+        """
 
     def gradient(self, t: Array, z: Array) -> Array:
-        """∂ℓ/∂z, shape (n, q)."""
+        """∂ℓ/∂z.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            The derivative by each score.
+
+        Raises
+        ------
+        MismatchError
+            Where the criterion has no gradient.
+        """
         raise self.refusal("a gradient", "an optimizer that needs values only, such as Annealing or MixedInteger")
 
     def curvature(self, t: Array, z: Array) -> Array:
-        """∂²ℓ/∂z², shape (n, q), or (n, q, q) when the outputs are coupled."""
+        """∂²ℓ/∂z².
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, q), or (n, q, q) when the outputs are coupled
+            The second derivatives by the scores of a row.
+
+        Raises
+        ------
+        MismatchError
+            Where the criterion has no curvature.
+        """
         raise self.refusal("a curvature", "an optimizer that needs gradients only, such as GradientDescent or LBFGS")
 
     def conjugate(self, t: Array, u: Array) -> Array:
-        """ℓ*(u) = sup_z u·z − ℓ(t, z), shaped as ``value``, +inf outside its domain."""
+        """ℓ*(u) = sup_z u·z − ℓ(t, z), the convex conjugate, from which dual bounds are made.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        u : ndarray of shape (n, q)
+            Dual variables, one for each score.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Shaped as ``value``; +inf outside the domain of the conjugate.
+
+        Raises
+        ------
+        MismatchError
+            Where the criterion has no conjugate.
+        """
         raise self.refusal("a conjugate", "a criterion whose oracles include CONJUGATE")
 
     def third(self, t: Array, z: Array) -> Array:
-        """∂³ℓ/∂z³, shape (n, q)."""
+        """∂³ℓ/∂z³, which Jeffreys' penalty asks for.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            The third derivative by each score.
+
+        Raises
+        ------
+        MismatchError
+            Where it is not known.
+        """
         raise self.refusal("a third derivative", "criterion Logistic")
 
     def value_and_gradient(self, t: Array, z: Array) -> tuple[Array, Array]:
-        """Both at once; a criterion that can share work between them overrides this."""
+        """ℓ and ∂ℓ/∂z in one call.
+
+        A criterion that can share work between them overrides this.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        tuple of two ndarrays
+            What ``value`` and ``gradient`` return.
+        """
         return self.value(t, z), self.gradient(t, z)
 
     def curvature_product(self, t: Array, z: Array, v: Array) -> Array:
-        """(∂²ℓ/∂z²) v for v of shape (n, q), without an (n, q, q) array where the criterion can avoid one."""
+        """(∂²ℓ/∂z²) v, without an (n, q, q) array where the criterion can avoid one.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+        v : ndarray of shape (n, q)
+            A direction in the space of scores.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            The product, row by row.
+        """
         bend = self.curvature(t, z)
         return np.einsum("nij,nj->ni", bend, v) if self.coupled else np.asarray(bend * v)
 
     def wrong(self, t: Array, z: Array) -> Array:
-        """Which rows do not lie strictly on their target's side, shaped as ``value``."""
+        """Which rows do not lie strictly on their target's side.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of bool
+            Shaped as ``value``: True where the row is an error.
+        """
         low, high = self.labels
         middle = (low + high) / 2
         threshold = middle if self.threshold is None else self.threshold
         return np.asarray((t - middle) * (z - threshold) <= 0)
 
     def check_targets(self, t: Array) -> None:
-        """Refuse targets for which this criterion has no meaning; the default takes any finite number."""
+        """Refuse targets for which this criterion has no meaning; the default takes any finite number.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+
+        Raises
+        ------
+        MismatchError
+            Where a target has no meaning; the sentence says which and what to do.
+        """
         if not np.isfinite(t).all():
             raise MismatchError(f"Criterion {type(self).__name__} was given a target that is not a finite number.")
 
     def refusal(self, missing: str, instead: str) -> MismatchError:
+        """The error that says what this criterion cannot do, and what to use in its place.
+
+        Parameters
+        ----------
+        missing : str
+            What was asked for, with its article.
+        instead : str
+            What to use.
+
+        Returns
+        -------
+        MismatchError
+            Ready to be raised.
+        """
         return MismatchError(f"Criterion {type(self).__name__} has not {missing}; use {instead}.")
 
 
 class Margin(Pointwise):
     """ℓ = f(m) of the shortfall m = max(0, b − t·z), for t = ±1: the error-correcting criteria.
 
-    A row at t·z = b counts as an error, as in the textbooks' ``a·y ≤ b``; so the perceptron's slope there is −t.
+    A row at t·z = b counts as an error, as in the textbooks' ``a·y ≤ b``; so the perceptron's slope there is −t
+    (Duda, Hart and Stork 5.4–5.6).
+
+    Attributes
+    ----------
+    margin : float
+        b ≥ 0.
+
+    See Also
+    --------
+    Perceptron : f(m) = m.
+    Quadratic : f(m) = m².
+    Relaxation : f(m) = m²/2, divided by ‖y‖².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminant.criteria import Hinge
+    >>> Hinge().shortfall(np.array([[1.0]]), np.array([[0.25]]))
+    array([[0.75]])
     """
 
     margin: float
 
     def shortfall(self, t: Array, z: Array) -> Array:
-        """max(0, b − t·z)."""
+        """m = max(0, b − t·z), by how much a row misses the margin.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            The shortfall of each row and output.
+        """
         return np.maximum(self.margin - t * z, 0)
 
     def check_targets(self, t: Array) -> None:
+        """Refuse targets other than −1 and +1.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+
+        Raises
+        ------
+        MismatchError
+            Where there is another target.
+        """
         if not np.isin(t, (-1, 1)).all():
             raise MismatchError(
                 f"Criterion {type(self).__name__} takes targets −1 and +1; it was given {_some(t, (-1, 1))}. "
@@ -98,11 +331,32 @@ class Margin(Pointwise):
 
 
 class Probability(Pointwise):
-    """A criterion whose targets are probabilities of the positive class: 0, 1 or, for soft labels, between."""
+    """A criterion whose targets are probabilities of the positive class: 0, 1 or, for soft labels, between.
+
+    The base of ``Logistic``, ``Softmax`` and ``SigmoidSquared``.
+
+    Examples
+    --------
+    >>> from discriminant.criteria import Logistic, Probability
+    >>> isinstance(Logistic(), Probability), Logistic().labels
+    (True, (0.0, 1.0))
+    """
 
     labels: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def check_targets(self, t: Array) -> None:
+        """Refuse targets that do not lie between 0 and 1.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+
+        Raises
+        ------
+        MismatchError
+            Where a target lies outside.
+        """
         inside = (t >= 0) & (t <= 1)
         if not inside.all():
             raise MismatchError(

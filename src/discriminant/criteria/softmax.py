@@ -22,8 +22,24 @@ from discriminant.protocols import Array, Oracle
 
 @dataclass(frozen=True)
 class Softmax(Probability):
-    """ℓ = ln Σ_k e^{z_k} − t·z, one number a row.
+    """ℓ = ln Σ_k e^{z_k} − t·z, one number a row: the cross-entropy of K outputs that compete.
 
+    ∂ℓ/∂z = p − t and ∂²ℓ/∂z² = diag(p) − p pᵗ with p = softmax(z), for targets t ≥ 0 that sum to one in each row
+    (PRML 4.3.4, Alpaydin 10.7.2).
+
+    Parameters
+    ----------
+    reference : bool, default=False
+        The last class has no output of its own: its score is held at zero, which makes the weights unique and
+        equals one sigmoid where K = 2.
+
+    See Also
+    --------
+    Logistic : The two-class form.
+
+    Examples
+    --------
+    >>> import numpy as np
     >>> Softmax().value(np.array([[1.0, 0.0]]), np.zeros((1, 2)))
     array([[0.69314718]])
     """
@@ -70,7 +86,18 @@ class Softmax(Probability):
         return np.asarray(entropy_term(p).sum(axis=1, keepdims=True) + edge)
 
     def probability(self, z: Array) -> Array:
-        """The posteriors of the classes that have an output, shape (n, q)."""
+        """The posteriors of the classes that have an output.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Probabilities; with ``reference`` they sum to less than one.
+        """
         _, power, total = self._powers(z)
         return np.asarray(power / total)
 

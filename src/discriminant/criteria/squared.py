@@ -19,7 +19,21 @@ from discriminant.protocols import Array, Oracle
 
 @dataclass(frozen=True)
 class Squared(Pointwise):
-    """ℓ = ½(z − t)², for any real targets."""
+    """ℓ = ½(z − t)², for any real targets: least squares and the Widrow–Hoff rule.
+
+    ℓ' = z − t and ℓ'' = 1, so that one Newton step is exact (PRML 4.1.3, Duda, Hart and Stork 5.8).
+
+    See Also
+    --------
+    discriminant.LeastSquaresClassifier : The closed form.
+    discriminant.Adaline : Learned sample by sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Squared().value(np.array([[1.0]]), np.array([[3.0]]))
+    array([[2.]])
+    """
 
     kind: ClassVar[int | None] = 2
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.QUADRATIC | Oracle.CONJUGATE
@@ -39,13 +53,39 @@ class Squared(Pointwise):
         return np.square(residual) / 2, residual
 
     def conjugate(self, t: Array, u: Array) -> Array:
-        """u²/2 + ut."""
+        """ℓ*(u) = u²/2 + ut.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        u : ndarray of shape (n, q)
+            Dual variables, one for each score.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Finite everywhere.
+        """
         return np.asarray(u * (u / 2 + like(t, u)))
 
 
 @dataclass(frozen=True)
 class SigmoidSquared(Probability):
-    """ℓ = ½(t − σ(z))², for targets in [0, 1]."""
+    """ℓ = ½(t − σ(z))², for targets in [0, 1]: discrimination by regression.
+
+    ℓ' = (σ−t) σ(1−σ).  It is not convex: its curvature may be negative (Alpaydin 10.8).
+
+    See Also
+    --------
+    discriminant.SigmoidRegressionClassifier : The method that it belongs to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SigmoidSquared().value(np.array([[1.0]]), np.array([[0.0]]))
+    array([[0.125]])
+    """
 
     kind: ClassVar[int | None] = 6
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE

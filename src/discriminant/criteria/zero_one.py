@@ -11,8 +11,21 @@ from discriminant.protocols import Array, Oracle
 
 @dataclass(frozen=True)
 class ZeroOne(Margin):
-    """ℓ = 1(tz ≤ b), for t = ±1.
+    """ℓ = 1(tz ≤ b), for t = ±1: the count of errors itself.
 
+    Piecewise constant, so that there is no gradient to follow; ``Annealing`` and ``MixedInteger`` minimise it.
+
+    Parameters
+    ----------
+    margin : float, default=0.0
+        b ≥ 0.
+
+    See Also
+    --------
+    discriminant.MinimumErrorClassifier : The method that it belongs to.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> ZeroOne().value(np.array([[1.0], [1.0], [-1.0]]), np.array([[2.0], [0.0], [2.0]])).ravel()
     array([0., 1., 1.])

@@ -15,7 +15,33 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Dataset:
-    """Measurements X (n, d), labels y (n,), and what the columns and classes are called."""
+    """Measurements X (n, d), labels y (n,), and what the columns and classes are called.
+
+    Attributes
+    ----------
+    name : str
+        Which set this is.
+    X : ndarray of shape (n, d), or data frame
+        The measurements.
+    y : ndarray of shape (n,), or series
+        The labels, as strings.
+    feature_names : tuple of d str
+        The columns of X.
+    classes : tuple of str
+        The different labels, sorted.
+    description : str
+        What was measured, by whom, and under which licence it may be used.
+
+    See Also
+    --------
+    load : A bundled data set by name.
+
+    Examples
+    --------
+    >>> from discriminant import datasets
+    >>> datasets.load("penguins")
+    Dataset('penguins', 342 rows, 4 features, classes Adelie, Chinstrap, Gentoo)
+    """
 
     name: str
     X: Any  # (n, d) float64, or a data frame with the feature names
@@ -68,6 +94,13 @@ _SOURCES = {
 def available() -> tuple[str, ...]:
     """The names that :func:`load` knows.
 
+    Returns
+    -------
+    tuple of str
+        The names.
+
+    Examples
+    --------
     >>> available()
     ('breast_cancer', 'iris', 'penguins')
     """
@@ -77,6 +110,18 @@ def available() -> tuple[str, ...]:
 def target(name: str) -> str:
     """The name of the label's column in a bundled set's file.
 
+    Parameters
+    ----------
+    name : str
+        One of ``available()``.
+
+    Returns
+    -------
+    str
+        The column's name.
+
+    Examples
+    --------
     >>> target("iris")
     'species'
     """
@@ -88,13 +133,23 @@ def load(name: str, *, as_frame: bool = False) -> Dataset:
 
     Parameters
     ----------
-    name : one of :func:`available`
-    as_frame : give X as a pandas data frame and y as a series, with their names
+    name : str
+        One of ``available()``.
+    as_frame : bool, default=False
+        Give X as a pandas data frame and y as a series, with their names.
 
     Returns
     -------
-    Dataset with ``X``, ``y``, ``feature_names``, ``classes`` and ``description``; new arrays at every call.
+    Dataset
+        With ``X``, ``y``, ``feature_names``, ``classes`` and ``description``; new arrays at every call.
 
+    Raises
+    ------
+    ValueError
+        Where there is no set of that name.
+
+    Examples
+    --------
     >>> data = load("iris")
     >>> data
     Dataset('iris', 150 rows, 4 features, classes setosa, versicolor, virginica)

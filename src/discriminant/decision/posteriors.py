@@ -28,6 +28,22 @@ def _floats(z: Any) -> Array:
 def sigmoid(z: Any) -> Array:
     """σ(z) = 1 / (1 + e⁻ᶻ), with full relative accuracy in the lower tail.
 
+    Parameters
+    ----------
+    z : array-like
+        Scores, of any shape.
+
+    Returns
+    -------
+    ndarray
+        Probabilities, shaped as ``z``.
+
+    See Also
+    --------
+    logit : Its inverse.
+
+    Examples
+    --------
     >>> sigmoid([-1000.0, 0.0, 1000.0]).tolist()
     [0.0, 0.5, 1.0]
     """
@@ -39,6 +55,18 @@ def sigmoid(z: Any) -> Array:
 def log_sigmoid(z: Any) -> Array:
     """log σ(z) = min(z, 0) − log(1 + e^−|z|).
 
+    Parameters
+    ----------
+    z : array-like
+        Scores, of any shape.
+
+    Returns
+    -------
+    ndarray
+        Logarithms of probabilities, shaped as ``z``.
+
+    Examples
+    --------
     >>> log_sigmoid([-1e4, 0.0]).round(4).tolist()
     [-10000.0, -0.6931]
     """
@@ -51,8 +79,20 @@ def log_sigmoid(z: Any) -> Array:
 
 
 def sigmoid_pair(z: Any) -> Array:
-    """(P(C₀|x), P(C₁|x)) = (σ(−z), σ(z)), (n, 2), from one exponential a row.
+    """The posteriors of two classes, (P(C₀|x), P(C₁|x)) = (σ(−z), σ(z)), from one exponential a row.
 
+    Parameters
+    ----------
+    z : array-like of shape (n,)
+        Log odds of the second class.
+
+    Returns
+    -------
+    ndarray of shape (n, 2)
+        Probabilities that sum to one.
+
+    Examples
+    --------
     >>> sigmoid_pair([0.0, -1000.0]).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
@@ -70,8 +110,20 @@ def sigmoid_pair(z: Any) -> Array:
 
 
 def log_sigmoid_pair(z: Any) -> Array:
-    """(log P(C₀|x), log P(C₁|x)), (n, 2), from one exponential a row.
+    """The log posteriors of two classes, (log P(C₀|x), log P(C₁|x)), from one exponential a row.
 
+    Parameters
+    ----------
+    z : array-like of shape (n,)
+        Log odds of the second class.
+
+    Returns
+    -------
+    ndarray of shape (n, 2)
+        Logarithms of probabilities.
+
+    Examples
+    --------
     >>> log_sigmoid_pair([1e4]).tolist()
     [[-10000.0, 0.0]]
     """
@@ -89,6 +141,22 @@ def _pair(first: Array, second: Array) -> Array:
 def logsumexp(z: Any, axis: int = -1, keepdims: bool = False) -> Array:
     """log Σ e^z along an axis; −inf where all the terms are.
 
+    Parameters
+    ----------
+    z : array-like
+        Scores, of any shape.
+    axis : int, default=-1
+        The axis to sum over.
+    keepdims : bool, default=False
+        Keep that axis, with length one.
+
+    Returns
+    -------
+    ndarray
+        The logarithm of the sum of powers.
+
+    Examples
+    --------
     >>> float(logsumexp([1e4, 1e4]).round(4))
     10000.6931
     """
@@ -103,6 +171,18 @@ def logsumexp(z: Any, axis: int = -1, keepdims: bool = False) -> Array:
 def log_softmax(z: Any) -> Array:
     """log P(C_k|x) = z_k − log Σ_j e^{z_j}, row by row of (n, K) scores.
 
+    Parameters
+    ----------
+    z : array-like of shape (n, K)
+        Class scores.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Logarithms of probabilities.
+
+    Examples
+    --------
     >>> log_softmax([[0.0, 1e4]]).tolist()
     [[-10000.0, 0.0]]
     """
@@ -121,6 +201,22 @@ def log_softmax(z: Any) -> Array:
 def softmax(z: Any) -> Array:
     """P(C_k|x) = e^{z_k} / Σ_j e^{z_j}, row by row of (n, K) scores.
 
+    Parameters
+    ----------
+    z : array-like of shape (n, K)
+        Class scores.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Probabilities that sum to one in each row.
+
+    See Also
+    --------
+    sigmoid_pair : Two classes with one score.
+
+    Examples
+    --------
     >>> softmax([[0.0, 1e4, 1e4]]).tolist()
     [[0.0, 0.5, 0.5]]
     """
@@ -153,6 +249,22 @@ def _last(values: Array, axis: int) -> Array:
 def logit(p: Any) -> Array:
     """log p / (1 − p), the inverse of the sigmoid; ∓inf at 0 and 1.
 
+    Parameters
+    ----------
+    p : array-like
+        Probabilities.
+
+    Returns
+    -------
+    ndarray
+        Log odds, shaped as ``p``.
+
+    See Also
+    --------
+    sigmoid : Its inverse.
+
+    Examples
+    --------
     >>> float(logit(0.5))
     0.0
     """
@@ -166,6 +278,18 @@ def logit(p: Any) -> Array:
 def probit(z: Any) -> Array:
     """Φ(z), the standard normal distribution function: the sigmoid's neighbour with lighter tails.
 
+    Parameters
+    ----------
+    z : array-like
+        Scores, of any shape.
+
+    Returns
+    -------
+    ndarray
+        Probabilities, shaped as ``z``.
+
+    Examples
+    --------
     >>> float(probit(0.0))
     0.5
     """
@@ -177,6 +301,18 @@ def probit(z: Any) -> Array:
 def log_probit(z: Any) -> Array:
     """log Φ(z), finite far into the lower tail.
 
+    Parameters
+    ----------
+    z : array-like
+        Scores, of any shape.
+
+    Returns
+    -------
+    ndarray
+        Logarithms of probabilities, shaped as ``z``.
+
+    Examples
+    --------
     >>> float(log_probit(-1e4).round(-1))
     -50000010.0
     """

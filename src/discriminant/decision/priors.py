@@ -21,10 +21,30 @@ from discriminant.protocols import Array
 
 
 def check_priors(priors: Any, classes: Sequence[Any] | Array, *, name: str = "priors") -> Array:
-    """The priors as float64 (K,) in the order of the classes, summing to one; refused in a sentence otherwise.
+    """The priors in the order of the classes, summing to one; refused in a sentence otherwise.
 
-    ``priors`` is a sequence in the order of the classes, or a mapping from each class to its prior.
+    Parameters
+    ----------
+    priors : array-like of shape (K,) or mapping
+        In the order of the classes, or a mapping from each class to its prior.
+    classes : sequence of K labels
+        The classes.
+    name : str, default="priors"
+        What the parameter is called in sentences.
 
+    Returns
+    -------
+    ndarray of shape (K,)
+        Priors in float64.
+
+    Raises
+    ------
+    ParameterError
+        Where they do not fit the classes, one is negative, or all are zero.  Priors with another sum are warned of
+        and divided by it.
+
+    Examples
+    --------
     >>> check_priors({"b": 0.75, "a": 0.25}, ["a", "b"]).tolist()
     [0.25, 0.75]
     """
@@ -63,9 +83,27 @@ def _from_mapping(priors: Mapping[Any, Any], classes: Sequence[Any] | Array, nam
 def prior_shift(old: Any, new: Any) -> Array:
     """log P'_k / P_k for each class: what a change of priors adds to each score.
 
-    −inf where the new prior is zero.  A class with zero prior in training has no posterior that could be raised, and
-    is refused.
+    A class with zero prior in training has no posterior that could be raised, and is refused.
 
+    Parameters
+    ----------
+    old : array-like of shape (K,)
+        P, the priors of the training data.
+    new : array-like of shape (K,)
+        P', the priors to decide under.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        −inf where the new prior is zero.
+
+    Raises
+    ------
+    DataError
+        Where an old prior is zero and the new one is not.
+
+    Examples
+    --------
     >>> prior_shift([0.5, 0.5], [0.5, 0.5]).tolist()
     [0.0, 0.0]
     """
@@ -82,8 +120,24 @@ def prior_shift(old: Any, new: Any) -> Array:
 
 
 def shift_log_posteriors(log_posteriors: Any, old: Any, new: Any) -> Array:
-    """log P'(C_k|x), (n, K), under new priors, from log P(C_k|x) under the old ones.
+    """log P'(C_k|x) under new priors, from log P(C_k|x) under the old ones.
 
+    Parameters
+    ----------
+    log_posteriors : array-like of shape (n, K)
+        log P(C_k|x).
+    old : array-like of shape (K,)
+        P, the priors of the training data.
+    new : array-like of shape (K,)
+        P', the priors to decide under.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Logarithms of probabilities.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> moved = shift_log_posteriors(np.log([[0.5, 0.5]]), [0.5, 0.5], [0.9, 0.1])
     >>> np.exp(moved).round(6).tolist()
@@ -101,8 +155,28 @@ def shift_log_posteriors(log_posteriors: Any, old: Any, new: Any) -> Array:
 
 
 def shift_posteriors(posteriors: Any, old: Any, new: Any) -> Array:
-    """P'(C_k|x), (n, K), under new priors: proportional to P(C_k|x) P'_k / P_k.
+    """P'(C_k|x) under new priors: proportional to P(C_k|x) P'_k / P_k.
 
+    Parameters
+    ----------
+    posteriors : array-like of shape (n, K)
+        P(C_k|x).
+    old : array-like of shape (K,)
+        P, the priors of the training data.
+    new : array-like of shape (K,)
+        P', the priors to decide under.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Probabilities that sum to one in each row.
+
+    See Also
+    --------
+    estimate_priors : The new priors from unlabelled rows.
+
+    Examples
+    --------
     >>> shift_posteriors([[0.5, 0.5]], [0.5, 0.5], [0.9, 0.1]).round(6).tolist()
     [[0.9, 0.1]]
     """
@@ -116,6 +190,32 @@ def estimate_priors(log_posteriors: Any, old: Any, *, tol: float = 1e-8, max_ite
     The EM of Saerens et al.: shift the posteriors to the present priors, take their mean as the next.  Each step
     raises the likelihood Σ_n log Σ_k P'_k p(x_n|C_k), which is concave in P', so that the limit is its maximum.
     The posteriors must be calibrated for the old priors.
+
+    Parameters
+    ----------
+    log_posteriors : array-like of shape (n, K)
+        log P(C_k|x) of unlabelled rows, calibrated for the old priors.
+    old : array-like of shape (K,)
+        The priors of the training data.
+    tol : float, default=1e-08
+        End when no prior changes by more.
+    max_iter : int, default=10000
+        Steps at most.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        The estimated priors.
+
+    See Also
+    --------
+    shift_posteriors : Decide under them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> estimate_priors(np.log([[0.9, 0.1]] * 3 + [[0.1, 0.9]]), [0.5, 0.5]).round(3)
+    array([0.812, 0.188])
     """
     values = np.asarray(log_posteriors, dtype=np.float64)
     old = np.asarray(old, dtype=np.float64)

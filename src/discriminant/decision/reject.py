@@ -18,8 +18,29 @@ from discriminant.protocols import Array
 
 
 def chow_threshold(reject_cost: float, *, error_cost: float = 1.0, correct_cost: float = 0.0) -> float:
-    """The t with: reject iff the largest posterior is below t; t = (error − reject) / (error − correct).
+    """Chow's threshold t = (error − reject) / (error − correct): reject iff the largest posterior is below t.
 
+    Parameters
+    ----------
+    reject_cost : float
+        The cost of deciding nothing.
+    error_cost : float, default=1.0
+        The cost of a wrong decision.
+    correct_cost : float, default=0.0
+        The cost of a right decision.
+
+    Returns
+    -------
+    float
+        t.
+
+    Raises
+    ------
+    ParameterError
+        Where the costs are not in the order correct ≤ reject ≤ error.
+
+    Examples
+    --------
     >>> chow_threshold(0.1)
     0.9
     """
@@ -31,6 +52,24 @@ def chow_threshold(reject_cost: float, *, error_cost: float = 1.0, correct_cost:
 def reject_by_posterior(posteriors: Any, threshold: float) -> Array:
     """Chow's rule: True for the rows whose largest posterior is below the threshold.
 
+    Parameters
+    ----------
+    posteriors : array-like of shape (n, K)
+        P(C_k|x).
+    threshold : float
+        t.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+        True where the row is rejected.
+
+    See Also
+    --------
+    chow_threshold : t from costs.
+
+    Examples
+    --------
     >>> reject_by_posterior([[0.6, 0.4], [0.95, 0.05]], 0.9).tolist()
     [True, False]
     """
@@ -42,6 +81,20 @@ def with_reject(costs: Any, reject_cost: float) -> Array:
 
     As the last act it is taken only where it is strictly cheaper: ties go to a class.
 
+    Parameters
+    ----------
+    costs : array-like of shape (acts, K)
+        λ(α_a|C_k).
+    reject_cost : float
+        The cost of the further act.
+
+    Returns
+    -------
+    ndarray of shape (acts + 1, K)
+        The extended costs.
+
+    Examples
+    --------
     >>> with_reject([[0, 1], [1, 0]], 0.2).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.2, 0.2]]
     """
@@ -52,10 +105,24 @@ def with_reject(costs: Any, reject_cost: float) -> Array:
 
 
 def reject_interval(costs: Any, reject_cost: float) -> tuple[float, float] | None:
-    """(low, high): with two classes, reject is cheapest iff low < P(C₁|x) < high; None where it never is.
+    """With two classes, the interval of P(C₁|x) in which to reject is cheapest.
 
         act 0 is cheaper than reject iff  λ₀₀ + (λ₀₁ − λ₀₀) p ≤ d,   act 1 iff  λ₁₁ + (λ₁₀ − λ₁₁)(1 − p) ≤ d
 
+    Parameters
+    ----------
+    costs : array-like of shape (2, 2)
+        λ(α_a|C_k).
+    reject_cost : float
+        d.
+
+    Returns
+    -------
+    tuple (low, high) or None
+        Reject iff low < P(C₁|x) < high; None where it never is cheapest.
+
+    Examples
+    --------
     >>> reject_interval([[0, 1], [1, 0]], 0.25)
     (0.25, 0.75)
     """
@@ -74,8 +141,20 @@ def reject_interval(costs: Any, reject_cost: float) -> tuple[float, float] | Non
 
 
 def without_single_winner(scores: Any) -> Array:
-    """True for the rows of (n, K) discriminants where no g_k > 0 or several are.
+    """The rows in which no discriminant g_k is positive or several are.
 
+    Parameters
+    ----------
+    scores : array-like of shape (n, K)
+        Discriminants.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+        True where there is no single winner.
+
+    Examples
+    --------
     >>> without_single_winner([[1.0, -1.0], [-1.0, -2.0], [1.0, 2.0]]).tolist()
     [False, True, True]
     """
@@ -83,10 +162,33 @@ def without_single_winner(scores: Any) -> Array:
 
 
 def error_reject_curve(posteriors: Any, codes: Any) -> tuple[Array, Array, Array]:
-    """(threshold, rejected, error): the share of rows that Chow's rule rejects and the error rate among the rest.
+    """The share of rows that Chow's rule rejects and the error rate among the rest, for each threshold.
 
-    One entry for each distinct largest posterior, from rejecting nothing upwards; ``codes`` are the positions of the
-    true classes.  Read off the threshold that meets a promised error rate.
+    One entry for each distinct largest posterior, from rejecting nothing upwards.  Read off the threshold that meets a
+    promised error rate.
+
+    Parameters
+    ----------
+    posteriors : array-like of shape (n, K)
+        P(C_k|x).
+    codes : array-like of shape (n,)
+        The positions of the true classes.
+
+    Returns
+    -------
+    tuple (threshold, rejected, error) of ndarrays of shape (m,)
+        Thresholds in increasing order, shares of rejected rows, error rates of the others.
+
+    Raises
+    ------
+    DataError
+        Where the shapes do not fit.
+
+    Examples
+    --------
+    >>> threshold, rejected, error = error_reject_curve([[0.6, 0.4], [0.9, 0.1]], [1, 0])
+    >>> threshold.tolist(), rejected.tolist(), error.tolist()
+    ([0.6, 0.9], [0.0, 0.5], [0.5, 0.0])
     """
     values, truth = np.asarray(posteriors), np.asarray(codes)
     if values.ndim != 2 or truth.shape != values.shape[:1] or not len(truth):

@@ -24,6 +24,23 @@ MOST_CLASSES = 10_000
 def zero_one_costs(n_classes: int) -> Array:
     """λ(α_a|C_k) = 1 for a ≠ k, else 0: every error costs the same.
 
+    Parameters
+    ----------
+    n_classes : int
+        K.
+
+    Returns
+    -------
+    ndarray of shape (K, K)
+        λ(α_a|C_k).
+
+    Raises
+    ------
+    ParameterError
+        Where the table would not fit into memory.
+
+    Examples
+    --------
     >>> zero_one_costs(2).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
@@ -38,12 +55,33 @@ def zero_one_costs(n_classes: int) -> Array:
 def check_costs(
     costs: Any, classes: Sequence[Any] | Array, actions: Sequence[Any] | None = None
 ) -> tuple[Array, list[Any]]:
-    """(costs, actions): an (acts × K) float64 matrix and the label of each of its rows.
+    """Costs as an (acts × K) float64 matrix, and the label of each of its rows.
 
     ``costs`` is a matrix with a row for each act and a column for each class; or a mapping {act: {class: cost}}; or a
     mapping {(act, class): cost}, where pairs that are left out cost 0 if the act names the class and 1 if it names
-    another.  Without ``actions`` the acts of a matrix are the classes.
+    another.
 
+    Parameters
+    ----------
+    costs : array-like of shape (acts, K) or mapping
+        λ(α_a|C_k).
+    classes : sequence of K labels
+        The classes.
+    actions : sequence of labels or None, default=None
+        The acts; None: those of the mapping, or the classes.
+
+    Returns
+    -------
+    tuple (costs, actions)
+        The matrix of shape (acts, K) and the list of acts.
+
+    Raises
+    ------
+    ParameterError
+        Where a cost is missing, infinite or names no class.
+
+    Examples
+    --------
     >>> matrix, acts = check_costs({("ill", "well"): 1, ("well", "ill"): 50}, ["ill", "well"])
     >>> matrix.tolist(), acts
     ([[0.0, 1.0], [50.0, 0.0]], ['ill', 'well'])
@@ -98,8 +136,27 @@ def _nested(costs: Mapping[Any, Any], known: list[Any]) -> dict[Any, dict[Any, A
 
 
 def expected_costs(posteriors: Any, costs: Any) -> Array:
-    """R(α_a|x) = Σ_k λ(α_a|C_k) P(C_k|x), shape (n, acts).
+    """R(α_a|x) = Σ_k λ(α_a|C_k) P(C_k|x), the risk of each act.
 
+    Parameters
+    ----------
+    posteriors : array-like of shape (n, K)
+        P(C_k|x).
+    costs : array-like of shape (acts, K)
+        λ(α_a|C_k).
+
+    Returns
+    -------
+    ndarray of shape (n, acts)
+        The expected cost of each act at each row.
+
+    Raises
+    ------
+    ParameterError
+        Where the shapes do not fit.
+
+    Examples
+    --------
     >>> expected_costs([[0.25, 0.75]], [[0, 1], [50, 0]]).tolist()
     [[0.75, 12.5]]
     """
@@ -113,8 +170,22 @@ def expected_costs(posteriors: Any, costs: Any) -> Array:
 
 
 def bayes_actions(posteriors: Any, costs: Any = None) -> Array:
-    """The index of the act of least risk in each row, the first of several; without costs, the largest posterior.
+    """The act of least risk in each row, the first of several; without costs, the largest posterior.
 
+    Parameters
+    ----------
+    posteriors : array-like of shape (n, K)
+        P(C_k|x).
+    costs : array-like of shape (acts, K) or None, default=None
+        λ(α_a|C_k); None: 0–1 costs.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The index of the act.
+
+    Examples
+    --------
     >>> bayes_actions([[0.25, 0.75]], [[0, 1], [50, 0]]).tolist()
     [0]
     """
@@ -124,10 +195,27 @@ def bayes_actions(posteriors: Any, costs: Any = None) -> Array:
 
 
 def cost_threshold(costs: Any) -> float:
-    """The t with: act 1 is the cheaper of two iff P(C₁|x) > t.
+    """The threshold t with: act 1 is the cheaper of two iff P(C₁|x) > t.
 
         t = (λ₁₀ − λ₀₀) / ((λ₁₀ − λ₀₀) + (λ₀₁ − λ₁₁)),        λ_ak = λ(α_a|C_k)
 
+    Parameters
+    ----------
+    costs : array-like of shape (2, 2)
+        λ(α_a|C_k).
+
+    Returns
+    -------
+    float
+        t.
+
+    Raises
+    ------
+    ParameterError
+        Where the costs make the wrong act the cheaper one.
+
+    Examples
+    --------
     >>> cost_threshold([[0, 9], [1, 0]])
     0.1
     """

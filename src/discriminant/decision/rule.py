@@ -55,7 +55,33 @@ def largest(g: Array, from_zero: bool = False) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """How outputs decide: the classes, how outputs stand for them, and the link to posteriors."""
+    """How outputs decide: the classes, how outputs stand for them, and the link to posteriors.
+
+    Class scores are g = decode(z), or z itself without a coding; the greatest names the class, the first of equals.
+    One output z of two classes decides for the second iff z exceeds the threshold θ.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+        The labels.
+    n_outputs : int
+        q, the number of scores of a row.
+    coding : ClassCoding or None, default=None
+        How outputs stand for classes; None: one output a class, or one for two.
+    link : {"softmax", "sigmoid", None}, default=None
+        How scores give posteriors; None: they do not.
+
+    See Also
+    --------
+    discriminant.LinearDiscriminant : The map from rows to outputs, with its rule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rule = Rule(np.array(["no", "yes"]), 1, link="sigmoid")
+    >>> rule.labels(np.array([[-1.0], [2.0]])).tolist()
+    ['no', 'yes']
+    """
 
     classes: Array  # (K,)
     n_outputs: int
@@ -63,7 +89,15 @@ class Rule:
     link: str | None = None
 
     def check(self) -> None:
-        """Refuse outputs, classes and codings that do not fit together."""
+        """Refuse outputs, classes and codings that do not fit together.
+
+        Raises
+        ------
+        DataError
+            Where there are fewer than two different classes.
+        MismatchError
+            Where the outputs do not stand for the classes.
+        """
         if self.classes.ndim != 1 or len(set(self.classes.tolist())) != len(self.classes) or len(self.classes) < 2:
             raise DataError(f"classes must be at least two different labels; got {self.classes.tolist()}.")
         K, q = len(self.classes), self.n_outputs
@@ -80,6 +114,7 @@ class Rule:
 
     @property
     def one_output(self) -> bool:
+        """Whether one output stands for two classes."""
         return self.n_outputs == 1 and len(self.classes) == 2
 
     @cached_property
@@ -96,35 +131,101 @@ class Rule:
         return 1.0 if above[1] > above[0] else -1.0
 
     def class_scores(self, z: Array) -> Array:
-        """g, (n, K)."""
+        """g, the score of each class.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            The greatest names the class.
+        """
         if self.one_output:
             half = self.decision_function(z)[:, None] / 2
             return np.hstack([-half, half])
         return z if self.coding is None else np.asarray(self.coding.decode(z))
 
     def decision_function(self, z: Array) -> Array:
-        """g, (n, K); for two classes their difference (n,), positive for ``classes[1]``."""
+        """g; for two classes their difference, positive for ``classes[1]``.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores.
+        """
         if self.one_output:
             return z[:, 0] if self.coding is None else (z[:, 0] - self.threshold) * self.orientation
         g = self.class_scores(z)
         return np.asarray(g[:, 1] - g[:, 0]) if len(self.classes) == 2 else g
 
     def codes(self, z: Array) -> Array:
-        """The position of the winning class, the first of equals."""
+        """The position of the winning class, the first of equals.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Positions among the classes.
+        """
         if len(self.classes) == 2:
             return (self.decision_function(z) > 0).view(np.uint8)
         return largest(self.class_scores(z))
 
     def labels(self, z: Array) -> Array:
-        """The label of the winning class."""
+        """The label of the winning class.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
+        """
         return self.classes.take(self.codes(z))
 
     def rejected(self, z: Array) -> Array:
-        """True where no class discriminant is positive or several are."""
+        """True where no class discriminant is positive or several are.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of bool of shape (n,)
+            True where no single class wins.
+        """
         return without_single_winner(self.class_scores(z))
 
     def posteriors(self, z: Array) -> Array:
-        """P(C_k|x), (n, K)."""
+        """P(C_k|x), by the link.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities.
+        """
         if self.one_output:
             return sigmoid_pair(self.decision_function(z))
         if self.link == "softmax":
@@ -132,7 +233,18 @@ class Rule:
         return np.asarray(np.exp(self.log_posteriors(z)))
 
     def log_posteriors(self, z: Array) -> Array:
-        """log P(C_k|x), (n, K), finite wherever z is."""
+        """log P(C_k|x), finite wherever z is.
+
+        Parameters
+        ----------
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities.
+        """
         if self.one_output:
             return log_sigmoid_pair(self.decision_function(z))
         if self.link == "softmax":
@@ -152,7 +264,23 @@ class Rule:
         return None if found is None else (np.asarray(found[0]).T, np.asarray(found[1]))
 
     def position(self, label: Any) -> int:
-        """The position of a class: an integer is one already, anything else is looked for among the labels."""
+        """The position of a class: an integer is one already, anything else is looked for among the labels.
+
+        Parameters
+        ----------
+        label : label or int
+            A class or its position.
+
+        Returns
+        -------
+        int
+            The position.
+
+        Raises
+        ------
+        ParameterError
+            Where there is no such class.
+        """
         label = label.item() if isinstance(label, np.generic) else label
         if type(label) is int:
             if 0 <= label < len(self.classes):
@@ -167,7 +295,23 @@ class Rule:
         )
 
     def encode(self, y: Any) -> Array:
-        """The position of each label in y."""
+        """The position of each label in y.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Positions among the classes.
+
+        Raises
+        ------
+        DataError
+            Where a label is no class.
+        """
         labels = np.asarray(y)
         codes = np.full(len(labels), -1)
         for k, label in enumerate(self.classes):
@@ -178,7 +322,13 @@ class Rule:
         return codes
 
     def require_link(self) -> None:
-        """Refuse posteriors where scores are not log odds."""
+        """Refuse posteriors where scores are not log odds.
+
+        Raises
+        ------
+        MismatchError
+            Where there is no link.
+        """
         if self.link is None:
             raise MismatchError(
                 "This discriminant has no link from scores to probabilities: its scores are not log odds. "

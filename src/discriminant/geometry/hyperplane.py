@@ -31,8 +31,32 @@ def frozen(values: Any, dtype: Any = np.float64) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Hyperplane:
-    """g(x) = intercept + normal·(x − center) = 0.
+    """g(x) = intercept + normal·(x − center) = 0, and what is measured from it.
 
+    The signed distance of x is r(x) = g(x) / ‖w‖, its foot x − r(x) w / ‖w‖ (Alpaydin 10.3, PRML 4.1.1).
+
+    Parameters
+    ----------
+    normal : array-like of shape (d,)
+        w, not of unit length.
+    intercept : float, default=0.0
+        b = g(center).
+    center : array-like of shape (d,) or None, default=None
+        c, near the data, so that no digits are lost; zeros where not given.
+    name : str, default="The discriminant"
+        Whose boundary this is, for sentences.
+
+    Raises
+    ------
+    DataError
+        Where the normal is zero or a number is not finite.
+
+    See Also
+    --------
+    discriminant.LinearDiscriminant.boundary : The boundary of two classes.
+
+    Examples
+    --------
     >>> line = Hyperplane([3.0, 4.0], -10.0)
     >>> line.distance([[0.0, 0.0], [6.0, 8.0]]).tolist()
     [-2.0, 8.0]
@@ -107,15 +131,48 @@ class Hyperplane:
         return np.asarray(self.center - (self.intercept / self.norm) * self.unit_normal)
 
     def value(self, X: Any) -> Array:
-        """g(x), shape (n,); a single point (d,) gives a number."""
+        """g(x).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (d,)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The values; a single point gives a number.
+        """
         return np.asarray(self.intercept + self._from_center(X) @ self.normal)
 
     def distance(self, X: Any) -> Array:
-        """r(x) = g(x) / ‖w‖, shape (n,)."""
+        """r(x) = g(x) / ‖w‖, the signed distance.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (d,)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Positive on the side that the normal points to.
+        """
         return np.asarray(self.intercept / self.norm + self._from_center(X) @ self.unit_normal)
 
     def project(self, X: Any) -> Array:
-        """x − r(x) w / ‖w‖, shape (n, d): the point of the hyperplane nearest to each row."""
+        """x − r(x) w / ‖w‖: the point of the hyperplane nearest to each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (d,)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The feet.
+        """
         moved = self._from_center(X)
         distance = self.intercept / self.norm + moved @ self.unit_normal
         moved -= distance[..., None] * self.unit_normal
@@ -123,11 +180,38 @@ class Hyperplane:
         return moved
 
     def side(self, X: Any) -> Array:
-        """1, 0 or −1: the sign of g(x)."""
+        """The sign of g(x).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or (d,)
+            Points.
+
+        Returns
+        -------
+        ndarray of int8 of shape (n,)
+            1, 0 or −1.
+        """
         return np.sign(self.value(X)).astype(np.int8)
 
     def points(self, bounds: Any) -> Array:
-        """The two ends (2, 2) of the line within a box ((x₀, x₁), (y₀, y₁)), or (0, 2) where it misses the box."""
+        """The two ends of the line within a box.
+
+        Parameters
+        ----------
+        bounds : sequence of four floats
+            The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
+
+        Returns
+        -------
+        ndarray of shape (2, 2)
+            The ends, or shape (0, 2) where the line misses the box.
+
+        Raises
+        ------
+        DataError
+            Where there are not two dimensions.
+        """
         if len(self.normal) != 2:
             raise DataError(f"The ends within a box are defined in two dimensions; there are {len(self.normal)}.")
         corners = box(bounds)

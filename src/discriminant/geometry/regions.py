@@ -18,8 +18,25 @@ from discriminant.protocols import Array
 
 
 def box(bounds: Any) -> Array:
-    """The corners (4, 2), counter-clockwise, of ((x₀, x₁), (y₀, y₁)); a flat (x₀, x₁, y₀, y₁) will do.
+    """The corners, counter-clockwise, of a box.
 
+    Parameters
+    ----------
+    bounds : sequence of four floats
+        The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
+
+    Returns
+    -------
+    ndarray of shape (4, 2)
+        The corners.
+
+    Raises
+    ------
+    DataError
+        Where the bounds do not enclose an area.
+
+    Examples
+    --------
     >>> box(((0, 1), (0, 2))).tolist()
     [[0.0, 0.0], [1.0, 0.0], [1.0, 2.0], [0.0, 2.0]]
     """
@@ -35,8 +52,20 @@ def box(bounds: Any) -> Array:
 
 
 def polygon_area(polygon: Any) -> float:
-    """The area of a polygon given by its vertices (m, 2) in order, positive when they go counter-clockwise.
+    """The area of a polygon, positive when its vertices go counter-clockwise.
 
+    Parameters
+    ----------
+    polygon : array-like of shape (m, 2)
+        The vertices in order.
+
+    Returns
+    -------
+    float
+        The area; 0 for fewer than three vertices.
+
+    Examples
+    --------
     >>> polygon_area([[0, 0], [2, 0], [0, 1]])
     1.0
     """
@@ -48,8 +77,22 @@ def polygon_area(polygon: Any) -> float:
 
 
 def clip(polygon: Array, values: Array) -> Array:
-    """The part of a convex polygon (m, 2) where an affine function is ≥ 0, from its values (m,) at the vertices.
+    """The part of a convex polygon where an affine function is ≥ 0.
 
+    Parameters
+    ----------
+    polygon : ndarray of shape (m, 2)
+        The vertices in order.
+    values : ndarray of shape (m,)
+        The function at the vertices.
+
+    Returns
+    -------
+    ndarray of shape (k, 2)
+        The vertices of that part; none where it is empty.
+
+    Examples
+    --------
     >>> square = box(((0, 1), (0, 1)))
     >>> clip(square, square[:, 0] - 0.5).tolist()
     [[0.5, 0.0], [1.0, 0.0], [1.0, 1.0], [0.5, 1.0]]
@@ -90,10 +133,27 @@ def _distinct(polygon: Array) -> Array:
 
 
 def decision_regions(weights: Array, bounds: Any, center: Array | None = None) -> list[Array]:
-    """For each of K discriminants the convex polygon (m, 2), counter-clockwise, of the box where it is the largest.
+    """For each of K discriminants the convex polygon of the box where it is the largest.
 
-    ``weights`` is (3, K), intercepts at ``center`` in row 0.  A class that wins nowhere in the box has no vertices.
+    R_i = {x : g_i(x) ≥ g_j(x) for all j}.  A tie on a whole region goes to the first class, so that the areas add up to
+    that of the box (Alpaydin 10.3.2, PRML 4.1.2).
 
+    Parameters
+    ----------
+    weights : ndarray of shape (3, K)
+        The discriminants, intercepts at ``center`` in row 0.
+    bounds : sequence of four floats
+        The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
+    center : ndarray of shape (2,) or None, default=None
+        Where the intercepts are taken; None: the origin.
+
+    Returns
+    -------
+    list of K ndarrays of shape (m, 2)
+        Vertices, counter-clockwise; a class that wins nowhere in the box has none.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> left, right = decision_regions(np.array([[0.0, 0.0], [-1.0, 1.0], [0.0, 0.0]]), ((-1, 3), (0, 1)))
     >>> polygon_area(left), polygon_area(right)

@@ -27,7 +27,30 @@ PENALTIES: dict[str, type[WeightPenalty]] = {
 
 
 def make_penalty(penalty: str | WeightPenalty | None, strength: float = 1.0) -> WeightPenalty | None:
-    """The penalty of that name and strength; a penalty, or None for no penalty, is handed back as it is."""
+    """The penalty of a name and strength.
+
+    Parameters
+    ----------
+    penalty : str, WeightPenalty or None
+        A name of ``PENALTIES``, in any case; or a penalty, or None for no penalty.
+    strength : float, default=1.0
+        λ of a penalty given by name.
+
+    Returns
+    -------
+    WeightPenalty or None
+        The penalty of that name and strength, or what was given.
+
+    Raises
+    ------
+    ParameterError
+        Where there is no penalty of that name; the sentence lists those there are.
+
+    Examples
+    --------
+    >>> make_penalty("ridge", 0.5)
+    Ridge(strength=0.5, factors=None)
+    """
     if penalty is None or isinstance(penalty, WeightPenalty):
         return penalty
     if not isinstance(penalty, str) or penalty.lower().replace("_", "-") not in PENALTIES:

@@ -17,8 +17,32 @@ from discriminant.protocols import Array, Oracle
 
 @dataclass(frozen=True)
 class Group(WeightPenalty):
-    """λ Σ_g √|g| ‖A_g‖₂, over disjoint groups of features, all outputs together; features in no group are free.
+    """λ Σ_g √|g| ‖A_g‖₂ over disjoint groups of features, all outputs together; features in no group are free.
 
+    The weights of a group are kept or dropped together.  Without groups each feature is one, over all outputs: a
+    feature is in the model for every class or for none.
+
+    Parameters
+    ----------
+    strength : float, default=1.0
+        λ, not negative, on the scale of the mean loss.
+    groups : tuple of tuples of int or None, default=None
+        The features of each group, counted from 0; None: each feature is one.
+    factors : tuple of floats or None, default=None
+        A factor for each group; None: all one.
+
+    Raises
+    ------
+    ParameterError
+        Where groups overlap or one is empty.
+
+    See Also
+    --------
+    Lasso : Weights one by one.
+
+    Examples
+    --------
+    >>> import numpy as np
     >>> Group(1.0, groups=((0, 1),)).value(np.array([[5.0], [3.0], [4.0]])) == 5 * 2**0.5
     True
     """
@@ -38,7 +62,20 @@ class Group(WeightPenalty):
         return float(sum(level * np.linalg.norm(A[rows]) for rows, level in self._levels(A)))
 
     def prox(self, A: Array, step: float) -> Array:
-        """Each group shrinks towards zero by step·λ√|g|, and is zero when it is shorter than that."""
+        """Each group shrinks towards zero by step·λ√|g|, and is zero when it is shorter than that.
+
+        Parameters
+        ----------
+        A : ndarray of shape (1 + d, q)
+            Weights, the intercepts in row 0.
+        step : float
+            Length of the step, positive.
+
+        Returns
+        -------
+        ndarray of shape (1 + d, q)
+            The shrunken weights, with the intercepts of A.
+        """
         B = A.astype(np.float64, copy=True)
         for rows, level in self._levels(A):
             length = np.linalg.norm(A[rows])
@@ -46,7 +83,18 @@ class Group(WeightPenalty):
         return keep_intercept(A, B[1:])
 
     def conjugate(self, U: Array) -> float:
-        """0 where every ‖U_g‖ ≤ λ√|g| (and U = 0 outside all groups), else +inf."""
+        """0 where every ‖U_g‖ ≤ λ√|g| (and U = 0 outside all groups), else +inf.
+
+        Parameters
+        ----------
+        U : ndarray of shape (1 + d, q)
+            Dual variables of the weights; row 0 is not read.
+
+        Returns
+        -------
+        float
+            0 or +inf.
+        """
         free = np.ones(U.shape[0], dtype=bool)
         free[0] = False
         for rows, level in self._levels(U):

@@ -21,7 +21,28 @@ from discriminant.protocols import Array, Oracle
 
 @dataclass(frozen=True)
 class Jeffreys(WeightPenalty):
-    """−τ/2 · ln det I(A) / Σw, with strength τ = 1 for Jeffreys' own prior."""
+    """−τ/2 · ln det I(A) / Σw, with strength τ = 1 for Jeffreys' own prior (Firth 1993).
+
+    It takes the first-order bias out of logistic regression and keeps the weights finite on separable data.  It depends
+    on the data through the information matrix I, so that only an objective that holds the data can evaluate it: asked
+    with weights alone, every method raises ``MismatchError``.
+
+    Parameters
+    ----------
+    strength : float, default=1.0
+        τ ≥ 0.
+    factors : None, default=None
+        Jeffreys' prior has none.
+
+    See Also
+    --------
+    discriminant.LogisticRegression : With ``penalty="firth"`` it minimises the penalised likelihood.
+
+    Examples
+    --------
+    >>> Jeffreys().needs_information
+    True
+    """
 
     strength: float = 1.0
     factors: tuple[float, ...] | None = None

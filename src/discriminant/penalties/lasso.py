@@ -16,6 +16,24 @@ from discriminant.protocols import Array, Oracle
 class ElasticNet(WeightPenalty):
     """λ Σ_j f_j [α|a_j| + (1−α)/2 a_j²]; ``mix`` is α (glmnet's alpha, scikit-learn's l1_ratio).
 
+    Between ``Ridge`` (α = 0) and ``Lasso`` (α = 1); it sets weights to zero for α > 0.
+
+    Parameters
+    ----------
+    strength : float, default=1.0
+        λ, not negative, on the scale of the mean loss.
+    mix : float, default=0.5
+        α in [0, 1], the share of the absolute values.
+    factors : tuple of d floats or None, default=None
+        f_j ≥ 0, which scale the penalty feature by feature; None: all one.
+
+    See Also
+    --------
+    discriminant.logistic_path : Fits for a whole range of λ.
+
+    Examples
+    --------
+    >>> import numpy as np
     >>> ElasticNet(1.0, mix=0.5).prox(np.array([[7.0], [2.0], [-0.1]]), 1.0).ravel()
     array([ 7.,  1., -0.])
     """
@@ -39,7 +57,18 @@ class ElasticNet(WeightPenalty):
         return keep_intercept(A, soft_threshold(A[1:], level * self.mix) / (1 + level * (1 - self.mix)))
 
     def conjugate(self, U: Array) -> float:
-        """Σ (|u| − αλf)₊² / (2(1−α)λf), which for α = 1 is 0 inside |u| ≤ λf and +inf outside."""
+        """Σ (|u| − αλf)₊² / (2(1−α)λf), which for α = 1 is 0 inside |u| ≤ λf and +inf outside.
+
+        Parameters
+        ----------
+        U : ndarray of shape (1 + d, q)
+            Dual variables of the weights; row 0 is not read.
+
+        Returns
+        -------
+        float
+            +inf outside of its domain.
+        """
         scale = np.broadcast_to(self.scale(U), U[1:].shape)
         excess = np.maximum(np.abs(U[1:]) - self.mix * scale, 0)
         bend = (1 - self.mix) * scale
@@ -52,7 +81,27 @@ class ElasticNet(WeightPenalty):
 
 @dataclass(frozen=True)
 class Lasso(ElasticNet):
-    """λ Σ_j f_j |a_j|."""
+    """λ Σ_j f_j |a_j|, the penalty that sets weights to zero.
+
+    Parameters
+    ----------
+    mix : float, default=1.0
+        α = 1; another value makes it an elastic net.
+    strength : float, default=1.0
+        λ, not negative, on the scale of the mean loss.
+    factors : tuple of d floats or None, default=None
+        f_j ≥ 0, which scale the penalty feature by feature; None: all one.
+
+    See Also
+    --------
+    ElasticNet : The mixture with a ridge.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Lasso(0.5).value(np.array([[9.0], [2.0], [-4.0]]))
+    3.0
+    """
 
     mix: float = 1.0
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.CONJUGATE | Oracle.LINEAR

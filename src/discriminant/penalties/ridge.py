@@ -13,8 +13,25 @@ from discriminant.protocols import Array, Oracle
 
 @dataclass(frozen=True)
 class Ridge(WeightPenalty):
-    """λ/2 Σ_j f_j Σ_outputs a_j².
+    """λ/2 Σ_j f_j Σ_outputs a_j², the penalty of a Gaussian prior: small weights (PRML 3.1.4).
 
+    The intercept is free.
+
+    Parameters
+    ----------
+    strength : float, default=1.0
+        λ, not negative, on the scale of the mean loss.
+    factors : tuple of d floats or None, default=None
+        f_j ≥ 0, which scale the penalty feature by feature; None: all one.
+
+    See Also
+    --------
+    Lasso : Sets weights to zero.
+    strength_from_C : λ from scikit-learn's C.
+
+    Examples
+    --------
+    >>> import numpy as np
     >>> Ridge(0.5).value(np.array([[9.0], [2.0]]))
     1.0
     """
@@ -39,7 +56,18 @@ class Ridge(WeightPenalty):
         return keep_intercept(A, A[1:] / (1 + step * self.scale(A)))
 
     def conjugate(self, U: Array) -> float:
-        """Σ u²/(2λf), and no u at all where λf = 0."""
+        """Σ u²/(2λf), and no u at all where λf = 0.
+
+        Parameters
+        ----------
+        U : ndarray of shape (1 + d, q)
+            Dual variables of the weights; row 0 is not read.
+
+        Returns
+        -------
+        float
+            +inf outside of its domain.
+        """
         scale = np.broadcast_to(self.scale(U), U[1:].shape)
         free = scale == 0
         if np.any(U[1:][free] != 0):

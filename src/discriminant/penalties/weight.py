@@ -18,7 +18,31 @@ from discriminant.protocols import Array, Oracle
 
 
 class WeightPenalty(ABC):
-    """λΩ(A), with its proximal map and its conjugate; ``factors`` scale it feature by feature."""
+    """λΩ(A), with its proximal map and its conjugate; ``factors`` scale it feature by feature.
+
+    The abstract base of all penalties.  The intercept row of A is free.
+
+    Attributes
+    ----------
+    oracles : Oracle
+        What the penalty can be asked for.
+    needs_information : bool
+        Whether Ω depends on the data through the information matrix, as Jeffreys' does.
+    strength : float
+        λ ≥ 0.
+    factors : tuple of floats or None
+        f_j ≥ 0; None: all one.
+
+    See Also
+    --------
+    make_penalty : The penalty of a name.
+
+    Examples
+    --------
+    >>> from discriminant.penalties import Ridge, WeightPenalty
+    >>> isinstance(Ridge(0.1), WeightPenalty)
+    True
+    """
 
     oracles: ClassVar[Oracle]
     needs_information: ClassVar[bool] = False  # Ω depends on the data through the information matrix (Jeffreys)
@@ -27,17 +51,60 @@ class WeightPenalty(ABC):
 
     @abstractmethod
     def value(self, A: Array) -> float:
-        """λΩ(A)."""
+        """λΩ(A).
+
+        Parameters
+        ----------
+        A : ndarray of shape (1 + d, q)
+            Weights, the intercepts in row 0.
+
+        Returns
+        -------
+        float
+            The penalty.
+        """
 
     def gradient(self, A: Array) -> Array:
-        """λ∇Ω(A), shape (1+d, q), zero in the intercept row."""
+        """λ∇Ω(A).
+
+        Parameters
+        ----------
+        A : ndarray of shape (1 + d, q)
+            Weights, the intercepts in row 0.
+
+        Returns
+        -------
+        ndarray of shape (1 + d, q)
+            Zero in the intercept row.
+
+        Raises
+        ------
+        MismatchError
+            Where the penalty has no gradient at zero weights.
+        """
         raise MismatchError(
             f"Penalty {type(self).__name__} has no gradient where a weight is zero; use an optimizer that takes "
             f"proximal steps, such as ProximalGradient, or the penalty Ridge."
         )
 
     def curvature(self, A: Array) -> Array:
-        """The diagonal of λ∇²Ω(A), shape (1+d, q)."""
+        """The diagonal of λ∇²Ω(A).
+
+        Parameters
+        ----------
+        A : ndarray of shape (1 + d, q)
+            Weights, the intercepts in row 0.
+
+        Returns
+        -------
+        ndarray of shape (1 + d, q)
+            Zero in the intercept row.
+
+        Raises
+        ------
+        MismatchError
+            Where the penalty has no curvature.
+        """
         raise MismatchError(
             f"Penalty {type(self).__name__} has no curvature; use an optimizer that takes proximal steps, such as "
             f"ProximalGradient, or the penalty Ridge."
@@ -45,14 +112,44 @@ class WeightPenalty(ABC):
 
     @abstractmethod
     def prox(self, A: Array, step: float) -> Array:
-        """argmin_B ½‖B − A‖² + step·λΩ(B)."""
+        """The proximal map, argmin_B ½‖B − A‖² + step·λΩ(B).
+
+        Parameters
+        ----------
+        A : ndarray of shape (1 + d, q)
+            Weights, the intercepts in row 0.
+        step : float
+            Length of the step, positive.
+
+        Returns
+        -------
+        ndarray of shape (1 + d, q)
+            The minimising B; its intercepts are those of A.
+        """
 
     @abstractmethod
     def conjugate(self, U: Array) -> float:
-        """sup_A ⟨U, A⟩ − λΩ(A) over the rows below the intercept; +inf outside its domain."""
+        """sup_A ⟨U, A⟩ − λΩ(A) over the rows below the intercept.
+
+        Parameters
+        ----------
+        U : ndarray of shape (1 + d, q)
+            Dual variables of the weights; row 0 is not read.
+
+        Returns
+        -------
+        float
+            +inf outside of its domain.
+        """
 
     def check(self) -> None:
-        """Refuse a strength or factors that make no sense."""
+        """Refuse a strength or factors that make no sense.
+
+        Raises
+        ------
+        ParameterError
+            Where one is negative or not finite.
+        """
         if not (np.isfinite(self.strength) and self.strength >= 0):
             raise ParameterError(
                 f"Penalty {type(self).__name__} needs a finite strength of at least 0; it was {self.strength!r}."
@@ -61,7 +158,23 @@ class WeightPenalty(ABC):
             raise ParameterError(f"Penalty {type(self).__name__} needs factors of at least 0; it has {self.factors}.")
 
     def scale(self, A: Array) -> Array:
-        """λ times the factor of each feature, shape (d, 1)."""
+        """λ times the factor of each feature.
+
+        Parameters
+        ----------
+        A : ndarray of shape (1 + d, q)
+            Weights, the intercepts in row 0.
+
+        Returns
+        -------
+        ndarray of shape (d, 1)
+            λ f_j.
+
+        Raises
+        ------
+        ParameterError
+            Where the number of factors is not that of the features.
+        """
         if self.factors is None:
             return np.full((A.shape[0] - 1, 1), self.strength)
         if len(self.factors) != A.shape[0] - 1:
@@ -82,13 +195,50 @@ def keep_intercept(A: Array, rows: Array) -> Array:
 
 
 def soft_threshold(a: Array, level: Array) -> Array:
-    """sign(a)·max(|a| − level, 0)."""
+    """sign(a)·max(|a| − level, 0), the proximal map of the absolute value.
+
+    Parameters
+    ----------
+    a : ndarray
+        Numbers of any shape.
+    level : ndarray or float
+        By how much each moves towards zero.
+
+    Returns
+    -------
+    ndarray
+        Shaped as ``a``.
+
+    Examples
+    --------
+    >>> soft_threshold(np.array([-3.0, 0.5]), 1.0)
+    array([-2.,  0.])
+    """
     return np.asarray(np.sign(a) * np.maximum(np.abs(a) - level, 0))
 
 
 def strength_from_C(C: float, total_weight: float) -> float:
     """λ = 1/(C Σw): the strength at which ½‖a‖² weighs as in scikit-learn's C Σ w ℓ + ½‖a‖².
 
+    Parameters
+    ----------
+    C : float
+        scikit-learn's inverse strength, positive; inf: no penalty.
+    total_weight : float
+        Σw, the number of rows where they have no weights.
+
+    Returns
+    -------
+    float
+        λ.
+
+    Raises
+    ------
+    ParameterError
+        Where C is not positive.
+
+    Examples
+    --------
     >>> strength_from_C(0.5, 100)
     0.02
     """
