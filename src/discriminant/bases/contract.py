@@ -99,6 +99,8 @@ class Contract:
             New values by name.
         **params : any
             New values by name.
+        **params : any
+            New values by name.
 
         Returns
         -------

@@ -129,6 +129,8 @@ class Expansion(Contract):
             Columns by name or position.
         *columns : str or int
             Columns by name or position.
+        *columns : str or int
+            Columns by name or position.
 
         Returns
         -------

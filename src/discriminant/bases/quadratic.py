@@ -120,8 +120,10 @@ def quadratic_form(polynomial: Polynomial, coef: Any, intercept: Any = 0.0) -> Q
 
     Raises
     ------
-    ParameterError
-        Where the basis is of another degree or without powers.
+    MismatchError
+        Where the basis is not fitted or of a higher degree.
+    DataError
+        Where the weights are not those of one output.
 
     Examples
     --------

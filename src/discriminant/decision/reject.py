@@ -37,7 +37,7 @@ def chow_threshold(reject_cost: float, *, error_cost: float = 1.0, correct_cost:
     Raises
     ------
     ParameterError
-        Where the costs are not in the order correct ≤ reject ≤ error.
+        Where an error does not cost more than a right act.
 
     Examples
     --------
