@@ -201,3 +201,20 @@ def test_the_names_of_the_package_are_those_that_load():
         assert getattr(data, name) is not None
     with pytest.raises(AttributeError, match="nothing_such"):
         data.nothing_such  # noqa: B018
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+@pytest.mark.parametrize("damage", ["too far", "negative", "indptr beyond", "indptr falls"])
+def test_a_damaged_sparse_matrix_is_refused(format, damage):
+    """Its indices point outside of it, where compiled code would read and write."""
+    X = sparse.random_array((40, 9), density=0.3, format=format, rng=np.random.default_rng(0))
+    if damage == "too far":
+        X.indices[3] = 10**6
+    elif damage == "negative":
+        X.indices[3] = -1
+    elif damage == "indptr beyond":
+        X.indptr[-1] = 10**6
+    else:
+        X.indptr[2] = X.indptr[-1]
+    with pytest.raises(DataError, match="sparse matrix X of shape"):
+        make_blocks(X)

@@ -387,6 +387,7 @@ def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
         return X  # type: ignore[no-any-return]  # the last ones, and rows of a source, answer the same questions
     require_rows(X)
     if is_sparse(X):
+        _require_places(X)
         return SparseRows(_summed(X if X.format == "csr" else X.tocsr()))
     if is_frame(X):
         return _frame_rows(X)
@@ -396,6 +397,23 @@ def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
             f"X has {array.ndim} dimension(s) and must have two: one row per sample, one column per feature."
         )
     return DenseRows(array)
+
+
+def _require_places(X: Any) -> None:
+    """Refuse a compressed matrix whose indices point outside of it: compiled code, SciPy's too, trusts them."""
+    if X.format not in ("csr", "csc"):
+        return
+    lines, places = X.shape if X.format == "csr" else X.shape[::-1]
+    ends = X.indptr
+    whole = len(ends) == lines + 1 and ends[0] == 0 and ends[-1] <= min(len(X.indices), len(X.data))
+    if whole and not (ends[1:] < ends[:-1]).any():
+        used = X.indices[: ends[-1]].view(f"u{X.indices.dtype.itemsize}")  # a negative one is a very large one
+        if not len(used) or used.max() < places:
+            return
+    raise DataError(
+        f"The sparse matrix X of shape {X.shape} is damaged: its indices or indptr point outside of it. "
+        "X.check_format() says where; make it again from its rows, columns and values."
+    )
 
 
 def _summed(X: Any) -> Any:
