@@ -57,7 +57,7 @@ def _path(data: Data, convention: str) -> tuple[Array, Array]:
     """Our weights (L, d, 1) and intercepts (L, 1) along the path."""
     from discriminant.data import make_blocks
     from discriminant.optimize.logistic import LogisticProblem
-    from discriminant.optimize.sparse import SparsePenalty, solve_path
+    from discriminant.optimize.path import SparsePenalty, solve_path
 
     problem = LogisticProblem(make_blocks(data.X, data.y), 2, 0.0, convention == FREE)
     A = solve_path(problem, SparsePenalty(), data.extra["lambdas"], tol=1e-9).plain()

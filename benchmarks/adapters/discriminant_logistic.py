@@ -63,7 +63,7 @@ def _path(tol: float) -> Builder:
     def build(data: Data) -> Prepared:
         from discriminant.data import make_blocks
         from discriminant.optimize.logistic import LogisticProblem
-        from discriminant.optimize.sparse import SparsePenalty, solve_path
+        from discriminant.optimize.path import SparsePenalty, solve_path
 
         def call() -> Any:
             problem = LogisticProblem(make_blocks(data.X, data.y), 2)

@@ -14,3 +14,23 @@ SCALING_ROWS = 400_000
 
 # A column whose mean lies further than so many spreads from zero is measured from one of its values: two bits.
 FAR_MEAN = 4.0
+
+# Sparse fits: proximal Newton steps on a working set of columns.
+# Rows per column from which dense columns are not copied: passes then see all columns at the price of the few.
+COLUMNS_IN_PLACE = 64
+
+# A column of row-major storage costs as much to gather as so many columns of a full pass, 10,000×5,000.
+GATHER_COST = 40
+
+# Rows per coordinate from which the weighted Gram matrix of the working set is formed: sweeps along columns are cheaper
+# below (500×2000: 91 ms against 160).
+GRAM_ROWS_PER_COLUMN = 2
+
+# Coordinates up to which it is formed at all: 72 MB.
+MOST_GRAM = 3_000
+
+# Sparse columns up to which their Gram matrix costs less than sweeps along them, 20,000×50,000 with 100 entries a row.
+SPARSE_GRAM = 200
+
+# Weights up to which a Newton step on the support factors their matrix; above, conjugate gradients.
+MOST_CHOLESKY = 1_000

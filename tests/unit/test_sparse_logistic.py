@@ -10,12 +10,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csc_matrix, csr_array
 
 from discriminant import LogisticRegression, logistic_path
-from discriminant.data import make_blocks
 from discriminant.errors import DataError, ParameterError
 from discriminant.kernels import coordinate
-from discriminant.optimize.logistic import LogisticProblem
-from discriminant.optimize.sparse import SparsePenalty, columns, metric
-from discriminant.optimize.sparse.path import make_solver, user_weights
 
 
 def data(n=200, d=30, K=2, seed=0, noise=1.0):
@@ -183,42 +179,22 @@ def test_every_storage_gives_one_answer():
     np.testing.assert_allclose(single.coef_, LogisticRegression(C=0.1, l1_ratio=1).fit(X, y).coef_, atol=1e-5)
 
 
-def test_columns_left_in_place_and_columns_gathered_give_one_answer(monkeypatch):
-    X, y = data(n=3000, d=10)
-    gathered = logistic_path(X, y, n_lambdas=10, ratio=0.01)
-    monkeypatch.setattr(columns.Source, "narrow", True)
-    in_place = logistic_path(X, y, lambdas=gathered.lambdas)
-    np.testing.assert_allclose(in_place.coefs, gathered.coefs, atol=1e-6)
-    assert in_place.certified.all()
+def test_many_rows_of_few_columns_satisfy_the_conditions_of_a_minimum():
+    X, y = data(n=25_000, d=10)  # so many that columns are not gathered
+    path = logistic_path(X, y, n_lambdas=6, ratio=0.01, tol=1e-12)
+    assert path.certified.all()
+    for i in (1, 5):
+        assert_optimal(X, y, 2, path.coefs[i], posteriors(X, path, i), path.lambdas[i], 1.0)
 
 
-def test_screening_leaves_out_only_what_is_zero():
-    X, y = data(n=100, d=800, seed=1)
-    problem = LogisticProblem(make_blocks(X, y), 2)
-    solver = make_solver(problem, SparsePenalty())
-    largest = solver.start()
-    for share in (0.7, 0.4, 0.2):
-        solver.solve(share * largest, 1e-9)
-        everything = make_solver(problem, SparsePenalty())
-        everything.start()
-        everything.enter(np.arange(800))
-        everything.solve(share * largest, 1e-9)
-        np.testing.assert_allclose(user_weights(solver), user_weights(everything), atol=1e-5)
-    assert len(solver.units) < 400
-
-
-def test_large_softmax_uses_one_matrix_for_all_classes(monkeypatch):
-    X, y = data(n=300, d=20, K=5)  # with an even number of classes the weights of a minimum are not unique
-    expected = logistic_path(X, y, n_lambdas=5, ratio=0.1)
-    monkeypatch.setattr("discriminant.optimize.sparse.solver.MOST_JOINT", 8)
-    assert metric.MOST_JOINT > 8
-    for grouped in (False, True):
-        exact = expected if not grouped else None
-        found = logistic_path(X, y, lambdas=expected.lambdas, grouped=grouped, tol=1e-7)
-        assert found.certified.all()
-        if exact is not None:
-            np.testing.assert_allclose(found.coefs, exact.coefs, atol=1e-2)
-            np.testing.assert_allclose(found.objectives, exact.objectives, rtol=2e-7)
+@pytest.mark.parametrize(("K", "grouped"), [(2, False), (4, False), (4, True)])
+def test_fewer_rows_than_columns_satisfy_the_conditions_of_a_minimum_in_all_columns(K, grouped):
+    X, y = data(n=100, d=400, K=K, seed=1)
+    path = logistic_path(X, y, n_lambdas=6, ratio=0.2, tol=1e-12, grouped=grouped)
+    assert path.certified.all()
+    assert path.n_nonzero[-1] > 10
+    for i, strength in enumerate(path.lambdas):
+        assert_optimal(X, y, K, path.coefs[i], posteriors(X, path, i), strength, 1.0, whole=grouped, atol=1e-6)
 
 
 def test_units_and_offsets_of_columns_cost_no_digits():
@@ -321,37 +297,70 @@ def test_missing_values_are_named():
         logistic_path(X, y)
 
 
-@pytest.mark.parametrize("whole", [False, True])
-def test_compiled_sweeps_are_the_plain_ones(whole):
+def descents():
+    """Each descent on a random model, as name → (call, starting weights)."""
     rng = np.random.default_rng(0)
-    m, q = 12, 3
-    F = rng.standard_normal((30, m))
-    H, l1 = F.T @ F, np.full((m, q), 2.0)
-    low, high = np.full(m, -0.5), np.full(m, np.inf)
+    n, m, K = 60, 25, 4
+    X = rng.standard_normal((n, m)) * (rng.random((n, m)) < 0.5)
+    found = csc_matrix(X)
+    dense = coordinate.Columns(np.ascontiguousarray(X.T), None, None)
+    sparse = coordinate.Columns(found.data, found.indices.astype(np.int32), found.indptr.astype(np.int64))
+    w, l1, l2 = rng.random(n) / n, np.full(m, 0.02), np.full(m, 0.003)
+    low, high = np.full(m, -0.7), np.full(m, np.inf)
+    g, G, a, A = (0.1 * rng.standard_normal(shape) for shape in (m, (m, K), m, (m, K)))
+    H = X.T @ (w[:, None] * X) - np.outer(w @ X, w @ X) / w.sum() + np.diag(l2)
+    p, G0 = rng.dirichlet(np.ones(K), n), np.zeros(K)
+    starts = np.array([0, 3, 4, 10, 25])
+    top = np.array([np.linalg.eigvalsh(H[i:j, i:j])[-1] for i, j in itertools.pairwise(starts)])
+    stop, free = coordinate.Stop(1e-13, 500, 10), np.full(m, -np.inf)
+    along = {
+        f"{kind} {name}": call
+        for kind, X in (("dense", dense), ("sparse", sparse))
+        for name, call in {
+            "columns": (lambda a, X=X: coordinate.descend_columns(X, w, True, a, g, l1, l2, low, high, stop), a),
+            "softmax": (
+                lambda A, X=X: coordinate.descend_softmax(X, w, p, True, A, G, G0, l1, l2, low, high, False, stop),
+                A,
+            ),
+            "rows": (
+                lambda A, X=X: coordinate.descend_softmax(X, w, p, True, A, G, G0, l1, l2, free, high, True, stop),
+                A,
+            ),
+        }.items()
+    }
+    return along | {
+        "gram": (lambda a: coordinate.descend_gram(H, a, g.copy(), l1, low, high, stop), a),
+        "groups": (lambda a: coordinate.descend_groups(H, a, g.copy(), starts, np.full(4, 0.1), top, stop), a),
+    }
+
+
+@pytest.mark.parametrize("name", list(descents()))
+def test_compiled_descents_are_the_plain_ones(name, monkeypatch):
+    call, start = descents()[name]
     found = []
-    for sweep in (coordinate.sweep_rows, coordinate.plain_sweep_rows):
-        a, g = np.zeros((m, q)), np.random.default_rng(1).standard_normal((m, q)) * 10
-        for support in (False, True, False, False, False, False) * 20:
-            sweep(H, a, g, l1, low, high, whole, support)
+    for body in (coordinate.load, lambda: None):
+        monkeypatch.setattr(coordinate, "load", body)
+        a = start.copy()
+        assert call(a)
         found.append(a)
     np.testing.assert_allclose(found[0], found[1], atol=1e-10)
-    starts = np.array([0, 3, 4, 9, 12])
-    largest = np.array([np.linalg.eigvalsh(H[i:j, i:j])[-1] for i, j in itertools.pairwise(starts)])
-    found = []
-    for sweep in (coordinate.sweep_atoms, coordinate.plain_sweep_atoms):
-        a, g = np.zeros(m), np.random.default_rng(1).standard_normal(m) * 10
-        for support in (False, True, False) * 300:
-            sweep(H, a, g, starts, np.full(4, 3.0), largest, support)
-        found.append(a)
-    np.testing.assert_allclose(found[0], found[1], atol=1e-9)
+    np.testing.assert_allclose(found[0] == 0, found[1] == 0)
+
+
+def test_descents_along_columns_are_those_on_their_gram_matrix():
+    weights = {}
+    for name, (call, start) in descents().items():
+        weights[name] = start.copy()
+        call(weights[name])
+    np.testing.assert_allclose(weights["dense columns"], weights["gram"], atol=1e-10)
+    for name in ("columns", "softmax", "rows"):
+        np.testing.assert_allclose(weights[f"sparse {name}"], weights[f"dense {name}"], atol=1e-10)
 
 
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.6])
 @pytest.mark.parametrize("bounded", [False, True])
-def test_many_sparse_columns_are_descended_along_without_their_gram_matrix(l1_ratio, bounded, monkeypatch):
+def test_many_sparse_columns_are_those_of_the_same_rows_written_out(l1_ratio, bounded):
     from scipy.sparse import random_array
-
-    from discriminant.optimize.sparse import solver
 
     rng = np.random.default_rng(5)
     X = random_array((1500, 1200), density=0.03, rng=rng, format="csr")
@@ -359,10 +368,9 @@ def test_many_sparse_columns_are_descended_along_without_their_gram_matrix(l1_ra
     y = (X @ weights * 3 + rng.logistic(size=1500) > 0).astype(int)
     bounds = (0.0, np.inf) if bounded else None
     options = {"n_lambdas": 12, "ratio": 0.03, "l1_ratio": l1_ratio, "bounds": bounds, "tol": 1e-9}
-    along = logistic_path(X, y, **options)
-    monkeypatch.setattr(solver, "SPARSE_FROM", 10**9)
-    by_gram = logistic_path(X, y, **options)
-    assert (np.asarray(along.coefs)[-1] != 0).sum() > 250  # enough for the columns to have been walked along
-    np.testing.assert_allclose(along.objectives, by_gram.objectives, rtol=3e-9)
-    np.testing.assert_allclose(along.coefs, by_gram.coefs, atol=5e-4)  # what a gap of 1e-9 leaves open
-    assert (along.gaps <= 1e-9 * np.abs(along.objectives)).all()
+    sparse = logistic_path(X, y, **options)
+    dense = logistic_path(X.toarray(), y, **options)
+    assert (np.asarray(sparse.coefs)[-1] != 0).sum() > 250
+    np.testing.assert_allclose(sparse.objectives, dense.objectives, rtol=3e-9)
+    np.testing.assert_allclose(sparse.coefs, dense.coefs, atol=5e-4)  # what a gap of 1e-9 leaves open
+    assert (sparse.gaps <= 1e-9 * np.abs(sparse.objectives)).all()

@@ -42,7 +42,7 @@ from discriminant.optimize.logistic import LogisticFit, LogisticProblem, solve_l
 from discriminant.optimize.logistic.certificate import certify_fit
 from discriminant.optimize.logistic.online import Belief
 from discriminant.optimize.logistic.solve import shape_of
-from discriminant.optimize.sparse import SPARSE
+from discriminant.optimize.path import SPARSE
 from discriminant.protocols import Array
 
 

@@ -16,9 +16,8 @@ from discriminant.data import make_blocks, single_threaded_blas, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.threads import ordered_map
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
-from discriminant.optimize.sparse.inner import warm
+from discriminant.optimize.path import SparsePenalty, solve_path, targets
 from discriminant.optimize.sparse.losses import Losses
-from discriminant.optimize.sparse.path import SparsePenalty, make_solver, targets, user_weights
 from discriminant.optimize.sparse.ridge_folds import shareable, solve_folds
 from discriminant.protocols import Array
 
@@ -62,8 +61,6 @@ class Folds:
                 self._together(np.array(whole), Cs, tol, found)
             rest = [f for f in range(F) if not np.isfinite(found.gaps[f]).all()]
             threads = workers() if self.problem.values >= SERIAL_VALUES else 1
-            if threads > 1 and rest and l1_ratio > 0:
-                warm()
             for _ in ordered_map(lambda f: self._alone(f, Cs, l1_ratio, tol, found), rest, threads):
                 continue
         return found
@@ -123,15 +120,9 @@ class Folds:
 
     @staticmethod
     def _sparse(problem: LogisticProblem, Cs: Array, l1_ratio: float, tol: float) -> Any:
-        solver = make_solver(problem, SparsePenalty(l1_ratio))
-        previous = solver.start()
-        for level, C in enumerate(Cs):
-            strength = 0.0 if np.isinf(C) else 1.0 / (C * problem.total)
-            before = solver.steps
-            _, gap = solver.solve(strength, tol, previous)
-            previous = strength
-            A = _plain(user_weights(solver), solver.source.problem.center)
-            yield level, A, gap, solver.steps - before
+        strengths = np.array([0.0 if np.isinf(C) else 1.0 / (C * problem.total) for C in Cs])
+        path = solve_path(problem, SparsePenalty(l1_ratio), strengths, tol=tol)
+        yield from zip(range(len(Cs)), path.plain(), path.gaps, path.steps, strict=True)
 
 
 def _plain(A: Array, center: Array | None) -> Array:

@@ -19,7 +19,7 @@ from discriminant.estimators.logistic_parameters import Strength
 from discriminant.estimators.logistic_sparse import read_bounds
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
-from discriminant.optimize.sparse import SparsePenalty, solve_path
+from discriminant.optimize.path import SparsePenalty, solve_path
 from discriminant.protocols import Array
 
 

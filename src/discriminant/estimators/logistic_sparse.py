@@ -12,7 +12,7 @@ from discriminant.data.sources import require_memory
 from discriminant.errors import ParameterError, as_numbers
 from discriminant.estimators.logistic_parameters import Strength
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem
-from discriminant.optimize.sparse import SparsePenalty, solve_sparse
+from discriminant.optimize.path import SparsePenalty, solve_sparse
 from discriminant.protocols import Array
 
 

@@ -46,7 +46,6 @@ from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
 from discriminant.optimize.logistic.certificate import Certificate
 from discriminant.optimize.margins import choose_margin
-from discriminant.optimize.sparse.inner import COMPILE_FROM, warm
 from discriminant.protocols import Array
 
 
@@ -214,8 +213,6 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
 
         size = X.nnz if hasattr(X, "nnz") else X.size
         threads = workers() if size >= SERIAL_VALUES and len(labels) > 1 else 1
-        if threads > 1 and X.shape[1] >= COMPILE_FROM:
-            warm()
         fits = list(ordered_map(one, labels, threads))
         return np.hstack([fit.weights for fit in fits]), fits
 

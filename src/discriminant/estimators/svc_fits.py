@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.criteria import SquaredHinge
 from discriminant.data import make_blocks
+from discriminant.data.working_columns import AllColumns
 from discriminant.optimize.logistic import LogisticProblem
 from discriminant.optimize.machine import solve_machine
 from discriminant.optimize.margins import MarginProblem, solve_margin
-from discriminant.optimize.sparse.columns import Source
-from discriminant.optimize.sparse.levels import make_levels
-from discriminant.optimize.sparse.path import lead, user_weights
-from discriminant.optimize.sparse.solver import SparseSolver
-from discriminant.optimize.sparse.squared_hinge import SquaredHinge
+from discriminant.optimize.path import LAST_DIGITS
+from discriminant.optimize.proximal_newton import RowLoss
+from discriminant.optimize.working_set import WorkingSet
+from discriminant.penalties.separable import separable_penalty
 from discriminant.protocols import Array
 
 
@@ -52,19 +53,19 @@ def lasso_fit(X: Any, y: Array, cost: Array, bias: float, free: bool, tol: float
     problem = LogisticProblem(make_blocks(X, (y > 0).astype(np.int32)), 2, intercept=free).with_units()
     total = float(cost.sum())
     unit = np.asarray(problem.unit, dtype=np.float64)
-    levels = make_levels(X.shape[1], unit)
-    solver = SparseSolver(Source(problem, unit), SquaredHinge(y[:, None], cost / total), levels, free)
-    largest = solver.start()
-    for strength in lead(largest, 1 / total):
-        solver.solve(strength, 1e-2)
-    J, gap = solver.solve(1 / total, tol)
-    A = user_weights(solver)
+    columns = AllColumns(problem.blocks, problem.center, unit)
+    loss = RowLoss(SquaredHinge(), y[:, None], cost / total)
+    solver = WorkingSet(columns, loss, separable_penalty(X.shape[1], unit), free)
+    solver.start()
+    here = solver.solve(1 / total, tol, exact=columns.blocks.n_values <= LAST_DIGITS)
+    A = np.zeros((1 + X.shape[1], 1))
+    solver.weights(A)
     if problem.center is not None:
         A[0] -= problem.center @ A[1:]
     if extra:
         A[0] = bias * A[-1]
         A = A[:-1]
-    return OneFit(A, J * total, gap * total, solver.steps, "coordinate descent on a working set")
+    return OneFit(A, here.J * total, here.gap * total, solver.set.steps, "coordinate descent on a working set")
 
 
 def machine_fit(

@@ -1,158 +1,185 @@
-"""Coordinate descent on a quadratic with a kinked penalty: the sequential heart of L1, elastic net and group fits.
+"""Coordinate descent on the quadratic model of a proximal Newton step: the sequential heart of L1 and group fits.
 
-    minimise over a (m, q)    g·a + ½ Σ_k a_kᵗ H a_k + Σ l₁|a|,        lower ≤ a ≤ upper
+    minimise  g·(a − a₀) + ½ (a − a₀)ᵗ H (a − a₀) + Σ l₁|a|,        lower ≤ a ≤ upper
 
-One coordinate at a time, u = a − g/H_jj:   a ← clip(sign(u) max(|u| − l₁/H_jj, 0), lower, upper); a whole row (or block
-of coordinates) shrinks by its length, a ← u max(1 − l₁/(L‖u‖), 0).  The gradient g is kept up to date in place.
-Compiled on first use; ``plain_*`` are the same sweeps with NumPy rows, for problems too small to load a compiler for.
+Rounds of one sweep over all coordinates and ``sweeps`` over those that are not zero, until a sweep over all moves no
+slope by more than ``still``; each function says whether it got there.  ``c/coordinate.c`` is the compiled body of each,
+and says how; the bodies here do the same where it is not there.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from discriminant.kernels.compile import compiled
+from discriminant.kernels.compiled import load
+from discriminant.protocols import Array
+
+INNER = 0.3  # sweeps over the support end at this share of ``still``
 
 
-def _sweep_rows(H: Any, a: Any, g: Any, l1: Any, lower: Any, upper: Any, whole: bool, support: bool) -> float:
-    """One sweep; returns Σ H_jj (change)².  ``whole``: rows of a shrink together; ``support``: nonzero rows only."""
-    m, q = a.shape
-    moved = 0.0
-    step = np.empty(q)
-    for j in range(m):
-        h = H[j, j]
-        if h <= 0.0:
-            continue
-        if support:
-            zero = True
-            for k in range(q):
-                if a[j, k] != 0.0:
-                    zero = False
-            if zero:
-                continue
-        change = 0.0
-        if whole:
-            length = 0.0
-            for k in range(q):
-                step[k] = a[j, k] - g[j, k] / h
-                length += step[k] * step[k]
-            length = math.sqrt(length)
-            level = l1[j, 0] / h
-            factor = 1.0 - level / length if length > level else 0.0
-            for k in range(q):
-                step[k] = factor * step[k] - a[j, k]
-                change += step[k] * step[k]
-        else:
-            for k in range(q):
-                u = a[j, k] - g[j, k] / h
-                level = l1[j, k] / h
-                new = u - level if u > level else u + level if u < -level else 0.0
-                new = min(max(new, lower[j]), upper[j])
-                step[k] = new - a[j, k]
-                change += step[k] * step[k]
-        if change == 0.0:
-            continue
-        moved += h * change
-        for k in range(q):
-            s = step[k]
-            if s != 0.0:
-                a[j, k] += s
-        if q == 1:
-            s = step[0]
-            for i in range(m):
-                g[i, 0] += s * H[j, i]
-        else:
-            for i in range(m):
-                for k in range(q):
-                    g[i, k] += step[k] * H[j, i]
-    return moved
+class Columns(NamedTuple):
+    """Columns of n rows: x (m, n) with row and start None, or CSC with row numbers (int32) and starts (int64)."""
+
+    x: Array
+    row: Array | None
+    start: Array | None
+
+    def column(self, j: int) -> tuple[Array, Array | slice]:
+        """The entries of a column and the rows that they are in."""
+        if self.row is None or self.start is None:
+            return self.x[j], slice(None)
+        part = slice(self.start[j], self.start[j + 1])
+        return self.x[part], self.row[part]
 
 
-def _sweep_atoms(H: Any, a: Any, g: Any, starts: Any, l1: Any, L: Any, support: bool) -> float:
-    """One sweep over blocks a[starts[i]:starts[i+1]] (p,), L[i] being the largest eigenvalue of the block of H."""
-    p = a.size
-    moved = 0.0
-    step = np.empty(p)
-    for i in range(starts.size - 1):
-        first, last, h = starts[i], starts[i + 1], L[i]
-        if h <= 0.0:
-            continue
-        length, size = 0.0, 0.0
-        for j in range(first, last):
-            step[j] = a[j] - g[j] / h
-            length += step[j] * step[j]
-            size += a[j] * a[j]
-        length = math.sqrt(length)
-        level = l1[i] / h
-        factor = 1.0 - level / length if length > level else 0.0
-        if size == 0.0 and (support or factor == 0.0):
-            continue
-        for j in range(first, last):
-            s = factor * step[j] - a[j]
-            a[j] += s
-            moved += h * s * s
-            step[j] = s
-        for j in range(first, last):
-            s = step[j]
-            if s != 0.0:
-                for k in range(p):
-                    g[k] += s * H[j, k]
-    return moved
+class Stop(NamedTuple):
+    """When a descent ends."""
+
+    still: float
+    rounds: int
+    sweeps: int
 
 
-def plain_sweep_rows(H: Any, a: Any, g: Any, l1: Any, lower: Any, upper: Any, whole: bool, support: bool) -> float:
-    """As ``sweep_rows``, without a compiler; rows that are zero and held when it begins wait for the next sweep."""
-    moved = 0.0
+def descend_gram(H: Array, a: Array, g: Array, l1: Array, lower: Array, upper: Array, stop: Stop) -> bool:
+    """H (p, p) at hand; a and the gradient g there (p,) in place."""
+    compiled = load()
+    if compiled is not None:
+        return bool(compiled.descend_gram(H, a, g, l1, lower, upper, *stop))
     diagonal = np.diagonal(H)
-    live = (a != 0).any(axis=1)
-    if not support:
-        live |= np.sqrt(np.square(g).sum(axis=1)) > l1[:, 0] if whole else (np.abs(g) > l1).any(axis=1)
-    rows = np.flatnonzero(live)
-    for j in rows:
-        h = diagonal[j]
-        if h <= 0:
-            continue
-        u = a[j] - g[j] / h
-        if whole:
-            length = math.sqrt(float(u @ u))
-            new = u * max(1 - l1[j, 0] / (h * length), 0.0) if length > 0 else 0 * u
-        else:
-            new = np.sign(u) * np.maximum(np.abs(u) - l1[j] / h, 0)
-            new = np.minimum(np.maximum(new, lower[j]), upper[j])
-        step = new - a[j]
-        if step.any():
-            a[j] = new
-            g += H[j][:, None] * step
-            moved += h * float(step @ step)
-    return moved
+
+    def sweep(support: bool) -> float:
+        moved = 0.0
+        for j in np.flatnonzero((a != 0) & (diagonal > 0) if support else diagonal > 0):
+            h = diagonal[j]
+            step = _prox(a[j] - g[j] / h, l1[j] / h, lower[j], upper[j]) - a[j]
+            if step != 0:
+                a[j] += step
+                moved = max(moved, h * abs(step))
+                np.add(g, step * H[j], out=g)
+        return moved
+
+    return _descend(sweep, stop)
 
 
-def plain_sweep_atoms(H: Any, a: Any, g: Any, starts: Any, l1: Any, L: Any, support: bool) -> float:
-    """As ``sweep_atoms``, without a compiler."""
-    moved = 0.0
-    for i in range(len(starts) - 1):
-        block, h = slice(starts[i], starts[i + 1]), L[i]
-        if h <= 0 or (support and not a[block].any()):
-            continue
-        u = a[block] - g[block] / h
-        length = math.sqrt(float(u @ u))
-        step = (u * max(1 - l1[i] / (h * length), 0.0) if length > 0 else 0 * u) - a[block]
-        if step.any():
-            a[block] += step
-            g += step @ H[block]
-            moved += h * float(step @ step)
-    return moved
+def descend_groups(H: Array, a: Array, g: Array, start: Array, l1: Array, top: Array, stop: Stop) -> bool:
+    """Groups a[start[i]:start[i+1]] with penalties l₁‖a_i‖; ``top`` bounds the eigenvalues of their blocks of H."""
+    compiled = load()
+    if compiled is not None:
+        return bool(compiled.descend_groups(H, a, g, start, l1, top, np.empty_like(a), *stop))
+
+    def sweep(support: bool) -> float:
+        moved = 0.0
+        for i in np.flatnonzero(top > 0):
+            part = slice(start[i], start[i + 1])
+            u = a[part] - g[part] / top[i]
+            length = float(np.sqrt(u @ u))
+            share = 1 - l1[i] / top[i] / length if length > l1[i] / top[i] else 0.0
+            if not a[part].any() and (support or share == 0):
+                continue
+            step = share * u - a[part]
+            a[part] += step
+            moved = max(moved, float(top[i] * np.abs(step).max()))
+            np.add(g, step @ H[part], out=g)
+        return moved
+
+    return _descend(sweep, stop)
 
 
-sweep_rows = compiled(_sweep_rows, fastmath={"reassoc", "contract", "nsz"})
-sweep_atoms = compiled(_sweep_atoms, fastmath={"reassoc", "contract", "nsz"})
+def descend_columns(
+    X: Columns, w: Array, intercept: bool, a: Array, g: Array, l1: Array, l2: Array, lower: Array, upper: Array,
+    stop: Stop,
+) -> bool:  # fmt: skip
+    """H = Xᵗ diag(w) X + diag(l₂), not formed, a free intercept eliminated; g is the gradient at the start."""
+    compiled = load()
+    m, n = len(a), len(w)
+    if compiled is not None:
+        return bool(compiled.descend_columns(*X, w, intercept, a, g, l1, l2, lower, upper, np.empty(n + 3 * m), *stop))
+    r, start, shift = np.zeros(n), a.copy(), 0.0
+    mass = float(w.sum()) if intercept else np.inf
+    h, wx = np.empty(m), np.empty(m)
+    for j in range(m):
+        x, rows = X.column(j)
+        wx[j], square = w[rows] @ x, w[rows] @ np.square(x)
+        h[j] = max(square - wx[j] ** 2 / mass, 1e-14 * square) + l2[j]
+
+    def sweep(support: bool) -> float:
+        nonlocal shift
+        moved = 0.0
+        for j in np.flatnonzero((a != 0) & (h > 0) if support else h > 0).tolist():
+            x, rows = X.column(j)
+            slope = g[j] + x @ r[rows] + shift * wx[j] + l2[j] * (a[j] - start[j])
+            step = _prox(a[j] - slope / h[j], l1[j] / h[j], lower[j], upper[j]) - a[j]
+            if step != 0:
+                a[j] += step
+                moved = max(moved, h[j] * abs(step))
+                r[rows] += step * w[rows] * x
+                shift -= step * wx[j] / mass
+        return moved
+
+    return _descend(sweep, stop)
 
 
-def warm() -> None:
-    """Load Numba and the sweeps now, in one thread: several must not do so at once."""
-    one, zero = np.ones((1, 1)), np.zeros(1)
-    sweep_rows(one, one.copy(), one.copy(), one, zero, zero, False, False)
-    sweep_atoms(one, zero.copy(), zero.copy(), np.array([0, 1]), zero, zero, False)
+def descend_softmax(
+    X: Columns, s: Array, p: Array, intercept: bool, A: Array, G: Array, G0: Array, l1: Array, l2: Array, lower: Array,
+    upper: Array, joint: bool, stop: Stop,
+) -> bool:  # fmt: skip
+    """K outputs that compete, weights A (m, K) with gradient G and intercepts with gradient G0 (K,) at the start.
+
+    H has the blocks Σ s x x' (diag p − ppᵗ); ``joint``: a row of A has one penalty l₁‖a_j‖.
+    """
+    compiled = load()
+    (n, K), m = p.shape, len(A)
+    if compiled is not None:
+        work = np.empty(n * (K + 1) + 3 * K + (2 * m + 1) * K)
+        arguments = (s, p, intercept, A, G, G0, l1, l2, lower, upper, joint, work)
+        return bool(compiled.descend_softmax(*X, *arguments, *stop))
+    e, start, shift = np.zeros((n, K)), A.copy(), np.zeros(K)
+    twice = 2 * s[:, None] * p * (1 - p)  # diag p − ppᵗ is at most twice its diagonal
+    h = np.array([np.square(X.column(j)[0]) @ twice[X.column(j)[1]] for j in range(m)] + [twice.sum(axis=0)])
+
+    def sweep(support: bool) -> float:
+        moved = 0.0
+        for j in range(m + intercept):
+            a = A[j] if j < m else shift
+            if j < m and support and not a.any():
+                continue
+            x, rows = X.column(j) if j < m else (np.ones(n), slice(None))
+            near, pr = e[rows], p[rows]
+            slope = (s[rows] * x) @ (pr * (near - (pr * near).sum(axis=1, keepdims=True)))
+            ridge, level = (l2[j], l1[j]) if j < m else (0.0, 0.0)
+            slope = slope + (G[j] + ridge * (a - start[j]) if j < m else G0)
+            hj = np.full(K, (h[j] + ridge).max()) if joint else h[j] + ridge
+            u = a - slope / np.where(hj > 0, hj, np.inf)
+            if joint and j < m:
+                length = float(np.sqrt(u @ u))
+                new = u * (1 - level / hj[0] / length if length * hj[0] > level else 0.0)
+            elif j < m:
+                new = _prox(u, level / np.where(hj > 0, hj, np.inf), lower[j], upper[j])
+            else:
+                new = u
+            step = np.where(hj > 0, new - a, 0.0)
+            if step.any():
+                a += step
+                e[rows] += np.multiply.outer(x, step)
+                moved = max(moved, float((hj * np.abs(step)).max()))
+        return moved
+
+    return _descend(sweep, stop)
+
+
+def _prox(u: Array, level: Array, lower: Array, upper: Array) -> Array:
+    return np.asarray(np.clip(np.copysign(np.maximum(np.abs(u) - level, 0.0), u) + 0.0, lower, upper))
+
+
+def _descend(sweep: Callable[[bool], float], stop: Stop) -> bool:
+    for _ in range(stop.rounds):
+        for number in range(stop.sweeps + 1):
+            moved = sweep(number > 0)
+            if number == 0 and moved <= stop.still:
+                return True
+            if moved <= INNER * stop.still:
+                break
+    return False

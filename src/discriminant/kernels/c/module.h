@@ -11,6 +11,10 @@
 
 #define KERNELS(KERNEL) \
     KERNEL(best_level, "The highest instruction-set level that this processor can run: a name of compiled.LEVELS.") \
+    KERNEL(descend_columns, "Coordinate descent along columns; see discriminant.kernels.coordinate.") \
+    KERNEL(descend_gram, "Coordinate descent on a matrix at hand.") \
+    KERNEL(descend_groups, "The same where groups of coordinates have one penalty.") \
+    KERNEL(descend_softmax, "Coordinate descent along columns for classes that compete.") \
     KERNEL(dual_epoch, "One pass of dual coordinate descent, two classes; see discriminant.kernels.dual.") \
     KERNEL(evaluate, "J and its derivatives over some rows: see evaluate.c.") \
     KERNEL(machine_epoch, "One pass of dual coordinate descent, K classes; see discriminant.kernels.dual.") \

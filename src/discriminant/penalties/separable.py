@@ -1,10 +1,10 @@
-"""How strongly each weight is penalised, and what follows: value, conjugate, scaling of a dual point, violations.
+"""A penalty that is a sum over groups of weights, with bounds: what coordinate descent on a working set asks of it.
 
     λ Ω(a) = λ Σ_j [ l₁ |a_j| + ½ l₂ a_j² ],    lower_j ≤ a_j ≤ upper_j       (each weight by itself)
-    λ Ω(a) = λ Σ_g [ l₁ ‖a_g‖ + ½ l₂ ‖a_g‖² ]                               (``whole``: a unit's weights together)
+    λ Ω(a) = λ Σ_g [ l₁ ‖a_g‖ + ½ l₂ ‖a_g‖² ]                               (``joint``: a group's weights together)
 
-A *unit* is one feature or a group of features; what enters and leaves a working set are units.  All numbers are in
-inner coordinates a_j u_j, so that the penalty is the one the user meant in the user's own units of measurement.
+A *group* is one feature or several; groups enter a working set as a whole.  All numbers are in inner coordinates
+a_j u_j, u_j the unit of column j, so that the penalty is the one the user meant in the user's units of measurement.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from discriminant.protocols import Array
 
 
 @dataclass(frozen=True)
-class Levels:
-    """Strengths of the units at λ = 1; ``order`` lists the features unit by unit, ``starts`` where units begin."""
+class SeparablePenalty:
+    """l₁ and l₂ of the groups at λ = 1; ``order``: features group by group, ``starts``: where groups begin in it."""
 
-    l1: Array  # (units,)
-    l2: Array  # (units,)
+    l1: Array  # (groups,)
+    l2: Array  # (groups,)
     lower: Array  # (d,)
     upper: Array  # (d,)
-    whole: bool
+    joint: bool
     order: Array  # (d,)
-    starts: Array  # (units + 1,)
+    starts: Array  # (groups + 1,)
 
     @property
-    def n_units(self) -> int:
+    def n_groups(self) -> int:
         return len(self.l1)
 
     @cached_property
@@ -40,7 +40,7 @@ class Levels:
 
     @property
     def single(self) -> bool:
-        """Whether every unit is one feature."""
+        """Whether every group is one feature."""
         return len(self.l1) == len(self.order)
 
     @property
@@ -49,112 +49,116 @@ class Levels:
 
     @cached_property
     def free(self) -> Array:
-        """(units,): no penalty and no bounds, like the intercept."""
+        """(groups,): no penalty and no bounds, like the intercept."""
         open_ended = (np.isinf(self.lower) & np.isinf(self.upper))[self.order]
         if not self.single:
             open_ended = np.logical_and.reduceat(open_ended, self.starts[:-1])
         return np.asarray((self.l1 == 0) & (self.l2 == 0) & open_ended)
 
     def arranged(self, R: Array) -> Array:
-        """Numbers of all features, unit by unit."""
+        """Numbers of all features, group by group."""
         natural = self.single and bool((self.order[1:] > self.order[:-1]).all())
         return R if natural else R[self.order]
 
     @cached_property
     def plain(self) -> bool:
         """Whether all there is are kinks: Ω* is 0 where |R| ≤ l₁, and infinite elsewhere."""
-        return self.single and not self.whole and not self.l2.any() and not self.bounded and bool((self.l1 > 0).all())
+        return self.single and not self.joint and not self.l2.any() and not self.bounded and bool((self.l1 > 0).all())
 
-    def features(self, units: Array) -> Array:
-        """The features of these units, unit by unit."""
+    def features(self, groups: Array) -> Array:
+        """The features of these groups, one group after the other."""
         if self.single:
-            return np.asarray(self.order[units])
-        return np.concatenate([self.order[self.starts[u] : self.starts[u + 1]] for u in units] or [np.empty(0, int)])
+            return np.asarray(self.order[groups])
+        return np.concatenate([self.order[self.starts[u] : self.starts[u + 1]] for u in groups] or [np.empty(0, int)])
 
-    def times(self, strength: float) -> Levels:
-        """The levels at λ = strength."""
+    def times(self, strength: float) -> SeparablePenalty:
+        """The penalty at λ = strength."""
         return replace(self, l1=self.l1 * strength, l2=self.l2 * strength)
 
-    def pick(self, units: Array) -> Levels:
-        """The levels of a working set, its features renumbered 0, 1, …"""
-        features = self.features(units)
-        sizes = self.sizes[units]
-        return Levels(
-            self.l1[units],
-            self.l2[units],
+    def pick(self, groups: Array) -> SeparablePenalty:
+        """The penalty of some groups, their features renumbered 0, 1, …"""
+        features = self.features(groups)
+        sizes = self.sizes[groups]
+        return SeparablePenalty(
+            self.l1[groups],
+            self.l2[groups],
             self.lower[features],
             self.upper[features],
-            self.whole,
+            self.joint,
             np.arange(len(features)),
             np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp),
         )
 
-    # For weights A (d, q) of the features in ``order`` 0, 1, … (a picked set, or all features with single units)
+    # For weights A (d, q) of the features in ``order`` 0, 1, … (a picked set, or all features in groups of one)
 
-    def spread(self, per_unit: Array) -> Array:
-        """(d, 1) from (units,)."""
-        return (per_unit if self.single else np.repeat(per_unit, self.sizes))[:, None]
+    def each(self, per_group: Array) -> Array:
+        """(d, 1) from (groups,)."""
+        return (per_group if self.single else np.repeat(per_group, self.sizes))[:, None]
 
     def lengths(self, C: Array) -> Array:
-        """‖C_g‖ of the units, (units,)."""
+        """‖C_g‖ of the groups, (groups,)."""
         squares = np.einsum("jk,jk->j", C, C)
         return np.sqrt(squares if self.single else np.add.reduceat(squares, self.starts[:-1]))
 
     def value(self, A: Array) -> float:
         """Ω(A)."""
-        if self.whole:
+        if self.joint:
             length = self.lengths(A)
             return float(self.l1 @ length + 0.5 * (self.l2 @ np.square(length)))
         if self.plain:
             return float((self.l1 @ np.abs(A)).sum())
-        return float((self.spread(self.l1) * np.abs(A) + 0.5 * self.spread(self.l2) * np.square(A)).sum())
+        return float((self.each(self.l1) * np.abs(A) + 0.5 * self.each(self.l2) * np.square(A)).sum())
+
+    def kinks(self, A: Array) -> float:
+        """The part of Ω(A) that is not smooth."""
+        return float(self.l1 @ self.lengths(A)) if self.joint else float((self.each(self.l1) * np.abs(A)).sum())
 
     def scale(self, R: Array) -> float:
-        """The largest τ ≤ 1 for which τR lies where the conjugate is finite; free units are left out."""
+        """The largest τ ≤ 1 for which τR lies where the conjugate is finite; free groups are left out."""
         if self.plain:
-            return float(1 / (self.worst(np.abs(R)) / self.l1).max(initial=1.0))
+            return float(1 / (self.largest(np.abs(R)) / self.l1).max(initial=1.0))
         free = self.free
-        if self.whole:
+        if self.joint:
             excess = self.lengths(R)
             tight = (self.l2 == 0) & ~free & (excess > self.l1)
             return float(np.min(self.l1[tight] / excess[tight], initial=1.0))
-        l1 = np.broadcast_to(self.spread(self.l1), R.shape)
+        l1 = np.broadcast_to(self.each(self.l1), R.shape)
         stiff = np.where(R > 0, np.isinf(self.upper)[:, None], np.isinf(self.lower)[:, None])
-        tight = stiff & (self.spread(self.l2) == 0) & ~self.spread(free) & (np.abs(R) > l1)
+        tight = stiff & (self.each(self.l2) == 0) & ~self.each(free) & (np.abs(R) > l1)
         return float(np.min(l1[tight] / np.abs(R[tight]), initial=1.0))
 
     def conjugate(self, R: Array) -> float:
-        """Ω*(R) = sup_a ⟨R, a⟩ − Ω(a) over the bounds, where R was scaled into its domain; free units count nothing."""
+        """Ω*(R) = sup_a ⟨R, a⟩ − Ω(a) over the bounds, where R was scaled into its domain; free groups count 0."""
         if self.plain:
             return 0.0
-        if self.whole:
+        if self.joint:
             excess = np.maximum(self.lengths(R) - self.l1, 0.0)
             soft = self.l2 > 0
             return float((np.square(excess[soft]) / (2 * self.l2[soft])).sum())
-        excess = np.maximum(np.abs(R) - self.spread(self.l1), 0.0)
-        l2 = np.broadcast_to(self.spread(self.l2), R.shape)
+        excess = np.maximum(np.abs(R) - self.each(self.l1), 0.0)
+        l2 = np.broadcast_to(self.each(self.l2), R.shape)
         end = np.where(R > 0, self.upper[:, None], -self.lower[:, None])
         with np.errstate(divide="ignore", invalid="ignore"):
             a = np.minimum(np.where(l2 > 0, excess / l2, np.inf), end)
-        a[(excess == 0) | np.isinf(a)] = 0.0  # an infinite one is a free unit, or a tight one at its level
+        a[(excess == 0) | np.isinf(a)] = 0.0  # an infinite one is free, or a tight one at its level
         return float((excess * a - 0.5 * l2 * np.square(a)).sum())
 
     def violation(self, R: Array) -> Array:
-        """(units,): by how much the slope at a = 0 exceeds what the penalty (or a bound at zero) holds back."""
-        if self.whole:
+        """(groups,): by how much the slope at a = 0 exceeds what the penalty (or a bound at zero) holds back."""
+        if self.joint:
             return np.asarray(self.lengths(R) - self.l1)
         if self.plain:
-            return np.asarray(self.worst(np.abs(R)) - self.l1)
+            return np.asarray(self.largest(np.abs(R)) - self.l1)
         pull = np.where(R > 0, np.where((self.upper > 0)[:, None], R, 0), np.where((self.lower < 0)[:, None], -R, 0))
-        return np.asarray(self.worst(pull) - self.l1)
+        return np.asarray(self.largest(pull) - self.l1)
 
-    def worst(self, C: Array) -> Array:
-        """The largest of each unit's numbers, (units,), of C (d, q)."""
+    def largest(self, C: Array) -> Array:
+        """The largest of each group's numbers, (groups,), of C (d, q)."""
         most = C[:, 0] if C.shape[1] == 1 else C.max(axis=1)
         return np.asarray(most if self.single else np.maximum.reduceat(most, self.starts[:-1]))
 
 
-def make_levels(
+def separable_penalty(
     d: int,
     units: Array,
     *,
@@ -163,11 +167,11 @@ def make_levels(
     lower: Array | float = -np.inf,
     upper: Array | float = np.inf,
     groups: tuple[tuple[int, ...], ...] | None = None,
-    whole: bool = False,
-) -> Levels:
-    """The levels of an elastic net with mixing l1_ratio, in inner coordinates; ``units`` (d,) must be equal in a group.
+    joint: bool = False,
+) -> SeparablePenalty:
+    """The penalty of an elastic net with mixing l1_ratio, in inner coordinates; ``units`` (d,) are equal in a group.
 
-    A group of features counts √|g| times in l₁, as everywhere in this package; features in no group are units alone.
+    A group of features counts √|g| times in l₁, as everywhere in this package; features in no group are groups of one.
     """
     order, starts = _arrange(d, groups)
     sizes = np.diff(starts)
@@ -181,12 +185,14 @@ def make_levels(
     low, high = (np.broadcast_to(np.asarray(b, dtype=np.float64), d).copy() for b in (lower, upper))
     if not ((low <= 0).all() and (high >= 0).all()):
         raise ParameterError("Bounds of weights must hold zero between them: lower ≤ 0 ≤ upper.")
-    whole = whole or bool((sizes > 1).any())
-    if whole and bool(np.isfinite(low).any() or np.isfinite(high).any()):
+    joint = joint or bool((sizes > 1).any())
+    if joint and bool(np.isfinite(low).any() or np.isfinite(high).any()):
         raise ParameterError("Bounds go with weights that are penalised one by one, not with groups.")
     u = units[order][starts[:-1]]
     root = np.sqrt(sizes) if groups is not None else np.ones(len(sizes))
-    return Levels(l1_ratio * f * root / u, (1 - l1_ratio) * f / u**2, low * units, high * units, whole, order, starts)
+    return SeparablePenalty(
+        l1_ratio * f * root / u, (1 - l1_ratio) * f / u**2, low * units, high * units, joint, order, starts
+    )
 
 
 def _arrange(d: int, groups: tuple[tuple[int, ...], ...] | None) -> tuple[Array, Array]:

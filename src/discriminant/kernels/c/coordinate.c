@@ -1,0 +1,352 @@
+/* Coordinate descent on the quadratic model of a proximal Newton step, over the columns of a working set.
+
+       minimise  g·(a − a₀) + ½ (a − a₀)ᵗ H (a − a₀) + Σ l₁|a|,        lower ≤ a ≤ upper
+
+   Gram form: H is at hand, and the gradient is kept up to date.  Residual form: H = Xᵗ diag(w) X + diag(l₂) is not
+   formed; r = w ∘ X(a − a₀) is kept up to date, and a visit costs one walk down and one up a column.  Each descent is
+   rounds of one sweep over all coordinates and some over those that are not zero; it ends, and says so, when a sweep
+   over all moves no slope by more than `still`.  Sums are taken in LANES parts, the same for every instruction set. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "buffers.h"
+
+#define LANES 8
+#define INNER 0.3 /* sweeps over the support end at this share of `still` */
+
+typedef struct { long rounds, sweeps; double still; } Plan;
+
+/* Columns of n rows: dense, one after the other, or CSC where `row` is not NULL. */
+typedef struct { const double *x; const int32_t *row; const int64_t *start; long n; } Columns;
+
+static inline double clamp(double a, double low, double high) { return a < low ? low : a > high ? high : a; }
+
+/* argmin ½(a − u)² + level|a|; signs are as good as random, so no branch depends on them, and no zero is negative. */
+static inline double shrink(double u, double level) { return copysign(fmax(fabs(u) - level, 0.0), u) + 0.0; }
+
+static inline void add(long n, double step, const double *restrict x, double *restrict to)
+{
+    for (long i = 0; i < n; i++) to[i] += step * x[i];
+}
+
+static inline double total(const double *part)
+{
+    return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
+}
+
+/* Σ x_i r_i over a column's entries. */
+static double column_dot(const Columns *X, long j, const double *restrict r)
+{
+    double part[LANES] = {0};
+    long first = X->row ? X->start[j] : j * X->n, count = X->row ? X->start[j + 1] - first : X->n, i = 0;
+    const double *restrict x = X->x + first;
+    const int32_t *row = X->row ? X->row + first : NULL;
+    if (row)
+        for (; i + LANES <= count; i += LANES)
+            for (int l = 0; l < LANES; l++) part[l] += x[i + l] * r[row[i + l]];
+    else
+        for (; i + LANES <= count; i += LANES)
+            for (int l = 0; l < LANES; l++) part[l] += x[i + l] * r[i + l];
+    for (; i < count; i++) part[0] += x[i] * r[row ? row[i] : i];
+    return total(part);
+}
+
+/* r_i += step w_i x_i. */
+static void column_add(const Columns *X, long j, double step, const double *restrict w, double *restrict r)
+{
+    long first = X->row ? X->start[j] : j * X->n, count = X->row ? X->start[j + 1] - first : X->n;
+    const double *restrict x = X->x + first;
+    const int32_t *row = X->row ? X->row + first : NULL;
+    if (row)
+        for (long i = 0; i < count; i++) r[row[i]] += step * w[row[i]] * x[i];
+    else
+        for (long i = 0; i < count; i++) r[i] += step * w[i] * x[i];
+}
+
+/* (Σ w x², Σ w x) of a column. */
+static void column_moments(const Columns *X, long j, const double *w, double *square, double *first_moment)
+{
+    long first = X->row ? X->start[j] : j * X->n, count = X->row ? X->start[j + 1] - first : X->n;
+    double two = 0, one = 0;
+    for (long i = 0; i < count; i++) {
+        double x = X->x[first + i], wx = (X->row ? w[X->row[first + i]] : w[i]) * x;
+        one += wx;
+        two += wx * x;
+    }
+    *square = two;
+    *first_moment = one;
+}
+
+static int descend_gram(long p, const double *H, double *a, double *g, const double *l1, const double *lower,
+                        const double *upper, Plan plan)
+{
+    for (long round = 0; round < plan.rounds; round++)
+        for (long sweep = 0; sweep <= plan.sweeps; sweep++) {
+            double moved = 0;
+            for (long j = 0; j < p; j++) {
+                double h = H[j * p + j];
+                if (h <= 0 || (sweep && a[j] == 0)) continue;
+                double step = clamp(shrink(a[j] - g[j] / h, l1[j] / h), lower[j], upper[j]) - a[j];
+                if (step == 0) continue;
+                a[j] += step;
+                moved = fmax(moved, h * fabs(step));
+                add(p, step, H + j * p, g);
+            }
+            if (!sweep && moved <= plan.still) return 1;
+            if (moved <= INNER * plan.still) break;
+        }
+    return 0;
+}
+
+/* The same where the coordinates of a group, a[start[i]] … a[start[i + 1] − 1], have one penalty l₁‖a_i‖; top[i] is at
+   least the largest eigenvalue of the group's block of H. */
+static int descend_groups(long p, long groups, const int64_t *start, const double *H, double *a, double *g,
+                          const double *l1, const double *top, double *work, Plan plan)
+{
+    for (long round = 0; round < plan.rounds; round++)
+        for (long sweep = 0; sweep <= plan.sweeps; sweep++) {
+            double moved = 0;
+            for (long i = 0; i < groups; i++) {
+                double h = top[i], length = 0, size = 0;
+                if (h <= 0) continue;
+                for (long j = start[i]; j < start[i + 1]; j++) {
+                    work[j] = a[j] - g[j] / h;
+                    length += work[j] * work[j];
+                    size += a[j] * a[j];
+                }
+                length = sqrt(length);
+                double share = length > l1[i] / h ? 1 - l1[i] / h / length : 0.0;
+                if (size == 0 && (sweep || share == 0)) continue;
+                for (long j = start[i]; j < start[i + 1]; j++) {
+                    double step = share * work[j] - a[j];
+                    if (step == 0) continue;
+                    a[j] += step;
+                    moved = fmax(moved, h * fabs(step));
+                    add(p, step, H + j * p, g);
+                }
+            }
+            if (!sweep && moved <= plan.still) return 1;
+            if (moved <= INNER * plan.still) break;
+        }
+    return 0;
+}
+
+/* One output in residual form.  A free intercept is eliminated: it stays at `shift`, where Σ w (X(a − a₀) + shift) = 0.
+   work: r (n), then h, Σ w x and a₀ (m each). */
+static int descend_columns(const Columns *X, long m, const double *w, int intercept, double *a, const double *g,
+                           const double *l1, const double *l2, const double *lower, const double *upper, double *work,
+                           Plan plan)
+{
+    double *r = work, *h = work + X->n, *wx = h + m, *start = wx + m, mass = 0, shift = 0;
+    memset(r, 0, X->n * sizeof *r);
+    for (long i = 0; i < X->n; i++) mass += w[i];
+    if (!intercept || mass <= 0) mass = INFINITY;
+    for (long j = 0; j < m; j++) {
+        column_moments(X, j, w, &h[j], &wx[j]);
+        double left = h[j] - wx[j] * wx[j] / mass;
+        h[j] = fmax(left, 1e-14 * h[j]) + l2[j];
+        start[j] = a[j];
+    }
+    for (long round = 0; round < plan.rounds; round++)
+        for (long sweep = 0; sweep <= plan.sweeps; sweep++) {
+            double moved = 0;
+            for (long j = 0; j < m; j++) {
+                if (h[j] <= 0 || (sweep && a[j] == 0)) continue;
+                double slope = g[j] + column_dot(X, j, r) + shift * wx[j] + l2[j] * (a[j] - start[j]);
+                double step = clamp(shrink(a[j] - slope / h[j], l1[j] / h[j]), lower[j], upper[j]) - a[j];
+                if (step == 0) continue;
+                a[j] += step;
+                moved = fmax(moved, h[j] * fabs(step));
+                column_add(X, j, step, w, r);
+                shift -= step * wx[j] / mass;
+            }
+            if (!sweep && moved <= plan.still) return 1;
+            if (moved <= INNER * plan.still) break;
+        }
+    return 0;
+}
+
+/* K outputs that compete, in residual form: the block of H of one column, Σ s x² (diag p − ppᵗ), is at most twice its
+   diagonal (its rows sum to zero: Gershgorin), so that the K weights of a column move together, each as if it were alone
+   with twice its curvature.  `joint`: they have one penalty l₁‖a_j‖.  Column m stands for the intercept, without a
+   penalty.  work: e = X(A − A₀) (n, K), Σ_k p_k e_k (n), the intercept's step, slopes and steps of a row (K each), twice
+   the diagonal of H (m + 1, K), A₀ (m, K). */
+static int descend_softmax(const Columns *X, long m, long K, const double *s, const double *p, int intercept, double *A,
+                           const double *G, const double *G0, const double *l1, const double *l2, const double *lower,
+                           const double *upper, int joint, double *work, Plan plan)
+{
+    double *e = work, *pe = e + X->n * K, *shift = pe + X->n, *slope = shift + K, *step = slope + K;
+    double *h = step + K, *start = h + (m + 1) * K;
+    memset(work, 0, (X->n * (K + 1) + 3 * K + (m + 1) * K) * sizeof *work);
+    memcpy(start, A, m * K * sizeof *A);
+    for (long sweep = -1, round = 0; round < plan.rounds;) { /* the sweep before the first takes the curvature */
+        double moved = 0;
+        for (long j = 0; j < m + (intercept ? 1 : 0); j++) {
+            double *a = j < m ? A + j * K : shift, *hj = h + j * K;
+            int sparse = j < m && X->row, zero = j < m;
+            long first = j == m ? 0 : sparse ? X->start[j] : j * X->n, count = sparse ? X->start[j + 1] - first : X->n;
+            for (long k = 0; k < K; k++) zero &= a[k] == 0;
+            if (sweep > 0 && zero) continue;
+            memset(slope, 0, K * sizeof *slope);
+            for (long i = 0; i < count; i++) {
+                long row = sparse ? X->row[first + i] : i;
+                double x = j < m ? X->x[first + i] : 1.0, sx = s[row] * x;
+                const double *pi = p + row * K, *ei = e + row * K;
+                if (sweep < 0)
+                    for (long k = 0; k < K; k++) hj[k] += 2 * sx * x * pi[k] * (1 - pi[k]);
+                else
+                    for (long k = 0; k < K; k++) slope[k] += sx * pi[k] * (ei[k] - pe[row]);
+            }
+            if (sweep < 0) continue;
+            double l = j < m ? l1[j] : 0, ridge = j < m ? l2[j] : 0, top = 0, length = 0, change = 0;
+            double low = j < m ? lower[j] : -INFINITY, high = j < m ? upper[j] : INFINITY;
+            for (long k = 0; k < K; k++) {
+                slope[k] += j < m ? G[j * K + k] + ridge * (a[k] - start[j * K + k]) : G0[k];
+                top = fmax(top, hj[k] + ridge);
+            }
+            for (long k = 0; joint && k < K; k++) length += (a[k] - slope[k] / top) * (a[k] - slope[k] / top);
+            double share = sqrt(length) > l / top ? 1 - l / top / sqrt(length) : 0;
+            for (long k = 0; k < K; k++) {
+                double hk = joint ? top : hj[k] + ridge, u = a[k] - slope[k] / hk;
+                step[k] = hk <= 0 ? 0 : (joint && j < m ? share * u : clamp(shrink(u, l / hk), low, high)) - a[k];
+                change = fmax(change, hk * fabs(step[k]));
+                a[k] += step[k];
+            }
+            if (change == 0) continue;
+            moved = fmax(moved, change);
+            for (long i = 0; i < count; i++) {
+                long row = sparse ? X->row[first + i] : i;
+                double x = j < m ? X->x[first + i] : 1.0, sum = 0;
+                for (long k = 0; k < K; k++) {
+                    e[row * K + k] += x * step[k];
+                    sum += p[row * K + k] * step[k];
+                }
+                pe[row] += x * sum;
+            }
+        }
+        if (sweep == 0 && moved <= plan.still) return 1;
+        int last = sweep == plan.sweeps || (sweep >= 0 && moved <= INNER * plan.still);
+        sweep = last ? 0 : sweep + 1;
+        round += last;
+    }
+    return 0;
+}
+
+/* What Python calls: each hands back whether `still` was reached. */
+
+PyObject *kernel_descend_gram(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *oH, *oa, *og, *o1, *olow, *oup;
+    Plan plan;
+    if (!PyArg_ParseTuple(args, "OOOOOOdll", &oH, &oa, &og, &o1, &olow, &oup, &plan.still, &plan.rounds, &plan.sweeps))
+        return NULL;
+    Buffers held = {0};
+    double *a = float64_out(&held, oa, "a", ANY_LENGTH);
+    long p = held.failed ? 0 : (long)length_of(&held.views[0]);
+    double *g = float64_out(&held, og, "g", p);
+    const double *H = float64_in(&held, oH, "H", p * p), *l1 = float64_in(&held, o1, "l1", p);
+    const double *lower = float64_in(&held, olow, "lower", p), *upper = float64_in(&held, oup, "upper", p);
+    if (held.failed) return release(&held);
+    int done;
+    Py_BEGIN_ALLOW_THREADS
+    done = descend_gram(p, H, a, g, l1, lower, upper, plan);
+    Py_END_ALLOW_THREADS
+    release(&held);
+    return PyBool_FromLong(done);
+}
+
+PyObject *kernel_descend_groups(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *oH, *oa, *og, *ostart, *o1, *otop, *owork;
+    Plan plan;
+    if (!PyArg_ParseTuple(args, "OOOOOOOdll", &oH, &oa, &og, &ostart, &o1, &otop, &owork, &plan.still, &plan.rounds,
+                          &plan.sweeps))
+        return NULL;
+    Buffers held = {0};
+    double *a = float64_out(&held, oa, "a", ANY_LENGTH);
+    long p = held.failed ? 0 : (long)length_of(&held.views[0]);
+    const double *l1 = float64_in(&held, o1, "l1", ANY_LENGTH);
+    long groups = held.failed ? 0 : (long)length_of(&held.views[1]);
+    double *g = float64_out(&held, og, "g", p), *work = float64_out(&held, owork, "work", p);
+    const double *H = float64_in(&held, oH, "H", p * p), *top = float64_in(&held, otop, "top", groups);
+    const int64_t *start = int64_in(&held, ostart, "start", groups + 1);
+    if (held.failed) return release(&held);
+    int done;
+    Py_BEGIN_ALLOW_THREADS
+    done = descend_groups(p, groups, start, H, a, g, l1, top, work, plan);
+    Py_END_ALLOW_THREADS
+    release(&held);
+    return PyBool_FromLong(done);
+}
+
+/* Columns from Python: x and either None, None or row numbers and starts. */
+static Columns columns_of(Buffers *held, PyObject *x, PyObject *row, PyObject *start, long n, long m)
+{
+    int dense = row == Py_None;
+    Columns X = {float64_in(held, x, "x", dense ? n * m : ANY_LENGTH), NULL, NULL, n};
+    if (!dense) {
+        X.row = int32_in(held, row, "row", ANY_LENGTH);
+        X.start = int64_in(held, start, "start", m + 1);
+    }
+    return X;
+}
+
+PyObject *kernel_descend_columns(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *ox, *orow, *ostart, *ow, *oa, *og, *o1, *o2, *olow, *oup, *owork;
+    int intercept;
+    Plan plan;
+    if (!PyArg_ParseTuple(args, "OOOOpOOOOOOOdll", &ox, &orow, &ostart, &ow, &intercept, &oa, &og, &o1, &o2, &olow,
+                          &oup, &owork, &plan.still, &plan.rounds, &plan.sweeps))
+        return NULL;
+    Buffers held = {0};
+    const double *w = float64_in(&held, ow, "w", ANY_LENGTH);
+    double *a = float64_out(&held, oa, "a", ANY_LENGTH);
+    long n = held.failed ? 0 : (long)length_of(&held.views[0]), m = held.failed ? 0 : (long)length_of(&held.views[1]);
+    Columns X = columns_of(&held, ox, orow, ostart, n, m);
+    const double *g = float64_in(&held, og, "g", m), *l1 = float64_in(&held, o1, "l1", m);
+    const double *l2 = float64_in(&held, o2, "l2", m), *lower = float64_in(&held, olow, "lower", m);
+    const double *upper = float64_in(&held, oup, "upper", m);
+    double *work = float64_out(&held, owork, "work", n + 3 * m);
+    if (held.failed) return release(&held);
+    int done;
+    Py_BEGIN_ALLOW_THREADS
+    done = descend_columns(&X, m, w, intercept, a, g, l1, l2, lower, upper, work, plan);
+    Py_END_ALLOW_THREADS
+    release(&held);
+    return PyBool_FromLong(done);
+}
+
+PyObject *kernel_descend_softmax(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *ox, *orow, *ostart, *os, *op, *oA, *oG, *oG0, *o1, *o2, *olow, *oup, *owork;
+    int intercept, joint;
+    Plan plan;
+    if (!PyArg_ParseTuple(args, "OOOOOpOOOOOOOpOdll", &ox, &orow, &ostart, &os, &op, &intercept, &oA, &oG, &oG0, &o1,
+                          &o2, &olow, &oup, &joint, &owork, &plan.still, &plan.rounds, &plan.sweeps))
+        return NULL;
+    Buffers held = {0};
+    const double *s = float64_in(&held, os, "s", ANY_LENGTH), *l1 = float64_in(&held, o1, "l1", ANY_LENGTH);
+    const double *G0 = float64_in(&held, oG0, "G0", ANY_LENGTH);
+    long n = 0, m = 0, K = 0;
+    if (!held.failed) {
+        n = (long)length_of(&held.views[0]), m = (long)length_of(&held.views[1]), K = (long)length_of(&held.views[2]);
+    }
+    Columns X = columns_of(&held, ox, orow, ostart, n, m);
+    const double *p = float64_in(&held, op, "p", n * K), *G = float64_in(&held, oG, "G", m * K);
+    double *A = float64_out(&held, oA, "A", m * K);
+    const double *l2 = float64_in(&held, o2, "l2", m), *lower = float64_in(&held, olow, "lower", m);
+    const double *upper = float64_in(&held, oup, "upper", m);
+    double *work = float64_out(&held, owork, "work", n * (K + 1) + 3 * K + (2 * m + 1) * K);
+    if (held.failed) return release(&held);
+    int done;
+    Py_BEGIN_ALLOW_THREADS
+    done = descend_softmax(&X, m, K, s, p, intercept, A, G, G0, l1, l2, lower, upper, joint, work, plan);
+    Py_END_ALLOW_THREADS
+    release(&held);
+    return PyBool_FromLong(done);
+}

@@ -1,0 +1,205 @@
+"""Minimise J over all columns by working on few of them, and prove the gap over all.
+
+The working set is the support and the worst violators of the conditions of a minimum, from FIRST on, doubling.  Slopes
+R = −Xᵗ s v of the other columns are linear in v: passes over X at v₁, …, v_k tell them at all points of their span, and
+
+    |R_j(v) − Σ c_i R_j(v_i)| ≤ ‖x_j‖_s ‖v − Σ c_i v_i‖_s,        Σ c_i = 1,
+
+with the c that bring the span nearest to v.  Columns whose slopes that bound keeps below l₁ are safely screened: they
+need no look.  Along a path of λ the slopes go on nearly straight, so that what is left is of second order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from discriminant.data.working_columns import AllColumns
+from discriminant.optimize.proximal_newton import RowLoss, SetSolver, State
+from discriminant.penalties.separable import SeparablePenalty
+from discriminant.protocols import Array
+
+MOST_ROUNDS = 200  # a guard against a loop, not a setting
+FIRST = 50  # groups in the first working set
+SHARE = 0.1  # of the gap over all columns that may be left on the working set before others are looked at
+MARGIN = 0.5  # of the fall of λ: slopes so near to their l₁ are taken for likely to reach it
+PASSES = 4  # that the span is made of
+MOST_WEIGHT = 10.0  # Σ|c| beyond which rounding in the passes is no longer nothing
+
+
+class Screening:
+    """What the last passes over all columns saw."""
+
+    def __init__(self, source: AllColumns, s: Array, intercept: bool) -> None:
+        self.source, self.s, self.intercept = source, s, intercept
+        self.passes = 0.0
+        self.seen: list[tuple[Array, Array]] = []  # (v, R)
+        self._norms: Array | None = None
+
+    @property
+    def norms(self) -> Array:
+        if self._norms is None:
+            self._norms = self.source.norms(self.s, centred=self.intercept)
+        return self._norms
+
+    def look(self, v: Array) -> Array:
+        """R at v (n, q), in a pass."""
+        R = -self.source.adjoint(self.s[:, None] * v)
+        self.passes += 1
+        self.seen = [*self.seen[1 - PASSES :], (v.copy(), R)]
+        return R
+
+    def near(self, v: Array) -> tuple[Array, Array]:
+        """(R where the span is nearest to v, how far that is in each output)."""
+        last, R = self.seen[-1]
+        rest = v - last
+        if len(self.seen) > 1 and rest.any():
+            steps = [(u - last, Q - R) for u, Q in self.seen[:-1]]
+            dv = np.stack([step.ravel() for step, _ in steps])
+            weighted = dv * np.repeat(self.s, v.shape[1])
+            c = np.linalg.lstsq(weighted @ dv.T, weighted @ rest.ravel(), rcond=1e-12)[0]
+            if np.abs(c).sum() < MOST_WEIGHT:
+                rest = rest - (c @ dv).reshape(v.shape)
+                for each, (_, dR) in zip(c, steps, strict=True):
+                    R = R + each * dR
+        return R, np.sqrt(np.maximum(self.s @ np.square(rest), 0))
+
+    def suspects(self, v: Array, penalty: SeparablePenalty, inside: Array) -> tuple[Array, Array]:
+        """(groups outside the working set whose slopes could exceed l₁, those slopes)."""
+        if not self.seen:
+            self.look(v)
+        for _ in range(2):
+            R, far = self.near(v)
+            most = penalty.arranged(np.abs(R) + self.norms[:, None] * far if far.any() else np.abs(R))
+            over = (penalty.lengths(most) if penalty.joint else penalty.largest(most)) - penalty.l1
+            over[inside] = -np.inf
+            groups = np.flatnonzero(over > 0)
+            features = penalty.features(groups)
+            if len(groups) == 0 or not far.any():
+                return groups, R[features]
+            found = self.source.some_adjoint(features, self.s[:, None] * v)
+            if found is not None:
+                self.passes += len(features) / max(self.source.d, 1)
+                return groups, -found
+            self.look(v)
+        raise AssertionError("a slope where it was looked at is exact")
+
+
+class WorkingSet:
+    """A fit of J at one λ or at many, each begun where the last one ended."""
+
+    def __init__(self, source: AllColumns, loss: RowLoss, penalty: SeparablePenalty, intercept: bool = True) -> None:
+        self.source, self.loss, self.penalty = source, loss, penalty
+        self.set = SetSolver(source.working_set(loss.q), loss, penalty, intercept)
+        self.screening = Screening(source, loss.s, intercept)
+        self.records: list[tuple[float, ...]] = []  # (steps, J, gap, λ, passes) after each round
+        self._trail: list[tuple[float, Array]] = []  # (λ, weights) of the last two answers
+
+    @property
+    def passes(self) -> float:
+        """Over all columns."""
+        return self.screening.passes
+
+    def start(self) -> float:
+        """Fit what is not penalised at all, and tell λ_max: the least λ at which nothing else enters."""
+        free = np.flatnonzero(self.penalty.free)
+        self.set.enter(free)
+        self.set.settle()
+        if len(free):
+            self.set.minimize(1.0, 1e-10)
+        R = self.screening.look(self.set.evaluate(1.0).dual)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pull = self.penalty.violation(self.penalty.arranged(R)) + self.penalty.l1
+            ratio = np.where(self.penalty.l1 > 0, pull / self.penalty.l1, 0.0)
+        return float(ratio.max(initial=0.0))
+
+    def move_to(self, weights: Array, intercepts: Array) -> None:
+        """Stand at inner weights (d, q) and intercepts (q,)."""
+        position = np.empty(len(weights), dtype=np.intp)
+        position[self.penalty.order] = np.repeat(np.arange(self.penalty.n_groups), self.penalty.sizes)
+        self.set.enter(np.unique(position[weights.any(axis=1)]))
+        self.set.move_to(weights[self.set.columns.features].copy(), intercepts.copy())
+
+    def solve(self, strength: float, tol: float, previous: float | None = None, *, exact: bool = False) -> State:
+        """Minimise J at λ = strength until the gap over all columns is ≤ tol·|J|; ``exact``: to the last digits."""
+        straight = self._go_on(strength)
+        if self.screening.seen:
+            self._enter_likely(strength, strength if previous is None else previous, straight)
+        left, goal = np.inf, max(0.5 * tol, SHARE)
+        for _ in range(MOST_ROUNDS):
+            here, missing = self._check(self.set.minimize(strength, goal, least=int(straight)), strength)
+            self.records.append((self.set.steps, here.J, here.gap, strength, self.passes))
+            before, left = left, here.gap / max(abs(here.J), 1e-300)
+            if left <= tol or (len(missing) == 0 and (goal <= 0.5 * tol or left > 0.9 * before)):
+                break
+            self.set.enter(missing)
+            goal, straight = max(0.5 * tol, SHARE * left), False
+        if exact:
+            here, _ = self._check(self.set.finish(strength), strength)
+        J = self.set.settle() + self.set.picked.times(strength).value(self.set.A)
+        self._trail = [*self._trail[-1:], (strength, self.set.A)]
+        return replace(here, J=J, gap=max(here.gap - (here.J - J), 0.0))
+
+    def _check(self, here: State, strength: float) -> tuple[State, Array]:
+        """(what is known, with the gap over all columns; the groups that must enter)."""
+        none = np.empty(0, dtype=np.intp)
+        if len(self.set.groups) == self.penalty.n_groups:
+            return here, none
+        groups, R = self.screening.suspects(here.dual, self.penalty.times(strength), self.set.inside)
+        outside = self.penalty.pick(groups).times(strength)
+        violation = outside.violation(R)
+        if not (violation > 0).any():  # the domain of Ω* is not left, and Ω* counts nothing
+            return here, none
+        inside = self.set.picked.times(strength)
+        scale = min(inside.scale(here.R_dual), outside.scale(R))
+        conjugates = inside.conjugate(scale * here.R_dual) + outside.conjugate(scale * R)
+        bound = max(self.loss.dual(scale * here.dual) - conjugates, self.set.least)
+        order = np.argsort(-violation)
+        order = order[violation[order] > 0][: max(FIRST, len(self.set.groups))]
+        return replace(here, gap=max(here.J - bound, 0.0)), groups[order]
+
+    # Where a path leads
+
+    def _go_on(self, strength: float) -> bool:
+        """Begin where the last two answers lead: weights that are not zero go on nearly straight; whether they did."""
+        if len(self._trail) < 2 or self._trail[1][1] is not self.set.A:
+            return False
+        (first, A_first), (last, A) = self._trail
+        if not strength < last < first:
+            return False
+        known = A[: len(A_first)]
+        D = (known - A_first) * (last - strength) / (first - last)
+        D[(A_first == 0) | (known == 0) | (np.sign(known + D) != np.sign(known))] = 0.0
+        ahead = A.copy()
+        ahead[: len(D)] += D
+        ahead = np.clip(ahead, self.set.picked.lower[:, None], self.set.picked.upper[:, None])
+        self.set.A, self.set.z = ahead, self.set.z + self.set.columns.dot(ahead - A)
+        return True
+
+    def _enter_likely(self, strength: float, previous: float, straight: bool) -> None:
+        """The strong rule: a slope can hardly have grown by more than its l₁ fell.
+
+        Where the weights went ahead along the path, the slopes there are known but for a little.
+        """
+        if straight:
+            R = self.screening.near(self.loss.value_and_slope(self.set.z)[1])[0]
+            held = self.penalty.times(strength - MARGIN * max(previous - strength, 0.0))
+        else:
+            R = self.screening.seen[-1][1]
+            held = self.penalty.times(max(2 * strength - previous, 0.5 * strength))
+        likely = held.violation(self.penalty.arranged(R))
+        likely[self.set.inside] = -np.inf
+        chosen = np.flatnonzero(likely > 0)
+        self.set.enter(chosen[np.argsort(-likely[chosen])[: max(FIRST, len(self.set.groups))]])
+
+    # The answer
+
+    def weights(self, out: Array) -> None:
+        """Write the user's weights, the intercept at the centre, into zeros (1 + d, q).
+
+        Softmax intercepts are centred, on whose sum nothing depends.
+        """
+        b, features = self.set.b, self.set.columns.features
+        out[0] = b - (b.mean() if self.loss.q > 1 and self.set.intercept else 0.0)
+        out[1 + features] = self.set.A / self.source.unit[features][:, None]

@@ -1,0 +1,117 @@
+"""The working set: what earlier passes prove of columns outside it, and that paths which rest on it hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+from discriminant import logistic_path
+from discriminant.data import make_blocks
+from discriminant.data.working_columns import AllColumns
+from discriminant.optimize.working_set import PASSES, Screening
+
+
+def rows(n=400, d=900, density=0.03, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sparse.random(n, d, density=density, random_state=seed, format="csr", data_rvs=rng.standard_normal)
+    weights = rng.standard_normal(d) * (rng.random(d) < 0.2)
+    return X, (X @ weights + rng.logistic(size=n) > 0).astype(int)
+
+
+@pytest.mark.parametrize("q", [1, 3])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_slopes_are_as_near_as_is_claimed(kind, q):
+    X, _ = rows()
+    rng = np.random.default_rng(1)
+    source = AllColumns(make_blocks(X if kind == "sparse" else X.toarray()), None, np.full(X.shape[1], 2.0))
+    s = rng.random(X.shape[0])
+    s /= s.sum()
+    screening = Screening(source, s, True)
+    v, drift = rng.standard_normal((len(s), q)), 0.1 * rng.standard_normal((len(s), q))
+    v, drift = v - s @ v, drift - s @ drift  # norms are about the mean: slopes of dual points sum to nothing
+    for step in range(PASSES + 2):
+        screening.look(v + step * drift)
+    noise = 1e-3 * rng.standard_normal(v.shape)
+    at = v + 7.3 * drift + noise - s @ noise
+    R, far = screening.near(at)
+    exact = -(X.T @ (s[:, None] * at)) / 2.0
+    assert screening.passes == PASSES + 2
+    assert (far < 2e-3).all()  # the span went along: nothing but the noise is left
+    assert (np.abs(R - exact) <= screening.norms[:, None] * far * (1 + 1e-9) + 1e-12).all()
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_norms_bound_how_far_a_slope_moves(kind):
+    X, _ = rows(n=80, d=40)
+    source = AllColumns(make_blocks(X if kind == "sparse" else X.toarray()), None, np.ones(40))
+    s = np.full(80, 1 / 80)
+    dense = X.toarray()
+    np.testing.assert_allclose(source.norms(s, centred=True), dense.std(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(source.norms(s, centred=False), np.sqrt(np.square(dense).mean(axis=0)))
+
+
+def test_a_path_of_sparse_rows_is_that_of_the_same_rows_written_out():
+    X, y = rows()
+    found = logistic_path(X, y, n_lambdas=30, ratio=0.02, tol=1e-7)
+    other = logistic_path(X.toarray(), y, lambdas=found.lambdas, tol=1e-7)
+    assert (found.coefs[-1] != 0).sum() > 200
+    assert found.certified.all()
+    np.testing.assert_allclose(found.objectives, other.objectives, rtol=2e-7)
+    np.testing.assert_allclose(found.coefs, other.coefs, atol=2e-2)
+
+
+def test_gaps_of_a_sparse_path_are_true():
+    X, y = rows(seed=2)
+    found = logistic_path(X, y, n_lambdas=25, ratio=0.02, tol=1e-3)
+    best = logistic_path(X, y, lambdas=found.lambdas, tol=1e-10)
+    for i, strength in enumerate(found.lambdas):
+        z = X @ found.coefs[i, 0] + found.intercepts[i, 0]
+        J = np.logaddexp(0, z).mean() - (y * z).mean() + strength * np.abs(found.coefs[i]).sum()
+        assert pytest.approx(found.objectives[i], rel=1e-12) == J
+        assert -1e-12 <= J - best.objectives[i] <= found.gaps[i] + 1e-10
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_groups_of_one_in_any_order_change_nothing(kind):
+    X, y = rows(n=300, d=300)
+    X = X if kind == "sparse" else X.toarray()
+    plain = logistic_path(X, y, n_lambdas=10, ratio=0.05)
+    order = np.random.default_rng(0).permutation(300)
+    mixed = logistic_path(X, y, lambdas=plain.lambdas, groups=[(int(j),) for j in order[:100]])
+    np.testing.assert_allclose(mixed.objectives, plain.objectives, rtol=1e-7)
+    np.testing.assert_allclose(mixed.coefs, plain.coefs, atol=1e-3)
+
+
+def exact_minimum(X, y, strength, start):
+    """The least J of an L1 fit in extended precision: Newton's steps on the support of an answer that is near."""
+    X, y = X.astype(np.longdouble), y.astype(np.longdouble)
+    S = np.flatnonzero(start[1:])
+    Y = np.hstack([np.ones((len(X), 1), dtype=np.longdouble), X[:, S]])
+    a = start[np.concatenate([[0], 1 + S])].astype(np.longdouble)
+    level = strength * np.sign(a)
+    level[0] = 0
+    for _ in range(8):
+        p = 1 / (1 + np.exp(-Y @ a))
+        H = Y.T @ ((p * (1 - p))[:, None] * Y) / len(X)
+        a = a - np.linalg.solve(H.astype(float), (Y.T @ (p - y) / len(X) + level).astype(float))
+    z = Y @ a
+    R = X.T @ (y - 1 / (1 + np.exp(-z))) / len(X)
+    assert (np.sign(a[1:]) == np.sign(start[1 + S])).all()
+    assert np.abs(R).max() <= strength * (1 + 1e-12)  # so that it is the minimum
+    return float((np.log1p(np.exp(-np.abs(z))) + np.maximum(z, 0) - y * z).mean() + strength * np.abs(a[1:]).sum())
+
+
+@pytest.mark.parametrize(("n", "d"), [(80, 200), (400, 40)])
+@pytest.mark.parametrize("tol", [0.3, 1e-2, 1e-4, 1e-8])
+def test_a_gap_bounds_the_distance_from_the_minimum_in_extended_precision(n, d, tol):
+    rng = np.random.default_rng(n)
+    X = rng.standard_normal((n, d))
+    y = (X[:, :3].sum(axis=1) + rng.logistic(size=n) > 0).astype(int)
+    best = logistic_path(X, y, n_lambdas=5, ratio=0.1, tol=1e-13)
+    found = logistic_path(X, y, lambdas=best.lambdas, tol=tol)
+    for i in (1, 4):
+        start = np.concatenate([best.intercepts[i], best.coefs[i, 0]])
+        least = exact_minimum(X, y, best.lambdas[i], start)
+        assert -1e-14 <= found.objectives[i] - least <= found.gaps[i] + 1e-15
+        assert found.gaps[i] <= tol * found.objectives[i]
