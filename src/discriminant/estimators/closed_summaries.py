@@ -50,13 +50,27 @@ class LeastSquaresInference:
 
         Parameters
         ----------
-        X, y, sample_weight
-            The rows of the fit: needed for HC covariances and the bootstrap only.  Weights count as repetitions.
-        covariance : {"model", "HC0", "HC1", "HC2", "HC3"}
-            Equal residual variances, or robust to unequal ones.
-        intervals : {"wald", "bootstrap"}
-        level, draws, random_state
-            Of the intervals; number of refits and seed of the bootstrap.
+        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        covariance : {"model", "HC0", "HC1"}, default="model"
+            With one variance of the residuals, or robust.
+        intervals : {"wald", "bootstrap"}, default="wald"
+            From Student's t, or from refits on rows drawn with replacement.
+        level : float, default=0.95
+            Of the intervals.
+        draws : int, default=200
+            Refits of the bootstrap.
+        random_state : int, default=0
+            Seed of the bootstrap.
+
+        Returns
+        -------
+        Summary
+            A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
         """
         from discriminant.inference.linear_summary import HC, Named, check_kind, ols_summary
 
@@ -154,6 +168,28 @@ class GaussianInference(Uncertain):
 
         The class moments suffice; X, y and sample_weight are for intervals="bootstrap", which refits ``draws`` times
         and assumes nothing of the classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        intervals : {"wald", "bootstrap"}, default="wald"
+            By the delta method, or from refits on rows drawn with replacement.
+        level : float, default=0.95
+            Of the intervals.
+        draws : int, default=200
+            Refits of the bootstrap.
+        random_state : int, default=0
+            Seed of the bootstrap.
+
+        Returns
+        -------
+        Summary
+            A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
         """
         from discriminant.inference.linear_summary import GaussianFit, Named, gaussian_summary
 
@@ -202,7 +238,30 @@ class FisherInference:
         draws: int = 200,
         random_state: int = 0,
     ) -> Summary:
-        """The weights of Fisher's direction (two classes), standard errors, Wald tests and intervals, as a table."""
+        """The weights of Fisher's direction (two classes), standard errors, Wald tests and intervals, as a table.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        intervals : {"wald", "bootstrap"}, default="wald"
+            By the delta method, or from refits on rows drawn with replacement.
+        level : float, default=0.95
+            Of the intervals.
+        draws : int, default=200
+            Refits of the bootstrap.
+        random_state : int, default=0
+            Seed of the bootstrap.
+
+        Returns
+        -------
+        Summary
+            A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
+        """
         from discriminant.inference.linear_summary import GaussianFit, Named, gaussian_summary
 
         check_is_fitted(self)

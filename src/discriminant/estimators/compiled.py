@@ -39,13 +39,40 @@ class Compiled:
                 setattr(cls, name, wrap(own))
 
     def scorer(self) -> Any:
-        """The fitted model as a function of one row, everything folded into one weight matrix; see ``Scorer``."""
+        """The fitted model as a function of one row, everything folded into one weight matrix.
+
+        Returns
+        -------
+        Scorer
+            A callable for single rows and batches, without checks of scikit-learn's kind.
+
+        See Also
+        --------
+        discriminant.scorer : The function behind it.
+        """
         return discriminant.scorer(self)
 
     def explain(self, X: Any, reference: Any = None) -> Any:
-        """What each attribute adds to the scores of each row, w_j (φ_j(x) − r_j); see ``Contributions``.
+        """What each attribute adds to the scores of each row, w_j (φ_j(x) − r_j).
 
-        The reference r is a point, such as the mean row; without it the centre of the fit, or the origin.
+        Together with the score of the reference r the contributions add up to the score (Alpaydin 10.1).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        reference : array-like of shape (d̂,) or None, default=None
+            r, such as the mean row; None: the centre of the fit, or the origin.
+
+        Returns
+        -------
+        Contributions
+            An array of contributions with names.
+
+        Raises
+        ------
+        AttributeError
+            Where the fitted classifier has no linear discriminant.
         """
         from discriminant.data import as_rows
         from discriminant.estimators.inputs import read_rows, require_fitted
@@ -61,14 +88,49 @@ class Compiled:
         return found.contributions(rows.columns(np.arange(rows.shape[1])), reference)
 
     def report(self, X: Any, y: Any, *, title: str = "", feature_names: Any = None) -> Any:
-        """One HTML page on what the fitted model is worth on the rows X with labels y; see ``make_report``.
+        """One HTML page on what the fitted model is worth on these rows.
 
         In a notebook it shows itself; ``.save(path)`` writes it, ``.html`` is its text.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        title : str, default=""
+            The heading of the page.
+        feature_names : sequence of d str or None, default=None
+            Names of the columns; None: those of X or of the fit.
+
+        Returns
+        -------
+        Report
+            The page.
+
+        See Also
+        --------
+        discriminant.report.make_report : The same for any fitted classifier.
         """
         return discriminant.report.make_report(self, X, y, title=title, feature_names=feature_names)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows (by weight) that are classified rightly."""
+        """The accuracy: the share of rows, by weight, that are classified rightly.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
         source = find_source(X)
         if source is not None:
             return _score(self, source, y, sample_weight)

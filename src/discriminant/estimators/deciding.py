@@ -39,14 +39,36 @@ class Deciding(Compiled):
         return tags
 
     def decision_function(self, X: Any) -> Array:
-        """Class scores (n, K); two classes: (n,), positive for ``classes_[1]``."""
+        """The score of each class; for two classes their difference, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; of two classes, positive for ``classes_[1]``.
+        """
         rows = self._checked(X)
         return (
             self.discriminant_.decision_function(rows) if self._plain else self._rule.decision_function(self._z(rows))
         )
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest score; with the decoder "unanimous" ``reject_label`` unless exactly one agrees."""
+        """The class of the largest score; with the decoder "unanimous" ``reject_label`` unless exactly one agrees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+        """
         rows = self._checked(X)
         if self._unanimous:
             rule, labels = self._rule, label_array([*self.classes_.tolist(), self._reject_label()])
@@ -55,7 +77,18 @@ class Deciding(Compiled):
         return self.discriminant_.predict(rows) if self._plain else self._rule.labels(self._z(rows))
 
     def outputs(self, X: Any) -> Array:
-        """z (n, q): the scores of the outputs themselves, before the decoder."""
+        """z, the scores of the outputs themselves, before the decoder.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            One column for each output.
+        """
         return self._z(self._checked(X))
 
     def _has_posteriors(self) -> bool:
@@ -71,13 +104,38 @@ class Deciding(Compiled):
 
     @available_if(_has_posteriors)
     def predict_proba(self, X: Any) -> Array:
-        """P(C_k|x), (n, K), in float64; pairwise outputs are coupled by Wu, Lin and Weng's second method."""
+        """P(C_k|x), in float64.
+
+        Pairwise outputs are coupled by Wu, Lin and Weng's second method.  Defined where the criterion gives
+        probabilities.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row, in the order of ``classes_``.
+        """
         z = self._z(self._checked(X), np.float64)
         return couple_pairwise(sigmoid(z)) if self._pairwise_logistic else self._rule.posteriors(z)
 
     @available_if(_has_posteriors)
     def predict_log_proba(self, X: Any) -> Array:
-        """log P(C_k|x), (n, K)."""
+        """log P(C_k|x), where the criterion gives probabilities.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities, in the order of ``classes_``.
+        """
         z = self._z(self._checked(X), np.float64)
         if self._pairwise_logistic:
             with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf

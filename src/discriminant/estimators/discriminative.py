@@ -80,7 +80,29 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
+        """Minimise J over the rows and their labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            Where the rows cannot be learned from; the sentence names the column, class or row.
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
+        """
         task = self._task(self._read(X, y, sample_weight))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in J, and is told with its column
             solution = self._solve(task)
@@ -94,7 +116,22 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
         return solution
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
-        """Which optimizer ``fit`` would use on these data, and why."""
+        """Which optimizer ``fit`` would use on these data, and why.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        Choice
+            With ``method`` and ``why``; its text says both.
+        """
         require_valid(self)
         before = dict(self.__dict__)
         try:

@@ -42,47 +42,79 @@ from discriminant.protocols import Array, Certificate
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference, MomentClassifier):
     """Fisher's linear discriminant: a projection, and a decision on it.
 
+    The axes W maximise Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)}, the spread between the classes over that within; for two classes
+    w ∝ S_W⁻¹(m_1 − m_0) (PRML 4.1.4, Alpaydin 6.8, Duda, Hart and Stork 3.8.2).
+
     Parameters
     ----------
-    threshold : {"gaussian", "pooled", "midpoint", "equal-error", "mean"}
+    threshold : {"gaussian", "pooled", "midpoint", "equal-error", "mean"}, default="gaussian"
         Where two classes part on the projection.  "gaussian": where Gaussians fitted to the projected classes, each
         with its own variance, weighted by the priors, cross.  "pooled": the same with one variance, which makes the
         decision that of ``LinearDiscriminantAnalysis``.  "midpoint": half way between the means.  "equal-error": where
         both Gaussians have the same error rate.  "mean": at the overall mean, where least squares on the targets N/N_1,
         −N/N_0 has it.  Three classes and more: the nearest mean on the axes, with priors ("gaussian", "pooled") or
         without ("midpoint").
-    direction : {"fisher", "mean-difference"}
+    direction : {"fisher", "mean-difference"}, default="fisher"
         "mean-difference" ignores the spread within the classes: w ∝ m_1 − m_0, for K classes the principal axes of the
         means.  The baseline that fails where columns are strongly correlated.
-    priors : array-like (K,) or mapping, optional
-        Class priors; class frequencies where not given.  They weight S_B in the axes of three classes and more.
-    n_components : int, optional
-        Number of axes, for ``transform`` and for the decision; at most min(K − 1, d).
-    tol : float, optional
+    priors : array-like of shape (K,), mapping or None, default=None
+        Class priors; None: the class frequencies.  They weight S_B in the axes of three classes and more.
+    n_components : int or None, default=None
+        Number of axes, for ``transform`` and for the decision; None: min(K − 1, d), which is the most.
+    tol : float or None, default=None
         Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
-    basis : None, text, function or transformer
+    basis : None, str, callable or transformer, default=None
         φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
 
     Attributes
     ----------
-    scalings_ : (d, m)
-        The axes; within-class variance 1 along each (direction "fisher"), or of unit length ("mean-difference").
-    coef_, intercept_
-        Two classes: slope and intercept of the log odds of Gaussians with one variance on the projection, positive for
-        ``classes_[1]``, with the threshold asked for; w = Σ⁻¹(m_1 − m_0) with Σ = S_W/N.  Else one row for each class.
-    within_scatter_, between_scatter_, total_scatter_ : (d, d)
-        S_W, S_B and S_T.
     criterion_ : float
         Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)} of the axes W.
-    eigenvalues_, explained_variance_ratio_ : (m,)
-        Between-class over within-class variance along each axis; the share of each in all between-class variance.
-    projected_means_ : (K, m)
-        The class means as ``transform`` shows them.
     threshold_ : float
         Two classes: the value of ``transform`` at which the decision changes.
-    projected_variances_ : (2,)
+    scalings_ : ndarray of shape (d, m)
+        The axes; within-class variance 1 along each (direction "fisher"), or of unit length ("mean-difference").
+    coef_ : ndarray of shape (1, d) or (K, d)
+        Two classes: the slope of the log odds of Gaussians with one variance on the projection, positive for
+        ``classes_[1]``; w = Σ⁻¹(m_1 − m_0) with Σ = S_W/N.  Else one row for each class.
+    intercept_ : ndarray of shape (1,) or (K,)
+        The intercepts, with the threshold asked for.
+    within_scatter_, between_scatter_, total_scatter_ : ndarray of shape (d, d)
+        S_W, S_B and S_T.
+    eigenvalues_ : ndarray of shape (m,)
+        Between-class over within-class variance along each axis.
+    explained_variance_ratio_ : ndarray of shape (m,)
+        The share of each axis in all between-class variance.
+    projected_means_ : ndarray of shape (K, m)
+        The class means as ``transform`` shows them.
+    projected_variances_ : ndarray of shape (2,)
         Two classes, thresholds "gaussian" and "equal-error": the variance of each class along the axis.
-    classes_, priors_, means_, xbar_, discriminant_, moments_
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    priors_ : ndarray of shape (K,)
+        The class priors.
+    means_ : ndarray of shape (K, d)
+        The class means.
+    xbar_ : ndarray of shape (d,)
+        The overall mean, weighted by the priors.
+    discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
+    moments_ : ClassMoments
+        Counts, means and scatters of the classes: what ``partial_fit`` and ``merge`` add to.
+    certificate_ : Certificate
+        J is minus the criterion, its least value minus the sum of all eigenvalues of S_W⁻¹ S_B.
+    history_ : History
+        Empty: a closed form takes no steps.
+    n_iter_ : int
+        1: a closed form is one step.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
+
+    See Also
+    --------
+    LinearDiscriminantAnalysis : The Gaussian model, with posteriors.
 
     Examples
     --------
@@ -123,13 +155,52 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
+        """Learn the axes and the threshold from one pass over the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            Where the rows cannot be learned from; the sentence names the column, class or row.
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
+        """
         sample = self._read(X, y, sample_weight)
         return self._learn(self._moments(sample), sample.classes, sample.dtype, sample)
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows; the result is that of one fit on all of them.  ``classes`` on the first call."""
+        """Learn more rows; the result is that of one fit on all of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        classes : array-like of shape (K,) or None, default=None
+            All labels; needed on the first call only.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         known = self._classes_for(y, classes)
         sample = self._read(X, y, sample_weight, known)
         moments = self._moments(sample)
@@ -142,23 +213,67 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
 
     @all_or_nothing
     def merge(self, other: Self) -> Self:
-        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal."""
+        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal.
+
+        Parameters
+        ----------
+        other : FisherDiscriminant
+            Fitted, with the same parameters and columns.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         return self._learn(self._merged(other), self.classes_, self.means_.dtype, None)
 
     # Prediction
 
     def decision_function(self, X: Any) -> Array:
-        """Class scores (n, K); for two classes (n,), positive for ``classes_[1]``."""
+        """The score of each class; for two classes one, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; of two classes, positive for ``classes_[1]``.
+        """
         rows = self._checked_rows(X)
         return self.discriminant_.decision_function(rows)
 
     def predict(self, X: Any) -> Array:
-        """The class of the nearest mean on the axes, or on whose side of the threshold the row lies."""
+        """The class of the nearest mean on the axes, or on whose side of the threshold the row lies.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+        """
         rows = self._checked_rows(X)
         return self.discriminant_.predict(rows)
 
     def transform(self, X: Any) -> Array:
-        """Coordinates on the axes, measured from the overall mean."""
+        """Coordinates on the axes, measured from the overall mean.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            The projections.
+        """
         rows = self._checked_rows(X)
         return self._map.apply(_itself, rows, self._n_features_out, self.coef_.dtype)
 
@@ -188,23 +303,34 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
 
     @property
     def within_scatter_(self) -> Array:
-        """S_W (d, d)."""
+        """S_W, of shape (d, d)."""
         check_is_fitted(self, "moments_")
         return self.moments_.in_units_of_X(self.moments_.pooled().scatter)
 
     @property
     def between_scatter_(self) -> Array:
-        """S_B (d, d)."""
+        """S_B, of shape (d, d)."""
         check_is_fitted(self, "moments_")
         return self.moments_.in_units_of_X(self.moments_.between())
 
     @property
     def total_scatter_(self) -> Array:
-        """S_T = S_W + S_B, (d, d)."""
+        """S_T = S_W + S_B, of shape (d, d)."""
         return self.within_scatter_ + self.between_scatter_
 
     def criterion(self, directions: Any) -> float:
-        """Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)} of any directions W, (d,) or (d, m), on the training rows."""
+        """Fisher's criterion Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)} of any directions W, on the training rows.
+
+        Parameters
+        ----------
+        directions : array-like of shape (d,) or (d, m)
+            W.
+
+        Returns
+        -------
+        float
+            The criterion.
+        """
         check_is_fitted(self)
         W = np.asarray(directions, dtype=np.float64)
         return trace_criterion(self.moments_, W[:, None] if W.ndim == 1 else W)

@@ -38,26 +38,76 @@ class GaussianClassifier(MomentClassifier):
         raise NotImplementedError(f"{type(self).__name__} must say how its classes score a row.")
 
     def decision_function(self, X: Any) -> Array:
-        """Class scores (n, K), the logarithms of the posteriors up to a shared constant; two classes: log odds (n,)."""
+        """The logarithms of the posteriors up to a shared constant; for two classes the log odds.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; of two classes, positive for ``classes_[1]``.
+        """
         scores = self._joint_log_likelihood(self._checked_rows(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any, priors: Any = None) -> Array:
-        """The class of the largest posterior, under the training priors or those given here."""
+        """The class of the largest posterior, under the training priors or those given here.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        priors : array-like of shape (K,), mapping or None, default=None
+            Class priors to decide under; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+        """
         scores = self._joint_log_likelihood(self._checked_rows(X))
         if priors is not None:
             scores = shift_log_posteriors(log_softmax(scores), self.priors_, check_priors(priors, self.classes_))
         return np.asarray(self.classes_.take(largest(scores)))
 
     def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
-        """log P(C_k|x), (n, K): finite in the far tail, under the training priors or those given here."""
+        """log P(C_k|x), finite in the far tail, under the training priors or those given here.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        priors : array-like of shape (K,), mapping or None, default=None
+            Class priors to decide under; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities, in the order of ``classes_``.
+        """
         log_posteriors = log_softmax(self._joint_log_likelihood(self._checked_rows(X)))
         if priors is None:
             return log_posteriors
         return shift_log_posteriors(log_posteriors, self.priors_, check_priors(priors, self.classes_))
 
     def predict_proba(self, X: Any, priors: Any = None) -> Array:
-        """P(C_k|x), (n, K), under the training priors or those given here."""
+        """P(C_k|x), under the training priors or those given here.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        priors : array-like of shape (K,), mapping or None, default=None
+            Class priors to decide under; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row, in the order of ``classes_``.
+        """
         if priors is None:
             return softmax(self._joint_log_likelihood(self._checked_rows(X)))
         return np.exp(self.predict_log_proba(X, priors))
@@ -101,21 +151,81 @@ class GaussianClassifier(MomentClassifier):
         raise NotImplementedError(f"{type(self).__name__} has no closed-form leave-one-out.")
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """log posteriors of each training row under the model learned without it, in closed form."""
+        """The log posteriors of each training row under the model learned without it, in closed form.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities, in the order of ``classes_``.
+        """
         check_is_fitted(self)
         return log_softmax(self._deleted_scores(X, y, sample_weight))
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Posteriors of each training row under the model learned without it, in closed form."""
+        """The posteriors of each training row under the model learned without it, in closed form.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row, in the order of ``classes_``.
+        """
         return np.exp(self.loo_predict_log_proba(X, y, sample_weight))
 
     def loo_predict(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """The class of each training row under the model learned without it, in closed form."""
+        """The class of each training row under the model learned without it, in closed form.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+        """
         check_is_fitted(self)
         return np.asarray(self.classes_.take(self._deleted_scores(X, y, sample_weight).argmax(axis=1)))
 
     def loo_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Leave-one-out accuracy on the training rows."""
+        """The leave-one-out accuracy on the training rows, in closed form.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
         hits = self.loo_predict(X, y, sample_weight) == np.asarray(y).ravel()
         return float(np.average(hits, weights=sample_weight))
 

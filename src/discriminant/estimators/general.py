@@ -30,48 +30,76 @@ from discriminant.protocols import Array
 class Discriminant(DiscriminativeClassifier):
     """argmin J for any parts that fit together; parts that do not are refused in a sentence.
 
+    J(A) = Σ w ℓ(t, z) / Σ w + λ Ω(A) over z = [1, φ(x)] A.  Every discriminative method of this package is one choice
+    of these parts, and this class takes any.
+
     Parameters
     ----------
-    basis : None, text, function or transformer
-        φ: "quadratic", "rbf:50", a basis of ``discriminant.bases`` or a transformer of scikit-learn.
-    criterion : str or criterion
-        ℓ(t, z): "logistic", "softmax", "squared", "sigmoid-squared", "perceptron", "quadratic", "relaxation", "hinge",
-        "squared-hinge", "kesler", "zero-one", or an instance of ``discriminant.criteria``.
-    penalty : None, str or penalty
+    basis : None, str, callable or transformer, default=None
+        φ: "quadratic", "rbf:50", a basis of ``discriminant.bases`` or a transformer of scikit-learn; None: the
+        columns.
+    criterion : str or Pointwise, default="logistic"
+        ℓ(t, z): "logistic", "softmax", "squared", "sigmoid-squared", "perceptron", "quadratic", "relaxation",
+        "hinge", "squared-hinge", "kesler", "zero-one", or an instance of ``discriminant.criteria``.
+    penalty : None, str or WeightPenalty, default=None
         λΩ(A): "ridge", "lasso", "elastic-net", "group", "jeffreys" (λ = 1), or an instance of
         ``discriminant.penalties``, such as ``Ridge(0.01)``.
-    coding : str, (K, q) matrix or coding
+    coding : str, array-like of shape (K, q) or ClassCoding, default="auto"
         "auto", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "machine" (Kesler's construction), "softmax".
-    optimizer : str or optimizer
+    optimizer : str or optimizer, default="auto"
         "auto", or an optimizer of ``discriminant.optimize`` by name or as an instance.
-    decoder : {"maximum", "sum", "votes", "unanimous"}, optional
-        How outputs name a class; the coding's own way unless given.  "sum" of raw pairwise scores is the textbook's
-        and weak: pairwise logistic on iris has 0.60 of the flowers right by it and 0.99 by votes.
-    reject_label : label, optional
-        What ``predict`` says with "unanimous" where not exactly one class is claimed: −1 or "reject" unless given.
-    class_weight : dict, "balanced" or None
-    fit_intercept : bool
-        False: hyperplanes through the origin.
-    start : None, "random" or (1+d̂, q) array
-        Where descent begins: zeros; uniform in (−0.01, 0.01), as in Alpaydin's figures 10.6 and 10.8; or these weights.
-    random_state : int, Generator or None
-        Of the random start.
-    warm_start : bool
+    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
+        How outputs name a class; None: the coding's own way.  "sum" of raw pairwise scores is the textbook's and
+        weak: pairwise logistic on iris has 0.60 of the flowers right by it and 0.99 by votes.
+    reject_label : label or None, default=None
+        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
+        "reject", as the labels are numbers or not.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
+    fit_intercept : bool, default=True
+        Whether there is an intercept; False: hyperplanes through the origin.
+    start : None, "random" or array-like of shape (1 + d̂, q), default=None
+        Where descent begins: zeros; uniform in (−0.01, 0.01), as in Alpaydin's figures 10.6 and 10.8; or these
+        weights.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of what is drawn at random.
+    warm_start : bool, default=False
         Start from the previous solution.
-    trace : bool
-        Keep weights and errors of every step in ``history_``.
-    callback : callable, optional
-        Told each step; stops the run by answering True.
+    trace : bool, default=False
+        Keep the weights and errors of every step in ``history_``.
+    callback : callable or None, default=None
+        Called with each ``Step``; stops the run by returning True.
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
-        As scikit-learn's; a row of ``coef_`` for each output, a column for each feature of φ.
+    coef_ : ndarray of shape (q, d̂)
+        The weights: a row for each output (one for two classes), a column for each feature of φ.
+    intercept_ : ndarray of shape (q,)
+        The intercept of each output.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    n_iter_ : int
+        Iterations of the optimizer.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
     discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
     certificate_ : Certificate
+        What is proved of the fit: objective, lower bound, gap, and a status sentence.
     history_ : History
-    coding_, criterion_
-        The parts as they were used.
+        One record for each iteration: objective, gradient norm, step.
+    coding_ : ClassCoding
+        The coding as it was used.
+    criterion_ : Pointwise
+        The criterion as it was used.
+
+    See Also
+    --------
+    LogisticRegression : The logistic criterion, with inference.
+    LinearMachine : Kesler's construction.
+    discriminant.criteria : The criteria to choose from.
 
     Examples
     --------

@@ -52,16 +52,44 @@ class Uncertain:
     def probability_interval(self, X: Any, summary: Summary, level: float = 0.95) -> Array:
         """Intervals for the probabilities of each row, from the covariance of a ``summary``.
 
-        Two classes: (n, 2), for P(classes_[1]|x).  More: (n, K, 2), for each class.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        summary : Summary
+            What ``summary`` of this model returned.
+        level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        ndarray of shape (n, 2), or (n, K, 2) for K > 2
+            Two classes: for P(classes_[1]|x).  More: for each class.
         """
         from discriminant.inference.intervals import probability_intervals
 
         return probability_intervals(summary, self._dense_rows(X), level)
 
     def boundary_interval(self, X: Any, column: Any, summary: Summary, level: float = 0.95) -> Array:
-        """(n, 3): the value of a column at which the log odds are zero, all else as in each row, and its interval.
+        """The value of a column at which the log odds are zero, all else as in each row, and its interval.
 
-        Fieller's: −inf and inf where the column's weight may be zero at this level.  Two classes.
+        By Fieller's method: −inf and inf where the column's weight may be zero at this level.  For two classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        column : str or int
+            The column, by name or position.
+        summary : Summary
+            What ``summary`` of this model returned.
+        level : float, default=0.95
+            Of the intervals.
+
+        Returns
+        -------
+        ndarray of shape (n, 3)
+            The value and the two ends of its interval.
         """
         from discriminant.inference.intervals import boundary_intervals
 
@@ -110,19 +138,33 @@ class Inferential(Uncertain):
 
         Parameters
         ----------
-        X, y, sample_weight
-            The rows of the fit; may be left out while the arrays handed to ``fit`` are still there.  Weights count as
-            repetitions of rows.
-        covariance : {"model", "HC0", "HC1", "cluster"}
+        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        covariance : {"model", "HC0", "HC1", "cluster"}, default="model"
             Inverse information, robust, or robust to dependence within ``groups``.
-        intervals : {"wald", "profile", "bootstrap"}
-            After a ridge, "wald" is the Laplace approximation to the posterior.  "bootstrap": ``draws`` refits on rows
-            drawn with replacement (seed ``random_state``), for any penalty.
-        tests : {"wald", "likelihood-ratio"}
-        level : float
+        intervals : {"wald", "profile", "bootstrap"}, default="wald"
+            After a ridge, "wald" is the Laplace approximation to the posterior.  "bootstrap": ``draws`` refits on
+            rows drawn with replacement, for any penalty.
+        tests : {"wald", "likelihood-ratio"}, default="wald"
+            Which test the p values are of.
+        level : float, default=0.95
             Of the intervals.
-        groups : labels (n,), optional
+        groups : array-like of shape (n,) or None, default=None
             The cluster of each row.
+        draws : int, default=200
+            Refits of the bootstrap.
+        random_state : int, default=0
+            Seed of the bootstrap.
+
+        Returns
+        -------
+        Summary
+            A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
+            Weights count as repetitions of rows.
         """
         from discriminant.inference.summary import Request, null_likelihood, summarise, summarise_limit
 
@@ -160,7 +202,24 @@ class Inferential(Uncertain):
         return bootstrap_summary(self, table, rows, contrasts, draws, seed)
 
     def diagnostics(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
-        """Residuals, leverages and Cook's distances of the rows of a two-class fit."""
+        """Residuals, leverages and Cook's distances of the rows of a two-class fit.
+
+        The arguments may be left out while the arrays handed to ``fit`` are still there.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        Diagnostics
+            An array for each measure.
+        """
         from discriminant.inference.diagnostics import diagnose
 
         self._require_maximum("residual, leverage or influence of a row")
@@ -171,6 +230,20 @@ class Inferential(Uncertain):
 
         No refit: an approximation, exact to second order in the row's leverage.  On iris and breast cancer (C = 1) it
         is within 0.003 of honest refits in probability, and a hundred times nearer for most rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row, in the order of ``classes_``.
         """
         from discriminant.inference.diagnostics import one_step_deletions
         from discriminant.inference.summary import ridge_curvature
@@ -194,7 +267,22 @@ class Inferential(Uncertain):
             )
 
     def loo_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Leave-one-out accuracy on the training rows, by one Newton step each."""
+        """The leave-one-out accuracy on the training rows, by one Newton step each.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
         estimator: Any = self
         chosen = estimator.classes_[self.loo_predict_proba(X, y, sample_weight).argmax(axis=1)]
         return float(np.average(chosen == np.asarray(y).ravel(), weights=sample_weight))

@@ -33,37 +33,62 @@ from discriminant.protocols import Array, Block
 class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
     """Minimum squared error: the linear discriminant a = Y†b, with ridge and any target coding.
 
+    argmin Σ w ½‖z − t‖² + α/2 ‖w‖² over z = Y A, in closed form from one pass (Duda, Hart and Stork 5.8, PRML 4.1.3).
+
     Parameters
     ----------
-    coding : {"auto", "two-class", "one-of-k", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "fisher"}, matrix or coding
-        The targets.  "auto": −1, +1 for two classes, one-of-K for more.  "one-of-k": 1 for the class, 0 for the others;
+    coding : str, array-like of shape (K, q) or ClassCoding, default="auto"
+        The targets: "auto", "two-class", "one-of-k", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "fisher", or a
+        matrix.  "auto": −1, +1 for two classes, one-of-K for more.  "one-of-k": 1 for the class, 0 for the others;
         the outputs sum to one.  "one-vs-rest": +1 and −1, as scikit-learn's RidgeClassifier.  "fisher": N/N_k and
-        −N/(N − N_k), which give Fisher's direction and, for two classes, w0 = −w·m.  A (K, q) matrix: any targets, NaN
-        where a class takes no part in an output.
-    alpha : float
+        −N/(N − N_k), which give Fisher's direction and, for two classes, w0 = −w·m.  A (K, q) matrix: any targets,
+        NaN where a class takes no part in an output.
+    alpha : float, default=0.0
         The penalty α‖w‖² in scikit-learn's scale (RidgeClassifier): beside the sum over rows, with a free intercept.
         In this package's J = Σw ½(z−t)² / Σw + λ/2 ‖w‖² it is λ = alpha / Σw.
-    margin : float, array-like (K,) or mapping, optional
-        b > 0: what the targets of each class are multiplied with; 1 where not given.  For two classes: targets −b_0 and
-        +b_1.  A margin for each row: ``fit(X, y, margin=b)``.
-    decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}, optional
-        How outputs name a class, where not in the coding's own way.
-    reject_label : label, optional
-        What ``predict`` says with "unanimous" where not exactly one class is claimed: −1 or "reject" unless given.
-    basis : None, text, function or transformer
+    margin : float, array-like of shape (K,), mapping or None, default=None
+        b > 0: what the targets of each class are multiplied with; None: 1.  For two classes: targets −b_0 and +b_1.
+        A margin for each row: ``fit(X, y, margin=b)``.
+    decoder : {"maximum", "sum", "votes", "unanimous", "nearest"} or None, default=None
+        How outputs name a class; None: the coding's own way.
+    reject_label : label or None, default=None
+        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
+        "reject", as the labels are numbers or not.
+    basis : None, str, callable or transformer, default=None
         φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
 
     Attributes
     ----------
-    coef_ : (q, d), intercept_ : (q,)
-        Weights of the outputs.  Columns that depend on each other, without a penalty: those of the pseudo-inverse,
-        which are smallest in w0² + ‖w‖² in the units of X.
-    coding_ : ClassCoding
-    targets_ : (K, q)
-        The targets of the classes, margins included.
     certificate_ : Certificate
         The minimum, and how far rounding left the weights from it.
-    classes_, discriminant_, moments_
+    coef_ : ndarray of shape (q, d̂)
+        Weights of the outputs.  Columns that depend on each other, without a penalty: those of the pseudo-inverse,
+        which are smallest in w0² + ‖w‖² in the units of X.
+    intercept_ : ndarray of shape (q,)
+        The intercept of each output.
+    coding_ : ClassCoding
+        The coding as it was used.
+    targets_ : ndarray of shape (K, q)
+        The targets of the classes, margins included.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
+    moments_ : ClassMoments
+        Counts, means and scatters of the classes: what ``partial_fit`` and ``merge`` add to.
+    history_ : History
+        Empty: a closed form takes no steps.
+    n_iter_ : int
+        1: a closed form is one step.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
+
+    See Also
+    --------
+    Adaline : The same minimum, approached sample by sample.
+    FisherDiscriminant : The direction that the coding "fisher" gives.
 
     Examples
     --------
@@ -108,7 +133,31 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, margin: Any = None) -> Self:
-        """Learn from rows X (n, d), labels y (n,), how often each row counts, and a margin b_n > 0 for each row."""
+        """Learn from one pass over the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        margin : array-like of shape (n,) or None, default=None
+            b_n > 0, a margin for each row; None: those of the classes.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            Where the rows cannot be learned from; the sentence names the column, class or row.
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
+        """
         sample = self._sample(X, y, sample_weight)
         moments, margins = self._sums(sample, margin)
         return self._learn(moments, margins, sample.classes, sample.dtype, sample)
@@ -117,7 +166,26 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, margin: Any = None
     ) -> Self:
-        """Learn more rows; the result is that of one fit on all of them.  ``classes`` on the first call."""
+        """Learn more rows; the result is that of one fit on all of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        classes : array-like of shape (K,) or None, default=None
+            All labels; needed on the first call only.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        margin : array-like of shape (n,) or None, default=None
+            b_n > 0, a margin for each row; None: those of the classes.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         known = self._classes_for(y, classes)
         sample = self._sample(X, y, sample_weight, known)
         moments, margins = self._sums(sample, margin)
@@ -130,7 +198,18 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
 
     @all_or_nothing
     def merge(self, other: Self) -> Self:
-        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal."""
+        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal.
+
+        Parameters
+        ----------
+        other : LeastSquaresClassifier
+            Fitted, with the same parameters and columns.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self._merged(other)
         moments, margins = _together((self.moments_, self._margins), (other.moments_, other._margins))
         return self._learn(moments, margins, self.classes_, self.coef_.dtype, None)
@@ -138,12 +217,34 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
     # Prediction
 
     def decision_function(self, X: Any) -> Array:
-        """Class scores (n, K), the outputs themselves for one-of-K; two classes: (n,), positive for ``classes_[1]``."""
+        """The score of each class, for one-of-K the outputs themselves; for two classes one score.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; of two classes, positive for ``classes_[1]``.
+        """
         rows = self._checked_rows(X)
         return self.discriminant_.decision_function(rows)
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest score; with the decoder "unanimous" ``reject_label`` unless exactly one agrees."""
+        """The class of the largest score; with the decoder "unanimous" ``reject_label`` unless exactly one agrees.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+        """
         rows = self._checked_rows(X)
         if self._unanimous:
             return self.discriminant_.predict_or_reject(rows, self._reject_label())
@@ -191,7 +292,18 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
     # Leave-one-out
 
     def leverages(self, X: Any) -> Array:
-        """h(x) = y·(YᵗY + αI₀)⁻¹y, (n,): the pull of a row of weight one on its own output."""
+        """h(x) = y·(YᵗY + αI₀)⁻¹y, the pull of a row of weight one on its own output.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Leverages.
+        """
         rows = self._mapped(self._checked_rows(X))
         if len(self._problems) > 1:
             raise ParameterError(f"The outputs of the coding {self.coding_.name!r} have leverages of their own.")
@@ -199,15 +311,66 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         return map_rows(lambda design: problem.leverages(_dense(design.values)), rows)
 
     def loo_decision_function(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> Array:
-        """Scores of each training row under the model learned without it: exact, by leverages, no refit."""
+        """The scores of each training row under the model learned without it: exact, by leverages, no refit.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        margin : array-like of shape (n,) or None, default=None
+            b_n > 0, a margin for each row; None: those of the classes.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; of two classes, positive for ``classes_[1]``.
+        """
         return self._rule.decision_function(self._deleted_outputs(X, y, sample_weight, margin))
 
     def loo_predict(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> Array:
-        """The class of each training row under the model learned without it."""
+        """The class of each training row under the model learned without it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        margin : array-like of shape (n,) or None, default=None
+            b_n > 0, a margin for each row; None: those of the classes.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+        """
         return self._rule.labels(self._deleted_outputs(X, y, sample_weight, margin))
 
     def loo_score(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> float:
-        """Leave-one-out accuracy on the training rows."""
+        """The leave-one-out accuracy on the training rows, exact.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        margin : array-like of shape (n,) or None, default=None
+            b_n > 0, a margin for each row; None: those of the classes.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
         hits = self.loo_predict(X, y, sample_weight, margin=margin) == np.asarray(y).ravel()
         return float(np.average(hits, weights=sample_weight))
 

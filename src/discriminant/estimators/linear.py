@@ -52,39 +52,78 @@ class LinearDiscriminantAnalysis(
 ):
     """Gaussian classes with a common covariance: linear boundaries, posteriors, discriminant axes.
 
+    g_k(x) = m_kᵗΣ⁻¹x − ½ m_kᵗΣ⁻¹m_k + ln P(C_k), with Σ pooled over the classes; the posteriors are the softmax of g
+    (PRML 4.2.1, Alpaydin 5.5 and 10.5, Duda, Hart and Stork 2.6.2).  A drop-in for scikit-learn's.
+
     Parameters
     ----------
-    solver : {"auto", "svd", "lsqr", "eigen"}
+    solver : {"auto", "svd", "lsqr", "eigen"}, default="auto"
         All give the same answer, by one pass over the rows.  The names other than "auto" keep scikit-learn's habits:
         "svd" refuses shrinkage, "lsqr" has no ``transform``.
-    shrinkage : float in [0, 1], "auto", "ledoit-wolf", "oas" or None
-        (1 − s) Σ + s (tr Σ/d) I; "auto" and "ledoit-wolf" choose s by Ledoit and Wolf's formula, "oas" by Chen's, class
-        by class on standardised columns.
-    priors : array-like (K,) or mapping, optional
-        Class priors; class frequencies where not given.  Also at prediction: ``predict_proba(X, priors=...)``.
-    n_components : int, optional
-        Axes of ``transform``; at most min(K − 1, d).
-    store_covariance : bool
+    shrinkage : float in [0, 1], "auto", "ledoit-wolf", "oas" or None, default=None
+        (1 − s) Σ + s (tr Σ/d) I; "auto" and "ledoit-wolf" choose s by Ledoit and Wolf's formula, "oas" by Chen's,
+        class by class on standardised columns.
+    priors : array-like of shape (K,), mapping or None, default=None
+        Class priors; None: the class frequencies.  Also at prediction: ``predict_proba(X, priors=...)``.
+    n_components : int or None, default=None
+        Axes of ``transform``; None: min(K − 1, d), which is the most.
+    store_covariance : bool, default=False
         Keep ``covariance_`` with solver "auto" and "svd" too.
-    tol : float, optional
+    tol : float or None, default=None
         Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
-    covariance_estimator : object with ``fit`` and ``covariance_``, optional
+    covariance_estimator : object with ``fit`` and ``covariance_``, or None, default=None
         A covariance estimator of scikit-learn's kind, fitted to each class.
-    covariance : {"maximum-likelihood", "unbiased", "robust"}
+    covariance : {"maximum-likelihood", "unbiased", "robust"}, default="maximum-likelihood"
         Divide the scatter by N or by N − K; or the minimum covariance determinant of the within-class residuals, with
         robust means (fast MCD).
-    form : {"full", "diagonal", "spherical"}
+    form : {"full", "diagonal", "spherical"}, default="full"
         What is assumed of Σ; diagonal: columns independent within the classes.
-    basis : None, text, function or transformer
+    basis : None, str, callable or transformer, default=None
         φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
 
     Attributes
     ----------
-    coef_, intercept_, classes_, priors_, means_, xbar_, scalings_, explained_variance_ratio_, covariance_
-        As scikit-learn's.
+    coef_ : ndarray of shape (1, d) or (K, d)
+        The weights: one row for two classes, else one for each class.
+    intercept_ : ndarray of shape (1,) or (K,)
+        The intercepts.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    priors_ : ndarray of shape (K,)
+        The class priors.
+    means_ : ndarray of shape (K, d)
+        The class means.
+    xbar_ : ndarray of shape (d,)
+        The overall mean, weighted by the priors.
+    scalings_ : ndarray of shape (d, m)
+        The discriminant axes, with within-class variance 1 along each.
+    explained_variance_ratio_ : ndarray of shape (m,)
+        The share of each axis in all between-class variance.
+    covariance_ : ndarray of shape (d, d)
+        Σ, where ``store_covariance`` or the solver keeps it.
+    axes_ : Directions
+        The axes with the between-class variance along each.
+    rank_ : int
+        The directions that were kept.
     discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
     moments_ : ClassMoments
-        What ``partial_fit`` and ``merge`` add to.
+        Counts, means and scatters of the classes: what ``partial_fit`` and ``merge`` add to.
+    certificate_ : Certificate
+        A closed form needs no iterations; the residual of the whitening is given.
+    history_ : History
+        Empty: a closed form takes no steps.
+    n_iter_ : int
+        1: a closed form is one step.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
+
+    See Also
+    --------
+    QuadraticDiscriminantAnalysis : A covariance for each class.
+    FisherDiscriminant : The same direction without the Gaussian model.
 
     Examples
     --------
@@ -135,7 +174,29 @@ class LinearDiscriminantAnalysis(
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
+        """Learn from one pass over the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            Where the rows cannot be learned from; the sentence names the column, class or row.
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
+        """
         self._check_parameters()
         sample = self._read(X, y, sample_weight)
         diagonal = self.form != "full" or self._wide(sample)
@@ -145,7 +206,24 @@ class LinearDiscriminantAnalysis(
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows; the result is that of one fit on all of them.  ``classes`` on the first call."""
+        """Learn more rows; the result is that of one fit on all of them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        classes : array-like of shape (K,) or None, default=None
+            All labels; needed on the first call only.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self._check_parameters()
         require_whole_moments(self)
         known = self._classes_for(y, classes)
@@ -161,12 +239,34 @@ class LinearDiscriminantAnalysis(
 
     @all_or_nothing
     def merge(self, other: Self) -> Self:
-        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal."""
+        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal.
+
+        Parameters
+        ----------
+        other : LinearDiscriminantAnalysis
+            Fitted, with the same parameters and columns.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         require_whole_moments(self)
         return self._learn(self._merged(other), self.classes_, self.means_.dtype, None)
 
     def transform(self, X: Any) -> Array:
-        """Coordinates on the discriminant axes: within-class variance 1, overall mean 0."""
+        """Coordinates on the discriminant axes: within-class variance 1, overall mean 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            The projections.
+        """
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd', 'eigen' or 'auto').")
         rows = self._mapped(self._checked_rows(X))
@@ -191,18 +291,55 @@ class LinearDiscriminantAnalysis(
         return np.hstack([np.zeros_like(scores), scores]) if len(self.classes_) == 2 else scores
 
     def decision_function(self, X: Any) -> Array:
-        """Class scores (n, K); for two classes the log odds (n,), positive for ``classes_[1]``."""
+        """The score of each class; for two classes the log odds, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; of two classes, positive for ``classes_[1]``.
+        """
         rows = self._checked_rows(X)
         return self._odds().decision_function(rows)
 
     def predict(self, X: Any, priors: Any = None) -> Array:
-        """The class of the largest posterior, under the training priors or those given here."""
+        """The class of the largest posterior, under the training priors or those given here.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        priors : array-like of shape (K,), mapping or None, default=None
+            Class priors to decide under; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+        """
         if priors is not None:
             return super().predict(X, priors)
         return self._odds().predict(self._checked_rows(X))
 
     def predict_proba(self, X: Any, priors: Any = None) -> Array:
-        """P(C_k|x), (n, K), under the training priors or those given here."""
+        """P(C_k|x), under the training priors or those given here.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        priors : array-like of shape (K,), mapping or None, default=None
+            Class priors to decide under; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row, in the order of ``classes_``.
+        """
         if priors is not None:
             return super().predict_proba(X, priors)
         affine, rule = self._odds()._decider

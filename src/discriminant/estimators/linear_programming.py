@@ -39,24 +39,61 @@ WHOLE = 500_000  # numbers in the constraints up to which the program is solved 
 class LinearProgrammingClassifier(DiscriminativeClassifier):
     """A separating hyperplane by linear programming; the least slack where there is none.
 
+    min Σ w ξ subject to t·a·y ≥ b − ξ, ξ ≥ 0: the hinge criterion, solved by HiGHS (Duda, Hart and Stork 5.10).
+
     Parameters
     ----------
-    margin : float
+    margin : float, default=1.0
         b > 0: t·a·y ≥ b for rows that are separated.  It sets the scale of the weights and nothing else.
-    alpha : float
+    alpha : float, default=0.0
         λ of a lasso λ‖w‖₁, on standardised or comparable columns; 0: none.
-    coding : str or matrix
+    coding : str or array-like of shape (K, q), default="auto"
         "auto": one output for two classes, "machine" for more.  Also "one-vs-rest", "pairwise" …
-    seconds : float
+    seconds : float, default=600.0
         Time limit of each program.
-    basis, decoder, reject_label, class_weight, fit_intercept
-        As in ``Discriminant``.
+    basis : None, str, callable or transformer, default=None
+        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
+        How outputs name a class; None: the coding's own way.
+    reject_label : label or None, default=None
+        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
+        "reject", as the labels are numbers or not.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
+    fit_intercept : bool, default=True
+        Whether there is an intercept; False: hyperplanes through the origin.
 
     Attributes
     ----------
     separated_ : bool
         Whether every row lies beyond its margin.
-    coef_, intercept_, classes_, n_iter_, discriminant_, certificate_
+    coef_ : ndarray of shape (q, d̂)
+        The weights: a row for each output (one for two classes), a column for each feature of φ.
+    intercept_ : ndarray of shape (q,)
+        The intercept of each output.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    n_iter_ : int
+        Iterations of the optimizer.
+    discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
+    certificate_ : Certificate
+        The minimum, proved by the program's dual, and whether the classes are separable.
+    history_ : History
+        One record for each iteration: objective, gradient norm, step.
+    coding_ : ClassCoding
+        The coding as it was used.
+    criterion_ : Pointwise
+        The criterion as it was used.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
+
+    See Also
+    --------
+    separability : Whether the classes can be separated, and which rows prevent it.
+    LinearSVC : The same slack with a ridge.
 
     Examples
     --------

@@ -49,66 +49,104 @@ from discriminant.protocols import Array
 class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, ClassifierMixin, BaseEstimator):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
-    A drop-in for scikit-learn's: the same parameters with the same meaning, except that ``tol`` bounds the proved
-    relative gap of the objective and ``max_iter`` limits nothing, since it need not.
+    argmin Σ w_i ℓ(t_i, z_i) + ½‖w‖²/C with ℓ = ln(1+e^z) − tz, or ln Σ_k e^{z_k} − t·z for K classes (PRML 4.3.2–4.3.4,
+    Alpaydin 10.7).  A drop-in for scikit-learn's: the same parameters with the same meaning, except that ``tol`` bounds
+    the proved relative gap of the objective and ``max_iter`` limits nothing, since it need not.
 
     Parameters
     ----------
     penalty : deprecated
-        As in scikit-learn 1.9: use ``C`` and ``l1_ratio``.  But "jeffreys": Firth's bias reduction by Jeffreys' prior,
-        finite on separated data; C and l1_ratio then take no part.
-    C : float
+        As in scikit-learn 1.9: use ``C`` and ``l1_ratio``.  But "jeffreys": Firth's bias reduction by Jeffreys'
+        prior, finite on separated data; C and l1_ratio then take no part.
+    C : float, default=1.0
         Inverse strength of the penalty, ½‖w‖²/C on the summed losses; ``numpy.inf`` for none.
-    l1_ratio : float in [0, 1]
+    l1_ratio : float in [0, 1], default=0.0
         0: ridge, 1: L1 (weights of exactly zero), between: elastic net, (l1_ratio ‖w‖₁ + ½(1 − l1_ratio)‖w‖²)/C.
-    dual, intercept_scaling, random_state, max_iter, verbose, n_jobs
-        Accepted and without effect: the answer does not depend on them.
-    tol : float
+    dual : bool, default=False
+        Accepted and without effect: the answer does not depend on it.
+    tol : float, default=1e-08
         The fit ends when J is proved to be within tol·|J| of its minimum; small problems are solved to the last digits.
-    fit_intercept : bool
+    fit_intercept : bool, default=True
         Whether there is an intercept; it is never penalised.
-    class_weight : dict, "balanced" or None
+    intercept_scaling : float, default=1
+        Accepted and without effect: the intercept is never penalised.
+    class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the rows of each class.
-    solver : {"auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}
+    random_state : int, RandomState or None, default=None
+        Accepted and without effect: nothing is drawn at random that the answer depends on.
+    solver : {"auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="auto"
         scikit-learn's names are accepted; all give the one answer, by the method that ``plan`` tells.
-    warm_start : bool
+    max_iter : int, default=100
+        Accepted and without effect: there is no limit.
+    verbose : int, default=0
+        Accepted and without effect.
+    warm_start : bool, default=False
         Start from the previous solution.
-    optimizer : "auto", a name or an optimizer of ``discriminant.optimize``
-        "auto": the table of ``discriminant.optimize.choose``.  Else the textbooks' way: that optimizer, from weights in
-        (−0.01, 0.01), such as "gradient-descent", "newton" or ``GradientDescent(patience=10)``, which stops early.
-    correct_priors : bool
+    n_jobs : int or None, default=None
+        Accepted and without effect.
+    optimizer : "auto", str or optimizer, default="auto"
+        "auto": the table of ``discriminant.optimize.choose``.  Else the textbooks' way: that optimizer, from
+        weights in (−0.01, 0.01), such as "gradient-descent", "newton" or ``GradientDescent(patience=10)``, which
+        stops early.
+    correct_priors : bool, default=False
         With class weights: move the intercepts back by the logarithms of the weights, so that the probabilities are
         those of the data and not of the weighted data (King & Zeng 2001).
-    penalty_factors : array (d,)
+    penalty_factors : array-like of shape (d,) or None, default=None
         Factors on the penalty of each feature; 0: not penalised.
-    bounds : (lower, upper), numbers or arrays (d,) with lower ≤ 0 ≤ upper
-        Bounds of the weights, such as (0, inf).
-    groups : tuples of feature indices
+    bounds : tuple (lower, upper) or None, default=None
+        Bounds of the weights, numbers or arrays of shape (d,) with lower ≤ 0 ≤ upper, such as (0, inf).
+    groups : tuple of tuples of int or None, default=None
         With l1_ratio > 0: features that enter together, √|g| ‖w_g‖ in place of ‖w‖₁.
-    grouped : bool
+    grouped : bool, default=False
         With l1_ratio > 0 and more than two classes: a feature enters for all classes or for none.
-    basis : None, text, function or transformer
+    basis : None, str, callable or transformer, default=None
         φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
-    coding : {"auto", "softmax", "one-vs-rest", "one-vs-rest-k-1", "pairwise"} or (K, q) matrix
-        "auto" is the softmax.  The others fit each output by itself.
-    decoder : {"maximum", "sum", "votes", "unanimous"}, optional
-        How outputs that were fitted by themselves name a class; see ``Discriminant``.
-    reject_label : label, optional
-        What ``predict`` says with "unanimous" where not exactly one class is claimed: −1 or "reject" unless given.
-    trace : bool, callback : function of a step
-        Of a named ``optimizer``: keep the weights and errors of each step; look at each, and stop it where it is true.
+    coding : str or array-like of shape (K, q), default="auto"
+        "auto", "softmax", "one-vs-rest", "one-vs-rest-k-1", "pairwise" or a matrix.  "auto" is the softmax.  The
+        others fit each output by itself.
+    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
+        How outputs name a class; None: the coding's own way.
+    reject_label : label or None, default=None
+        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
+        "reject", as the labels are numbers or not.
+    trace : bool, default=False
+        Of a named ``optimizer``: keep the weights and errors of each step in ``history_``.
+    callback : callable or None, default=None
+        Of a named ``optimizer``: called with each ``Step``; stops the run by returning True.
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
-        As scikit-learn's.
     certificate_ : Certificate
         What is proved: status, objective, bound, gap.
+    coef_ : ndarray of shape (1, d̂) or (K, d̂)
+        The weights: one row for two classes, else one for each class.
+    intercept_ : ndarray of shape (1,) or (K,)
+        The intercepts.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    n_iter_ : ndarray of shape (1,)
+        Iterations.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
     discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
     history_ : History
-        One record a step.
+        One record for each iteration.
+    coding_ : ClassCoding
+        The coding, where outputs are fitted by themselves.
+    criterion_ : Pointwise
+        The criterion of those outputs.
     limit_ : LimitingFit
-        Where classes are separated and not penalised: ``coef_`` then holds ±inf, ``discriminant_`` a stand-in.
+        Where classes are separated and not penalised: the limit that the fit tends to; ``coef_`` then holds ±inf,
+        and ``discriminant_`` a finite discriminant with the same decisions.
+
+    See Also
+    --------
+    LogisticRegressionCV : C chosen by cross-validation.
+    logistic_path : Fits for a whole range of λ.
+    separability : Whether the classes can be separated.
 
     Examples
     --------
@@ -191,10 +229,30 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> Self:
-        """Learn from rows X (n, d) and labels y (n,), or class probabilities y (n, K).
+        """Learn from rows and labels, or from class probabilities.
 
-        ``sample_weight``: how often each row counts.  ``offset``: known parts of the scores, (n,) or (n, K), with
-        weight one; they are not added again in prediction.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,) or (n, K), default=None
+            The labels, or the probability of each class; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        offset : array-like of shape (n,) or (n, K), or None, default=None
+            Known parts of the scores, with weight one; they are not added again in prediction.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            Where the rows cannot be learned from; the sentence names the column, class or row.
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
         """
         if is_coded(self):
             fit_coded(self, X, y, sample_weight, "logistic", {}, offset=offset)
@@ -222,7 +280,22 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         return self._keep(fit, problem, classes, dtype, factors)
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
-        """Which method ``fit`` would use on these data, and why."""
+        """Which method ``fit`` would use on these data, and why.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        Choice
+            With ``method`` and ``why``; its text says both.
+        """
         require_valid(self)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
@@ -245,14 +318,36 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
     # Prediction
 
     def decision_function(self, X: Any) -> Array:
-        """Log odds (n,) of ``classes_[1]`` for two classes; scores (n, K) for more."""
+        """The log odds of ``classes_[1]`` for two classes; the score of each class for more.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; of two classes, positive for ``classes_[1]``.
+        """
         if "coding_" in vars(self):
             return super().decision_function(X)
         z = self._scores(X)
         return z[:, 0] if len(self.classes_) == 2 else z
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest posterior."""
+        """The class of the largest posterior.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+        """
         if "coding_" in vars(self):
             return super().predict(X)
         z = self._scores(X)
@@ -264,7 +359,18 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
 
     @available_if(_gives_posteriors)
     def predict_proba(self, X: Any) -> Array:
-        """P(C_k|x), (n, K)."""
+        """P(C_k|x), the logistic or softmax function of the scores.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row, in the order of ``classes_``.
+        """
         if "coding_" in vars(self):
             return np.asarray(super().predict_proba(X))
         z = self._scores(X)
@@ -272,7 +378,18 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
 
     @available_if(_gives_posteriors)
     def predict_log_proba(self, X: Any) -> Array:
-        """log P(C_k|x), (n, K), finite in the far tail."""
+        """log P(C_k|x), finite in the far tail.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities, in the order of ``classes_``.
+        """
         if "coding_" in vars(self):
             return np.asarray(super().predict_log_proba(X))
         model = self.limit_ if limited(self) else self._discriminant()

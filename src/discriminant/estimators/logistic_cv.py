@@ -42,30 +42,86 @@ FOLD_TOL = 3e-7  # of J: of 100,000 rows the log likelihood is within 0.02 of it
 class LogisticRegressionCV(LogisticRegression):
     """Logistic regression with C (and l1_ratio) chosen by cross-validation, as scikit-learn 1.9's class of this name.
 
-    Parameters are scikit-learn's with the same meaning (``tol``, ``solver``, ``max_iter``, ``dual``,
-    ``intercept_scaling``, ``random_state``, ``verbose`` and ``n_jobs`` as in ``LogisticRegression``), and
+    Each fold is fitted for every C of the grid, to a proved gap; the mean score over the folds chooses.
 
     Parameters
     ----------
-    Cs : int or array of floats
+    Cs : int or array-like of floats, default=10
         The grid, or how many values from 1e-4 to 1e4.
-    l1_ratios : None or array of floats in [0, 1]
+    l1_ratios : None or array-like of floats in [0, 1], default=None
         None: ridge only, and the attributes without that dimension.
-    scoring : None, str or callable
+    fit_intercept : bool, default=True
+        Whether there is an intercept; it is never penalised.
+    cv : int, splitter, iterable or None, default=None
+        Folds, as in scikit-learn; None: 5, stratified.
+    dual : bool, default=False
+        Accepted and without effect: the answer does not depend on it.
+    penalty : deprecated
+        As in scikit-learn 1.9: use ``l1_ratios``.
+    scoring : None, str or callable, default=None
         None: accuracy.
-    refit : bool
+    solver : {"auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="auto"
+        scikit-learn's names are accepted; all give the one answer.
+    tol : float, default=1e-08
+        Each fit ends when J is proved to be within tol·|J| of its minimum.
+    max_iter : int, default=100
+        Accepted and without effect: there is no limit.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
+    n_jobs : int or None, default=None
+        Accepted and without effect.
+    verbose : int, default=0
+        Accepted and without effect.
+    refit : bool, default=True
         Fit all rows with the choice; False: the mean of the folds' weights, each at its own best point.
-    use_legacy_attributes : bool
+    intercept_scaling : float, default=1.0
+        Accepted and without effect: the intercept is never penalised.
+    random_state : int, RandomState or None, default=None
+        Accepted and without effect: folds come from ``cv``.
+    use_legacy_attributes : bool, default=True
         True: ``C_``, ``scores_``, ``coefs_paths_`` as scikit-learn up to 1.9 has them; False: as from 1.10 on.
-    rule : {"best", "one-standard-error"}
+    rule : {"best", "one-standard-error"}, default="best"
         Which C a refit takes.
 
     Attributes
     ----------
-    C_, l1_ratio_, Cs_, l1_ratios_, scores_, coefs_paths_, n_iter_
-        As scikit-learn's.
-    gaps_ : array (n_folds, n_l1_ratios, n_cs)
+    C_ : float, or ndarray of shape (1,) or (K,)
+        The C that was chosen; with ``use_legacy_attributes`` an array.
+    l1_ratio_ : float, or ndarray of shape (1,) or (K,)
+        The l1_ratio that was chosen; with ``use_legacy_attributes`` an array.
+    Cs_ : ndarray of shape (n_cs,)
+        The grid of C.
+    l1_ratios_ : ndarray of shape (n_l1_ratios,)
+        The grid of l1_ratio.
+    scores_ : ndarray of shape (n_folds, n_l1_ratios, n_cs)
+        The score of each fold; with ``use_legacy_attributes`` a dict of arrays by class.
+    coefs_paths_ : ndarray of shape (n_folds, n_l1_ratios, n_cs, q, d + 1)
+        The weights of each fold; with ``use_legacy_attributes`` a dict of arrays by class.
+    gaps_ : ndarray of shape (n_folds, n_l1_ratios, n_cs)
         The proved gap of every fold's fit.
+    n_iter_ : ndarray of shape (1, n_folds, n_cs)
+        Iterations of the fits of the folds.
+    coef_ : ndarray of shape (1, d) or (K, d)
+        The weights: one row for two classes, else one for each class.
+    intercept_ : ndarray of shape (1,) or (K,)
+        The intercepts.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
+    discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
+    certificate_ : Certificate
+        What is proved of the fit: objective, lower bound, gap, and a status sentence.
+    history_ : History
+        Of the last fit, on all rows.
+
+    See Also
+    --------
+    LogisticRegression : One fit with a given C.
+    logistic_path : Fits along λ without folds.
 
     Notes
     -----
@@ -140,12 +196,38 @@ class LogisticRegressionCV(LogisticRegression):
 
     @property
     def partial_fit(self) -> Any:  # type: ignore[override]
-        """Cross-validation needs all rows at once."""
+        """Not defined, since cross-validation needs all rows at once: raises an AttributeError that says so."""
         raise AttributeError("LogisticRegressionCV has no partial_fit: cross-validation needs all rows at once.")
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:  # type: ignore[override]
-        """Choose by cross-validation on rows X (n, d) with labels y (n,), then fit; ``params`` go to cv and scorer."""
+        """Choose C by cross-validation, then fit.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        **params : any
+            Metadata for the splitter and the scorer, such as ``groups``.
+        **params : any
+            Metadata for the splitter and the scorer, such as ``groups``.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            Where the rows cannot be learned from; the sentence names the column, class or row.
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
+        """
         ratios = self._ratios()
         Cs = self._grid()
         routed = self._route("fit", sample_weight, params)
@@ -249,7 +331,22 @@ class LogisticRegressionCV(LogisticRegression):
         self.history_ = History()
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
-        """Which method would fit all rows with the C that is chosen, and why."""
+        """Which method would fit all rows with the C that is chosen, and why.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        Choice
+            With ``method`` and ``why``; its text says both.
+        """
         require_valid(self)
         choice = self._one(1.0, self._ratios()[0]).plan(X, y, sample_weight)
         return Choice(choice.method, f"{choice.why}; after folds that share their work over the grid")
@@ -357,13 +454,38 @@ class LogisticRegressionCV(LogisticRegression):
         return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=score))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **score_params: Any) -> float:
-        """The value of ``scoring`` on X and y."""
+        """The value of ``scoring`` on these rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        **score_params : any
+            Metadata for the scorer.
+        **score_params : any
+            Metadata for the scorer.
+
+        Returns
+        -------
+        float
+            The score; accuracy where ``scoring`` is None.
+        """
         routed = self._route("score", sample_weight, score_params)
         scorer = get_scorer("accuracy") if self._scorer() is None else self._scorer()
         return float(scorer(self, X, y, **routed.scorer.score))
 
     def get_metadata_routing(self) -> Any:
-        """Where sample weights and groups go: to the splitter and to the scorer."""
+        """Where sample weights and groups go: to the splitter and to the scorer.
+
+        Returns
+        -------
+        MetadataRouter
+            scikit-learn's description of the routes.
+        """
         scorer = get_scorer("accuracy") if self._scorer() is None else self._scorer()
         return (
             MetadataRouter(owner=self)
@@ -376,7 +498,18 @@ class LogisticRegressionCV(LogisticRegression):
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """Mean score with its standard error against C, one line for each l1_ratio, and the choice."""
+        """Mean score with its standard error against C, one line for each l1_ratio, and the choice.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes.
+        """
         import matplotlib.pyplot as plt
 
         ax = plt.subplots()[1] if ax is None else ax

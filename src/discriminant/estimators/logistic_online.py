@@ -39,6 +39,22 @@ class Online(Compiled):
         """Learn more rows and forget them; ``classes`` on the first call.
 
         Earlier rows are remembered as a Gaussian over the weights: one call equals ``fit``, many come near to it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        classes : array-like of shape (K,) or None, default=None
+            All labels; needed on the first call only.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         return learn_more(self, X, y, classes, sample_weight)  # type: ignore[no-any-return]
 

@@ -25,7 +25,47 @@ from discriminant.protocols import Array
 
 @dataclass(frozen=True)
 class LogisticPath:
-    """Fits along λ, strongest penalty first."""
+    """Fits of sparse logistic regression along λ, strongest penalty first.
+
+    Each point minimises J = Σ w ℓ / Σ w + λ [α‖w‖₁ + (1−α)/2 ‖w‖²] to a proved gap.
+
+    Attributes
+    ----------
+    lambdas : ndarray of shape (L,)
+        The grid, largest first.
+    coefs : ndarray of shape (L, q, d)
+        The weights at each λ; q = 1 for two classes, else K.
+    intercepts : ndarray of shape (L, q)
+        The intercepts at each λ.
+    objectives : ndarray of shape (L,)
+        J at each λ.
+    gaps : ndarray of shape (L,)
+        Proved: J − min J ≤ gap.
+    classes : ndarray of shape (K,)
+        The labels, sorted.
+    lambda_max : float
+        The least λ at which all weights are zero.
+    total_weight : float
+        Σw.
+    tol : float
+        The relative gap that was asked for.
+    feature_names : tuple of d str or None
+        The columns, where X has names.
+    relaxed : LogisticPath or None
+        The fits without a penalty on each support, where ``relax`` asked for them.
+
+    See Also
+    --------
+    logistic_path : Computes one.
+
+    Examples
+    --------
+    >>> from discriminant import datasets, logistic_path
+    >>> iris = datasets.load("iris")
+    >>> path = logistic_path(iris.X, iris.y, n_lambdas=20, ratio=0.01)
+    >>> path.coefs.shape, path.discriminant(-1).predict(iris.X[:1]).tolist()
+    ((20, 3, 4), ['setosa'])
+    """
 
     lambdas: Array  # (L,)
     coefs: Array  # (L, q, d)
@@ -44,28 +84,55 @@ class LogisticPath:
 
     @property
     def Cs(self) -> Array:
-        """scikit-learn's C of each point, 1/(λ Σw)."""
+        """scikit-learn's C of each point, 1/(λ Σw), of shape (L,)."""
         with np.errstate(divide="ignore"):
             return np.asarray(1 / (self.lambdas * self.total_weight))
 
     @property
     def certified(self) -> Array:
-        """Whether each point's gap is ≤ tol·|J|."""
+        """Whether each point's gap is ≤ tol·|J|, of shape (L,)."""
         return np.asarray(self.gaps <= self.tol * np.abs(self.objectives))
 
     @property
     def n_nonzero(self) -> Array:
-        """How many features have a weight in each point."""
+        """How many features have a weight in each point, of shape (L,)."""
         return np.asarray((self.coefs != 0).any(axis=1).sum(axis=1))
 
     def discriminant(self, index: int) -> LinearDiscriminant:
-        """The discriminant at one point."""
+        """The discriminant at one point.
+
+        Parameters
+        ----------
+        index : int
+            Which point; negative numbers count from the end.
+
+        Returns
+        -------
+        LinearDiscriminant
+            Its weights and decision rule.
+        """
         A = np.vstack([self.intercepts[index], self.coefs[index].T])
         link = "sigmoid" if len(self.classes) == 2 else "softmax"
         return LinearDiscriminant(A, self.classes, feature_names=self.feature_names, link=link)
 
     def blend(self, gamma: float) -> LogisticPath:
-        """γ · the penalised weights + (1 − γ) · the relaxed ones (refitted without a penalty on each support)."""
+        """The relaxed lasso: γ · the penalised weights + (1 − γ) · those refitted without a penalty on each support.
+
+        Parameters
+        ----------
+        gamma : float
+            γ in [0, 1].
+
+        Returns
+        -------
+        LogisticPath
+            A new path.
+
+        Raises
+        ------
+        ParameterError
+            Where the path was made without ``relax=True``.
+        """
         if self.relaxed is None:
             raise ParameterError("This path was not relaxed; ask for logistic_path(..., relax=True).")
         coefs = gamma * self.coefs + (1 - gamma) * self.relaxed.coefs
@@ -74,7 +141,20 @@ class LogisticPath:
         return replace(self, coefs=coefs, intercepts=intercepts, objectives=unknown, gaps=unknown)
 
     def plot(self, output: int = 0, ax: Any = None) -> Any:
-        """The weights of one output against λ; hands back the axes."""
+        """Draw the weights of one output against λ.
+
+        Parameters
+        ----------
+        output : int, default=0
+            Which output.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes.
+        """
         import discriminant  # pictures lie above this module, so they are asked for by their public name
 
         return discriminant.plots.CoefficientPathDisplay.from_path(self, output=output, ax=ax).ax_
@@ -102,10 +182,57 @@ def logistic_path(
 ) -> LogisticPath:
     """Sparse logistic regressions along λ, each from the last one, each with a proved gap.
 
-    ``lambdas``: the grid, or ``n_lambdas`` from λ_max to ratio·λ_max (ratio 1e-4 where rows are more than columns, else
-    1e-2).  ``l1_ratio``: α.  ``standardize``: penalise the weights of columns brought to spread one (glmnet's default).
-    ``relax``: also refit every support without a penalty.  The rest as in ``LogisticRegression``.
+    J = Σ w ℓ / Σ w + λ [α‖w‖₁ + (1−α)/2 ‖w‖²]; λ is glmnet's, and 1/(λ Σw) scikit-learn's C.
 
+    Parameters
+    ----------
+    X : array-like, sparse matrix, data frame or source of shape (n, d)
+        The rows; a source is a ``scan``, a Dask collection or an array on a device.
+    y : array-like of shape (n,)
+        The labels.
+    lambdas : array-like or None, default=None
+        The grid; None: ``n_lambdas`` values from λ_max to ratio·λ_max.
+    n_lambdas : int, default=100
+        How many values.
+    ratio : float or None, default=None
+        The smallest λ over the largest; None: 1e-4 where rows are more than columns, else 1e-2.
+    l1_ratio : float, default=1.0
+        α in (0, 1].
+    penalty_factors : array-like of shape (d,) or None, default=None
+        Factors on the penalty of each feature; 0: not penalised.
+    bounds : tuple (lower, upper) or None, default=None
+        Bounds of the weights, numbers or arrays of shape (d,) with lower ≤ 0 ≤ upper.
+    groups : tuple of tuples of int or None, default=None
+        Features that enter together, √|g| ‖w_g‖ in place of ‖w‖₁.
+    grouped : bool, default=False
+        With more than two classes: a feature enters for all classes or for none.
+    standardize : bool, default=False
+        Penalise the weights of columns brought to spread one (glmnet's default).
+    fit_intercept : bool, default=True
+        Whether there is an intercept; it is never penalised.
+    sample_weight : array-like of shape (n,) or None, default=None
+        How often each row counts; None: once.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
+    offset : array-like of shape (n,) or (n, K), or None, default=None
+        Known parts of the scores, with weight one.
+    relax : bool, default=False
+        Also refit every support without a penalty.
+    tol : float, default=1e-08
+        Each fit ends when J is proved to be within tol·|J| of its minimum.
+
+    Returns
+    -------
+    LogisticPath
+        The fits, strongest penalty first.
+
+    See Also
+    --------
+    LogisticRegression : One fit, with ``l1_ratio`` and C.
+    LogisticRegressionCV : The choice of C by cross-validation.
+
+    Examples
+    --------
     >>> from discriminant import datasets, logistic_path
     >>> iris = datasets.load("iris")
     >>> path = logistic_path(iris.X, iris.y, n_lambdas=20, ratio=0.01)

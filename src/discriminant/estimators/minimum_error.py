@@ -34,22 +34,28 @@ OPTIMIZERS = ("auto", "annealing", "mixed-integer", "witnesses")
 class MinimumErrorClassifier(DiscriminativeClassifier):
     """The fewest training errors, counted, with a proof of how many no discriminant can avoid.
 
-    A row is an error unless it lies strictly on its side.  Few training errors are no promise for new rows.
+    argmin Σ w 1(t·a·y ≤ 0).  A row is an error unless it lies strictly on its side.  Few training errors are no promise
+    for new rows.
 
     Parameters
     ----------
-    optimizer : {"auto", "annealing", "mixed-integer", "witnesses"} or an optimizer
+    optimizer : {"auto", "annealing", "mixed-integer", "witnesses"} or an optimizer, default="auto"
         How few errors are searched for: "auto" is annealing from the logistic optimum, replaced by the exact answer
         where the witnesses find it; "mixed-integer" is HiGHS (small n); "witnesses" the exact method alone.
-    max_iter : int
+    max_iter : int, default=300
         Moves of the annealing.
-    rounds : int
+    rounds : int, default=50
         Rounds of the search for witnesses: more rounds, a better lower bound.
-    seconds : float
+    seconds : float, default=30.0
         Time limit of that search, and of the mixed-integer program.
-    random_state : int or Generator
-    basis, class_weight, fit_intercept
-        As in ``Discriminant``.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of what is drawn at random.
+    basis : None, str, callable or transformer, default=None
+        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
+    fit_intercept : bool, default=True
+        Whether there is an intercept; False: hyperplanes through the origin.
 
     Attributes
     ----------
@@ -57,7 +63,32 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
         Rows that are not strictly on their side.
     lower_bound_ : float
         Weight of rows (their number, without weights) that every linear discriminant gets wrong; proved.
-    coef_, intercept_, classes_, n_iter_, discriminant_, certificate_, history_
+    coef_ : ndarray of shape (q, d̂)
+        The weights: a row for each output (one for two classes), a column for each feature of φ.
+    intercept_ : ndarray of shape (q,)
+        The intercept of each output.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    n_iter_ : int
+        Iterations of the optimizer.
+    discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
+    certificate_ : Certificate
+        ``bound`` is the proved share of errors; ``converged`` where it is met.
+    history_ : History
+        One record for each iteration: objective, gradient norm, step.
+    coding_ : ClassCoding
+        The coding as it was used.
+    criterion_ : Pointwise
+        The criterion as it was used.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
+
+    See Also
+    --------
+    LinearProgrammingClassifier : The least sum of slacks in place of the fewest errors.
 
     Examples
     --------

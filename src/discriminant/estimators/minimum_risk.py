@@ -42,38 +42,55 @@ from discriminant.protocols import Array
 class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Choose the act of least expected cost, from the probabilities of any scikit-learn classifier.
 
-    The probabilities should be calibrated: costs are weighed by them.
+    α(x) = argmin_a Σ_k λ(α_a|C_k) P(C_k|x) (Duda, Hart and Stork 2.2, Alpaydin 3.3).  The probabilities should be
+    calibrated: costs are weighed by them.
 
     Parameters
     ----------
-    estimator : classifier with ``predict_proba``, optional
-        Cloned and fitted; wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` to keep it as it is.  Default:
+    estimator : classifier with ``predict_proba``, or None, default=None
+        Cloned and fitted; wrap a fitted one in ``sklearn.frozen.FrozenEstimator`` to keep it as it is.  None:
         ``LinearDiscriminantAnalysis()``.
-    costs : (acts, K) array or mapping, optional
+    costs : array-like of shape (acts, K), mapping or None, default=None
         ``costs[a][k]``: what act a costs where the class is k, in the order of ``classes_``.  Or ``{act: {class:
-        cost}}``, or ``{(act, class): cost}`` for the pairs that differ from 0–1.  Default: every error costs 1.
-    reject_cost : float, optional
-        What it costs to choose no class; without it a class is always chosen.  Rows whose cheapest act costs more are
+        cost}}``, or ``{(act, class): cost}`` for the pairs that differ from 0–1.  None: every error costs 1.
+    reject_cost : float or None, default=None
+        What it costs to choose no class; None: a class is always chosen.  Rows whose cheapest act costs more are
         rejected.
-    reject_label : label, optional
-        What ``predict`` says of a rejected row.  Default: "reject" for text labels, −1 for numbers (0 where −1 is a
-        class).  A label of another kind than the classes makes predictions an array of objects.
-    priors : (K,) array or mapping, optional
+    reject_label : label or None, default=None
+        What ``predict`` returns for a rejected row.  None: "reject" for text labels, −1 for numbers (0 where −1 is
+        a class).  A label of another kind than the classes makes predictions an array of objects.
+    priors : array-like of shape (K,), mapping or None, default=None
         Class frequencies where the classifier will be used, if they differ from those it was trained on.
-    training_priors : (K,) array or mapping, optional
-        Class frequencies that the classifier has learned.  Default: its ``priors_`` or ``class_prior_``, else the
+    training_priors : array-like of shape (K,), mapping or None, default=None
+        Class frequencies that the classifier has learned.  None: its ``priors_`` or ``class_prior_``, else the
         (weighted) frequencies in y, times its ``class_weight``.
-    actions : sequence of labels, optional
+    actions : sequence of labels or None, default=None
         The acts, where the rows of ``costs`` are not the classes.
 
     Attributes
     ----------
-    classes_ : (K,)
-    actions_ : (acts,)
-        What ``predict`` can say: the classes, further acts, the reject label last.
-    costs_ : (acts, K)
-    estimator_ : the fitted classifier
-    priors_, training_priors_ : (K,), where ``priors`` is given
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    actions_ : ndarray of shape (acts,)
+        What ``predict`` can return: the classes, further acts, the reject label last.
+    costs_ : ndarray of shape (acts, K)
+        λ(α_a|C_k).
+    estimator_ : classifier
+        The fitted classifier.
+    priors_ : ndarray of shape (K,)
+        The priors to decide under, where ``priors`` is given.
+    training_priors_ : ndarray of shape (K,)
+        The priors of the training data, where ``priors`` is given.
+    certificate_ : Certificate
+        That of the classifier.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
+
+    See Also
+    --------
+    discriminant.decision : Costs, priors and reject as functions of arrays.
 
     Examples
     --------
@@ -117,7 +134,31 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit the classifier, and work out the acts and their costs.  ``fit_params`` go on to its ``fit``."""
+        """Fit the classifier, and work out the acts and their costs.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+        **fit_params : any
+            They go on to the ``fit`` of the classifier.
+        **fit_params : any
+            They go on to the ``fit`` of the classifier.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
+        """
         base = self._base()
         fitted = clone(base).fit(X, y, **self._fit_params(base, sample_weight, fit_params))
         if not hasattr(fitted, "predict_proba"):
@@ -145,24 +186,70 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         return last.certificate_
 
     def explain(self, X: Any, reference: Any = None) -> Any:
-        """What each attribute adds to the scores of the classifier whose probabilities are used."""
+        """What each attribute adds to the scores of the classifier whose probabilities are used.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        reference : array-like of shape (d̂,) or None, default=None
+            r, such as the mean row; None: the centre of the fit, or the origin.
+
+        Returns
+        -------
+        Contributions
+            An array of contributions with names.
+        """
         require_fitted(self)
         return self.estimator_.explain(X, reference)
 
     def predict(self, X: Any) -> Array:
-        """The act of least expected cost, the first of equals; reject only where it is strictly cheaper."""
+        """The act of least expected cost, the first of equals; reject only where it is strictly cheaper.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            An act of ``actions_`` for each row.
+        """
         require_fitted(self)
         return np.asarray(self.actions_[self._codes(X)])
 
     def predict_proba(self, X: Any) -> Array:
-        """P'(C_k|x), (n, K): the classifier's posteriors, moved to ``priors`` where these are given."""
+        """P'(C_k|x): the classifier's posteriors, moved to ``priors`` where these are given.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row, in the order of ``classes_``.
+        """
         require_fitted(self)
         if self.priors is None:
             return np.asarray(self.estimator_.predict_proba(X))
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """log P'(C_k|x), (n, K)."""
+        """log P'(C_k|x): the logarithms of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities, in the order of ``classes_``.
+        """
         require_fitted(self)
         if hasattr(self.estimator_, "predict_log_proba"):
             values = np.asarray(self.estimator_.predict_log_proba(X))
@@ -172,16 +259,57 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         return values if self.priors is None else shift_log_posteriors(values, self.training_priors_, self.priors_)
 
     def expected_costs(self, X: Any) -> Array:
-        """R(α_a|x), (n, acts), in the order of ``actions_``; −R are the discriminants of the minimum-risk rule."""
+        """The risks R(α_a|x) of the acts; −R are the discriminants of the minimum-risk rule.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, acts)
+            Expected costs, in the order of ``actions_``.
+        """
         return expected_costs(self.predict_proba(X), self.costs_)
 
     def mean_cost(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """What the decisions for X cost on average where the classes are y."""
+        """What the decisions for X cost on average where the classes are y.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        float
+            The mean cost, in the unit of ``costs``.
+        """
         truth = self._truth(y)
         return float(np.average(self.costs_[self._codes(X), truth], weights=check_weights(sample_weight, len(truth))))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows for which the act is the true class; a rejected row is not right."""
+        """The share of rows for which the act is the true class; a rejected row is not right.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
         truth = self._truth(y)
         right = self._class_of_action[self._codes(X)] == truth
         return float(np.average(right, weights=check_weights(sample_weight, len(truth))))
@@ -260,7 +388,13 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         raise MismatchError(f"{type(base).__name__} does not accept sample_weight; leave the weights out.")
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Where metadata go: to this object's ``fit`` and to that of its classifier."""
+        """Where metadata go: to this object's ``fit`` and to that of its classifier.
+
+        Returns
+        -------
+        MetadataRouter
+            scikit-learn's description of the routes.
+        """
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add_self_request(self).add(estimator=self._base(), method_mapping=mapping)
 

@@ -63,7 +63,22 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
         return History()
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
-        """Which method ``fit`` would use on these data, and why."""
+        """Which method ``fit`` would use on these data, and why.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        Choice
+            With ``method`` and ``why``; its text says both.
+        """
         require_valid(self)
         before = dict(self.__dict__)
         try:

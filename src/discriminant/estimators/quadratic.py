@@ -40,37 +40,67 @@ SMALL = 10_000  # values of X
 class QuadraticDiscriminantAnalysis(GaussianClassifier):
     """Gaussian classes with covariances of their own: quadratic boundaries and posteriors.
 
+    g_k(x) = −½ ln|Σ_k| − ½ (x − m_k)ᵗΣ_k⁻¹(x − m_k) + ln P(C_k) (PRML 4.2.1, Alpaydin 5.5, Duda, Hart and Stork 2.6.3),
+    with Friedman's two regularisations.  A drop-in for scikit-learn's.
+
     Parameters
     ----------
-    solver : {"auto", "svd", "eigen"}
+    solver : {"auto", "svd", "eigen"}, default="auto"
         All give the same answer.  "svd" and "eigen" keep scikit-learn's refusals: of classes without full rank, and
         "svd" of shrinkage.  "auto" drops what is constant or collinear in every class, and shrinks a class that alone
         lacks a direction towards the pooled covariance, each with a warning that says so.
-    shrinkage : float in [0, 1], "auto", "ledoit-wolf", "oas" or None
+    shrinkage : float in [0, 1], "auto", "ledoit-wolf", "oas" or None, default=None
         (1 − γ) Σ_k + γ (tr Σ_k/d) I: Friedman's second parameter, or chosen from the data.
-    priors : array-like (K,) or mapping, optional
-        Class priors; class frequencies where not given.  Also at prediction: ``predict_proba(X, priors=...)``.
-    reg_param : float in [0, 1]
+    priors : array-like of shape (K,), mapping or None, default=None
+        Class priors; None: the class frequencies.  Also at prediction: ``predict_proba(X, priors=...)``.
+    reg_param : float in [0, 1], default=0.0
         (1 − r) Σ_k + r I, in the units of X.
-    store_covariance : bool
+    store_covariance : bool, default=False
         Keep ``covariance_``, a list with one matrix for each class.
-    tol : float, optional
-        Directions in which a class's standardised singular value is below it count as missing; None: below rounding.
-    covariance_estimator : object with ``fit`` and ``covariance_``, optional
-    pooling : float in [0, 1]
+    tol : float or None, default=None
+        Directions in which a class's standardised singular value is below it count as missing; None: below
+        rounding.
+    covariance_estimator : object with ``fit`` and ``covariance_``, or None, default=None
+        A covariance estimator of scikit-learn's kind, fitted to each class.
+    pooling : float in [0, 1], default=0.0
         Friedman's first parameter: Σ_k(λ) = [(1−λ) S_k + λ S_W] / [(1−λ) N_k + λ N].
-    covariance : {"maximum-likelihood", "unbiased", "robust"}
+    covariance : {"maximum-likelihood", "unbiased", "robust"}, default="maximum-likelihood"
         Divide by N_k, by N_k − 1, or take each class's minimum covariance determinant and its robust mean.
-    form : {"full", "diagonal", "spherical"}
-    basis : None, text, function or transformer
+    form : {"full", "diagonal", "spherical"}, default="full"
+        What is assumed of Σ_k; diagonal: columns independent within the classes.
+    basis : None, str, callable or transformer, default=None
         φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
 
     Attributes
     ----------
-    classes_, priors_, means_, rotations_, scalings_, covariance_
-        As scikit-learn's.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    priors_ : ndarray of shape (K,)
+        The class priors.
+    means_ : ndarray of shape (K, d)
+        The class means.
+    rotations_ : list of K ndarrays of shape (d, d)
+        The eigenvectors of each class's covariance.
+    scalings_ : list of K ndarrays of shape (d,)
+        The variances along the axes of each class, largest first.
+    covariance_ : list of K ndarrays of shape (d, d)
+        Σ_k, where ``store_covariance`` asks for them.
     moments_ : ClassMoments
-        What ``partial_fit`` and ``merge`` add to.
+        Counts, means and scatters of the classes: what ``partial_fit`` and ``merge`` add to.
+    certificate_ : Certificate
+        A closed form needs no iterations; the residual of the whitening is given.
+    history_ : History
+        Empty: a closed form takes no steps.
+    n_iter_ : int
+        1: a closed form is one step.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
+
+    See Also
+    --------
+    LinearDiscriminantAnalysis : One covariance for all classes.
 
     Examples
     --------
@@ -124,7 +154,29 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows X (n, d), labels y (n,) and, optionally, how often each row counts."""
+        """Learn from one pass over the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            Where the rows cannot be learned from; the sentence names the column, class or row.
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
+        """
         self._check_parameters()
         sample = self._read(X, y, sample_weight)
         moments = self._moments(sample, len(sample.classes))
@@ -132,9 +184,25 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows; the result is that of one fit on all of them.  ``classes`` on the first call.
+        """Learn more rows; the result is that of one fit on all of them.
 
         Until every class has enough rows for a covariance, nothing can be predicted.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        classes : array-like of shape (K,) or None, default=None
+            All labels; needed on the first call only.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         self._check_parameters()
         require_whole_moments(self)
@@ -150,7 +218,18 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
 
     @all_or_nothing
     def merge(self, other: Self) -> Self:
-        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal."""
+        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal.
+
+        Parameters
+        ----------
+        other : QuadraticDiscriminantAnalysis
+            Fitted, with the same parameters and columns.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         require_whole_moments(self)
         return self._learn(self._merged(other), self.classes_, self.means_.dtype, None)
 
@@ -171,7 +250,29 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         return [(values[::-1], vectors[:, ::-1]) for values, vectors in parts]
 
     def summary(self, *args: Any, **kwargs: Any) -> Any:
-        """Not defined: a sentence says why and what to use."""
+        """Not defined: raises an error whose sentence says why and what to use.
+
+        Parameters
+        ----------
+        *args : any
+            Not read.
+        *args : any
+            Not read.
+        **kwargs : any
+            Not read.
+        **kwargs : any
+            Not read.
+
+        Returns
+        -------
+        None
+            Never returns.
+
+        Raises
+        ------
+        ParameterError
+            Always.
+        """
         raise ParameterError(
             "A quadratic discriminant has a covariance for each class and no weight for a column, so that there is no "
             "table of weights to test. LinearDiscriminantAnalysis and LogisticRegression have one; what this model is "

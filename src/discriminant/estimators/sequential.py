@@ -42,7 +42,33 @@ class SequentialClassifier(DiscriminativeClassifier):
     def fit(  # type: ignore[override]  # scikit-learn's order of arguments, which its users write without names
         self, X: Any, y: Any = None, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Learn from rows X (n, d) and labels y (n,), optionally from given weights on, and with row weights."""
+        """Learn from rows and labels, optionally from given weights on.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        coef_init : array-like of shape (q, d̂) or None, default=None
+            The weights to begin with.
+        intercept_init : array-like of shape (q,) or None, default=None
+            The intercepts to begin with.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            Where the rows cannot be learned from; the sentence names the column, class or row.
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
+        """
         self._check_parameters()
         given = self._given_start(coef_init, intercept_init)
         task = self._task(self._read(X, y, sample_weight))
@@ -86,7 +112,26 @@ class SequentialClassifier(DiscriminativeClassifier):
     @available_if(_takes_parts)
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One more epoch, over these rows, from where the weights are.  ``classes``: all labels, on the first call."""
+        """One more epoch, over these rows, from where the weights are.
+
+        The rows are not kept; ``corrections_`` and ``t_`` go on counting.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        classes : array-like of shape (K,) or None, default=None
+            All labels; needed on the first call only.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self._check_parameters()
         reading = self._read_part(X, y, classes, sample_weight)
         task = self._task(reading, in_parts=True)
@@ -223,7 +268,13 @@ class SequentialClassifier(DiscriminativeClassifier):
             raise DataError(too_long(reading.blocks))
 
     def sparsify(self) -> Self:
-        """``coef_`` as a sparse matrix."""
+        """Turn ``coef_`` into a sparse matrix.
+
+        Returns
+        -------
+        self
+            The same estimator.
+        """
         from scipy.sparse import csr_matrix
 
         check_is_fitted(self)
@@ -231,7 +282,13 @@ class SequentialClassifier(DiscriminativeClassifier):
         return self
 
     def densify(self) -> Self:
-        """``coef_`` as an array."""
+        """Turn ``coef_`` back into an array.
+
+        Returns
+        -------
+        self
+            The same estimator.
+        """
         check_is_fitted(self)
         self.coef_ = np.array(self.discriminant_.coef, dtype=self.coef_.dtype)
         return self

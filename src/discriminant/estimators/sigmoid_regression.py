@@ -46,23 +46,67 @@ FITTED = 1e-6  # with "auto" the run ends at this J: outputs are 0.001 from thei
 class SigmoidRegressionClassifier(DiscriminativeClassifier):
     """Independent sigmoid outputs by least squares: two classes, K classes, or labels of which none or many hold.
 
+    argmin ½ Σ (t − σ(z))², discrimination by regression (Alpaydin 10.8).  It is not convex.
+
     Parameters
     ----------
-    alpha : float
+    alpha : float, default=0.0
         λ of a ridge, λ/2 ‖w‖², beside the mean squared error.
-    coding : str or (K, q) matrix
+    coding : str or array-like of shape (K, q), default="auto"
         For y with one label a row: "auto" is one output for two classes and one a class for more.
-    optimizer : str or optimizer
+    optimizer : str or optimizer, default="auto"
         "auto", "gradient-descent" (the textbook's), "lbfgs", "conjugate-gradient", "newton" …
-    start : "logistic", None, "random" or (1+d̂, q) array
+    basis : None, str, callable or transformer, default=None
+        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
+        How outputs name a class; None: the coding's own way.
+    reject_label : label or None, default=None
+        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
+        "reject", as the labels are numbers or not.
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
+    fit_intercept : bool, default=True
+        Whether there is an intercept; False: hyperplanes through the origin.
+    start : "logistic", None, "random" or array-like of shape (1 + d̂, q), default="logistic"
         Where descent begins: a few Newton steps towards the logistic optimum; zeros; uniform in (−0.01, 0.01), the
         textbook's; or these weights.
-    basis, decoder, reject_label, class_weight, fit_intercept, random_state, warm_start, trace, callback
-        As in ``Discriminant``.  With the decoder "unanimous" rows that no class or several claim are rejected.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of what is drawn at random.
+    warm_start : bool, default=False
+        Start from the previous solution.
+    trace : bool, default=False
+        Keep the weights and errors of every step in ``history_``.
+    callback : callable or None, default=None
+        Called with each ``Step``; stops the run by returning True.
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, discriminant_, certificate_, history_
+    coef_ : ndarray of shape (q, d̂)
+        The weights: a row for each output (one for two classes), a column for each feature of φ.
+    intercept_ : ndarray of shape (q,)
+        The intercept of each output.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    n_iter_ : int
+        Iterations of the optimizer.
+    discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
+    certificate_ : Certificate
+        What is proved of the fit: objective, lower bound, gap, and a status sentence.
+    history_ : History
+        One record for each iteration: objective, gradient norm, step.
+    coding_ : ClassCoding
+        The coding as it was used.
+    criterion_ : Pointwise
+        The criterion as it was used.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
+
+    See Also
+    --------
+    LogisticRegression : The likelihood in place of least squares.
 
     Examples
     --------
@@ -129,28 +173,71 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     # Deciding
 
     def memberships(self, X: Any) -> Array:
-        """(n, K) of bool: σ(z_k) > ½.  A row may belong to none of the classes, or to several."""
+        """Which classes claim each row, σ(z_k) > ½: none of them, one, or several.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of bool of shape (n, K)
+            True where the class claims the row.
+        """
         z = self._z(self._checked(X))
         if not self._multilabel:
             z = self._rule.class_scores(z)
         return np.asarray(z > 0)
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest output, (n,); for multi-label y which labels hold, (n, K) of 0 and 1."""
+        """The class of the largest output; for multi-label y, which labels hold.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, K) of 0 and 1 for multi-label y
+            Labels.
+        """
         if not hasattr(self, "_multilabel") or not self._multilabel:
             return super().predict(X)
         return self.memberships(X).astype(self._label_dtype)
 
     def decision_function(self, X: Any) -> Array:
-        """Class scores (n, K); two classes: (n,), positive for ``classes_[1]``; multi-label: (n, K)."""
+        """The score of each class; for two classes their difference, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; (n, K) for multi-label y.
+        """
         if not hasattr(self, "_multilabel") or not self._multilabel:
             return super().decision_function(X)
         return self._z(self._checked(X))
 
     def predict_proba(self, X: Any) -> Array:
-        """σ(z), (n, K), for multi-label y; for classes that exclude each other, brought to sum one.
+        """σ(z) for multi-label y; for classes that exclude each other, brought to sum one.
 
         They estimate E[r|x] by least squares.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities.
         """
         z = self._z(self._checked(X), np.float64)
         if self._multilabel:
@@ -158,7 +245,18 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         return dataclasses.replace(self._rule, link="sigmoid").posteriors(z)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """ln of ``predict_proba``, finite in the far tail."""
+        """ln of ``predict_proba``, finite in the far tail.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities, in the order of ``classes_``.
+        """
         z = self._z(self._checked(X), np.float64)
         if self._multilabel:
             return np.asarray(-np.logaddexp(0.0, -z))

@@ -13,7 +13,13 @@ class SparseCoefficients:
     coef_: Any
 
     def sparsify(self) -> Self:
-        """``coef_`` as a sparse matrix."""
+        """Turn ``coef_`` into a sparse matrix.
+
+        Returns
+        -------
+        self
+            The same estimator.
+        """
         from scipy.sparse import csr_matrix
 
         check_is_fitted(self)
@@ -21,7 +27,13 @@ class SparseCoefficients:
         return self
 
     def densify(self) -> Self:
-        """``coef_`` as an array."""
+        """Turn ``coef_`` back into an array.
+
+        Returns
+        -------
+        self
+            The same estimator.
+        """
         check_is_fitted(self)
         self.coef_ = self.coef_.toarray() if hasattr(self.coef_, "toarray") else self.coef_
         return self

@@ -52,42 +52,72 @@ from discriminant.protocols import Array
 class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier; a drop-in for scikit-learn's.
 
+    argmin ½‖w‖² + C Σ w_i ℓ(t_i, z_i) with the hinge or its square, to a proved gap.
+
     Parameters
     ----------
-    penalty : {"l2", "l1"}
-    loss : {"squared_hinge", "hinge"}
-    dual : "auto" or bool
+    penalty : {"l2", "l1"}, default="l2"
+        Ridge, or weights of exactly zero (with the squared hinge).
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        ℓ = max(0, 1 − tz)², or without the square.
+    dual : "auto" or bool, default="auto"
         Accepted and checked as scikit-learn does; the answer does not depend on it.
-    tol : float
+    tol : float, default=1e-06
         The fit ends when the objective is proved to be within tol times itself of its minimum.
-    C : float
-    multi_class : {"ovr", "crammer_singer"}
+    C : float, default=1.0
+        Weight of the losses against the penalty.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
         One machine for each class against the rest, or one for all (Kesler's construction with a margin).
-    fit_intercept : bool
-    intercept_scaling : float
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    intercept_scaling : float, default=1
         The constant feature whose weight, penalised as any other, is the intercept.
-    class_weight : dict, "balanced" or None
-    verbose, max_iter
-        Without effect, except that max_iter limits the passes of dual coordinate descent where it is above 1,000.
-    random_state : int, RandomState or None
+    class_weight : dict, "balanced" or None, default=None
+        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
+    verbose : int, default=0
+        Without effect.
+    random_state : int, RandomState or None, default=None
         The order of rows in dual coordinate descent.
-    penalize_intercept : bool
+    max_iter : int, default=1000
+        Limits the passes of dual coordinate descent where it is above 1,000; else without effect.
+    penalize_intercept : bool, default=True
         False: the intercept is free, as in the textbooks.
-    basis : None, text, function or transformer
-        φ(x) in place of x, as in ``Discriminant``.
-    coding : {"auto", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "machine"} or (K, q) matrix
-        "auto": as ``multi_class`` says; "machine": all classes together, as "crammer_singer".
-    decoder : {"maximum", "sum", "votes", "unanimous"}, optional
-    reject_label : label, optional
-        What ``predict`` says with "unanimous" where not exactly one class is claimed: −1 or "reject" unless given.
+    basis : None, str, callable or transformer, default=None
+        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    coding : str or array-like of shape (K, q), default="auto"
+        "auto", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "machine" or a matrix.  "auto": as ``multi_class``
+        says; "machine": all classes together, as "crammer_singer".
+    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
+        How outputs name a class; None: the coding's own way.
+    reject_label : label or None, default=None
+        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
+        "reject", as the labels are numbers or not.
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_
-        As scikit-learn's.
     certificate_ : Certificate
         What is proved; for one-against-rest the worst of the K.
+    coef_ : ndarray of shape (q, d̂)
+        The weights: a row for each output (one for two classes), a column for each feature of φ.
+    intercept_ : ndarray of shape (q,)
+        The intercept of each output.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    n_iter_ : int
+        Iterations of the optimizer.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
     discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
+    history_ : History
+        One record for each iteration: objective, gradient norm, step.
+
+    See Also
+    --------
+    LogisticRegression : Probabilities in place of margins.
+    discriminant.criteria.SquaredHinge : The loss.
 
     Examples
     --------
@@ -159,7 +189,29 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows X (n, d) and labels y (n,)."""
+        """Learn from rows and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            Where the rows cannot be learned from; the sentence names the column, class or row.
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
+        """
         self._check()
         if is_coded(self):
             fit_coded(self, X, y, sample_weight, "hinge", {"multi_class": "crammer_singer"})
@@ -182,7 +234,22 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         return self._keep(self._fits(values, sample.codes[kept], len(sample.classes), self.C * cost[kept]), sample)
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
-        """Which method ``fit`` would use on these data, and why."""
+        """Which method ``fit`` would use on these data, and why.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        Choice
+            With ``method`` and ``why``; its text says both.
+        """
         require_valid(self)
         self._check()
         if is_coded(self):
@@ -249,7 +316,18 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     # Prediction
 
     def decision_function(self, X: Any) -> Array:
-        """Signed scores (n,) of ``classes_[1]`` for two classes; (n, K) for more."""
+        """The signed score of ``classes_[1]`` for two classes; the score of each class for more.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; of two classes, positive for ``classes_[1]``.
+        """
         if "coding_" in vars(self):
             return super().decision_function(X)
         check_is_fitted(self)
@@ -260,7 +338,18 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         return z[:, 0] if z.shape[1] == 1 else z
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest score."""
+        """The class of the largest score.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+        """
         if "coding_" in vars(self):
             return super().predict(X)
         z = self.decision_function(X)

@@ -36,7 +36,7 @@ class Jeffreys(WeightPenalty):
 
     See Also
     --------
-    discriminant.LogisticRegression : With ``penalty="firth"`` it minimises the penalised likelihood.
+    discriminant.LogisticRegression : With ``penalty="jeffreys"`` it minimises the penalised likelihood.
 
     Examples
     --------
