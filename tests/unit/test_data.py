@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
+from sklearn.base import clone
 
-from discriminant import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from discriminant import Adaline, LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
 from discriminant.data import as_rows, count_classes, encode_labels, make_blocks, map_rows, require_finite
 from discriminant.data.check import check_weights
 from discriminant.errors import DataError
@@ -218,3 +219,12 @@ def test_a_damaged_sparse_matrix_is_refused(format, damage):
         X.indptr[2] = X.indptr[-1]
     with pytest.raises(DataError, match="sparse matrix X of shape"):
         make_blocks(X)
+
+
+def test_a_sparse_matrix_of_strided_arrays_is_read():
+    X = sparse.random_array((40, 9), density=0.3, format="csr", rng=np.random.default_rng(0))
+    strided = sparse.csr_array((np.repeat(X.data, 2)[::2], X.indices, X.indptr), shape=X.shape)
+    strided.data = np.repeat(X.data, 2)[::2]
+    y = np.arange(40) % 2
+    for method in (LogisticRegression(), Adaline(0.01, max_iter=500)):
+        np.testing.assert_array_equal(clone(method).fit(strided, y).coef_, clone(method).fit(X, y).coef_)

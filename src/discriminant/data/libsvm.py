@@ -65,7 +65,7 @@ def parse_lines(data: bytes, source: str, first: int = 1) -> Lines:
     heads = np.cumsum(widths) - widths
     rest = np.delete(numbers, heads)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    found = Lines(numbers[heads], rest[1::2], rest[0::2].astype(np.int64), starts)
+    found = Lines(numbers[heads], rest[1::2].copy(), rest[0::2].astype(np.int64), starts)
     if not np.isfinite(numbers).all() or not _rise(found.indices, starts):
         for number, line in enumerate(data.split(b"\n"), first):
             _refuse_line(line, number, source)

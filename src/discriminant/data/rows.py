@@ -388,7 +388,7 @@ def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
     require_rows(X)
     if is_sparse(X):
         _require_places(X)
-        return SparseRows(_summed(X if X.format == "csr" else X.tocsr()))
+        return SparseRows(_summed(_contiguous(X if X.format == "csr" else X.tocsr())))
     if is_frame(X):
         return _frame_rows(X)
     array = np.asarray(X)
@@ -414,6 +414,11 @@ def _require_places(X: Any) -> None:
         f"The sparse matrix X of shape {X.shape} is damaged: its indices or indptr point outside of it. "
         "X.check_format() says where; make it again from its rows, columns and values."
     )
+
+
+def _contiguous(X: Any) -> Any:
+    """X with its three arrays as the kernels read them, copied where they are not."""
+    return X if all(part.flags.c_contiguous for part in (X.data, X.indices, X.indptr)) else X.copy()
 
 
 def _summed(X: Any) -> Any:

@@ -84,8 +84,9 @@ static inline const Py_buffer *hold(Buffers *held, PyObject *object, const char 
     Py_buffer *view = &held->views[held->count];
     if (PyObject_GetBuffer(object, view, PyBUF_FORMAT | flags) != 0) {
         PyErr_Clear();
-        PyErr_Format(PyExc_ValueError, "%s must be %s%s array.", name, flags & PyBUF_WRITABLE ? "a writable" : "an",
-                     (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ? ", C-contiguous" : "");
+        PyErr_Format(PyExc_ValueError, "%s must be an array of numbers%s%s.", name,
+                     (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ? " in C's order" : "",
+                     flags & PyBUF_WRITABLE ? " that can be written to" : "");
         held->failed = 1;
         return NULL;
     }
