@@ -6,12 +6,12 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-import discriminant
 from discriminant import (
     FisherDiscriminant,
     LeastSquaresClassifier,
@@ -21,7 +21,8 @@ from discriminant import (
     QuadraticDiscriminantAnalysis,
 )
 from discriminant.data import dask_engine, dask_parts
-from discriminant.data.dask_rows import DaskBlocks
+from discriminant.data.dask_blocks import DaskBlocks
+from discriminant.data.sources import find_source
 from discriminant.errors import ClusterError, DataError, MismatchError
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
@@ -94,7 +95,6 @@ def test_weights_and_class_weights_mean_what_they_mean_in_memory() -> None:
 
 def test_only_sums_and_a_bounded_sample_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = problem(2, n=20_000)
-    monkeypatch.setattr("discriminant.data.dask_rows.SAMPLE_BYTES", 50_000)
     sizes: list[int] = []
 
     def weigh(self: Any, task: Any, run: Any = dask_engine.Engine.run) -> Any:
@@ -103,7 +103,8 @@ def test_only_sums_and_a_bounded_sample_come_back(monkeypatch: pytest.MonkeyPatc
         return result
 
     monkeypatch.setattr(dask_engine.Engine, "run", weigh)
-    model = LogisticRegression().fit(da.from_array(X, chunks=(2_000, -1)), y)
+    rows = find_source(da.from_array(X, chunks=(2_000, -1)))
+    model = LogisticRegression().fit(replace(rows, sample_bytes=50_000), y)
     assert model.certificate_.converged
     assert max(sizes) < 150_000 < X.nbytes / 5
     assert model.certificate_.passes <= 8
@@ -214,7 +215,7 @@ def test_sparse_partitions_stay_sparse() -> None:
     X, y = problem(2)
     X[np.random.default_rng(0).random(X.shape) < 0.6] = 0.0
     rows = da.from_array(X, chunks=(800, -1)).map_blocks(sparse.csr_matrix, dtype=float)
-    blocks = discriminant.data.sources.find_source(rows).training(y, None, None)[0]
+    blocks = find_source(rows).training(y, None, None)[0]
     assert isinstance(blocks, DaskBlocks)
     assert blocks.is_sparse
     model = LogisticRegression(tol=1e-10).fit(rows, y)

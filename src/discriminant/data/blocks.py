@@ -46,6 +46,7 @@ class ArrayBlocks:
 
     in_memory: ClassVar[bool] = True  # rows, target and weight are arrays that may be read in any order
     elsewhere: ClassVar[bool] = False  # target and weight lie on workers or on a device
+    scattered: ClassVar[bool] = False  # rows lie on several workers: no one order of samples
 
     @property
     def n_rows(self) -> int:

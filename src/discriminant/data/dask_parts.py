@@ -17,6 +17,7 @@ import numpy as np
 from discriminant.data.blocks import ArrayBlocks, _add, spaced
 from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type, encode_labels
+from discriminant.data.row_sample import RowSample
 from discriminant.data.rows import as_rows, is_sparse
 from discriminant.data.threads import as_worker
 from discriminant.errors import DataError, names
@@ -231,33 +232,24 @@ class Count:
         return np.stack([rows, weight])
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """Rows of a sample, with their numbers."""
-
-    index: Array
-    X: Any
-    codes: Array
-    weight: Array | None
+def take(part: Part, index: Array) -> RowSample:
+    """The rows with these numbers (of the whole) that lie in this partition."""
+    return _taken(part, index[(index >= part.start) & (index < part.start + part.rows)] - part.start)
 
 
-def draw(part: Part, share: float, rare: Array, most: int) -> Drawn:
+def draw(part: Part, share: float, rare: Array, most: int) -> RowSample:
     """About ``share`` of the rows, and up to ``most`` rows of each class that is rare in the whole."""
     keep = spaced(part.rows, max(1, round(share * part.rows))) if part.rows else np.zeros(0, dtype=np.intp)
-    codes = np.asarray(part.labels)
-    extra = [np.flatnonzero(codes == k)[:most] for k in rare]
-    keep = np.unique(np.concatenate([keep, *extra])).astype(np.intp)
+    extra = [np.flatnonzero(np.asarray(part.labels) == k)[:most] for k in rare]
+    return _taken(part, np.unique(np.concatenate([keep, *extra])).astype(np.intp))
+
+
+def _taken(part: Part, keep: Array) -> RowSample:
     weight = None if part.weight is None else part.weight[keep]
-    return Drawn(keep + part.start, part.X[keep], codes[keep], weight)
+    return RowSample(keep + part.start, part.X[keep], np.asarray(part.labels)[keep], weight)
 
 
-def take(part: Part, index: Array) -> Any:
-    """The rows with these numbers (of the whole) that lie in this partition."""
-    mine = index[(index >= part.start) & (index < part.start + part.rows)] - part.start
-    return part.X[mine]
-
-
-def hits(predict: Callable[[Any], Any], part: Part) -> Array:
+def hits(part: Part, predict: Callable[[Any], Any]) -> Array:
     """(weight of the rows that are predicted rightly, weight of all)."""
     if not part.rows:
         return np.zeros(2)
@@ -274,3 +266,14 @@ def learn(call: Any, method: Any, estimator: Any, part: Part, classes: Array) ->
     extra = {} if part.weight is None else {"sample_weight": part.weight}
     call(method, estimator, (), {}, part.X, part.labels, classes=classes, **extra)
     return estimator
+
+
+def columns(part: Part, indices: Array) -> Array:
+    """Some columns in float64."""
+    values = part.X[:, indices]
+    return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
+
+
+def codes(part: Part) -> Array:
+    """The class codes."""
+    return np.asarray(part.labels)

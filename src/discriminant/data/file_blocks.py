@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 
-from discriminant.data.blocks import EARLY, LEAST_PER_CLASS, ArrayBlocks, _add, spaced
-from discriminant.data.file_rows import RowSample, as_design, stack
+from discriminant.data.blocks import _add, spaced
 from discriminant.data.labels import count_classes
+from discriminant.data.row_sample import RowSample, SampledBlocks, as_design, wanted_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
 
@@ -24,17 +24,12 @@ COUNTED = 1 << 20  # codes that are counted together
 
 
 @dataclass(frozen=True)
-class FileBlocks(ArrayBlocks):
+class FileBlocks(SampledBlocks):
     """Blocks of files; ``target`` and ``weight`` are columns that can be sliced, in memory or spilled to disk."""
 
     rows: Any  # FileRows
-    target: Any = None
-    weight: Any = None
-    factors: Array | None = None  # (K,) on the weights of the classes
     began: float = 0.0  # passes over the files before this fit
     known: dict[str, Any] = field(default_factory=dict)  # what was worked out of the target; copies share it
-
-    in_memory: ClassVar[bool] = False
 
     @property
     def passes(self) -> float:
@@ -55,10 +50,6 @@ class FileBlocks(ArrayBlocks):
             return float(self.counts(len(self.factors)).sum())
         return float(self.n_rows if self.weight is None else self.weight.sum())
 
-    def counts(self, n_classes: int) -> Array:
-        counts = self.class_rows(n_classes) if self.weight is None else self._counted(n_classes, self.weight)
-        return counts if self.factors is None else counts * self.factors
-
     def class_rows(self, n_classes: int) -> Array:
         """(K,): the number of rows of each class; counted once."""
         if "class_rows" not in self.known:
@@ -72,8 +63,8 @@ class FileBlocks(ArrayBlocks):
             counts += count_classes(self.target[part], n_classes, None if weight is None else weight[part])
         return counts
 
-    def weighed(self, factors: Array) -> Self:
-        return replace(self, factors=factors if self.factors is None else factors * self.factors)
+    def class_weights(self, n_classes: int) -> Array:
+        return self._counted(n_classes, self.weight)
 
     def _about(self, design: Any, start: int) -> Block:
         stop = start + design.shape[0]
@@ -114,64 +105,32 @@ class FileBlocks(ArrayBlocks):
 
     # Samples
 
-    def _sample(self, name: str, n_classes: int) -> tuple[RowSample, Any]:
-        """(the rows of ``rows.sample`` or ``rows.few``, their codes), with rows of classes that these have few of."""
-        key = f"{name} of {n_classes}"
-        if key not in self.known:
-            found: RowSample = getattr(self.rows, name)
-            codes = None if self.target is None else self.target[found.index]
-            if codes is not None:
-                more = self.rows.rare(self.target, count_classes(codes, n_classes), _wanted(len(codes), n_classes))
-                more = more[~np.isin(more, found.index)] if len(more) else more
-                if len(more):
-                    index = np.concatenate([found.index, more])
-                    found = RowSample(index, stack([found.raw, self.rows.pick(more).raw])).take(np.argsort(index))
-                    codes = self.target[found.index]
-            self.known[key] = found, codes
-        sample: tuple[RowSample, Any] = self.known[key]
-        return sample
+    def row_sample(self, n_classes: int) -> RowSample:
+        return self._labelled("sample", n_classes)
+
+    def few_rows(self, n_classes: int) -> RowSample:
+        return self._labelled("few", n_classes)
 
     @property
     def sample_rows(self) -> int:
-        """How many rows the sample holds: more than in memory, since a pass costs more."""
         return len(self.rows.sample.index)
-
-    @property
-    def early_rows(self) -> int:
-        """How many rows of the sample are enough to begin with."""
-        return self.sample_rows // EARLY
 
     def spread(self, count: int) -> Any:
         sample = self.rows.sample
         return as_design(sample.raw[spaced(len(sample.index), count)])
 
-    def draw(self, count: int, n_classes: int) -> tuple[Array, Block]:
-        found, codes, own = self._thinned("sample", count, n_classes)
-        if codes is None:
-            weight = np.full(len(found.index), self.n_rows / len(found.index))
-        else:
-            factor = self.class_rows(n_classes) / np.maximum(count_classes(codes, n_classes), 1)
-            weight = (factor if self.factors is None else factor * self.factors)[codes]
-        return found.index, Block(as_design(found.raw), 0, codes, weight if own is None else weight * own)
-
-    def sample(self, n_rows: int, n_classes: int) -> Block:
-        found, codes, own = self._thinned("few", n_rows, n_classes)
-        return Block(as_design(found.raw), 0, codes, own)
-
-    def _thinned(self, name: str, count: int, n_classes: int) -> tuple[RowSample, Any, Any]:
-        """(about ``count`` rows of a sample with all those of classes that it has few of, their codes and weights)."""
-        found, codes = self._sample(name, n_classes)
-        if count < len(found.index):
-            keep = spaced(len(found.index), count)
-            if codes is not None:
-                wanted, seen = _wanted(count, n_classes), count_classes(codes[keep], n_classes)
-                extra = [np.flatnonzero(codes == k)[:wanted] for k in np.flatnonzero(seen < wanted)]
-                keep = np.unique(np.concatenate([keep, *extra]))
-                codes = codes[keep]
-            found = found.take(keep)
-        return found, codes, None if self.weight is None else self.weight[found.index]
-
-
-def _wanted(rows: int, n_classes: int) -> int:
-    """Rows of each class that a sample of so many rows should have."""
-    return max(1, min(LEAST_PER_CLASS, rows // (2 * n_classes)))
+    def _labelled(self, name: str, n_classes: int) -> RowSample:
+        """A sample of the rows with its codes and weights, and with rows of the classes that it has few of."""
+        key = f"{name} of {n_classes} classes"
+        if key not in self.known:
+            found: RowSample = getattr(self.rows, name)
+            if self.target is not None:
+                seen = count_classes(self.target[found.index], n_classes)
+                more = self.rows.rare(self.target, seen, wanted_rows(len(found.index), n_classes))
+                more = more[~np.isin(more, found.index)] if len(more) else more
+                if len(more):
+                    found = RowSample.joined([found, RowSample(more, self.rows.pick(more).raw)])
+            about = (None if values is None else values[found.index] for values in (self.target, self.weight))
+            self.known[key] = RowSample(found.index, found.raw, *about)
+        sample: RowSample = self.known[key]
+        return sample

@@ -25,6 +25,7 @@ from discriminant.data.blocks import spaced
 from discriminant.data.file_columns import Levels
 from discriminant.data.file_labels import Labels
 from discriminant.data.file_source import FileSource, Part
+from discriminant.data.row_sample import RowSample, as_design, stack
 from discriminant.data.rows import DENSE_BLOCK_VALUES, DenseDesign, SparseDesign, is_sparse
 from discriminant.data.threads import most_workers
 from discriminant.errors import DataError, ParameterError
@@ -102,17 +103,6 @@ class Progress:
 def _print(*, text: str, done: int, rows: int, **_: Any) -> None:
     sys.stderr.write(f"\r{text:<78}" + ("\n" if done >= rows else ""))
     sys.stderr.flush()
-
-
-@dataclass(frozen=True)
-class RowSample:
-    """Rows from all over the files, with their numbers."""
-
-    index: Array
-    raw: Any
-
-    def take(self, keep: Array) -> RowSample:
-        return RowSample(self.index[keep], self.raw[keep])
 
 
 @dataclass(frozen=True)
@@ -304,19 +294,3 @@ class FileRows:
                 mine = np.flatnonzero(here == k)[:wanted]
                 found[k] += [start + mine] * bool(len(mine))
         return np.concatenate([np.zeros(0, dtype=np.intp), *(rows for each in found.values() for rows in each)])
-
-
-def as_design(raw: Any) -> DenseDesign | SparseDesign:
-    """A block of rows as a design."""
-    return SparseDesign(raw) if is_sparse(raw) else DenseDesign(raw)
-
-
-def stack(found: list[Any]) -> Any:
-    """Blocks of rows on top of each other, dense or sparse."""
-    if len(found) == 1:
-        return found[0]
-    if is_sparse(found[0]):
-        from scipy import sparse
-
-        return sparse.vstack(found, format="csr")
-    return np.vstack(found)

@@ -23,9 +23,10 @@ from discriminant.data.check import check_weights
 from discriminant.data.file_blocks import FileBlocks
 from discriminant.data.file_labels import recoded
 from discriminant.data.file_open import open_files
-from discriminant.data.file_rows import Budget, FileRows, Progress, stack
+from discriminant.data.file_rows import Budget, FileRows, Progress
 from discriminant.data.file_source import FileSource
 from discriminant.data.labels import encode_labels
+from discriminant.data.row_sample import stack
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
 

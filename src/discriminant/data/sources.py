@@ -20,8 +20,8 @@ from discriminant.protocols import Array
 
 # Root package of type(X) → "module:function" with function(X) → Source.
 OPENERS: dict[str, str] = {
-    "dask": "discriminant.data.dask_rows:open_dask",
-    "dask_expr": "discriminant.data.dask_rows:open_dask",
+    "dask": "discriminant.data.dask_source:open_dask",
+    "dask_expr": "discriminant.data.dask_source:open_dask",
     "torch": "discriminant.data.device:open_device",
     "cupy": "discriminant.data.device:open_device",
     "array_api_strict": "discriminant.data.device:open_device",
@@ -72,7 +72,7 @@ def find_source(X: Any) -> Any:
 
 def require_memory(blocks: Any, what: str) -> None:
     """Refuse blocks that are read from elsewhere, for methods that must hold all rows at once."""
-    if not getattr(blocks, "in_memory", True):
+    if not blocks.in_memory:
         raise MismatchError(
             f"{what} needs all rows in memory and does not read them from elsewhere. If they fit, take them there "
             "(discriminant.scan(…, hold=True)); else use LogisticRegression with a ridge, LinearDiscriminantAnalysis, "

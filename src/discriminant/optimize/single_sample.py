@@ -97,7 +97,7 @@ class SingleSample:
         require(self, objective)
         rows = require_rows(self, objective)
         self._check(rows)
-        if hasattr(rows.blocks, "whole"):  # partitions on workers: no one order of samples
+        if rows.blocks.scattered:
             from discriminant.optimize.mixing import mixed_epochs
 
             return mixed_epochs(self, rows, starting_weights(rows, start))

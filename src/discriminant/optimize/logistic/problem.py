@@ -302,7 +302,7 @@ def _usual_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
         X: Any = blocks.block(0, n).design.raw if blocks.in_memory else blocks.spread(16 * UNIT_ROWS).raw
         squares = np.bincount(X.indices, np.square(X.data.astype(np.float64)), minlength=d) if X.nnz else np.zeros(d)
         return None, power_of_two(np.sqrt(squares / max(X.shape[0], 1)))
-    if problem.values <= ONE_BLOCK:
+    if problem.values <= ONE_BLOCK and problem.blocks.in_memory:
         values = problem.blocks.block(0, n).design.values
     else:
         count = min(n, UNIT_ROWS, max(512, 400_000 // max(d, 1)))
