@@ -191,7 +191,35 @@ class Optimizer(Protocol):
 
 @dataclass(frozen=True)
 class Solution:
-    """What an optimizer hands back: values, and a status that is a sentence."""
+    """What an optimizer returns: values, and a status that is a sentence.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (1 + d, q)
+        A, intercepts in row 0.
+    status : str
+        How the run ended, as a sentence.
+    converged : bool
+        Whether the end is the minimum.
+    passes : float
+        Passes over the rows.
+    iterations : int
+        Steps.
+    objective : float
+        J at the weights.
+    gradient_norm : float
+        ‖∇J‖ at the weights; NaN where it was not computed.
+    history : History or None
+        One record a step.
+    notes : tuple of str
+        What else should be known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Solution(np.zeros((2, 1)), "Solved.", True).converged
+    True
+    """
 
     weights: Array
     status: str
@@ -209,6 +237,42 @@ class Certificate:
     """What a fit proves about itself: J, a lower bound of its minimum, and what else is known of it.
 
     ``converged`` means gap ≤ tol·|J|, or, where no bound exists, that the status sentence says why the end is one.
+    Its text, ``print(model.certificate_)``, says all of it.
+
+    Attributes
+    ----------
+    status : str
+        What is proved, as a sentence.
+    converged : bool
+        Whether the fit is what was asked for.
+    objective : float
+        J of the fit.
+    bound : float
+        A proved lower bound of J over all weights; −inf where there is none.
+    gap : float
+        objective − bound: the fit is within it of the minimum.
+    gradient_norm : float
+        ‖∇J‖ at the fit; NaN where it was not computed.
+    passes : float
+        Passes over the rows that the fit took.
+    separability : Separability, str or None
+        Whether the classes are separable, where that was found out.
+    notes : tuple of str
+        What else should be known.
+    condition : float
+        Condition number of the matrix that was solved with, columns scaled; NaN where there was none.
+
+    See Also
+    --------
+    certify : Proves the same for a fit of another package.
+
+    Examples
+    --------
+    >>> from discriminant import LogisticRegression, datasets
+    >>> iris = datasets.load("iris")
+    >>> certificate = LogisticRegression().fit(iris.X, iris.y).certificate_
+    >>> certificate.converged, 0 <= certificate.gap <= 1e-8 * certificate.objective
+    (True, True)
     """
 
     status: str

@@ -215,6 +215,8 @@ class LogisticRegressionCV(LogisticRegression):
             Metadata for the splitter and the scorer, such as ``groups``.
         **params : any
             Metadata for the splitter and the scorer, such as ``groups``.
+        **params : any
+            Metadata for the splitter and the scorer, such as ``groups``.
 
         Returns
         -------
@@ -464,6 +466,8 @@ class LogisticRegressionCV(LogisticRegression):
             The labels; None where the source holds them.
         sample_weight : array-like of shape (n,) or None, default=None
             How often each row counts; None: once.
+        **score_params : any
+            Metadata for the scorer.
         **score_params : any
             Metadata for the scorer.
         **score_params : any

@@ -148,6 +148,8 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
             They go on to the ``fit`` of the classifier.
         **fit_params : any
             They go on to the ``fit`` of the classifier.
+        **fit_params : any
+            They go on to the ``fit`` of the classifier.
 
         Returns
         -------

@@ -258,6 +258,10 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
             Not read.
         *args : any
             Not read.
+        *args : any
+            Not read.
+        **kwargs : any
+            Not read.
         **kwargs : any
             Not read.
         **kwargs : any
@@ -265,8 +269,8 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
 
         Returns
         -------
-        None
-            Never returns.
+        NoReturn
+            It always raises.
 
         Raises
         ------

@@ -49,7 +49,32 @@ OPTIMIZERS: dict[str, type] = {
 
 
 def make_optimizer(optimizer: Any, **options: Any) -> Any:
-    """The optimizer of that name with these options; an optimizer is handed back as it is."""
+    """The optimizer of a name, with these options.
+
+    Parameters
+    ----------
+    optimizer : str or optimizer
+        A name of ``OPTIMIZERS``, in any case and with "_" or "-"; or an optimizer.
+    **options : any
+        Options of an optimizer given by name.
+    **options : any
+        Options of an optimizer given by name.
+
+    Returns
+    -------
+    optimizer
+        The optimizer of that name, or the one given as it is.
+
+    Raises
+    ------
+    ParameterError
+        Where there is no optimizer of that name; the sentence lists those there are.
+
+    Examples
+    --------
+    >>> make_optimizer("lbfgs", memory=5).memory
+    5
+    """
     if not isinstance(optimizer, str):
         if hasattr(optimizer, "minimize") and hasattr(optimizer, "needs") and not isinstance(optimizer, type):
             return optimizer

@@ -47,7 +47,22 @@ class Shape:
 
 @dataclass(frozen=True)
 class Choice:
-    """A method and why."""
+    """A method and why: what ``plan`` returns.
+
+    Attributes
+    ----------
+    method : str
+        The name of the method.
+    why : str
+        The reason, as a phrase.
+
+    Examples
+    --------
+    >>> from discriminant import LogisticRegression, datasets
+    >>> iris = datasets.load("iris")
+    >>> LogisticRegression().plan(iris.X, iris.y).method
+    'newton'
+    """
 
     method: str
     why: str

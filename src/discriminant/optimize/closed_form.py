@@ -26,16 +26,49 @@ from discriminant.protocols import Array, Oracle, Solution
 class ClosedForm:
     """The minimum of a quadratic criterion, from its Hessian and gradient at zero, with the residual corrected.
 
+    Two passes, and one more for each refinement.
+
     Parameters
     ----------
-    refinements : int
+    refinements : int, default=4
         At most so many corrections by a pass for the residual; 0 leaves the normal equations as they are.
+
+    See Also
+    --------
+    least_squares_from_moments : The same from moments.
+
+    Examples
+    --------
+    >>> from discriminant import Discriminant, datasets
+    >>> iris = datasets.load("iris")
+    >>> model = Discriminant(criterion="squared", optimizer=ClosedForm()).fit(iris.X, iris.y)
+    >>> model.n_iter_, model.certificate_.converged
+    (1, True)
     """
 
     refinements: int = 4
     needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.QUADRATIC
 
     def minimize(self, objective: Any, start: Array) -> Solution:
+        """The minimum of a quadratic J; the shortest where there are many.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        Solution
+            The weights, a status sentence, and what was spent.
+
+        Raises
+        ------
+        MismatchError
+            Where J is not quadratic.
+        """
         require(self, objective)
         A = np.zeros_like(starting_weights(objective, start))  # from zero, so that the shortest solution is found
         history = History()
@@ -63,7 +96,24 @@ class ClosedForm:
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """Weights (1+d, q), rank of the centred rows, and a basis (d, d − rank) of directions in which they are flat."""
+    """What ``least_squares_from_moments`` finds.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (1 + d, q)
+        The weights, intercepts in row 0.
+    rank : int
+        The rank of the centred rows.
+    null_space : ndarray of shape (d, d − rank)
+        A basis of the directions in which the rows are flat.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = least_squares_from_moments(np.eye(1), np.ones((1, 1)), np.zeros(1), np.zeros(1))
+    >>> found.weights.ravel(), found.rank
+    (array([0., 1.]), 1)
+    """
 
     weights: Array
     rank: int
@@ -73,22 +123,35 @@ class LeastSquares:
 def least_squares_from_moments(
     scatter: Array, cross: Array, mean: Array, target_mean: Array, ridge: float | Array = 0.0
 ) -> LeastSquares:
-    """The ridge solution from centred moments: (S + λ) W = C, intercepts t̄ − W'm.
+    """The ridge solution from centred moments: (S + λ) W = C, intercepts t̄ − Wᵗm.
+
+    With λ = 0 and directions in which the rows are flat, the shortest augmented vector is taken: A = Y† T.
 
     Parameters
     ----------
-    scatter : (d, d)
-        S = Σw(x−m)(x−m)'/Σw.
-    cross : (d, q)
-        C = Σw(x−m)(t−t̄)'/Σw.
-    mean, target_mean : (d,), (q,)
-    ridge : float or (d,)
+    scatter : ndarray of shape (d, d)
+        S = Σw(x−m)(x−m)ᵗ/Σw.
+    cross : ndarray of shape (d, q)
+        C = Σw(x−m)(t−t̄)ᵗ/Σw.
+    mean : ndarray of shape (d,)
+        m.
+    target_mean : ndarray of shape (q,)
+        t̄.
+    ridge : float or ndarray of shape (d,), default=0.0
         λ of J = Σw·½(z−t)²/Σw + λ/2 ‖W‖², the intercept free.
 
+    Returns
+    -------
+    LeastSquares
+        Weights, rank and null space.
+
+    Notes
+    -----
     With λ = 0 and directions in which the rows are flat, the shortest augmented vector is taken: A = Y† T.
 
     Examples
     --------
+    >>> import numpy as np
     >>> x, t = np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0])
     >>> S, C = np.cov(x, bias=True).reshape(1, 1), np.cov(x, t, bias=True)[:1, 1:]
     >>> least_squares_from_moments(S, C, np.array([1.0]), np.array([3.0])).weights.ravel()

@@ -25,13 +25,30 @@ LOOK_EVERY = 25
 
 @dataclass(frozen=True)
 class ConjugateGradient(Iterative):
-    """Conjugate gradients with a line search by slopes.
+    """Nonlinear conjugate gradients (Polak–Ribière, restarted) with a line search by slopes.
+
+    On a quadratic criterion it arrives in at most as many steps as there are weights.
 
     Parameters
     ----------
-    tolerance : float
+    tolerance : float, default=1e-09
         Stop when ‖∇J‖ ≤ tolerance · max(1, ‖∇J at the start‖).
-    iterations : int
+    iterations : int, default=5000
+        Steps at most.
+    trace : bool, default=False
+        Keep the weights of each step in the history.
+    count_errors : bool, default=False
+        Count the misclassified rows at each step, at the price of a pass.
+    callback : callable or None, default=None
+        Called with each ``Step``; stops the run by returning True.
+
+    Examples
+    --------
+    >>> from discriminant import Discriminant, datasets
+    >>> iris = datasets.load("iris")
+    >>> model = Discriminant(criterion="squared", optimizer=ConjugateGradient()).fit(iris.X, iris.y)
+    >>> model.certificate_.converged
+    True
     """
 
     tolerance: float = 1e-9
@@ -39,6 +56,20 @@ class ConjugateGradient(Iterative):
     needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
+        """The weights at which the gradient vanishes to the tolerance.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        Solution
+            The weights, a status sentence, and what was spent.
+        """
         require(self, objective)
         record = self.recorder(objective)
         A, passes = starting_weights(objective, start), 1.0

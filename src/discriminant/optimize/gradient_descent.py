@@ -25,20 +25,41 @@ RISES = 8  # so many rises of J in a row are not a swing that settles
 
 @dataclass(frozen=True)
 class GradientDescent(Iterative):
-    """a ← a − η(k) ∇J(a).
+    """a ← a − η(k) ∇J(a), the textbooks' procedure (Duda, Hart and Stork 5.4, Alpaydin 10.6).
+
+    Each step is one pass; η(k) may be a number, a schedule or any function of k.
 
     Parameters
     ----------
-    step : float, Schedule or function of k
+    step : float, Schedule or callable, default=0.1
         η(k), on the scale of the mean loss.
-    rates : (1+d,) or (1+d, q), optional
+    rates : array-like of shape (1 + d,) or (1 + d, q), or None, default=None
         A factor of η for each attribute (row 0 is the intercept).
-    threshold : float
+    threshold : float, default=1e-08
         θ: stop when the step is shorter.
-    iterations : int
-    patience : int
-        If positive, stop when the misclassified rows have not become fewer for so many steps, and hand back the first
+    iterations : int, default=1000
+        Steps at most.
+    patience : int, default=0
+        If positive, stop when the misclassified rows have not become fewer for so many steps, and return the first
         weights with the fewest: early stopping, a regulariser.
+    trace : bool, default=False
+        Keep the weights of each step in the history.
+    count_errors : bool, default=False
+        Count the misclassified rows at each step, at the price of a pass.
+    callback : callable or None, default=None
+        Called with each ``Step``; stops the run by returning True.
+
+    See Also
+    --------
+    Newton : Far fewer steps where there is a Hessian.
+
+    Examples
+    --------
+    >>> from discriminant import Discriminant
+    >>> X, y = [[-1.0], [1.0], [-2.0], [2.0]], [0, 1, 0, 1]
+    >>> model = Discriminant(criterion="squared", optimizer=GradientDescent(step=0.2)).fit(X, y)
+    >>> model.coef_.round(4), model.certificate_.converged
+    (array([[0.6]]), True)
     """
 
     step: float | Schedule = 0.1
@@ -50,9 +71,24 @@ class GradientDescent(Iterative):
 
     @property
     def early(self) -> bool:
+        """Whether a stop before the minimum is what was asked for."""
         return self.patience > 0
 
     def minimize(self, objective: Any, start: Array) -> Solution:
+        """The weights where the steps end.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        Solution
+            The weights, a status sentence, and what was spent.
+        """
         require(self, objective)
         if self.patience and not isinstance(objective, PointwiseObjective):
             raise MismatchError(

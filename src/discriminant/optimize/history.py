@@ -13,8 +13,22 @@ from discriminant.protocols import Array
 
 @dataclass
 class History:
-    """Columns that grow together; each record has the same names.
+    """What happened at each step: columns that grow together, one record a step.
 
+    The usual columns are ``k``, ``objective``, ``gradient_norm``, ``step``, ``errors`` and, with ``trace``,
+    ``weights``; ``history["objective"]`` is a column as an array.
+
+    Parameters
+    ----------
+    columns : dict of str to list, default={}
+        The columns by name.
+
+    See Also
+    --------
+    discriminant.plots.HistoryDisplay : Draws columns.
+
+    Examples
+    --------
     >>> history = History()
     >>> history.record(k=0, objective=1.0)
     >>> history.record(k=1, objective=0.5)
@@ -25,7 +39,15 @@ class History:
     columns: dict[str, Any] = field(default_factory=dict)
 
     def record(self, **values: Any) -> None:
-        """Add one record; weights are copied, since optimizers go on changing theirs."""
+        """Add one record; weights are copied, since optimizers go on changing theirs.
+
+        Parameters
+        ----------
+        **values : any
+            The value of each column.
+        **values : any
+            The value of each column.
+        """
         if self.columns and values.keys() != self.columns.keys():
             raise ParameterError(f"A record of this history has {names(list(self.columns), most=20)}.")
         for name, value in values.items():
@@ -43,7 +65,18 @@ class History:
         return np.asarray(self.columns[name])
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """A data frame (pandas, or "polars", "pyarrow"), one row a record; weights become columns a0, a1, …"""
+        """A data frame with one row a record; weights become columns a0, a1, ….
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
+            Which library's.
+
+        Returns
+        -------
+        data frame
+            The history.
+        """
         import narwhals.stable.v2 as nw
 
         flat: dict[str, Array] = {}
@@ -58,7 +91,20 @@ class History:
         return nw.from_dict(flat, backend=backend).to_native()  # type: ignore[arg-type]
 
     def plot(self, column: str = "objective", ax: Any = None) -> Any:
-        """Draw a column against the step; hands back the axes."""
+        """Draw a column against the step.
+
+        Parameters
+        ----------
+        column : str, default="objective"
+            Which column.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes.
+        """
         import discriminant  # pictures lie above this module, so they are asked for by their public name
 
         return discriminant.plots.HistoryDisplay.from_history(self, column, ax=ax).ax_

@@ -15,7 +15,33 @@ from discriminant.protocols import Array, Solution
 
 
 class Step(NamedTuple):
-    """What a callback is told."""
+    """What a callback is told after each step.
+
+    Parameters
+    ----------
+    k : int
+        The number of the step.
+    objective : float
+        J.
+    gradient_norm : float
+        ‖∇J‖.
+    step : float
+        The length of the step.
+    errors : int or None
+        Misclassified rows, where they are counted.
+    weights : ndarray of shape (1 + d, q)
+        A.
+
+    Examples
+    --------
+    >>> from discriminant import Discriminant
+    >>> from discriminant.optimize import Newton
+    >>> X, y, met = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1], []
+    >>> newton = Newton(callback=lambda step: met.append(step.k))
+    >>> model = Discriminant(criterion="squared", optimizer=newton).fit(X, y)
+    >>> met
+    [0, 1]
+    """
 
     k: int
     objective: float
@@ -29,8 +55,23 @@ class Step(NamedTuple):
 class Iterative:
     """The options that every iterative optimizer takes.
 
-    ``trace`` keeps the weights of each step in the history, ``count_errors`` the misclassified rows (a pass each);
-    ``callback`` is told each `Step`, and stops the run by answering True.
+    The base of ``Newton``, ``LBFGS``, ``ConjugateGradient``, ``GradientDescent``, ``ProximalGradient`` and
+    ``Annealing``.
+
+    Parameters
+    ----------
+    trace : bool, default=False
+        Keep the weights of each step in the history.
+    count_errors : bool, default=False
+        Count the misclassified rows at each step, at the price of a pass.
+    callback : callable or None, default=None
+        Called with each ``Step``; stops the run by returning True.
+
+    Examples
+    --------
+    >>> from discriminant.optimize import Newton
+    >>> Newton(trace=True).trace, Newton().early
+    (True, False)
     """
 
     trace: bool = False
@@ -43,6 +84,18 @@ class Iterative:
         return False
 
     def recorder(self, objective: Any) -> Recorder:
+        """What writes the history of a run and asks the callback.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+
+        Returns
+        -------
+        Recorder
+            Of this run.
+        """
         if self.count_errors and not isinstance(objective, PointwiseObjective):
             raise MismatchError(f"{type(self).__name__}(count_errors=True) needs an objective that has rows to count.")
         return Recorder(self, objective)

@@ -31,15 +31,34 @@ LEAST_WINDOW = 8
 
 @dataclass(frozen=True)
 class LBFGS(Iterative):
-    """Limited-memory BFGS.
+    """Limited-memory BFGS: quasi-Newton steps from the last changes of weights and gradient.
+
+    For problems whose Hessian would be too large or too dear (Nocedal and Wright 7.2).
 
     Parameters
     ----------
-    tolerance : float
+    tolerance : float, default=1e-12
         Stop when the promised fall of J is at most tolerance·|J|, twice in a row.
-    iterations, memory : int
-    preconditioner : function of a gradient, optional
-        B₀G, a first estimate of H⁻¹G; without it a multiple of G.
+    iterations : int, default=5000
+        Steps at most.
+    memory : int, default=12
+        How many changes are remembered.
+    preconditioner : callable or None, default=None
+        G ↦ B₀G, a first estimate of H⁻¹G; None: a multiple of G.
+    trace : bool, default=False
+        Keep the weights of each step in the history.
+    count_errors : bool, default=False
+        Count the misclassified rows at each step, at the price of a pass.
+    callback : callable or None, default=None
+        Called with each ``Step``; stops the run by returning True.
+
+    Examples
+    --------
+    >>> from discriminant import Discriminant, datasets
+    >>> iris = datasets.load("iris")
+    >>> model = Discriminant(criterion="squared", optimizer=LBFGS()).fit(iris.X, iris.y)
+    >>> model.certificate_.converged
+    True
     """
 
     tolerance: float = 1e-12
@@ -49,6 +68,20 @@ class LBFGS(Iterative):
     needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
+        """The weights at which J promises to fall no further.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        Solution
+            The weights, a status sentence, and what was spent.
+        """
         require(self, objective)
         record = self.recorder(objective)
         A, passes, pairs = starting_weights(objective, start), 1.0, _Pairs(self.memory, self.preconditioner)

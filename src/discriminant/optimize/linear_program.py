@@ -31,16 +31,48 @@ from discriminant.protocols import Array, Oracle, Solution
 class LinearProgram:
     """argmin of a hinge-like criterion, with or without a Lasso penalty, by HiGHS.
 
+    min Σ w ξ / Σ w subject to t·a·y ≥ b − ξ, ξ ≥ 0 (Duda, Hart and Stork 5.10).
+
     Parameters
     ----------
-    seconds : float
+    seconds : float, default=600.0
         Time limit of each program.
+
+    See Also
+    --------
+    discriminant.LinearProgrammingClassifier : The method that uses it.
+
+    Examples
+    --------
+    >>> from discriminant import Discriminant
+    >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
+    >>> Discriminant(criterion="hinge", optimizer=LinearProgram()).fit(X, y).coef_
+    array([[1.]])
     """
 
     seconds: float = 600.0
     needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.LINEAR
 
     def minimize(self, objective: Any, start: Array) -> Solution:
+        """A minimum of J, with the program's own proof.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        Solution
+            The weights, a status sentence, and what was spent.
+
+        Raises
+        ------
+        MismatchError
+            Where the criterion is not piecewise linear or has no positive margin.
+        """
         require(self, objective)
         rows = require_rows(self, objective)
         A = starting_weights(objective, start)

@@ -25,23 +25,68 @@ from discriminant.protocols import Array, Oracle, Solution
 
 @dataclass(frozen=True)
 class BoundedSolution(Solution):
-    """A solution with a proved lower bound of J."""
+    """A solution with a proved lower bound of J.
+
+    Attributes
+    ----------
+    bound : float
+        No weights have a smaller J.
+    weights : ndarray of shape (1 + d, q)
+        A, intercepts in row 0.
+    status : str
+        How the run ended, as a sentence.
+    converged : bool
+        Whether the end is the minimum.
+    passes : float
+        Passes over the rows.
+    iterations : int
+        Steps.
+    objective : float
+        J at the weights.
+    gradient_norm : float
+        ‖∇J‖ at the weights; NaN where it was not computed.
+    history : History or None
+        One record a step.
+    notes : tuple of str
+        What else should be known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> BoundedSolution(np.zeros((2, 1)), "Solved.", True, bound=0.25).bound
+    0.25
+    """
 
     bound: float = 0.0
 
 
 @dataclass(frozen=True)
 class MixedInteger:
-    """argmin of the zero-one criterion, with a proof.
+    """argmin of the zero-one criterion by a mixed-integer program, with a proof.
+
+    HiGHS branches on which rows are errors; for small data.
 
     Parameters
     ----------
-    seconds : float
+    seconds : float, default=60.0
         Time limit for each output; what is proved by then is told.
-    margin : float
+    margin : float, default=0.0001
         δ, on columns scaled to at most one and weights to at most one.
-    most_rows : int
+    most_rows : int, default=5000
         Refuse more rows than this.
+
+    See Also
+    --------
+    Annealing : Any size, without a proof.
+    discriminant.MinimumErrorClassifier : The method that uses it.
+
+    Examples
+    --------
+    >>> from discriminant import Discriminant
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> model = Discriminant(criterion="zero-one", optimizer=MixedInteger()).fit(X, y)
+    >>> model.score(X, y)
+    0.75
     """
 
     seconds: float = 60.0
@@ -50,6 +95,27 @@ class MixedInteger:
     needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.MARGIN
 
     def minimize(self, objective: Any, start: Array) -> BoundedSolution:
+        """The weights with the fewest errors found, and how few there must be.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        BoundedSolution
+            With the proved lower bound of J.
+
+        Raises
+        ------
+        MismatchError
+            Where the criterion does not count errors.
+        DataError
+            Where there are more than ``most_rows`` rows.
+        """
         rows = require_rows(self, objective)
         require(self, rows)
         self._check(rows)

@@ -34,7 +34,22 @@ _OPTIMIZERS_FOR = (
 
 
 def require(optimizer: Any, objective: Any, needs: Oracle | None = None) -> None:
-    """Raise a MismatchError that names optimizer, criterion (or penalty) and the way out, unless they fit."""
+    """Refuse an optimizer and an objective that do not fit together.
+
+    Parameters
+    ----------
+    optimizer : optimizer
+        With ``needs``.
+    objective : PointwiseObjective
+        J over the rows: a criterion, its penalty and the data as one function of A.
+    needs : Oracle or None, default=None
+        What is needed; None: ``optimizer.needs``.
+
+    Raises
+    ------
+    MismatchError
+        The sentence names optimizer, criterion (or penalty) and the way out.
+    """
     missing = (optimizer.needs if needs is None else needs) & ~objective.oracles
     if not missing:
         return
@@ -46,7 +61,25 @@ def require(optimizer: Any, objective: Any, needs: Oracle | None = None) -> None
 
 
 def require_rows(optimizer: Any, objective: Any) -> PointwiseObjective:
-    """The objective as one over rows, for the optimizers that look at them."""
+    """The objective as one over rows, for the optimizers that need them.
+
+    Parameters
+    ----------
+    optimizer : optimizer
+        Whose name the refusal gives.
+    objective : PointwiseObjective
+        J over the rows: a criterion, its penalty and the data as one function of A.
+
+    Returns
+    -------
+    PointwiseObjective
+        The objective itself.
+
+    Raises
+    ------
+    MismatchError
+        Where it has no rows.
+    """
     if not isinstance(objective, PointwiseObjective):
         raise MismatchError(
             f"Optimizer {type(optimizer).__name__} looks at the rows one by one and needs a PointwiseObjective; "

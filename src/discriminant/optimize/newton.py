@@ -30,16 +30,39 @@ LOOK_FROM, LOOK_EVERY = 4, 4  # steps at which to look whether the rows are sepa
 
 @dataclass(frozen=True)
 class Newton(Iterative):
-    """a ← a − s H⁻¹∇J with step-halving.
+    """a ← a − s H⁻¹∇J with step-halving: Newton's method.
+
+    For the logistic criterion it is iteratively reweighted least squares (PRML 4.3.3; Duda, Hart and Stork 5.4).
 
     Parameters
     ----------
-    tolerance : float
-        Stop when the promised fall ½∇J'H⁻¹∇J ≤ tolerance·|J|.
-    threshold : float
+    tolerance : float, default=1e-14
+        Stop when the promised fall ½∇JᵗH⁻¹∇J ≤ tolerance·|J|.
+    threshold : float, default=0.0
         θ: stop when ‖H⁻¹∇J‖ < θ (0: do not).
-    iterations : int
-    halvings : int
+    iterations : int, default=100
+        Steps at most.
+    halvings : int, default=30
+        How often a step that does not lower J is halved at most.
+    trace : bool, default=False
+        Keep the weights of each step in the history.
+    count_errors : bool, default=False
+        Count the misclassified rows at each step, at the price of a pass.
+    callback : callable or None, default=None
+        Called with each ``Step``; stops the run by returning True.
+
+    See Also
+    --------
+    LBFGS : Without a Hessian.
+
+    Examples
+    --------
+    >>> from discriminant import Discriminant, datasets
+    >>> from discriminant.penalties import Ridge
+    >>> iris = datasets.load("iris")
+    >>> model = Discriminant(criterion="softmax", penalty=Ridge(0.01), optimizer=Newton()).fit(iris.X, iris.y)
+    >>> model.n_iter_ < 20, model.certificate_.converged
+    (True, True)
     """
 
     tolerance: float = 1e-14
@@ -49,6 +72,25 @@ class Newton(Iterative):
     needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
+        """The weights at which J promises to fall no further.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        Solution
+            The weights, a status sentence, and what was spent.
+
+        Raises
+        ------
+        MismatchError
+            Where the criterion has no curvature.
+        """
         require(self, objective)
         record = self.recorder(objective)
         A, passes = starting_weights(objective, start), 1.0

@@ -21,13 +21,31 @@ SMOOTH = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
 @dataclass(frozen=True)
 class ProximalGradient(Iterative):
-    """A ← prox(B − s∇L(B), s), with momentum.
+    """A ← prox(B − s∇L(B), s), with momentum: for penalties with a proximal map and no gradient.
+
+    The accelerated method (FISTA) of Beck and Teboulle (2009), with restarts.
 
     Parameters
     ----------
-    tolerance : float
+    tolerance : float, default=1e-09
         Stop when the proximal step, divided by s, is shorter than tolerance · max(1, ‖∇L at the start‖).
-    iterations : int
+    iterations : int, default=20000
+        Steps at most.
+    trace : bool, default=False
+        Keep the weights of each step in the history.
+    count_errors : bool, default=False
+        Count the misclassified rows at each step, at the price of a pass.
+    callback : callable or None, default=None
+        Called with each ``Step``; stops the run by returning True.
+
+    Examples
+    --------
+    >>> from discriminant import Discriminant, datasets
+    >>> from discriminant.penalties import Lasso
+    >>> iris = datasets.load("iris")
+    >>> model = Discriminant(criterion="softmax", penalty=Lasso(0.05), optimizer=ProximalGradient()).fit(iris.X, iris.y)
+    >>> int((model.coef_ == 0).sum()) > 0
+    True
     """
 
     tolerance: float = 1e-9
@@ -35,6 +53,20 @@ class ProximalGradient(Iterative):
     needs: ClassVar[Oracle] = Oracle.VALUE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
+        """The weights at which the proximal step is shorter than the tolerance.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        Solution
+            The weights, a status sentence, and what was spent.
+        """
         rows = require_rows(self, objective)
         require(self, rows.without_penalty(), SMOOTH)  # of the loss; the penalty needs a proximal map only
         if rows.penalty is not None and rows.penalty.needs_information:

@@ -23,8 +23,25 @@ from discriminant.protocols import Array
 
 @dataclass(frozen=True)
 class Power:
-    """η(k) = rate / (k + delay)^power.
+    """η(k) = rate / (k + delay)^power: a learning rate that fades.
 
+    Called with k, or with an array of them.
+
+    Parameters
+    ----------
+    rate : float, default=1.0
+        The factor.
+    power : float, default=1.0
+        How fast it fades.
+    delay : float, default=0.0
+        Added to k.
+
+    See Also
+    --------
+    check_conditions : Under which procedures converge.
+
+    Examples
+    --------
     >>> Power(1.0, power=0.5)(4)
     0.5
     """
@@ -45,21 +62,73 @@ class Power:
 
 @dataclass(frozen=True)
 class Constant(Power):
-    """η(k) = rate."""
+    """η(k) = rate.
+
+    Parameters
+    ----------
+    power : float, default=0.0
+        0.
+    rate : float, default=1.0
+        η.
+    delay : float, default=0.0
+        Without effect.
+
+    Examples
+    --------
+    >>> Constant(0.5)(7)
+    0.5
+    """
 
     power: float = 0.0
 
 
 @dataclass(frozen=True)
 class Inverse(Power):
-    """η(k) = rate / k, the common choice for LMS."""
+    """η(k) = rate / (k + delay), the common choice for LMS.
+
+    Parameters
+    ----------
+    power : float, default=1.0
+        1.
+    rate : float, default=1.0
+        The factor.
+    delay : float, default=0.0
+        Added to k.
+
+    Examples
+    --------
+    >>> Inverse(0.5)(2)
+    0.25
+    """
 
     power: float = 1.0
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What is known of a schedule's sums, and what follows."""
+    """What is known of a schedule's sums, and what follows.
+
+    The perceptron with margin converges where Σ η diverges and Σ η²/(Σ η)² vanishes; single-sample steps on a smooth
+    criterion settle where Σ η diverges and Σ η² converges (Duda, Hart and Stork 5.5.2 and 5.8.4).
+
+    Attributes
+    ----------
+    nonnegative : bool
+        η(k) ≥ 0.
+    sum_diverges : bool
+        Σ η = ∞.
+    squares_converge : bool
+        Σ η² < ∞.
+    ratio_vanishes : bool
+        Σ η² / (Σ η)² → 0.
+    proved : bool
+        Known from the formula; else judged from many values.
+
+    Examples
+    --------
+    >>> check_conditions(Inverse(0.5)).stochastic
+    True
+    """
 
     nonnegative: bool
     sum_diverges: bool
@@ -78,7 +147,13 @@ class Conditions:
         return self.nonnegative and self.sum_diverges and self.squares_converge
 
     def sentence(self) -> str:
-        """The conditions that fail, in words."""
+        """The conditions that fail, in words.
+
+        Returns
+        -------
+        str
+            A sentence.
+        """
         broken = [
             text
             for holds, text in (
@@ -97,7 +172,28 @@ Schedule = Power | Callable[[int], float]
 
 
 def make_schedule(step: float | Schedule) -> Schedule:
-    """A number becomes a constant schedule; a schedule or a function of k is handed back."""
+    """A number becomes a constant schedule; a schedule or a function of k is handed back.
+
+    Parameters
+    ----------
+    step : float, Schedule or callable
+        A number becomes a constant schedule.
+
+    Returns
+    -------
+    Schedule
+        A function of k.
+
+    Raises
+    ------
+    ParameterError
+        Where it is neither a positive number nor callable.
+
+    Examples
+    --------
+    >>> make_schedule(0.5)(3)
+    0.5
+    """
     if callable(step):
         return step
     if isinstance(step, int | float | np.integer | np.floating):
@@ -108,6 +204,18 @@ def make_schedule(step: float | Schedule) -> Schedule:
 def check_conditions(schedule: float | Schedule) -> Conditions:
     """Which of the convergence conditions the schedule obeys.
 
+    Parameters
+    ----------
+    schedule : float, Schedule or callable
+        η(k).
+
+    Returns
+    -------
+    Conditions
+        Which sums diverge, and what follows.
+
+    Examples
+    --------
     >>> check_conditions(Inverse(0.5)).stochastic, check_conditions(1.0).stochastic, check_conditions(1.0).perceptron
     (True, False, True)
     """

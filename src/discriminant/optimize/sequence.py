@@ -279,7 +279,28 @@ def _plain(design: Any) -> Any:
 class Corrections(History):
     """A history of single corrections: k, the sample, the output (or rival class) and the size, η δ w.
 
-    The weights after each are not stored but replayed when asked for.  ``epochs`` is the history by epochs.
+    The weights after each are not stored but replayed when asked for.
+
+    Parameters
+    ----------
+    objective : PointwiseObjective or None, default=None
+        Whose rows the samples are.
+    start : ndarray of shape (1 + d, q), default=lambda()
+        The weights before the first correction.
+    epochs : History, default=History()
+        The history by epochs.
+    parts : list, default=[]
+        What each sweep wrote down.
+    columns : dict of str to list, default={}
+        The columns by name.
+
+    Examples
+    --------
+    >>> from discriminant import Perceptron
+    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
+    >>> model = Perceptron(shuffle=False, tol=None, trace=True).fit(X, y)
+    >>> model.history_.weights().shape
+    (6, 3, 1)
     """
 
     objective: Any = None
@@ -288,7 +309,15 @@ class Corrections(History):
     parts: list[tuple[int, int, int, Array, Array]] = field(default_factory=list, repr=False)
 
     def keep(self, state: State, start: int) -> None:
-        """Take over what a sweep has written down."""
+        """Take over what a sweep has written down.
+
+        Parameters
+        ----------
+        state : State
+            Of the sweep.
+        start : int
+            The first row of the sweep.
+        """
         for j in range(1 if state.coupled else len(state.A)):
             first, last = int(state.tally[rules.ORIGIN, j]), int(state.tally[rules.STEPS, j])
             self.parts.append((first, start, j, state.seen[j, : last - first], state.sizes[j, : last - first]))
@@ -315,7 +344,13 @@ class Corrections(History):
             self.columns[name] = np.concatenate([part[c] for part in rows]) if rows else np.empty(0)
 
     def weights(self) -> Array:
-        """(corrections + 1, 1+d, q): the weights before the first correction and after each."""
+        """The weights before the first correction and after each.
+
+        Returns
+        -------
+        ndarray of shape (corrections + 1, 1 + d, q)
+            Replayed from the samples.
+        """
         A = np.array(self.start)
         replayed = [A.copy()]
         rows, outputs = self["sample"].astype(int), self["output"].astype(int)
@@ -331,7 +366,18 @@ class Corrections(History):
         return np.array(replayed)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """A data frame, one row a correction, with the weights after it as columns a0, a1, …"""
+        """A data frame with one row a correction, with the weights after it as columns a0, a1, ….
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
+            Which library's.
+
+        Returns
+        -------
+        data frame
+            The corrections.
+        """
         if not len(self):
             return super().to_frame(backend)
         return History({**self.columns, "weights": self.weights()[1:]}).to_frame(backend)

@@ -33,7 +33,41 @@ from discriminant.protocols import Array, Oracle, Solution
 
 @dataclass(frozen=True)
 class SequentialSolution(Solution):
-    """A solution with the number of corrections and of samples it took."""
+    """A solution with the number of corrections and of samples it took.
+
+    Attributes
+    ----------
+    corrections : int
+        How often the weights were corrected.
+    samples : int
+        Samples met.
+    each : tuple of int
+        Corrections of each output; of all together where they are coupled.
+    weights : ndarray of shape (1 + d, q)
+        A, intercepts in row 0.
+    status : str
+        How the run ended, as a sentence.
+    converged : bool
+        Whether the end is the minimum.
+    passes : float
+        Passes over the rows.
+    iterations : int
+        Epochs.
+    objective : float
+        J at the weights.
+    gradient_norm : float
+        ‖∇J‖ at the weights; NaN where it was not computed.
+    history : History or None
+        One record an epoch.
+    notes : tuple of str
+        What else should be known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SequentialSolution(np.zeros((2, 1)), "Separated.", True, corrections=5).corrections
+    5
+    """
 
     corrections: int = 0
     samples: int = 0
@@ -42,31 +76,51 @@ class SequentialSolution(Solution):
 
 @dataclass(frozen=True)
 class SingleSample:
-    """One sample at a time.
+    """One sample at a time: a ← a − η(k) ∇ℓ of the next sample (Duda, Hart and Stork 5.5–5.8, PRML 4.1.7).
+
+    With the perceptron criterion only misclassified samples correct the weights; with the squared one every sample
+    does.
 
     Parameters
     ----------
-    step : float, Schedule or function of k
+    step : float, Schedule or callable, default=1.0
         η(k); k counts corrections where right samples are left alone, else samples.
-    order : {"cyclic", "shuffled"}
-    epochs : int
+    order : {"cyclic", "shuffled"}, default="cyclic"
+        The order of the samples in an epoch.
+    epochs : int, default=1000
         Passes at most.
-    keep : {"last", "average", "pocket"}
-        Hand back the last weights, their average over all samples, or those of the longest run of right answers.
-    threshold : float
+    keep : {"last", "average", "pocket"}, default="last"
+        Return the last weights, their average over all samples, or those of the longest run of right answers.
+    threshold : float, default=0.0
         θ: end with the first step shorter than it (0: do not).
-    tolerance : float
+    tolerance : float, default=0.0
         End when an epoch changes the weights by less than this part of their length (0: do not).
-    improvement, patience : float or None, int
-        End when the mean loss met on the way has not fallen by ``improvement`` for ``patience`` epochs.
-    random_state : int, Generator or None
-    trace : bool
+    improvement : float or None, default=None
+        End when the mean loss met on the way has not fallen by this for ``patience`` epochs.
+    patience : int, default=5
+        Epochs without improvement that end the run.
+    random_state : int, Generator or None, default=None
+        Seed of what is drawn at random.
+    trace : bool, default=False
         Keep row and size of every correction; ``history.weights()`` replays them.
-    callback : function of a `Step`, asked after each epoch; True ends the run.
-    evaluate : bool
+    callback : callable or None, default=None
+        Called with a ``Step`` after each epoch; ends the run by returning True.
+    evaluate : bool, default=True
         Compute J at the end (a pass).
-    engine : {"auto", "numpy", "compiled"}
+    engine : {"auto", "numpy", "compiled"}, default="auto"
         "numpy" never uses the compiled kernels; the others do wherever the installation has them.
+
+    See Also
+    --------
+    discriminant.Perceptron : The method that uses it.
+    discriminant.Adaline : The same with the squared criterion.
+
+    Examples
+    --------
+    >>> from discriminant import Discriminant
+    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
+    >>> Discriminant(criterion="perceptron", optimizer=SingleSample()).fit(X, y).score(X, y)
+    1.0
     """
 
     step: float | Schedule = 1.0
@@ -94,6 +148,20 @@ class SingleSample:
                 raise ParameterError(f"SingleSample's {name} is one of {', '.join(map(repr, allowed))}; not {value!r}.")
 
     def minimize(self, objective: Any, start: Array) -> SequentialSolution:
+        """Run epochs until one of the ends that were asked for.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        SequentialSolution
+            With corrections and samples counted.
+        """
         require(self, objective)
         rows = require_rows(self, objective)
         self._check(rows)
@@ -132,7 +200,20 @@ class SingleSample:
         return self._solution(run, status or self._unfinished(run), converged, epoch)
 
     def once(self, objective: Any, start: Array) -> tuple[Array, tuple[int, ...], int]:
-        """One epoch and nothing else, for learning in parts: the weights, corrections of each output, samples met."""
+        """One epoch and nothing else, for learning in parts.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        tuple (weights, corrections of each output, samples met)
+            Where the epoch left off.
+        """
         require(self, objective)
         rows = require_rows(self, objective)
         self._check(rows)

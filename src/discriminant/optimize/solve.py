@@ -14,7 +14,22 @@ from discriminant.protocols import Array
 
 
 class Solved(NamedTuple):
-    """x (D, m), the rank of H, and an orthonormal basis (D, D − rank) of its null space."""
+    """The solution of a symmetric system.
+
+    Parameters
+    ----------
+    x : ndarray of shape (D, m)
+        The shortest solution.
+    rank : int
+        The rank of H.
+    null_space : ndarray of shape (D, D − rank)
+        An orthonormal basis of its null space.
+
+    Examples
+    --------
+    >>> symmetric_solve(np.eye(2), np.ones((2, 1))).rank
+    2
+    """
 
     x: Array
     rank: int
@@ -24,6 +39,22 @@ class Solved(NamedTuple):
 def symmetric_solve(H: Array, b: Array, tolerance: float | None = None) -> Solved:
     """|H|⁺ b: the shortest solution, with negative eigenvalues of H (no minimum there) counted by their size.
 
+    Parameters
+    ----------
+    H : ndarray of shape (D, D)
+        Symmetric.
+    b : ndarray of shape (D, m)
+        The right-hand sides.
+    tolerance : float or None, default=None
+        Eigenvalues below this part of the largest count as zero; None: rounding.
+
+    Returns
+    -------
+    Solved
+        The shortest solution, the rank and the null space.
+
+    Examples
+    --------
     >>> symmetric_solve(np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([[1.0], [0.0]])).x.ravel()
     array([0.5, 0. ])
     """
