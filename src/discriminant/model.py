@@ -30,22 +30,30 @@ from discriminant.protocols import Array
 class LinearDiscriminant:
     """A linear discriminant: scores, decisions, posteriors and geometry from a weight matrix.
 
+    z = b + Wᵗ(φ(x) − c); the class of the largest score is decided for.  The result of every fit of this package with
+    linear boundaries, as ``discriminant_`` (Alpaydin 10.3, PRML 4.1).
+
     Parameters
     ----------
-    weights : (1 + d, q) array
+    weights : array-like of shape (1 + d, q)
         A, with the intercept (at ``center``) in row 0; a vector (1 + d,) for one output.
-    classes : (K,) sequence
+    classes : sequence of K labels
         The labels.  One output for two classes: a positive score stands for ``classes[1]``.
-    coding : object with ``targets`` and ``decode``, optional
+    coding : ClassCoding or None, default=None
         How q outputs stand for K classes; not needed for q = K, nor for q = 1 and K = 2.
-    feature_names : sequence of str, optional
+    feature_names : sequence of d str or None, default=None
         The names of the features that the weights belong to.
-    center : (d,) array, optional
-        c in z = b + Wᵗ(x − c); zeros where not given.
-    link : {None, "sigmoid", "softmax"}
+    center : array-like of shape (d,) or None, default=None
+        c in z = b + Wᵗ(x − c); None: zeros.
+    link : {"sigmoid", "softmax", None}, default=None
         How scores become posteriors; None: they do not.
-    basis : object with ``transform``, optional
+    basis : object with ``transform``, or None, default=None
         φ: the discriminant is linear in φ(x), and its geometry is that of the φ-space.
+
+    See Also
+    --------
+    discriminant.geometry.Hyperplane : The boundary of two classes.
+    discriminant.decision.Rule : From outputs to decisions.
 
     Examples
     --------
@@ -86,24 +94,27 @@ class LinearDiscriminant:
 
     @property
     def n_features(self) -> int:
+        """d, the number of features."""
         return len(self.weights) - 1
 
     @property
     def n_classes(self) -> int:
+        """K, the number of classes."""
         return len(self.classes)
 
     @property
     def n_outputs(self) -> int:
+        """q, the number of outputs."""
         return int(self.weights.shape[1])
 
     @property
     def coef(self) -> Array:
-        """Wᵗ, (q, d)."""
+        """Wᵗ, of shape (q, d)."""
         return self.weights[1:].T
 
     @cached_property
     def intercept(self) -> Array:
-        """w₀ = b − Wᵗc, (q,): the intercept of the form w₀ + Wᵗx."""
+        """w₀ = b − Wᵗc, of shape (q,): the intercept of the form w₀ + Wᵗx."""
         return frozen(self._affine.plain[0])
 
     @property
@@ -113,7 +124,10 @@ class LinearDiscriminant:
 
     @cached_property
     def class_weights(self) -> Array:
-        """(1 + d, K): a discriminant g_k for each class, whose largest wins; two classes share one output as ±z/2."""
+        """A discriminant g_k for each class, of shape (1 + d, K); the largest wins.
+
+        Two classes share one output as ±z/2.
+        """
         decoder = self._rule.linear_decoder
         if decoder is None:
             raise MismatchError(
@@ -150,16 +164,51 @@ class LinearDiscriminant:
     # Scores, decisions, posteriors: one look at X each
 
     def scores(self, X: Any, dtype: Any = None) -> Array:
-        """z = b + Wᵗ(φ(x) − c), shape (n, q); float32 for float32 X unless ``dtype`` says otherwise."""
+        """z = b + Wᵗ(φ(x) − c), the scores of the outputs.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+        dtype : dtype or None, default=None
+            Of the result; None: float32 for float32 X, else float64.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            One column for each output.
+        """
         return self._affine.apply(_as_is, X, self.n_outputs, dtype)
 
     def decision_function(self, X: Any) -> Array:
-        """The class scores: (n, K); for two classes (n,), positive for ``classes[1]``."""
+        """The score of each class; for two classes their difference, positive for ``classes[1]``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores.
+        """
         affine, rule = self._decider
         return affine.apply(rule.decision_function, X, None if self.n_classes == 2 else self.n_classes)
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest score, the first of equals; two classes: ``classes[1]`` iff the score is > 0."""
+        """The class of the largest score, the first of equals; two classes: ``classes[1]`` iff the score is > 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
+        """
         if self._contrasts is not None and is_large(X):
             return self._contrasts.apply(self._of_contrasts, X, None, self.classes.dtype)
         affine, rule = self._decider
@@ -172,31 +221,99 @@ class LinearDiscriminant:
         """The class whose discriminant alone is positive; ``reject_label`` where none is or several are.
 
         A label of another kind than the classes (the default None, say) makes the result an array of objects.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+        reject_label : label or None, default=None
+            What stands for no class.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
         """
         affine, rule = self._decider
         codes = affine.apply(lambda z: np.where(rule.rejected(z), -1, rule.codes(z).astype(np.intp)), X, None, np.intp)
         return label_array([*self.classes.tolist(), reject_label])[codes]
 
     def predict_log_proba(self, X: Any) -> Array:
-        """log P(C_k|x), (n, K), finite wherever the scores are."""
+        """log P(C_k|x), finite wherever the scores are.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities.
+
+        Raises
+        ------
+        MismatchError
+            Where there is no link from scores to probabilities.
+        """
         affine, rule = self._decider
         rule.require_link()
         return affine.apply(rule.log_posteriors, X, self.n_classes)
 
     def predict_proba(self, X: Any) -> Array:
-        """P(C_k|x), (n, K)."""
+        """P(C_k|x), by the link.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row.
+
+        Raises
+        ------
+        MismatchError
+            Where there is no link from scores to probabilities.
+        """
         affine, rule = self._decider
         rule.require_link()
         return affine.apply(rule.posteriors, X, self.n_classes)
 
     def scorer(self) -> Any:
-        """This discriminant as a function of one row, everything folded into one weight matrix (``io.scorer``)."""
+        """This discriminant as a function of one row, everything folded into one weight matrix.
+
+        Returns
+        -------
+        Scorer
+            A callable for single rows and batches.
+        """
         import discriminant  # the compiler lies above this module, so it is asked for by its public name
 
         return discriminant.scorer(self)
 
     def with_priors(self, priors: Any, training_priors: Any) -> LinearDiscriminant:
-        """The discriminant for other class frequencies: w_k0 + log P'_k / P_k, all else the same."""
+        """The discriminant for other class frequencies: w_k0 + log P'_k / P_k, all else the same.
+
+        Parameters
+        ----------
+        priors : array-like of shape (K,) or mapping
+            P', the class frequencies to decide under.
+        training_priors : array-like of shape (K,) or mapping
+            P, those of the training data.
+
+        Returns
+        -------
+        LinearDiscriminant
+            A new discriminant.
+
+        Raises
+        ------
+        MismatchError
+            Where scores are not log odds.
+        """
         self._rule.require_link()
         shift = prior_shift(training_priors, priors)
         if shift.shape != (self.n_classes,) or not np.isfinite(shift).all():
@@ -213,10 +330,21 @@ class LinearDiscriminant:
     # Geometry
 
     def boundary(self, i: Any = None, j: Any = None) -> Hyperplane:
-        """{x : g_i(x) = g_j(x)}, with class i on the positive side.
+        """The hyperplane {x : g_i(x) = g_j(x)}, with class i on the positive side.
 
-        ``i`` and ``j`` are positions in ``classes``, or labels where the labels are no integers.  Two classes need
-        none: ``classes[1]`` is on the positive side, as in the score.
+        Two classes need no names: ``classes[1]`` is on the positive side, as in the score.
+
+        Parameters
+        ----------
+        i : int, label or None, default=None
+            The first class, as a position in ``classes`` or a label that is no integer.
+        j : int, label or None, default=None
+            The second class.
+
+        Returns
+        -------
+        Hyperplane
+            Where the two discriminants are equal.
         """
         if i is None and j is None and self.n_classes == 2:
             i, j = 1, 0
@@ -228,9 +356,23 @@ class LinearDiscriminant:
         return Hyperplane(difference[1:], difference[0], self.center, f"The discriminant between {pair}")
 
     def distance(self, X: Any, i: Any = None, j: Any = None) -> Array:
-        """Signed distance r = g / ‖w‖: (n,) from the boundary of two classes or of the pair (i, j).
+        """The signed distance r = g / ‖w‖ from the boundary of two classes or of the pair (i, j).
 
-        More than two classes without a pair: (n, K), from each hyperplane g_k = 0, positive where class k claims x.
+        More than two classes without a pair: from each hyperplane g_k = 0, positive where class k claims x.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+        i : int, label or None, default=None
+            The first class, as a position in ``classes`` or a label that is no integer.
+        j : int, label or None, default=None
+            The second class.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, K) for K > 2 without a pair
+            Distances in the units of X.
         """
         single = self.n_classes == 2 or i is not None or j is not None
         planes = [self.boundary(i, j)] if single else self._planes()
@@ -239,9 +381,21 @@ class LinearDiscriminant:
         return measure.apply(_first if single else _as_is, X, None if single else self.n_classes)
 
     def margin(self, X: Any, y: Any = None) -> Array:
-        """How far each row is from the nearest point where the decision changes, (n,).
+        """How far each row is from the nearest point where the decision changes.
 
         With labels y: how deep it lies in the region of its own class, negative where it lies outside.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+        y : array-like of shape (n,) or None, default=None
+            The labels; None: what is predicted.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Distances in the units of X.
         """
         weights = self.class_weights
         g = replace(self._affine, weights=weights, absolute=False).apply(_as_is, X, self.n_classes)
@@ -256,7 +410,22 @@ class LinearDiscriminant:
         return result
 
     def project(self, X: Any, i: Any = None, j: Any = None) -> Array:
-        """x − (g / ‖w‖²) w, (n, d): the foot of each row on the boundary of two classes or of the pair (i, j)."""
+        """x − (g / ‖w‖²) w, the foot of each row on the boundary of two classes or of the pair (i, j).
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+        i : int, label or None, default=None
+            The first class, as a position in ``classes`` or a label that is no integer.
+        j : int, label or None, default=None
+            The second class.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The feet.
+        """
         return self.boundary(i, j).project(self._features(X))
 
     @property
@@ -267,7 +436,20 @@ class LinearDiscriminant:
         return np.array([plane.offset for plane in self._planes()])
 
     def slice(self, features: Sequence[Any], at: Any = None) -> LinearDiscriminant:
-        """The discriminant on a few features, with all others held at the point ``at`` (default: the centre)."""
+        """The discriminant on a few features, with all others held at a point.
+
+        Parameters
+        ----------
+        features : sequence of str or int
+            The features, by name or position.
+        at : array-like of shape (d,) or None, default=None
+            The point; None: the centre.
+
+        Returns
+        -------
+        LinearDiscriminant
+            A new discriminant of these features.
+        """
         self._require_straight()
         chosen = [self.names.index(f) if isinstance(f, str) else range(self.n_features)[f] for f in features]
         center = self._center
@@ -279,9 +461,24 @@ class LinearDiscriminant:
         return replace(self, weights=kept, center=center[chosen], feature_names=[self.names[j] for j in chosen])
 
     def regions(self, bounds: Any) -> list[Array]:
-        """For each class the convex polygon (m, 2), counter-clockwise, where it wins in ((x₀, x₁), (y₀, y₁)).
+        """For each class the convex polygon where it wins within a box.
 
-        The areas add up to that of the box; a class that wins nowhere in it has no vertices.
+        The areas add up to that of the box.
+
+        Parameters
+        ----------
+        bounds : sequence of four floats
+            The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
+
+        Returns
+        -------
+        list of K ndarrays of shape (m, 2)
+            Vertices, counter-clockwise; a class that wins nowhere in the box has none.
+
+        Raises
+        ------
+        DataError
+            Where there are not two features.
         """
         self._require_straight()
         if self.n_features != 2:
@@ -294,7 +491,17 @@ class LinearDiscriminant:
     def contributions(self, X: Any, reference: Any = None) -> Contributions:
         """w_j (x_j − r_j) for each row and attribute: with the score of the reference r they add up to the score.
 
-        The reference is a point (d,); without it the centre, or the origin where there is none.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+        reference : array-like of shape (d,) or None, default=None
+            r; None: the centre, or the origin where there is none.
+
+        Returns
+        -------
+        Contributions
+            An array of contributions with names.
         """
         values = self._features(X)
         if values.ndim != 2 or values.shape[1] != self.n_features:

@@ -254,7 +254,29 @@ class DeviceBlocks(ArrayBlocks):
 
 @dataclass(frozen=True, eq=False)
 class DeviceSource:
-    """An array on a device, or rows in memory on their way to one."""
+    """An array on a device, or rows in memory on their way to one, as a source of rows.
+
+    Arrays of torch and CuPy on a device are taken by ``fit`` and ``predict`` as they are; ``on_device`` sends others.
+
+    Attributes
+    ----------
+    rows : DeviceRows
+        The rows and the library whose arrays they are.
+    feature_names : tuple of d str or None
+        The columns' names.
+    smallest : int
+        Values of X from which the device works on them; fewer are fitted in memory.
+
+    See Also
+    --------
+    on_device : Makes one of rows in memory.
+
+    Examples
+    --------
+    >>> import discriminant
+    >>> source = discriminant.on_device(X)  # doctest: +SKIP
+    >>> discriminant.LinearDiscriminantAnalysis().fit(source, y)  # doctest: +SKIP
+    """
 
     rows: DeviceRows
     feature_names: tuple[str, ...] | None = None
@@ -264,14 +286,31 @@ class DeviceSource:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """(rows, features)."""
         return self.rows.shape
 
     @property
     def dtype(self) -> Any:
+        """The type of the numbers."""
         return np.dtype(self.rows.arithmetic)
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
-        """Blocks on the device; of few rows, blocks in memory."""
+        """Blocks on the device; of few rows, blocks in memory.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None
+            How often each row counts; None: once.
+        classes : ndarray of shape (K,) or None
+            The classes, where they are known.
+
+        Returns
+        -------
+        tuple (ArrayBlocks, ndarray of shape (K,))
+            The blocks and the classes.
+        """
         n, lib = self.shape[0], self.rows.library
         if y is None:
             raise DataError("y is None: hand over a label for each row of X.")
@@ -286,7 +325,20 @@ class DeviceSource:
         return DeviceBlocks(self.rows, codes, None if weight is None else lib.put(weight), seen=seen), found
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
-        """Results on the device on which X lies; labels that are text come back in memory."""
+        """A function of the rows; labels that are text come back in memory.
+
+        Parameters
+        ----------
+        function : callable
+            From rows to one result a row.
+        out : path or None, default=None
+            A file to write to.
+
+        Returns
+        -------
+        array
+            On the device on which X lies.
+        """
         module, _, name = PREDICTOR.partition(":")
         predict = getattr(importlib.import_module(module), name)
         lib = self.rows.library
@@ -300,11 +352,40 @@ class DeviceSource:
         return parts[0] if len(parts) == 1 else lib.join(parts)
 
     def score(self, predict: Callable[[Any], Array], y: Any, sample_weight: Any) -> float:
+        """The share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        predict : callable
+            From rows to labels.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
         found = in_memory(predict(self))
         right = found == in_memory(y)
         return float(np.average(right, weights=None if sample_weight is None else in_memory(sample_weight)))
 
     def learn(self, partial_fit: Callable[..., Any], y: Any, sample_weight: Any, classes: Array | None) -> None:
+        """Call ``partial_fit`` with all rows.
+
+        Parameters
+        ----------
+        partial_fit : callable
+            Of an estimator.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,) or None
+            How often each row counts; None: once.
+        classes : ndarray of shape (K,) or None
+            The classes, where they are known.
+        """
         known = np.unique(in_memory(y)) if classes is None else classes
         labels, weight = in_memory(y), None if sample_weight is None else in_memory(sample_weight)
         for start, stop, piece in self.rows.pieces():
@@ -332,6 +413,25 @@ def on_device(X: Any, device: str = "cuda") -> DeviceSource:
     They are copied there where they fit, and streamed in blocks at each pass where they do not.  Every batch estimator
     takes the result in place of X; predictions come back in memory.
 
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Rows in memory: an array or a memory map.
+    device : str, default="cuda"
+        A device of torch.
+
+    Returns
+    -------
+    DeviceSource
+        A source that estimators take in place of X.
+
+    Raises
+    ------
+    DataError
+        Where X is no two-dimensional array of numbers, or torch has no such device.
+
+    Examples
+    --------
     >>> model = LogisticRegression().fit(discriminant.on_device(X), y)  # doctest: +SKIP
     """
     array = np.asarray(X)

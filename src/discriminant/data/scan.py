@@ -47,16 +47,32 @@ def scan(
 
     Parameters
     ----------
-    path : a file, a folder, a pattern such as "data/*.parquet", or a list of files
-        Parquet, Arrow IPC (Feather), CSV, libsvm or ``.npy``; told apart by what is in them.
-    target : name of the label's column; for ``.npy``: the file (or files) of labels, or the number of a column
-        None for rows without labels.
-    columns : the columns to learn from, by name (``.npy``: by number); None: all but the target
-    memory : such as "2GB" or a number of bytes
-        What the whole process may take at most, prefetched parts included.
-    hold : keep the rows in memory after reading them once; None: where they take a quarter of ``memory`` at most
-    progress : True prints rows a second and the time left; a function is called with them as keywords
-    n_features : libsvm only: the number of features, where a file may not show the last ones
+    path : path, str or list of paths
+        A file, a folder, a pattern such as "data/*.parquet", or a list of files: Parquet, Arrow IPC (Feather), CSV,
+        libsvm or ``.npy``, told apart by what is in them.
+    target : str, int, path or None, default=None
+        The name of the label's column; for ``.npy`` the file (or files) of labels, or the number of a column; None:
+        rows without labels.
+    columns : sequence of str or int, or None, default=None
+        The columns to learn from, by name (``.npy``: by number); None: all but the target.
+    memory : str or int, default="2GB"
+        What the whole process may take at most, prefetched parts included: such as "2GB", or a number of bytes.
+    hold : bool or None, default=None
+        Keep the rows in memory after reading them once; None: where they take a quarter of ``memory`` at most.
+    progress : bool or callable, default=False
+        True prints rows a second and the time left; a function is called with them as keywords.
+    n_features : int or None, default=None
+        libsvm only: the number of features, where a file may not show the last ones.
+
+    Returns
+    -------
+    Scan
+        A source that estimators take in place of X.
+
+    Raises
+    ------
+    DataError
+        Where a file is missing, damaged or of another kind.
 
     Examples
     --------
@@ -91,7 +107,35 @@ def bytes_of(memory: str | int) -> int:
 
 
 class Scan:
-    """Files as a source of rows (see ``scan``)."""
+    """Files as a source of rows, which ``fit``, ``predict``, ``score`` and ``separability`` take in place of X.
+
+    Each pass reads the files part by part, ahead of the arithmetic, within a limit of memory.
+
+    Parameters
+    ----------
+    source : FileSource
+        The files of one format, opened.
+    budget : Budget
+        How the memory is shared.
+    hold : bool or None
+        Keep the rows in memory after reading them once; None: where they are few.
+    progress : Progress
+        Whom to tell how far a pass is.
+
+    See Also
+    --------
+    scan : Opens files.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from discriminant import scan
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(os.path.join(folder, "X.npy"), np.eye(3))
+    ...     scan(os.path.join(folder, "X.npy")).shape
+    (3, 3)
+    """
 
     is_source: ClassVar[bool] = True
 
@@ -111,10 +155,12 @@ class Scan:
 
     @property
     def dtype(self) -> Any:
+        """The type of the numbers."""
         return self.source.dtype
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
+        """The columns' names, or None where the files have none."""
         _ = self.rows.starts  # levels of text become names
         return self.source.names
 
@@ -144,7 +190,22 @@ class Scan:
         return self.rows.survey.classes, self.rows.survey.codes
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
-        """Blocks with class codes, and the classes."""
+        """Blocks of rows with class codes, and the classes: what a fit reads.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,) or None
+            The labels; None: those in the files.
+        sample_weight : array-like of shape (n,) or None
+            How often each row counts; None: once.
+        classes : ndarray of shape (K,) or None
+            The classes, where they are known.
+
+        Returns
+        -------
+        tuple (ArrayBlocks, ndarray of shape (K,))
+            The blocks and the classes.
+        """
         began, n = self.passes, self.shape[0]
         if y is None:
             found, codes = self._labels()
@@ -167,7 +228,13 @@ class Scan:
         return size <= budget.memory // 4 and size <= 3 * budget.sample
 
     def whole(self) -> Any:
-        """All rows in memory: an array, or a CSR matrix."""
+        """All rows in memory.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n, d)
+            The rows.
+        """
         if self.source.is_sparse:
             return stack([X for _, X in self._parts()])
         found = np.empty(self.shape, self.dtype)
@@ -187,12 +254,40 @@ class Scan:
             yield X, None if found is None else found[0][np.asarray(found[1][start : start + X.shape[0]])]
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
-        """function of every part's rows: results that stream, or the file that they were written to."""
+        """A function of every part's rows.
+
+        Parameters
+        ----------
+        function : callable
+            From rows to one result a row.
+        out : path or None, default=None
+            A file to write to.
+
+        Returns
+        -------
+        Predictions or str
+            Results that stream, or the file that they were written to.
+        """
         results = Predictions(self, function)
         return results if out is None else results.write(out)
 
     def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows whose label is predicted."""
+        """The share of rows whose label is predicted.
+
+        Parameters
+        ----------
+        predict : callable
+            From rows to labels.
+        y : array-like of shape (n,) or None, default=None
+            The labels; None: those in the files.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
         labels = None if y is None else np.asarray(y)
         weight = check_weights(sample_weight, self.shape[0])
         right = total = 0.0
@@ -206,7 +301,19 @@ class Scan:
         return right / total
 
     def learn(self, partial_fit: Callable[..., Any], y: Any, sample_weight: Any, classes: Array | None) -> None:
-        """partial_fit of every part, in order."""
+        """Call ``partial_fit`` with every part, in order.
+
+        Parameters
+        ----------
+        partial_fit : callable
+            Of an estimator.
+        y : array-like of shape (n,) or None
+            The labels; None: those in the files.
+        sample_weight : array-like of shape (n,) or None
+            How often each row counts; None: once.
+        classes : ndarray of shape (K,) or None
+            The classes, where they are known.
+        """
         if classes is None:
             classes = self.classes if y is None else np.unique(np.asarray(y))
         weight = check_weights(sample_weight, self.shape[0])
@@ -219,9 +326,27 @@ class Scan:
 
 
 class Predictions:
-    """One result a row, worked out while it is walked: iterate over parts, take all, or write to a file.
+    """One result a row of a scan, computed while it is iterated over: part by part, all at once, or into a file.
 
-    Walking twice reads the files twice.  ``numpy.asarray`` takes all results at once.
+    Iterating twice reads the files twice.  ``numpy.asarray`` takes all results at once.
+
+    Parameters
+    ----------
+    scan : Scan
+        Whose rows.
+    function : callable
+        From rows to one result a row.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from discriminant import LinearDiscriminantAnalysis, scan
+    >>> model = LinearDiscriminantAnalysis().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(os.path.join(folder, "X.npy"), np.array([[0.5], [4.5]]))
+    ...     np.asarray(model.predict(scan(os.path.join(folder, "X.npy"))))
+    array([0, 1])
     """
 
     def __init__(self, scan: Scan, function: Callable[[Any], Array]) -> None:
@@ -239,7 +364,13 @@ class Predictions:
                 raise DataError(f"In the part of {X.shape[0]} rows from {where} on: {error}") from error
 
     def to_numpy(self) -> Array:
-        """All results in one array."""
+        """All results in one array.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, K)
+            The results.
+        """
         return np.concatenate(list(self))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -247,7 +378,18 @@ class Predictions:
         return found if dtype is None else found.astype(dtype)
 
     def write(self, path: Any) -> str:
-        """To a file: ``.npy``, ``.csv``, ``.parquet`` or ``.arrow``, by its name."""
+        """Write the results to a file: ``.npy``, ``.csv``, ``.parquet`` or ``.arrow``, by its name.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        str
+            The file.
+        """
         name = str(os.fspath(path))
         if os.path.exists(name) and any(os.path.samefile(name, file) for file in self.scan.source.files):
             raise ParameterError(f"out={name!r} is a file of the scan itself; choose another name.")

@@ -39,7 +39,18 @@ def separating_line_data() -> SeparatingLine:
 
 @styled
 def separating_line(data: SeparatingLine | None = None) -> Any:
-    """Alpaydin 10.1: the linear discriminant is a line that separates the examples from two classes."""
+    """Alpaydin 10.1: the linear discriminant is a line that separates the examples from two classes.
+
+    Parameters
+    ----------
+    data : SeparatingLine or None, default=None
+        What to draw; None: ``separating_line_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or separating_line_data()
     figure, axes = sheet(size=(5.4, 4.4))
     ax, bounds = axes[0, 0], ((-0.5, 7.4), (-0.5, 5.6))
@@ -86,7 +97,18 @@ def distance_to_the_line_data() -> DistanceToTheLine:
 
 @styled
 def distance_to_the_line(data: DistanceToTheLine | None = None) -> Any:
-    """Alpaydin 10.2: x = x_p + r w/‖w‖ with r = g(x)/‖w‖, and the origin lies w₀/‖w‖ from the line."""
+    """Alpaydin 10.2: x = x_p + r w/‖w‖ with r = g(x)/‖w‖, and the origin lies w₀/‖w‖ from the line.
+
+    Parameters
+    ----------
+    data : DistanceToTheLine or None, default=None
+        What to draw; None: ``distance_to_the_line_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or distance_to_the_line_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax, bounds = axes[0, 0], ((-0.8, 5.2), (-0.8, 4.6))
@@ -119,7 +141,18 @@ def signed_distance_data() -> DistanceToTheLine:
 
 @styled
 def signed_distance(data: DistanceToTheLine | None = None) -> Any:
-    """Bishop 4.1: the surface is perpendicular to w, its displacement is −w₀/‖w‖, a point lies y(x)/‖w‖ from it."""
+    """Bishop 4.1: the surface is perpendicular to w, its displacement is −w₀/‖w‖, a point lies y(x)/‖w‖ from it.
+
+    Parameters
+    ----------
+    data : DistanceToTheLine or None, default=None
+        What to draw; None: ``signed_distance_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or signed_distance_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax, bounds, unit = axes[0, 0], ((-1.2, 4.9), (-1.2, 4.2)), data.line.unit_normal

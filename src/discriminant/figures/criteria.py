@@ -49,7 +49,18 @@ def normalised_samples_data() -> NormalisedSamples:
 
 @styled
 def normalised_samples(data: NormalisedSamples | None = None) -> Any:
-    """Normalised samples and the solution region: all a with a·y_i > 0, and those with a·y_i ≥ b."""
+    """Normalised samples and the solution region: all a with a·y_i > 0, and those with a·y_i ≥ b.
+
+    Parameters
+    ----------
+    data : NormalisedSamples or None, default=None
+        What to draw; None: ``normalised_samples_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or normalised_samples_data()
     figure, axes = sheet(1, 3, (13, 4.6), sharey=True)
     titles = ("samples of two classes", "turned by sign: all must be positive", "with a margin: $a^t y_i \\geq b$")
@@ -121,7 +132,18 @@ def criterion_surfaces_data() -> CriterionSurfaces:
 
 @styled
 def criterion_surfaces(data: CriterionSurfaces | None = None) -> Any:
-    """Four criteria over the weights: the count of errors is stairs, the others lead down to the solution region."""
+    """Four criteria over the weights: the count of errors is stairs, the others lead down to the solution region.
+
+    Parameters
+    ----------
+    data : CriterionSurfaces or None, default=None
+        What to draw; None: ``criterion_surfaces_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or criterion_surfaces_data()
     figure, below = sheet(2, 4, (14, 7.4), height_ratios=(1.15, 1))
     titles = {
@@ -170,7 +192,18 @@ def gradient_and_newton_data() -> GradientAndNewton:
 
 @styled
 def gradient_and_newton(data: GradientAndNewton | None = None) -> Any:
-    """Gradient descent goes at right angles to the contours; Newton's method uses the curvature and arrives sooner."""
+    """Gradient descent goes at right angles to the contours; Newton's method uses the curvature and arrives sooner.
+
+    Parameters
+    ----------
+    data : GradientAndNewton or None, default=None
+        What to draw; None: ``gradient_and_newton_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or gradient_and_newton_data()
     figure, axes = sheet(size=(6.2, 5.2))
     ax = axes[0, 0]

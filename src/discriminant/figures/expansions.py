@@ -49,7 +49,18 @@ def discriminant_of_one_variable_data() -> OneVariable:
 
 @styled
 def discriminant_of_one_variable(data: OneVariable | None = None) -> Any:
-    """A line cuts the axis once; a parabola, linear in y = (1, x, x²), leaves a region in two parts."""
+    """A line cuts the axis once; a parabola, linear in y = (1, x, x²), leaves a region in two parts.
+
+    Parameters
+    ----------
+    data : OneVariable or None, default=None
+        What to draw; None: ``discriminant_of_one_variable_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or discriminant_of_one_variable_data()
     figure, axes = sheet(1, 3, (13, 4.2))
     left, middle, right = axes[0]
@@ -108,7 +119,18 @@ def basis_functions_data() -> BasisFunctions:
 
 @styled
 def basis_functions(data: BasisFunctions | None = None) -> Any:
-    """Bishop 4.12: a straight boundary in φ is a curved one in x."""
+    """Bishop 4.12: a straight boundary in φ is a curved one in x.
+
+    Parameters
+    ----------
+    data : BasisFunctions or None, default=None
+        What to draw; None: ``basis_functions_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or basis_functions_data()
     figure, axes = sheet(1, 2, (10.6, 4.9))
     left, right = axes[0]

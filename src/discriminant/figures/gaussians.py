@@ -69,7 +69,18 @@ def class_densities_and_posterior_data() -> DensitiesAndPosterior:
 
 @styled
 def class_densities_and_posterior(data: DensitiesAndPosterior | None = None) -> Any:
-    """Bishop 4.10: the densities of two classes, and the posterior of the first, a sigmoid of a linear function."""
+    """Bishop 4.10: the densities of two classes, and the posterior of the first, a sigmoid of a linear function.
+
+    Parameters
+    ----------
+    data : DensitiesAndPosterior or None, default=None
+        What to draw; None: ``class_densities_and_posterior_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or class_densities_and_posterior_data()
     figure, axes = sheet(1, 2, (10.5, 4.8), subplot_kw={"projection": "3d"})
     left, right = axes[0]
@@ -126,7 +137,18 @@ def naive_and_lda_direction_data() -> TwoDirections:
 
 @styled
 def naive_and_lda_direction(data: TwoDirections | None = None) -> Any:
-    """The line between the means makes errors that the covariance of the groups would have avoided."""
+    """The line between the means makes errors that the covariance of the groups would have avoided.
+
+    Parameters
+    ----------
+    data : TwoDirections or None, default=None
+        What to draw; None: ``naive_and_lda_direction_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or naive_and_lda_direction_data()
     figure, axes = sheet(1, 2, (10.4, 4.8), sharey=True)
     bounds = ((-6.0, 6.0), (-4.0, 4.4))
@@ -152,7 +174,18 @@ def fisher_projection_data() -> TwoDirections:
 
 @styled
 def fisher_projection(data: TwoDirections | None = None) -> Any:
-    """Bishop 4.6: projected on the line of the means the classes overlap; on Fisher's direction they do not."""
+    """Bishop 4.6: projected on the line of the means the classes overlap; on Fisher's direction they do not.
+
+    Parameters
+    ----------
+    data : TwoDirections or None, default=None
+        What to draw; None: ``fisher_projection_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or fisher_projection_data()
     figure, axes = sheet(2, 2, (9.6, 6.6), height_ratios=(1.8, 1))
     bounds = ((-6.0, 6.0), (-4.0, 4.4))
@@ -209,7 +242,18 @@ def outlier_and_mean_difference_data() -> OutlierAndMeans:
 
 @styled
 def outlier_and_mean_difference(data: OutlierAndMeans | None = None) -> Any:
-    """The outlier is lost on the line of the means, although the sample is separable; Fisher's direction keeps it."""
+    """The outlier is lost on the line of the means, although the sample is separable; Fisher's direction keeps it.
+
+    Parameters
+    ----------
+    data : OutlierAndMeans or None, default=None
+        What to draw; None: ``outlier_and_mean_difference_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or outlier_and_mean_difference_data()
     found = data.directions
     figure, axes = sheet(1, 2, (11, 5.2), sharey=True)
@@ -260,7 +304,18 @@ def qda_regions_data() -> QdaRegions:
 
 @styled
 def qda_regions(data: QdaRegions | None = None) -> Any:
-    """Bishop 4.11: boundaries are quadratic, but straight between classes that share a covariance."""
+    """Bishop 4.11: boundaries are quadratic, but straight between classes that share a covariance.
+
+    Parameters
+    ----------
+    data : QdaRegions or None, default=None
+        What to draw; None: ``qda_regions_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or qda_regions_data()
     figure, axes = sheet(1, 2, (10.2, 4.8), sharey=True)
     left, right = axes[0]

@@ -51,7 +51,18 @@ def lms_versus_separating_line_data() -> LmsVersusLine:
 
 @styled
 def lms_versus_separating_line(data: LmsVersusLine | None = None) -> Any:
-    """The LMS solution minimises squared errors and need not separate what can be separated."""
+    """The LMS solution minimises squared errors and need not separate what can be separated.
+
+    Parameters
+    ----------
+    data : LmsVersusLine or None, default=None
+        What to draw; None: ``lms_versus_separating_line_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or lms_versus_separating_line_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax, bounds = axes[0, 0], ((-1.2, 6.4), (-1.2, 6.2))
@@ -97,7 +108,18 @@ def outliers_pull_least_squares_data() -> PulledBoundary:
 
 @styled
 def outliers_pull_least_squares(data: PulledBoundary | None = None) -> Any:
-    """Bishop 4.4: points far on the correct side turn the line of least squares, not that of logistic regression."""
+    """Bishop 4.4: points far on the correct side turn the line of least squares, not that of logistic regression.
+
+    Parameters
+    ----------
+    data : PulledBoundary or None, default=None
+        What to draw; None: ``outliers_pull_least_squares_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or outliers_pull_least_squares_data()
     figure, axes = sheet(1, 2, (10.6, 5.0), sharey=True)
     bounds = ((-5.0, 8.0), (-7.6, 4.6))
@@ -143,7 +165,18 @@ def masked_class_data() -> MaskedClass:
 
 @styled
 def masked_class(data: MaskedClass | None = None) -> Any:
-    """Bishop 4.5: least squares leaves almost nothing to the class in the middle; logistic regression does not."""
+    """Bishop 4.5: least squares leaves almost nothing to the class in the middle; logistic regression does not.
+
+    Parameters
+    ----------
+    data : MaskedClass or None, default=None
+        What to draw; None: ``masked_class_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or masked_class_data()
     figure, axes = sheet(1, 2, (10.2, 5.0), sharey=True)
     for ax, model, name, title in (

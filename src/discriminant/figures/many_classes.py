@@ -59,7 +59,18 @@ def one_against_rest_data() -> OneAgainstRest:
 
 @styled
 def one_against_rest(data: OneAgainstRest | None = None) -> Any:
-    """Alpaydin 10.3: each H_i separates C_i from all others; dotted lines are the boundaries of the largest g_i."""
+    """Alpaydin 10.3: each H_i separates C_i from all others; dotted lines are the boundaries of the largest g_i.
+
+    Parameters
+    ----------
+    data : OneAgainstRest or None, default=None
+        What to draw; None: ``one_against_rest_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or one_against_rest_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax = axes[0, 0]
@@ -117,7 +128,18 @@ def pairwise_separation_data() -> PairwiseSeparation:
 
 @styled
 def pairwise_separation(data: PairwiseSeparation | None = None) -> Any:
-    """Alpaydin 10.4: C_1 is not separable from the others, but pairwise the classes are."""
+    """Alpaydin 10.4: C_1 is not separable from the others, but pairwise the classes are.
+
+    Parameters
+    ----------
+    data : PairwiseSeparation or None, default=None
+        What to draw; None: ``pairwise_separation_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or pairwise_separation_data()
     figure, axes = sheet(size=(6.2, 4.6))
     ax = axes[0, 0]
@@ -162,7 +184,18 @@ def ambiguous_regions_data() -> AmbiguousRegions:
 
 @styled
 def ambiguous_regions(data: AmbiguousRegions | None = None) -> Any:
-    """Bishop 4.2: two-class discriminants put together leave ambiguous regions; one machine leaves none."""
+    """Bishop 4.2: two-class discriminants put together leave ambiguous regions; one machine leaves none.
+
+    Parameters
+    ----------
+    data : AmbiguousRegions or None, default=None
+        What to draw; None: ``ambiguous_regions_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or ambiguous_regions_data()
     figure, axes = sheet(1, 3, (13, 4.3), sharey=True)
     titles = {
@@ -214,7 +247,18 @@ def convex_regions_data() -> ConvexRegions:
 
 @styled
 def convex_regions(data: ConvexRegions | None = None) -> Any:
-    """Bishop 4.3: a point between two points of a region lies in it too, so that regions are convex."""
+    """Bishop 4.3: a point between two points of a region lies in it too, so that regions are convex.
+
+    Parameters
+    ----------
+    data : ConvexRegions or None, default=None
+        What to draw; None: ``convex_regions_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or convex_regions_data()
     figure, axes = sheet(size=(5.6, 5.2))
     ax = axes[0, 0]

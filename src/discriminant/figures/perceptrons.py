@@ -43,7 +43,18 @@ def perceptron_convergence_data() -> PerceptronConvergence:
 
 @styled
 def perceptron_convergence(data: PerceptronConvergence | None = None) -> Any:
-    """Bishop 4.7: the misclassified sample is added to the weights, until none is misclassified."""
+    """Bishop 4.7: the misclassified sample is added to the weights, until none is misclassified.
+
+    Parameters
+    ----------
+    data : PerceptronConvergence or None, default=None
+        What to draw; None: ``perceptron_convergence_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or perceptron_convergence_data()
     stages = _stages(len(data.weights))
     figure, axes = sheet(2, 2, (8.4, 8.4))

@@ -73,7 +73,25 @@ sigmoid_and_probit | sigmoids | Bishop 4.9
 
 @dataclass(frozen=True)
 class Entry:
-    """One figure: its name, where it is drawn, its place in the books, its claim."""
+    """One figure of the books: its name, where it is drawn, its place in the books, its claim.
+
+    Attributes
+    ----------
+    name : str
+        The function of ``discriminant.figures`` that draws it.
+    module : str
+        The module that holds it.
+    source : str
+        Its place in the books.
+    caption : str
+        What it claims.
+
+    Examples
+    --------
+    >>> from discriminant import figures
+    >>> figures.entry("masked_class").source
+    'Bishop 4.5'
+    """
 
     name: str
     module: str
@@ -81,11 +99,23 @@ class Entry:
     caption: str
 
     def draw(self) -> Any:
-        """The matplotlib Figure."""
+        """Draw the figure.
+
+        Returns
+        -------
+        matplotlib Figure
+            The figure.
+        """
         return getattr(self._load(), self.name)()
 
     def data(self) -> Any:
-        """What the figure draws and claims, computed by the library's own fits."""
+        """Compute what the figure draws and claims, by the library's own fits.
+
+        Returns
+        -------
+        dataclass
+            The data of the figure.
+        """
         return getattr(self._load(), f"{self.name}_data")()
 
     def _load(self) -> Any:
@@ -111,6 +141,23 @@ REGISTRY = _read(_TABLE)
 def entry(name: str) -> Entry:
     """The figure of this name, or of this place in the books; a wrong one is told the nearest.
 
+    Parameters
+    ----------
+    name : str
+        The name of a figure, or its number in a book.
+
+    Returns
+    -------
+    Entry
+        Its entry.
+
+    Raises
+    ------
+    ParameterError
+        Where there is no such figure; the sentence gives the nearest name.
+
+    Examples
+    --------
     >>> entry("separating-line").source, entry("4.7").name
     ('Alpaydin 10.1', 'perceptron_convergence')
     """

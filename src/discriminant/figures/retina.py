@@ -88,7 +88,18 @@ def _train(seed: int, shown: Array, told: Array, new: Array, truth: Array) -> tu
 
 @styled
 def mark_one(data: MarkOne | None = None) -> Any:
-    """Bishop 4.8: what the photocells see, how they are wired, the weights that were learned, and how it learned."""
+    """Bishop 4.8: what the photocells see, how they are wired, the weights that were learned, and how it learned.
+
+    Parameters
+    ----------
+    data : MarkOne or None, default=None
+        What to draw; None: ``mark_one_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or mark_one_data()
     figure, axes = sheet(2, 4, (12.6, 6.4))
     chosen = [int(np.flatnonzero((data.labels == c) & (data.answers == c))[0]) for c in ("A", "E", "X")]

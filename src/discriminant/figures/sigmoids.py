@@ -39,7 +39,18 @@ def sigmoid_curve_data() -> Curve:
 
 @styled
 def sigmoid_curve(data: Curve | None = None) -> Any:
-    """Alpaydin 10.5: the logistic function."""
+    """Alpaydin 10.5: the logistic function.
+
+    Parameters
+    ----------
+    data : Curve or None, default=None
+        What to draw; None: ``sigmoid_curve_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or sigmoid_curve_data()
     figure, axes = sheet(size=(5.6, 3.6))
     ax = axes[0, 0]
@@ -79,7 +90,18 @@ def sigmoid_and_probit_data() -> SigmoidAndProbit:
 
 @styled
 def sigmoid_and_probit(data: SigmoidAndProbit | None = None) -> Any:
-    """Bishop 4.9: the logistic sigmoid and the probit function, scaled so that their slopes at zero agree."""
+    """Bishop 4.9: the logistic sigmoid and the probit function, scaled so that their slopes at zero agree.
+
+    Parameters
+    ----------
+    data : SigmoidAndProbit or None, default=None
+        What to draw; None: ``sigmoid_and_probit_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or sigmoid_and_probit_data()
     figure, axes = sheet(1, 2, (9.4, 3.6), width_ratios=(1.6, 1))
     left, right = axes[0]
@@ -126,7 +148,18 @@ def hardening_sigmoid_data() -> HardeningSigmoid:
 
 @styled
 def hardening_sigmoid(data: HardeningSigmoid | None = None) -> Any:
-    """Alpaydin 10.7: the line wx + w₀ and the sigmoid after 10, 100 and 1000 passes over the sample."""
+    """Alpaydin 10.7: the line wx + w₀ and the sigmoid after 10, 100 and 1000 passes over the sample.
+
+    Parameters
+    ----------
+    data : HardeningSigmoid or None, default=None
+        What to draw; None: ``hardening_sigmoid_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or hardening_sigmoid_data()
     figure, axes = sheet(1, 2, (10, 4))
     grid = np.linspace(-0.1, 5.1, 400)
@@ -175,7 +208,18 @@ def softmax_lines_data() -> SoftmaxMachine:
 
 @styled
 def softmax_lines(data: SoftmaxMachine | None = None) -> Any:
-    """Alpaydin 10.9: thin lines where g_i = 0, thick lines where the machine changes its mind."""
+    """Alpaydin 10.9: thin lines where g_i = 0, thick lines where the machine changes its mind.
+
+    Parameters
+    ----------
+    data : SoftmaxMachine or None, default=None
+        What to draw; None: ``softmax_lines_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or softmax_lines_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax = axes[0, 0]
@@ -194,7 +238,18 @@ softmax_surfaces_data = softmax_lines_data
 
 @styled
 def softmax_surfaces(data: SoftmaxMachine | None = None) -> Any:
-    """Alpaydin 10.10: the linear discriminants (left), and the posteriors after the softmax (right)."""
+    """Alpaydin 10.10: the linear discriminants (left), and the posteriors after the softmax (right).
+
+    Parameters
+    ----------
+    data : SoftmaxMachine or None, default=None
+        What to draw; None: ``softmax_surfaces_data()``.
+
+    Returns
+    -------
+    matplotlib Figure
+        The figure.
+    """
     data = data or softmax_surfaces_data()
     figure, axes = sheet(1, 2, (10.5, 4.8), subplot_kw={"projection": "3d"})
     across, up = data.grid

@@ -22,7 +22,33 @@ SAMPLE = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Ambiguity:
-    """Shares of a box claimed by none, by one and by several classes, with the regions where these are polygons."""
+    """Shares of a box claimed by none, by one and by several classes, with the regions where these are polygons.
+
+    Attributes
+    ----------
+    none : float
+        The share that no class claims.
+    one : float
+        The share that one class claims.
+    several : float
+        The share that several claim.
+    exact : bool
+        Areas; else shares of a sample.
+    polygons : tuple of (ndarray of shape (m, 2), tuple of labels)
+        In the plane: corners, and the classes that claim them.
+    point_of_none : ndarray of shape (d,) or None
+        A point that no class claims, if there is one.
+    point_of_several : ndarray of shape (d,) or None
+        A point that several claim, if there is one.
+
+    Examples
+    --------
+    >>> from discriminant import LinearDiscriminant, ambiguity
+    >>> rest = LinearDiscriminant([[-1, -1, -1], [1, 0, -1], [0, 1, -1]], ["a", "b", "c"])
+    >>> found = ambiguity(rest, ((-2, 2), (-2, 2)))
+    >>> found.exact, round(found.none, 4), round(found.ambiguous, 4)
+    (True, 0.2812, 0.3438)
+    """
 
     none: float
     one: float
@@ -43,13 +69,25 @@ class Ambiguity:
 
 
 def ambiguity(model: Any, bounds: Any) -> Ambiguity:
-    """The parts of a box that the discriminants of ``model`` leave to no class or to several.
+    """The parts of a box that the discriminants of a model leave to no class or to several.
+
+    Two-class discriminants put together, one against the rest or pairwise, leave such regions; a linear machine leaves
+    none (PRML 4.1.2, Duda, Hart and Stork 5.2.2).
 
     Parameters
     ----------
-    model : a fitted estimator with ``discriminant_``, or a ``LinearDiscriminant``
-    bounds : ((low, high), …), one pair for each feature
+    model : estimator or LinearDiscriminant
+        Fitted.
+    bounds : sequence of d pairs of floats
+        (low, high) for each feature.
 
+    Returns
+    -------
+    Ambiguity
+        The shares; exact in the plane, from a sample in more dimensions.
+
+    Examples
+    --------
     >>> from discriminant import LinearDiscriminant
     >>> rest = LinearDiscriminant([[-1, -1, -1], [1, 0, -1], [0, 1, -1]], ["a", "b", "c"])
     >>> print(ambiguity(rest, ((-2, 2), (-2, 2))))

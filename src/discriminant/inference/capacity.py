@@ -30,6 +30,20 @@ def vc_dimension(model_or_d: Any, *, fit_intercept: bool = True) -> int:
     A number is taken as d.  A model or fitted estimator counts the features that its weights see, those of its basis
     φ where it has one; for K > 2 classes the answer is that of each boundary between two classes.
 
+    Parameters
+    ----------
+    model_or_d : int, estimator or LinearDiscriminant
+        d, or a fitted model.
+    fit_intercept : bool, default=True
+        Whether half-spaces may miss the origin; of a number only.
+
+    Returns
+    -------
+    int
+        The VC dimension.
+
+    Examples
+    --------
     >>> vc_dimension(2)
     3
     """
@@ -68,6 +82,20 @@ def cover_probability(n: int, d: int) -> float:
 
     It is C(n, d)/2ⁿ: one up to n = d + 1, one half at n = 2(d + 1), and falls off fast beyond.
 
+    Parameters
+    ----------
+    n : int
+        Points.
+    d : int
+        Dimensions.
+
+    Returns
+    -------
+    float
+        C(n, d)/2ⁿ.
+
+    Examples
+    --------
     >>> cover_probability(4, 2)
     0.875
     >>> cover_probability(6, 2)
@@ -90,6 +118,24 @@ def sample_size(d: int, epsilon: float, delta: float, *, agnostic: bool = False)
     2 C(2m, d) 2^(−mε/2) for a half-space that makes no error on the sample (Blumer et al. 1989), of order
     (d log(1/ε) + log(1/δ))/ε; and, ``agnostic``, 4 C(2m, d) exp(−mε²/32) for one that makes as few as possible.
 
+    Parameters
+    ----------
+    d : int
+        Attributes.
+    epsilon : float
+        ε in (0, 1), how far the error rate may be from the best.
+    delta : float
+        δ in (0, 1), the probability of being further.
+    agnostic : bool, default=False
+        Whether the best half-space may err.
+
+    Returns
+    -------
+    int
+        Rows.
+
+    Examples
+    --------
     >>> sample_size(2, epsilon=0.1, delta=0.05)
     506
     """
@@ -127,7 +173,26 @@ def _log_count(n: int, d: int) -> float:
 
 @dataclass(frozen=True)
 class Radon:
-    """Two sets of points whose hulls share a point: the labelling that gives one set + and the other − has no line."""
+    """Two sets of points whose hulls share a point: the labelling that gives one set + and the other − has no line.
+
+    Attributes
+    ----------
+    positive : ndarray of int
+        Point numbers of the one set.
+    negative : ndarray of int
+        Point numbers of the other.
+    weights : tuple of Fractions
+        Convex weights of positive, then of negative; each part sums to one.
+    point : ndarray of shape (d,)
+        Where the hulls meet.
+
+    Examples
+    --------
+    >>> from discriminant import shatters
+    >>> radon = shatters([[0.0], [1.0], [2.0]]).radon
+    >>> radon.positive.tolist(), radon.negative.tolist(), radon.point.tolist()
+    ([0, 2], [1], [1.0])
+    """
 
     positive: Array  # point numbers
     negative: Array
@@ -137,7 +202,23 @@ class Radon:
 
 @dataclass(frozen=True)
 class Shattering:
-    """Whether half-spaces can label some points in every way, and if not, a labelling that they cannot."""
+    """Whether half-spaces can label some points in every way, and if not, a labelling that they cannot.
+
+    Attributes
+    ----------
+    shattered : bool
+        Whether every labelling has a half-space; also the truth value of the whole.
+    labellings : int
+        How many labellings have one at most, by Cover's count.
+    radon : Radon or None
+        A labelling that has none.
+
+    Examples
+    --------
+    >>> from discriminant import shatters
+    >>> bool(shatters([[0.0], [1.0]])), bool(shatters([[0.0], [1.0], [2.0]]))
+    (True, False)
+    """
 
     shattered: bool
     labellings: int  # at most, by Cover's count
@@ -150,6 +231,18 @@ class Shattering:
 def shatters(points: Any) -> Shattering:
     """Whether half-spaces shatter these points: exactly when they are affinely independent, decided exactly.
 
+    Parameters
+    ----------
+    points : array-like of shape (n, d)
+        The points.
+
+    Returns
+    -------
+    Shattering
+        The verdict, with a Radon partition where they do not.
+
+    Examples
+    --------
     >>> bool(shatters([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     True
     >>> square = shatters([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

@@ -32,10 +32,37 @@ def certify(model: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float
 
     Parameters
     ----------
-    model : a fitted ``LogisticRegression`` of this package or of scikit-learn, with a ridge or no penalty
-    X, y, sample_weight : the rows of the fit
-    tol : float
+    model : LogisticRegression
+        Fitted, of this package or of scikit-learn, with a ridge or no penalty.
+    X : array-like or sparse matrix of shape (n, d)
+        The rows.
+    y : array-like of shape (n,)
+        The labels.
+    sample_weight : array-like of shape (n,) or None, default=None
+        How often each row counts; None: once.
+    tol : float, default=1e-06
         ``converged`` means gap ≤ tol·|J|.
+
+    Returns
+    -------
+    Certificate
+        The objective of the fit, a lower bound of the minimum, and the gap.
+
+    Raises
+    ------
+    ParameterError
+        Where the model is of another kind, has an L1 penalty or no intercept.
+    DataError
+        Where the rows are not those of the fit.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from discriminant import certify, datasets
+    >>> iris = datasets.load("iris")
+    >>> model = LogisticRegression(tol=1e-8, max_iter=1000).fit(iris.X, iris.y)
+    >>> certify(model, iris.X, iris.y).converged
+    True
     """
     ridge, A = _parts(model)
     rows = as_rows(X)

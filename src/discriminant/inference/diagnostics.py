@@ -21,7 +21,32 @@ from discriminant.protocols import Array
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
-    """One number a row, of two-class fits."""
+    """Residuals, leverages and Cook's distances of the rows of a two-class fit.
+
+    One number a row (Pregibon 1981).
+
+    Attributes
+    ----------
+    fitted : ndarray of shape (n,)
+        P(classes_[1]|x).
+    leverage : ndarray of shape (n,)
+        The diagonal of the hat matrix.
+    pearson : ndarray of shape (n,)
+        Pearson residuals.
+    deviance : ndarray of shape (n,)
+        Deviance residuals.
+    cook : ndarray of shape (n,)
+        Cook's distances.
+
+    Examples
+    --------
+    >>> from discriminant import LogisticRegression, datasets
+    >>> iris = datasets.load("iris")
+    >>> X, y = iris.X[50:], iris.y[50:]
+    >>> found = LogisticRegression(C=float("inf")).fit(X, y).diagnostics(X, y)
+    >>> found.cook.shape, round(float(found.leverage.sum()), 6)
+    ((100,), 5.0)
+    """
 
     fitted: Array
     leverage: Array

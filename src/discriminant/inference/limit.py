@@ -35,7 +35,45 @@ _TRIALS = 40
 
 @dataclass(frozen=True, eq=False)
 class LimitingFit:
-    """The limit of maximum likelihood estimates and of the probabilities that they give."""
+    """The limit of maximum likelihood estimates on separated data, and of the probabilities that they give.
+
+    Along a separating direction the likelihood has no maximum; the rows on the boundary have a finite fit of their own.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (K,)
+        The labels, sorted.
+    coefficients : ndarray of shape (1 + d,), or (1 + d, K)
+        With zeros for the first of K > 2 classes; ±inf where no finite estimate exists.
+    finite : ndarray of shape (1 + d,), or (1 + d, K)
+        The same with 0 for what is infinite: the fit of the boundary rows, up to what they leave open.
+    covariance : ndarray
+        Of ``finite``, classes outermost, given what is infinite; NaN in rows and columns of that.
+    log_likelihood : float
+        Its least upper bound.
+    boundary : ndarray of int
+        The rows that are not certain.
+    table : ndarray of shape (1 + d, 1) or (1 + d, K)
+        ±inf and finite weights as an estimator's ``coef_``, no class singled out.
+    stand_in : ndarray of shape (1 + d, 1) or (1 + d, K)
+        Finite weights, about ``center``, far out on the way to the limit.
+    center : ndarray of shape (d,)
+        Where the intercepts of ``stand_in`` are taken.
+    undecided : tuple of int
+        Rows of ``table`` (0 the intercept) that may be anything: the direction leaves them open.
+
+    See Also
+    --------
+    Separability.limiting_fit : Makes one.
+
+    Examples
+    --------
+    >>> from discriminant import separability
+    >>> result = separability([[0.0, 1.0], [0.0, 2.0], [0.0, 4.0], [1.0, 3.0], [1.0, 1.0]], [0, 1, 0, 1, 1])
+    >>> fit = result.limiting_fit()
+    >>> fit.coefficients.tolist()[1], fit.predict_proba([[1.0, 9.0]]).tolist()
+    (inf, [[0.0, 1.0]])
+    """
 
     classes: Array
     coefficients: Array  # (1+d,), or (1+d, K) with zeros for the first class; ±inf where no finite estimate exists
@@ -52,15 +90,48 @@ class LimitingFit:
     _scores: Array = field(repr=False)  # (r, K): the boundary rows' fit in the cone's float coordinates
 
     def predict_proba(self, X: Any) -> Array:
-        """Limiting probabilities, (n, K): exact ties under the direction are told by the boundary rows' fit."""
+        """The limiting probabilities: exact ties under the direction are told by the boundary rows' fit.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities, often 0 and 1.
+        """
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the limiting probabilities, (n, K): −inf for classes that are out of the question."""
+        """Logarithms of the limiting probabilities: −inf for classes that are out of the question.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities.
+        """
         return log_softmax(self.scores(X))
 
     def scores(self, X: Any) -> Array:
-        """(n, K): the scores of the classes that tie at the top under the direction, and −inf for the others."""
+        """The scores of the classes that tie at the top under the direction, and −inf for the others.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Class scores.
+        """
         source = as_rows(X)
         n = source.shape[0]
         parts = [self._some(as_rows(source.design(i, min(i + _CHUNK, n)).raw)) for i in range(0, n, _CHUNK)]

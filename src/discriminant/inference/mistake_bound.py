@@ -25,7 +25,25 @@ ROUNDS = 4
 
 
 class MistakeBound(NamedTuple):
-    """No more corrections than ``bound`` = (R² + 2b/η)/γ²."""
+    """The perceptron's convergence theorem in numbers: no more corrections than ``bound`` = (R² + 2b/η)/γ².
+
+    Parameters
+    ----------
+    bound : float
+        The most corrections that are possible.
+    radius : float
+        R, the length of the longest sample.
+    margin : float
+        γ, the largest margin of a separating hyperplane.
+
+    Examples
+    --------
+    >>> from discriminant import Perceptron
+    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
+    >>> model = Perceptron(shuffle=False, tol=None).fit(X, y)
+    >>> int(model.corrections_[0]) <= model.mistake_bounds_[0].bound
+    True
+    """
 
     bound: float
     radius: float  # R

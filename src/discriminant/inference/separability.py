@@ -46,8 +46,30 @@ FEW_COLUMNS = 100  # up to which exact arithmetic on all columns costs next to n
 class Witness:
     """Rows that no weights can put strictly on their side, all at once, and the positive weights that show it.
 
-    Two classes: ``weights`` sum to one in each class, and the two weighted averages are one and the same ``point``.
-    K classes: Σ weights·(e_own − e_rival) ⊗ (1, x) = 0, one rival for each entry.
+    Two classes: ``weights`` sum to one in each class, and the two weighted averages are one and the same ``point``: the
+    convex hulls meet.  K classes: Σ weights·(e_own − e_rival) ⊗ (1, x) = 0, one rival for each entry.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (m,)
+        Row numbers; m ≤ d + 2 for two classes.
+    weights : tuple of m Fractions
+        Exact.
+    rivals : ndarray of shape (m,)
+        Labels of the class that each row is held against.
+    point : ndarray of shape (d,) or None
+        Where the two hulls meet; None for K > 2 unless two classes alone meet.
+
+    See Also
+    --------
+    separability : Finds one.
+
+    Examples
+    --------
+    >>> from discriminant import separability
+    >>> witness = separability([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1]).witness
+    >>> float(sum(witness.weights)), len(witness.rows) <= 3
+    (2.0, True)
     """
 
     rows: Array  # (m,) row numbers; m ≤ D + 1, that is d + 2 for two classes
@@ -61,7 +83,49 @@ class Witness:
 
 @dataclass(frozen=True, eq=False)
 class Separability:
-    """A verdict on whether classes can be told apart linearly, with what proves it."""
+    """A verdict on whether classes can be told apart linearly, with what proves it.
+
+    "separable": a hyperplane has every row strictly on its side; "quasi-separable": on its side or on the boundary;
+    "overlapping": neither.  True where separable, as a truth value; its text is a sentence.
+
+    Attributes
+    ----------
+    verdict : {"separable", "quasi-separable", "overlapping"}
+        Decided in exact arithmetic.
+    hyperplane : ndarray of shape (1 + d,) or (1 + d, K), or None
+        Intercept first, positive for ``classes[1]``; a column for each of K > 2 classes.
+    margin : float
+        Least Euclidean distance of a row, in the units of X, to the boundary of its region; 0 if none.
+    witness : Witness or None
+        Why no hyperplane separates; None where one does.
+    classes : ndarray of shape (K,)
+        The labels, sorted.
+    columns : tuple
+        Columns whose coefficients have no finite maximum likelihood estimate.
+    aliased : tuple
+        Columns that are exact linear combinations of columns before them.
+    boundary : ndarray of int
+        Row numbers that quasi-separation leaves on the boundary.
+    margin_bound : float
+        No hyperplane has a larger margin than this.
+    shape : tuple (n, d)
+        Of X.
+    notes : tuple of str
+        What else should be known.
+    multipliers : mapping of (row, rival) to Fraction
+        The exact weights that prove overlap.
+
+    See Also
+    --------
+    separability : Decides.
+
+    Examples
+    --------
+    >>> from discriminant import separability
+    >>> result = separability([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> result.verdict, result.margin, result.check()
+    ('separable', 0.5, True)
+    """
 
     verdict: str
     hyperplane: Array | None  # (1+d,), intercept first, positive for classes[1]; (1+d, K) for K > 2 classes
@@ -103,6 +167,18 @@ class Separability:
         """Verify the verdict from X and y in exact arithmetic, trusting nothing that was computed on the way.
 
         The data of the question are at hand unless the verdict comes from a file; then they must be given again.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or None, default=None
+            The rows; None: those of the question, which are at hand unless the verdict comes from a file.
+        y : array-like of shape (n,) or None, default=None
+            The labels; None: those of the question.
+
+        Returns
+        -------
+        bool
+            True where the proof holds.
         """
         cone, weights = self._data(X, y), self._weights
         if not relations_hold(cone, self._relations):
@@ -118,8 +194,18 @@ class Separability:
     def limiting_fit(self, sample_weight: Any = None) -> LimitingFit:
         """Where maximum likelihood logistic regression goes on these data: infinite and finite coefficients, limits.
 
-        ``sample_weight``: how often each row counts, > 0.
+        Parameters
+        ----------
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts, > 0; None: once.
 
+        Returns
+        -------
+        LimitingFit
+            The limit.
+
+        Examples
+        --------
         >>> result = separability([[0.0, 1.0], [0.0, 2.0], [0.0, 4.0], [1.0, 3.0], [1.0, 1.0]], [0, 1, 0, 1, 1])
         >>> fit = result.limiting_fit()
         >>> fit.coefficients.tolist()[1], fit.predict_proba([[1.0, 9.0]]).tolist()
@@ -141,6 +227,16 @@ class Separability:
 
         The rows are those that a few Newton steps on the squared hinge err on, or fewer; the bound comes from rows
         that cannot be separated, whatever the weights: from each such set one row must go.
+
+        Parameters
+        ----------
+        seconds : float, default=10.0
+            Time limit of the search for the bound.
+
+        Returns
+        -------
+        Removals
+            The rows, and the least number that any such set holds.
         """
         from discriminant.inference.least_errors import least_errors
 
@@ -169,7 +265,13 @@ class Separability:
         return replace(self._cone, source=source, codes=codes, _integers={})
 
     def without_data(self) -> Separability:
-        """The same verdict, which does not hold on to X and y."""
+        """The same verdict, which does not hold on to X and y.
+
+        Returns
+        -------
+        Separability
+            A copy; ``check`` then asks for the data.
+        """
         empty = replace(self._cone, source=None, codes=np.zeros(0, dtype=np.int8), _integers={})  # type: ignore[arg-type]
         return replace(self, _cone=empty)
 
@@ -186,7 +288,22 @@ class Separability:
 
 @dataclass(frozen=True)
 class Removals:
-    """Rows whose removal makes classes separable, and the least number of rows that any such set holds."""
+    """Rows whose removal makes classes separable, and the least number of rows that any such set holds.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Row numbers.
+    least : int
+        No smaller number of rows suffices; proved.
+
+    Examples
+    --------
+    >>> from discriminant import separability
+    >>> removals = separability([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1]).removals()
+    >>> len(removals), removals.least, removals.proved
+    (1, 1, True)
+    """
 
     rows: Array
     least: int
@@ -205,14 +322,32 @@ def separability(
 ) -> Separability:
     """Whether the classes in y can be told apart by a linear discriminant of X, with proof.
 
+    Decided in exact arithmetic, whatever the sizes of the columns: either a hyperplane, or rows whose convex hulls
+    meet.
+
     Parameters
     ----------
-    X : array, sparse matrix or frame of shape (n, d), or rows from ``discriminant.scan``
-    y : labels, n of them, two classes or more; None where X is a scan with its own
-    fit_intercept : whether hyperplanes may miss the origin
-    hyperplane : ``"widest"`` looks for the largest margin (two classes, an intercept, up to 600 columns); ``"any"``
-        takes the first hyperplane found that separates
-    random_state : seed of the search; the verdict does not depend on it
+    X : array-like, sparse matrix, data frame or Scan of shape (n, d)
+        The rows.
+    y : array-like of shape (n,) or None, default=None
+        The labels, of two classes or more; None where X is a scan with its own.
+    fit_intercept : bool, default=True
+        Whether hyperplanes may miss the origin.
+    hyperplane : {"widest", "any"}, default="widest"
+        "widest" searches for the largest margin (two classes, an intercept, up to 600 columns); "any" takes the
+        first hyperplane found that separates.
+    random_state : int, default=0
+        Seed of the search; the verdict does not depend on it.
+
+    Returns
+    -------
+    Separability
+        The verdict with its proof.
+
+    See Also
+    --------
+    solution_region : All weights that separate.
+    LinearProgrammingClassifier : A classifier from a separating hyperplane.
 
     Examples
     --------

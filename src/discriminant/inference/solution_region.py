@@ -27,7 +27,38 @@ MOST_ROWS = 200_000
 
 @dataclass(frozen=True, eq=False)
 class SolutionRegion:
-    """{a : samples · a ≥ margin}, with a = (w₀, w) where there is an intercept."""
+    """The solution region {a : samples · a ≥ margin}, with a = (w₀, w) where there is an intercept.
+
+    ``a in region`` says whether weights separate (Duda, Hart and Stork 5.4.1).
+
+    Attributes
+    ----------
+    samples : ndarray of shape (n, D)
+        Sign-normalised samples: those of the first class times −1.
+    margin : float
+        b ≥ 0.
+    empty : bool
+        Whether no weights separate.
+    center : ndarray of shape (D,) or None
+        Of the largest ball in the region's part with |a_j| ≤ 1 (or larger, with a margin).
+    radius : float
+        Of that ball.
+    rays : ndarray of shape (r, D) or None
+        Unit vectors along its edges; None where the region is no pointed cone or has too many dimensions.
+    reason : Separability
+        The verdict that proves emptiness or the opposite.
+
+    See Also
+    --------
+    discriminant.plots.SolutionRegionDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from discriminant import solution_region
+    >>> region = solution_region([[1.0], [2.0], [4.0]], ["a", "a", "b"])
+    >>> region.empty, [-3.0, 1.0] in region, region.rays.shape
+    (False, True, (2, 2))
+    """
 
     samples: Array  # (n, D) sign-normalised
     margin: float
@@ -50,7 +81,23 @@ class SolutionRegion:
         return bool((values >= self.margin).all() if self.margin > 0 else (values > 0).all())
 
     def polygon(self, bounds: Any = ((-1, 1), (-1, 1))) -> Array:
-        """The region inside a box of the weight plane, counter-clockwise; for two weights."""
+        """The region inside a box of the weight plane, for two weights.
+
+        Parameters
+        ----------
+        bounds : sequence of four floats, default=((-1, 1), (-1, 1))
+            The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
+
+        Returns
+        -------
+        ndarray of shape (m, 2)
+            Vertices, counter-clockwise.
+
+        Raises
+        ------
+        DataError
+            Where there are not two weights.
+        """
         if self.samples.shape[1] != 2:
             raise DataError(f"The region lies in {self.samples.shape[1]} dimensions; a polygon needs two weights.")
         corners = box(bounds)
@@ -62,6 +109,28 @@ class SolutionRegion:
 def solution_region(X: Any, y: Any, margin: float = 0.0, *, fit_intercept: bool = True) -> SolutionRegion:
     """The weights that separate two classes: emptiness, centre, extreme rays.
 
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+        The rows.
+    y : array-like of shape (n,)
+        The labels.
+    margin : float, default=0.0
+        b ≥ 0: samples · a ≥ b.
+    fit_intercept : bool, default=True
+        Whether a has an intercept w₀ in front.
+
+    Returns
+    -------
+    SolutionRegion
+        The region.
+
+    See Also
+    --------
+    separability : The verdict alone.
+
+    Examples
+    --------
     >>> region = solution_region([[1.0], [2.0], [4.0]], ["a", "a", "b"])
     >>> region.empty, [-3.0, 1.0] in region, [1.0, 1.0] in region
     (False, True, False)

@@ -32,7 +32,46 @@ PENALISED = (
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """A table with a row for each coefficient, and what is known of the fit as a whole."""
+    """A table with a row for each coefficient, and what is known of the fit as a whole.
+
+    ``print(summary)`` shows it; ``to_frame`` gives a data frame.
+
+    Attributes
+    ----------
+    terms : list of str
+        The column that each coefficient belongs to.
+    outcomes : list of str
+        The class that each row is about, relative to the first.
+    estimate : ndarray of shape (m,)
+        The coefficients.
+    standard_error : ndarray of shape (m,)
+        Their standard errors; after a ridge, posterior standard deviations.
+    z : ndarray of shape (m,)
+        The test statistics (z, or Student's t of least squares).
+    p : ndarray of shape (m,)
+        Their two-sided p values.
+    low, high : ndarray of shape (m,)
+        The ends of the intervals.
+    covariance : ndarray of shape (m, m)
+        Of the estimates, in this order.
+    statistics : dict of str to float
+        Measures of the whole fit, such as the log-likelihood.
+    level : float
+        Of the intervals.
+    kinds : dict of str to str
+        Which covariance, tests and intervals.
+    notes : tuple of str
+        What else should be known.
+
+    Examples
+    --------
+    >>> from discriminant import LogisticRegression, datasets
+    >>> iris = datasets.load("iris")
+    >>> X, y = iris.X[50:], iris.y[50:]
+    >>> summary = LogisticRegression(C=float("inf")).fit(X, y).summary(X, y)
+    >>> summary.terms[0], summary.estimate.shape, summary.covariance.shape
+    ('(intercept)', (5,), (5, 5))
+    """
 
     terms: list[str]
     outcomes: list[str]  # of each row: the class that it is about, relative to the first
@@ -50,12 +89,18 @@ class Summary:
 
     @property
     def odds_ratio(self) -> Array:
-        """e^θ: the factor on the odds for one more unit of the column."""
+        """e^θ, of shape (m,): the factor on the odds for one more unit of the column."""
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.estimate))
 
     def columns(self) -> dict[str, Any]:
-        """The table, column by column."""
+        """The table, column by column.
+
+        Returns
+        -------
+        dict of str to list or ndarray
+            Columns by their headings.
+        """
         many = len(set(self.outcomes)) > 1
         bounds = (f"{50 * (1 - self.level):g}%", f"{50 * (1 + self.level):g}%")
         table: dict[str, Any] = {"outcome": self.outcomes} if many else {}
@@ -67,7 +112,23 @@ class Summary:
         return table | ({"odds ratio": self.odds_ratio} if self.kinds.get("odds", "yes") else {})
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """The table as a data frame of pandas or polars."""
+        """The table as a data frame of pandas or polars.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars"}, default="pandas"
+            Which library's.
+
+        Returns
+        -------
+        data frame
+            A row for each coefficient.
+
+        Raises
+        ------
+        ParameterError
+            Where the library is another.
+        """
         if backend not in ("pandas", "polars"):
             raise ParameterError(f"backend is {backend!r}; choose 'pandas' or 'polars'.")
         import importlib

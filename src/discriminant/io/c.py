@@ -31,9 +31,29 @@ from discriminant.protocols import Array
 
 
 def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = "discriminant") -> str:
-    """The C source of a fitted model; written to ``path`` where one is given.
+    """The C source of a fitted model.
 
     Where a C compiler is there, the source is compiled and its answers compared with the model's first.
+
+    Parameters
+    ----------
+    model : estimator or LinearDiscriminant
+        Fitted.
+    path : path or None, default=None
+        Where to write; None: nowhere.
+    name : str, default="discriminant"
+        Prefix of the functions in the source.
+
+    Returns
+    -------
+    str
+        The source.
+
+    Examples
+    --------
+    >>> from discriminant import LinearDiscriminant, to_c
+    >>> "double" in to_c(LinearDiscriminant([0.0, 1.0], ["left", "right"], link="sigmoid"))
+    True
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ParameterError(f"name is {name!r}; it becomes part of C names: letters, digits and underscores.")

@@ -23,7 +23,27 @@ HOW = (
 
 
 def to_json(model: Any, path: str | os.PathLike[str] | None = None) -> str:
-    """The document of a fitted model; written to ``path`` where one is given.  Numbers keep all their digits."""
+    """A fitted model as a JSON document; numbers keep all their digits.
+
+    Parameters
+    ----------
+    model : estimator or LinearDiscriminant
+        Fitted.
+    path : path or None, default=None
+        Where to write; None: nowhere.
+
+    Returns
+    -------
+    str
+        The document.
+
+    Examples
+    --------
+    >>> import json
+    >>> from discriminant import LinearDiscriminant, to_json
+    >>> json.loads(to_json(LinearDiscriminant([0.0, 1.0], ["left", "right"])))["classes"]
+    ['left', 'right']
+    """
     found = program(model)
     text = json.dumps(_document(found), indent=1, allow_nan=False, ensure_ascii=False)
     again = from_json(text)

@@ -28,16 +28,45 @@ _ANSWERS = ("predict_proba", "decision_function", "transform")
 
 
 def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict[str, str] | None = None) -> Path:
-    """Write a fitted model to ``path``.
+    """Write a fitted model to a file that holds numbers and text, no code.
+
+    The first rows of X and what the model answers for them are kept as a self-check, which ``load`` repeats.
 
     Parameters
     ----------
-    model : a fitted estimator of this package, a ``LinearDiscriminant``, or a ``TableModel`` of either
-    path : where; an existing file is replaced only when the new one is whole
-    X : rows, optional
-        The first few are kept as the self-check; without them, made-up rows near the model's centre are.
-    notes : text by name, optional
+    model : estimator, LinearDiscriminant or TableModel
+        Fitted, of this package.
+    path : path
+        Where; an existing file is replaced only when the new one is whole.
+    X : array-like or data frame of shape (n, d), or None, default=None
+        The first few rows are kept as the self-check; None: made-up rows near the model's centre are.
+    notes : dict of str to str, or None, default=None
         Whatever should be remembered about the training.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+
+    Raises
+    ------
+    DataError
+        Where the model is not fitted or not of this package.
+
+    See Also
+    --------
+    load : Reads it back.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from discriminant import LinearDiscriminant, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     line = LinearDiscriminant([0.0, 1.0], ["left", "right"], link="sigmoid")
+    ...     path = save(line, Path(folder) / "line.model")
+    ...     load(path).predict([[3.0]]).tolist()
+    ['right']
     """
     core = _core(model)
     _require_fitted(core)
@@ -60,7 +89,27 @@ def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model in the file at ``path``; refused in a sentence if the file is damaged, foreign or answers otherwise."""
+    """The model in a file that ``save`` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    estimator, LinearDiscriminant or TableModel
+        The fitted model.
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is damaged or foreign, or the model answers otherwise than when it was saved.
+
+    See Also
+    --------
+    save : Writes one.
+    """
     source = Path(path)
     text, arrays = unpack(source)
     decoder = Decoder(arrays)

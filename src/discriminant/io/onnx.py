@@ -31,9 +31,28 @@ OUTPUTS = ("label", "scores", "probabilities")
 
 
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: str = "float64") -> bytes:
-    """The serialised graph of a fitted model; written to ``path`` where one is given.
+    """The serialised ONNX graph of a fitted model.
 
     Where onnxruntime is installed the graph is run and compared with the model first, to 1e-12 (float64) or 1e-6.
+
+    Parameters
+    ----------
+    model : estimator or LinearDiscriminant
+        Fitted.
+    path : path or None, default=None
+        Where to write; None: nowhere.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the graph's inputs.
+
+    Returns
+    -------
+    bytes
+        The graph.
+
+    Raises
+    ------
+    DataError
+        Where the package onnx is not installed.
     """
     if dtype not in ("float32", "float64"):
         raise ParameterError(f"dtype is {dtype!r}; an export takes float32 or float64 inputs.")

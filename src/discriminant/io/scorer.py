@@ -27,8 +27,25 @@ FEW = 8  # classes up to which Python's floats are faster than NumPy's calls
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """``scorer(row)`` → probabilities (K,); ``scorer(rows)`` → (n, K).  Scores where a model has no probabilities.
+    """A fitted model as one small function, for answering row by row in microseconds.
 
+    ``scorer(row)`` gives probabilities (K,), ``scorer(rows)`` (n, K); class scores where a model has no probabilities.
+
+    Attributes
+    ----------
+    program : Program
+        What the exports are written from.
+    classes : tuple of K labels
+        The order of the probabilities.
+    labels : tuple of labels
+        What ``decide`` can return.
+
+    See Also
+    --------
+    scorer : Makes one.
+
+    Examples
+    --------
     >>> from discriminant import LinearDiscriminantAnalysis, datasets
     >>> iris = datasets.load("iris")
     >>> scorer = LinearDiscriminantAnalysis().fit(iris.X, iris.y).scorer()
@@ -66,7 +83,18 @@ class Scorer:
         return np.asarray(self._many(x[None] if self._center is None else (x + self._center)[None])[0])
 
     def decide(self, x: Any) -> Any:
-        """The label (or the act of least cost) for one row."""
+        """The label (or the act of least cost) for one row.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            One row.
+
+        Returns
+        -------
+        label
+            The class, or the act of least cost.
+        """
         if self.program.costs is not None:
             risk = self.program.costs @ self(x)
             return self.labels[int(risk.argmin())]
@@ -125,6 +153,21 @@ class Scorer:
 
 def scorer(model: Any) -> Scorer:
     """A fitted model as one small function, for answering row by row.
+
+    Parameters
+    ----------
+    model : estimator or LinearDiscriminant
+        Fitted.
+
+    Returns
+    -------
+    Scorer
+        A callable for single rows and batches.
+
+    Raises
+    ------
+    DataError
+        Where the model cannot be written as one function.
 
     Examples
     --------

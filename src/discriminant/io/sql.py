@@ -115,11 +115,39 @@ DIALECTS = {
 def to_sql(
     model: Any, path: str | os.PathLike[str] | None = None, *, table: str = "data", dialect: str = "duckdb"
 ) -> str:
-    """The SELECT that adds a prediction and probabilities to the rows of ``table``.
+    """The SELECT that adds a prediction and probabilities to the rows of a table.
 
     Columns are found by the model's feature names; those of a model of a table are the raw ones.  Run in SQLite, and in
-    DuckDB where that is installed, before it is handed out; where sqlglot is installed it also reads the text in the
+    DuckDB where that is installed, before it is returned; where sqlglot is installed it also reads the text in the
     dialect asked for.
+
+    Parameters
+    ----------
+    model : estimator or LinearDiscriminant
+        Fitted.
+    path : path or None, default=None
+        Where to write; None: nowhere.
+    table : str, default="data"
+        The table to read.
+    dialect : {"duckdb", "sqlite", "postgresql", "bigquery", ...}, default="duckdb"
+        Whose SQL.
+
+    Returns
+    -------
+    str
+        The query.
+
+    Raises
+    ------
+    ParameterError
+        Where the dialect is unknown; the sentence lists those there are.
+
+    Examples
+    --------
+    >>> from discriminant import LinearDiscriminant, to_sql
+    >>> query = to_sql(LinearDiscriminant([0.0, 1.0], ["left", "right"], feature_names=["x"]), table="points")
+    >>> "points" in query
+    True
     """
     if dialect not in DIALECTS:
         raise ParameterError(f"dialect is {dialect!r}; choose among {names(sorted(DIALECTS))}.")

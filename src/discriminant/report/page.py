@@ -34,12 +34,39 @@ MOST_SEPARABILITY = 300_000  # rows × features up to which a report asks whethe
 
 @dataclass(frozen=True)
 class Report:
-    """A page: ``html`` is the whole of it; in a notebook it shows itself."""
+    """One self-contained HTML page on what a fitted classifier is worth; in a notebook it shows itself.
+
+    Parameters
+    ----------
+    html : str
+        The whole page.
+
+    See Also
+    --------
+    make_report : Makes one.
+
+    Examples
+    --------
+    >>> from discriminant.report import Report
+    >>> Report("<!doctype html>").html
+    '<!doctype html>'
+    """
 
     html: str
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page, whole or not at all."""
+        """Write the page, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         target = Path(path)
         try:
             with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=".report", delete=False) as file:
@@ -62,14 +89,25 @@ def render(story: Story) -> str:
 
 
 def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: Sequence[str] | None = None) -> Report:
-    """The report of a fitted classifier on the rows X with labels y.
+    """The report of a fitted classifier on rows with labels, as one HTML page.
 
     Parameters
     ----------
-    model : a fitted classifier with ``predict``; with ``predict_proba`` for curves and calibration
-    X : array, sparse matrix or frame, preferably of rows that the model was not fitted to
-    y : labels
-    title, feature_names : optional
+    model : classifier
+        Fitted, with ``predict``; with ``predict_proba`` for curves and calibration.
+    X : array-like, sparse matrix or data frame of shape (n, d)
+        Rows, preferably ones that the model was not fitted to.
+    y : array-like of shape (n,)
+        The labels.
+    title : str, default=""
+        The heading of the page.
+    feature_names : sequence of d str or None, default=None
+        Names of the columns; None: those of X or of the fit.
+
+    Returns
+    -------
+    Report
+        The page.
 
     Examples
     --------
