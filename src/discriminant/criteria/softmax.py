@@ -55,17 +55,21 @@ class Softmax(Probability):
         return None if self.reference else 7
 
     def value(self, t: Array, z: Array) -> Array:
-        shifted, _, total = self._powers(z)
-        return np.asarray(np.log(total) - _dot(like(t, z), shifted) + self._slack(t, z))
+        return self.value_and_gradient(t, z)[0]
 
     def gradient(self, t: Array, z: Array) -> Array:
-        _, power, total = self._powers(z)
-        return np.asarray(power / total - like(t, z))
+        return self.value_and_gradient(t, z)[1]
 
     def value_and_gradient(self, t: Array, z: Array) -> tuple[Array, Array]:
+        """Where a row is decided, ln Σ e^z and p − 1 come from the other outputs alone, so that no digits cancel."""
         t = like(t, z)
         shifted, power, total = self._powers(z)
-        return np.log(total) - _dot(t, shifted) + self._slack(t, z), power / total - t
+        others = power.copy()
+        np.put_along_axis(others, z.argmax(axis=1)[:, None], 0, axis=1)
+        rest = others.sum(axis=1, keepdims=True) if not self.reference else total - 1
+        value = np.log1p(rest) - _dot(t, shifted) + self._slack(t, z)
+        own = np.where(t == 1, 0, power).sum(axis=1, keepdims=True) + (total - power.sum(axis=1, keepdims=True))
+        return value, np.where(t == 1, -own / total, power / total - t)
 
     def curvature(self, t: Array, z: Array) -> Array:
         p = self.probability(z)

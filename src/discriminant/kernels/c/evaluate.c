@@ -245,10 +245,13 @@ static void softmax(const Pass *p, const Tile *tile, Py_ssize_t start)
         top[i] = hard && mine[i] > top[i] ? mine[i] : top[i];
         rest[i] = 0.0;
     }
-    if (!hard) /* mine becomes t.(z - top) */
+    if (!hard) /* the largest output stands apart, and mine becomes t.(z - top) */
         for (Py_ssize_t k = 0; k < q; k++)
-            for (Py_ssize_t i = 0; i < m; i++)
-                mine[i] += p->targets[(start + i) * q + k] * (tile->z[k * R + i] - top[i]);
+            for (Py_ssize_t i = 0; i < m; i++) {
+                double below = tile->z[k * R + i] - top[i];
+                if (below == 0.0) own[i] = (double)k;
+                mine[i] += p->targets[(start + i) * q + k] * below;
+            }
     for (Py_ssize_t k = 0; k < q; k++) {
         double *restrict z = tile->z + k * R;
 #pragma omp simd
@@ -267,8 +270,8 @@ static void softmax(const Pass *p, const Tile *tile, Py_ssize_t start)
         }
     } else {
         for (Py_ssize_t i = 0; i < m; i++) {
-            value += s[i] * (log1p_positive(rest[i] - 1.0) - mine[i]);
-            total[i] = 1.0 / rest[i];
+            value += s[i] * (log1p_positive(rest[i]) - mine[i]);
+            total[i] = 1.0 / (1.0 + rest[i]);
         }
         for (Py_ssize_t i = m; i < R; i++) total[i] = 1.0 / q;
     }
@@ -282,25 +285,36 @@ static void softmax(const Pass *p, const Tile *tile, Py_ssize_t start)
             r[i] = s[i] * (own[i] == (double)k ? -rest[i] * total[i] : z[i]);
         }
         if (!hard)
-            for (Py_ssize_t i = 0; i < m; i++) r[i] -= s[i] * p->targets[(start + i) * q + k];
+            for (Py_ssize_t i = 0; i < m; i++)
+                r[i] += s[i] * ((own[i] == (double)k ? 1.0 : 0.0) - p->targets[(start + i) * q + k]);
     }
 }
 
-/* c = s p_k (delta_kl - p_l), the curvature of a pair of classes */
+/* c = s p_k p_l for k != l: what the pair adds to both diagonal blocks and takes from those beside, since
+   p_k (1 - p_k) is the sum of p_k p_l over the others.  Formed so, no digits cancel where a row is decided. */
 static void pair_curvature(const Tile *tile, Py_ssize_t k, Py_ssize_t l, Py_ssize_t R)
 {
     const double *restrict a = tile->z + k * R, *restrict b = tile->z + l * R, *restrict s = tile->s;
     double *restrict c = tile->c;
-    double same = k == l ? 1.0 : 0.0;
 #pragma omp simd
-    for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] * a[i] * (same - b[i]);
+    for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] * a[i] * b[i];
+}
+
+/* c = s p_k (1 - p_k) */
+static void own_curvature(const Tile *tile, Py_ssize_t k, Py_ssize_t R)
+{
+    const double *restrict a = tile->z + k * R, *restrict s = tile->s, *restrict own = tile->own;
+    const double *restrict rest = tile->rest, *restrict total = tile->total;
+    double *restrict c = tile->c;
+#pragma omp simd
+    for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] * a[i] * (own[i] == (double)k ? rest[i] * total[i] : 1.0 - a[i]);
 }
 
 /* v becomes s p_k (v_k - sum_l p_l v_l) */
 static void softmax_product(const Pass *p, const Tile *tile)
 {
     Py_ssize_t R = p->rows;
-    double *restrict mean = tile->total, *restrict s = tile->s;
+    double *restrict mean = tile->top, *restrict s = tile->s;
     for (Py_ssize_t i = 0; i < R; i++) mean[i] = 0.0;
     for (Py_ssize_t k = 0; k < p->q; k++)
 #pragma omp simd
@@ -358,19 +372,28 @@ static void dense_softmax(const Pass *p, Tile *tile, Py_ssize_t start)
         softmax_product(p, tile);
         adjoint(p, tile, tile->v, tile->product);
     }
+    if (p->need & DIAGONAL)
+        for (Py_ssize_t k = 0; k < q; k++) {
+            own_curvature(tile, k, R);
+            squares(p, tile, tile->c, tile->diagonal + k * tile->D4);
+        }
     vec *block = tile->hessian;
-    for (Py_ssize_t k = 0; k < q && p->need & (HESSIAN | INTERCEPT | DIAGONAL); k++)
-        for (Py_ssize_t l = 0; l <= k; l++) {
-            if (l < k && !(p->need & (HESSIAN | INTERCEPT))) continue;
+    for (Py_ssize_t k = 1; k < q && p->need & (HESSIAN | INTERCEPT); k++)
+        for (Py_ssize_t l = 0; l < k; l++, block += triangle(tile->D4)) {
             pair_curvature(tile, k, l, R);
             if (p->need & INTERCEPT)
                 for (Py_ssize_t i = 0; i < R; i += LANES) tile->intercept[k * q + l] += *(const vec *)(tile->c + i);
-            if (k == l && p->need & DIAGONAL) squares(p, tile, tile->c, tile->diagonal + k * tile->D4);
-            if (p->need & HESSIAN) {
-                sandwich(p, tile, tile->c, block);
-                block += triangle(tile->D4);
-            }
+            if (p->need & HESSIAN) sandwich(p, tile, tile->c, block);
         }
+}
+
+/* A pair's sum into its four places in a matrix of classes */
+static void add_pair(double *out, Py_ssize_t k, Py_ssize_t l, Py_ssize_t q, double sum)
+{
+    out[k * q + k] += sum;
+    out[l * q + l] += sum;
+    out[k * q + l] -= sum;
+    out[l * q + k] -= sum;
 }
 
 static void unfold(const vec *in, double *out, Py_ssize_t q, Py_ssize_t D, Py_ssize_t D4)
@@ -380,14 +403,14 @@ static void unfold(const vec *in, double *out, Py_ssize_t q, Py_ssize_t D, Py_ss
 }
 
 /* A triangle of blocks into both triangles of a D x D matrix whose rows lie `stride` apart */
-static void unfold_triangle(const vec *in, double *out, Py_ssize_t D, Py_ssize_t D4, Py_ssize_t stride)
+static void unfold_triangle(const vec *in, double *out, Py_ssize_t D, Py_ssize_t D4, Py_ssize_t stride, double sign)
 {
     for (Py_ssize_t a = 0; a < D4; a += 4)
         for (Py_ssize_t b = 0; b <= a; b += 4, in += 16)
             for (int k = 0; k < 16; k++) {
                 Py_ssize_t i = a + k / 4, j = b + k % 4;
                 if (i >= D || j > i) continue;
-                double sum = lanes_sum(in[k]);
+                double sum = sign * lanes_sum(in[k]);
                 out[i * stride + j] += sum;
                 if (j < i) out[j * stride + i] += sum;
             }
@@ -397,7 +420,7 @@ static int dense(const Pass *p)
 {
     Py_ssize_t R = p->rows, q = p->q, D = p->D, D4 = (D + 3) / 4 * 4;
     int coupled = p->kind == SOFTMAX, lanes = p->need & HESSIAN && p->syrk == NULL;
-    Py_ssize_t pairs = coupled ? q * (q + 1) / 2 : q;
+    Py_ssize_t pairs = coupled ? q * (q - 1) / 2 : q;
     Py_ssize_t L = p->stride, copies = p->syrk != NULL ? D4 : 4;
     size_t reals = (size_t)L * (D4 + copies) + (size_t)R * (4 * q + 6);
     size_t vectors = (size_t)D4 * q * 3 + (coupled ? (size_t)q * q : (size_t)D4 * q)
@@ -432,13 +455,8 @@ static int dense(const Pass *p)
     if (p->need & PRODUCT) unfold(tile.product, p->product, q, D, D4);
     if (p->need & DIAGONAL) unfold(tile.diagonal, p->diagonal, q, D, D4);
     if (p->need & INTERCEPT && !coupled) unfold(tile.intercept, p->intercept, q, D, D4);
-    if (p->need & INTERCEPT && coupled)
-        for (Py_ssize_t k = 0; k < q; k++)
-            for (Py_ssize_t l = 0; l <= k; l++) {
-                double sum = lanes_sum(tile.intercept[k * q + l]);
-                p->intercept[k * q + l] += sum;
-                if (l < k) p->intercept[l * q + k] += sum;
-            }
+    for (Py_ssize_t k = 1; k < q && p->need & INTERCEPT && coupled; k++)
+        for (Py_ssize_t l = 0; l < k; l++) add_pair(p->intercept, k, l, q, lanes_sum(tile.intercept[k * q + l]));
     if (p->need & HESSIAN && p->syrk != NULL)
         for (Py_ssize_t k = 0; k < q; k++)
             for (Py_ssize_t i = 0; i < D; i++)
@@ -446,15 +464,16 @@ static int dense(const Pass *p)
                     p->hessian[k * D * D + j * D + i] = p->hessian[k * D * D + i * D + j];
     if (lanes && !coupled)
         for (Py_ssize_t k = 0; k < q; k++)
-            unfold_triangle(tile.hessian + k * triangle(D4), p->hessian + k * D * D, D, D4, D);
-    if (lanes && coupled) {
-        vec *block = tile.hessian;
-        for (Py_ssize_t k = 0; k < q; k++)
-            for (Py_ssize_t l = 0; l <= k; l++, block += triangle(D4)) {
-                unfold_triangle(block, p->hessian + k * D * q * D + l * D, D, D4, q * D);
-                if (l < k) unfold_triangle(block, p->hessian + l * D * q * D + k * D, D, D4, q * D);
-            }
-    }
+            unfold_triangle(tile.hessian + k * triangle(D4), p->hessian + k * D * D, D, D4, D, 1.0);
+    vec *block = tile.hessian;
+    for (Py_ssize_t k = 1; k < q && lanes && coupled; k++)
+        for (Py_ssize_t l = 0; l < k; l++, block += triangle(D4)) {
+            double *H = p->hessian;
+            unfold_triangle(block, H + k * D * q * D + k * D, D, D4, q * D, 1.0);
+            unfold_triangle(block, H + l * D * q * D + l * D, D, D4, q * D, 1.0);
+            unfold_triangle(block, H + k * D * q * D + l * D, D, D4, q * D, -1.0);
+            unfold_triangle(block, H + l * D * q * D + k * D, D, D4, q * D, -1.0);
+        }
     free(memory);
     return 0;
 }
@@ -531,14 +550,14 @@ static void sparse_adjoint(const Pass *p, const Tile *tile, const double *r, dou
 }
 
 /* Both triangles of Y' diag(c) Y */
-static void sparse_sandwich(const Pass *p, const Tile *tile, const double *c, double *out, Py_ssize_t start,
-                            Py_ssize_t stride)
+static void sparse_sandwich(const Pass *p, const Tile *tile, const double *c, double sign, double *out,
+                            Py_ssize_t start, Py_ssize_t stride)
 {
     for (Py_ssize_t i = 0; i < tile->count; i++) {
         int64_t first = place(p->indptr, p->wide_indptr, start + i), last = place(p->indptr, p->wide_indptr, start + i + 1);
-        out[0] += c[i];
+        out[0] += sign * c[i];
         for (int64_t a = first; a < last; a++) {
-            double f = c[i] * entry(p, a);
+            double f = sign * c[i] * entry(p, a);
             Py_ssize_t row = 1 + place(p->indices, p->wide_indices, a);
             out[row] += f;
             out[row * stride] += f;
@@ -570,33 +589,31 @@ static void sparse_tile(const Pass *p, Tile *tile, const double *W, const double
             pointwise(p, tile, k);
             if (p->need & PRODUCT)
                 for (Py_ssize_t i = 0; i < R; i++) tile->v[k * R + i] *= tile->c[k * R + i];
-            if (p->need & HESSIAN) sparse_sandwich(p, tile, tile->c + k * R, p->hessian + k * D * D, start, D);
+            if (p->need & HESSIAN) sparse_sandwich(p, tile, tile->c + k * R, 1.0, p->hessian + k * D * D, start, D);
         }
     if (p->need & GRADIENT) sparse_adjoint(p, tile, tile->r, sums, start, 0);
     if (p->need & PRODUCT) sparse_adjoint(p, tile, tile->v, sums + size, start, 0);
     if (p->need & INTERCEPT && !coupled) sparse_adjoint(p, tile, tile->c, sums + 2 * size, start, 0);
     if (!coupled && p->need & DIAGONAL) sparse_adjoint(p, tile, tile->c, sums + 3 * size, start, 1);
     if (coupled && p->need & DIAGONAL) {
-        for (Py_ssize_t k = 0; k < q; k++)
-            for (Py_ssize_t i = 0; i < R; i++) {
-                double post = tile->z[k * R + i];
-                tile->v[k * R + i] = tile->s[i] * post * (1.0 - post);
-            }
+        for (Py_ssize_t k = 0; k < q; k++) {
+            own_curvature(tile, k, R);
+            memcpy(tile->v + k * R, tile->c, R * sizeof(double));
+        }
         sparse_adjoint(p, tile, tile->v, sums + 3 * size, start, 1);
     }
-    for (Py_ssize_t k = 0; coupled && k < q && p->need & (HESSIAN | INTERCEPT); k++)
-        for (Py_ssize_t l = 0; l <= k; l++) {
+    for (Py_ssize_t k = 1; coupled && k < q && p->need & (HESSIAN | INTERCEPT); k++)
+        for (Py_ssize_t l = 0; l < k; l++) {
             pair_curvature(tile, k, l, R);
             double sum = 0.0;
             for (Py_ssize_t i = 0; i < tile->count; i++) sum += tile->c[i];
-            if (p->need & INTERCEPT) {
-                p->intercept[k * q + l] += sum;
-                if (l < k) p->intercept[l * q + k] += sum;
-            }
-            if (p->need & HESSIAN) {
-                sparse_sandwich(p, tile, tile->c, p->hessian + k * D * q * D + l * D, start, q * D);
-                if (l < k) sparse_sandwich(p, tile, tile->c, p->hessian + l * D * q * D + k * D, start, q * D);
-            }
+            if (p->need & INTERCEPT) add_pair(p->intercept, k, l, q, sum);
+            if (!(p->need & HESSIAN)) continue;
+            double *H = p->hessian;
+            sparse_sandwich(p, tile, tile->c, 1.0, H + k * D * q * D + k * D, start, q * D);
+            sparse_sandwich(p, tile, tile->c, 1.0, H + l * D * q * D + l * D, start, q * D);
+            sparse_sandwich(p, tile, tile->c, -1.0, H + k * D * q * D + l * D, start, q * D);
+            sparse_sandwich(p, tile, tile->c, -1.0, H + l * D * q * D + k * D, start, q * D);
         }
 }
 
