@@ -56,55 +56,22 @@ class Clock:
 
 
 def ours(folder: Path, clock: Clock, memory: str = "1GB") -> dict[str, Any]:
-    """This package, under a limit on its memory; a snapshot at the start of every look, and at the end."""
+    """This package, under a limit on its memory; a snapshot at the start of every evaluation, and at the end."""
     from discriminant import LogisticRegression, scan
-    from discriminant.data import file_blocks
-    from discriminant.optimize.logistic import streamed
+    from discriminant.objective import PointwiseObjective
 
-    plain = file_blocks.FileBlocks.reduce
+    plain = PointwiseObjective.evaluate
 
-    def watched(self: Any, kernel: Any) -> Any:
-        look = getattr(kernel, "first", kernel)
-        if hasattr(look, "A"):
-            A, center = np.array(look.A), look.rows.center
-            if center is not None:
-                A[0] -= center @ A[1:]
-            clock.keep(A)
-        return plain(self, kernel)
+    def watched(self: Any, A: Any, *rest: Any, **more: Any) -> Any:
+        """Every point that is evaluated, on a large sample or on all rows, would be handed out if asked for."""
+        if self.n_rows > 50_000:
+            known = np.asarray(A / self.units)
+            if self.center is not None:
+                known[0] -= self.center @ known[1:]
+            clock.keep(known)
+        return plain(self, A, *rest, **more)
 
-    stepped = streamed.quasi_newton
-
-    def followed(problem: Any, A: Any, *rest: Any, **options: Any) -> Any:
-        """The sample's steps: each is a point that would be handed out if asked for."""
-        if isinstance(problem, streamed.PlainSample) and problem.n_rows > 50_000:
-            plain_look = type(problem).look
-
-            def look(self: Any, at: Any, *args: Any, **kwargs: Any) -> Any:
-                known = at / self.units
-                if self.center is not None:
-                    known[0] -= self.center @ known[1:]
-                clock.keep(known)
-                return plain_look(self, at, *args, **kwargs)
-
-            streamed.PlainSample.look = look  # type: ignore[method-assign]
-            try:
-                return stepped(problem, A, *rest, **options)
-            finally:
-                streamed.PlainSample.look = plain_look  # type: ignore[method-assign]
-        return stepped(problem, A, *rest, **options)
-
-    streamed.quasi_newton = followed
-    solved = streamed._preconditioner
-
-    def noted(problem: Any, sample: Any, A: Any, trace: Any) -> Any:
-        known = A / problem.units
-        if problem.center is not None:
-            known[0] -= problem.center @ known[1:]
-        clock.keep(known)  # the sample's optimum, before any look at all rows
-        return solved(problem, sample, A, trace)
-
-    file_blocks.FileBlocks.reduce = watched  # type: ignore[method-assign]
-    streamed._preconditioner = noted
+    PointwiseObjective.evaluate = watched  # type: ignore[method-assign]
     clock.start()
     rows = scan(folder / "X.npy", target=str(folder / "y.npy"), memory=memory, hold=False)
     model = LogisticRegression(tol=1e-6).fit(rows)

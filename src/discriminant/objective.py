@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.codings import ClassCoding
-from discriminant.criteria import Pointwise
+from discriminant.codings import ClassCoding, make_coding
+from discriminant.criteria import Logistic, Pointwise, Softmax
 from discriminant.data import ArrayBlocks, OriginRows, map_rows
 from discriminant.data.evaluate import Evaluate, centred, without_intercept
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, MismatchError
-from discriminant.penalties import WeightPenalty
+from discriminant.penalties import Ridge, WeightPenalty
 from discriminant.protocols import Array, Block, Evaluation, Need, Oracle
 
 
@@ -149,9 +149,13 @@ class PointwiseObjective:
         """J(A) and what else is asked for, in one pass.
 
         ``intercept`` and ``mass`` of what is handed back are sums over rows in the units of X: bounds ask for them so.
-        The penalty of an information matrix takes no part here.
+        With Jeffreys' penalty (one more pass) the Hessian is that of the loss alone: Fisher scoring.
         """
-        return self.finish(self.blocks.reduce(self.request(A, need, V)), A, V)
+        found = self.finish(self.blocks.reduce(self.request(A, need, V)), A, V)
+        if self.penalty is not None and self.penalty.needs_information:
+            more, slope = self._jeffreys(A)
+            found.value, found.gradient = found.value + more, found.gradient + slope
+        return found
 
     def finish(self, found: Evaluation, A: Array, V: Array | None = None) -> Evaluation:
         """Sums over rows → J and its derivatives: in these units, with the penalty; no intercept stays where it is."""
@@ -213,9 +217,6 @@ class PointwiseObjective:
     def value_and_gradient(self, A: Array) -> tuple[float, Array]:
         """J(A) and ∇J(A), in one pass (two with Jeffreys' penalty)."""
         found = self.evaluate(A)
-        if self.penalty is not None and self.penalty.needs_information:
-            more, slope = self._jeffreys(A)
-            return found.value + more, found.gradient + slope
         return found.value, found.gradient
 
     def loss_and_gradient(self, A: Array) -> tuple[float, Array]:
@@ -307,6 +308,26 @@ class PointwiseObjective:
             s.append(np.broadcast_to(share, target.shape))
         return np.vstack(Y), np.vstack(t), np.vstack(s)
 
+    def hessian_root(self, A: Array) -> Array:
+        """F with FᵗF = ∇²J(A), for few rows: (n·q + penalty rows, q(1+d)); a free sum of outputs gets curvature."""
+        parts, D, q = [], self.n_parameters, self.n_outputs
+        request, unit = self.request(A, Need.VALUE), self.units[:, 0]
+        for block in self.blocks:
+            design, t, share, z, _ = request.parts(replace(block, weight=request.weight(block)))
+            Y = design.scores(np.eye(D)) / unit
+            Y[:, 0] = float(self.intercept)
+            roots = (
+                self.criterion.curvature_root(t, z) * np.sqrt(np.broadcast_to(share, t.shape[:1] + (1,)))[:, :, None]
+            )
+            parts.append((roots[:, :, :, None] * Y[:, None, None, :]).reshape(-1, q * D))
+        ridge = np.diag(np.sqrt(self.damping.T.ravel()))
+        pinned = np.eye(q * D)[np.arange(q) * D] if not self.intercept else np.empty((0, q * D))
+        F = np.vstack([*parts, ridge[np.diagonal(ridge) > 0], pinned])
+        if not self.criterion.free_sum:
+            return F
+        size = np.sqrt(np.einsum("ij,ij->j", F, F)).reshape(q, D).max(axis=0)
+        return np.vstack([F, np.tile(np.diag(size), q) / np.sqrt(q)])
+
     def without_penalty(self) -> PointwiseObjective:
         """The same loss alone."""
         return self._with(penalty=None)
@@ -349,6 +370,22 @@ class PointwiseObjective:
             )
         slope = self.blocks.reduce(_JeffreysSlope(self.request(A, Need.VALUE), roots))
         return value, -self.penalty.strength / 2 * slope
+
+
+def logistic_objective(
+    blocks: Any, n_classes: int, ridge: float = 0.0, intercept: bool = True, offset: Array | None = None
+) -> PointwiseObjective:
+    """J(A) = Σ w ℓ / Σ w + ½ λ ‖a‖² with the logistic criterion for two classes and the softmax for more.
+
+    The rows' targets are class codes, or class probabilities: (n,) of the second of two classes, or (n, K).
+    """
+    soft = getattr(getattr(blocks.target, "dtype", None), "kind", "i") == "f"
+    criterion = Logistic() if n_classes == 2 else Softmax()
+    name = "two-class" if n_classes == 2 else "softmax"
+    coding = None if soft else make_coding(name, n_classes, labels=(0, 1), threshold=0.0)
+    if soft and blocks.target.ndim == 1:
+        blocks = replace(blocks, target=blocks.target[:, None])
+    return PointwiseObjective(blocks, criterion, coding, Ridge(ridge) if ridge > 0 else None, offset, intercept)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ BLAS_COLUMNS = 256
 # Multiplications of a partition of a compiled pass, some 0.4 ms: fewer do not pay for a thread's start (0.1 ms).
 PASS_WORK = 4.0e6
 
-# Values that centre and units are read from: 1 to 2 ms, and units need not be right to more than a factor of two.
-SCALING_ROWS = 400_000
+# Values that centre and units are read from: 0.3 ms, and units need not be right to more than a factor of two.
+SCALING_ROWS = 100_000
 
 # A column whose mean lies further than so many spreads from zero is measured from one of its values: two bits.
 FAR_MEAN = 4.0
@@ -34,3 +34,38 @@ SPARSE_GRAM = 200
 
 # Weights up to which a Newton step on the support factors their matrix; above, conjugate gradients.
 MOST_CHOLESKY = 1_000
+# Parameters of all outputs together up to which their Hessian is held and factored as one matrix.
+COUPLED_PARAMETERS = 1_200
+
+# Values·outputs up to which a gradient is taken in the machine's widest float, which has no BLAS: 0.1 s.
+EXTENDED_VALUES = 5_000_000
+
+# Columns up to which a d × d matrix is held and factored (50 MB, a second).
+FACTOR_COLUMNS = 2_500
+
+# Rows of the first sample, of the second, and what share of all rows the second may be: the sample and its Hessian then
+# cost about a pass over 1e6×50.
+FIRST_SAMPLE_ROWS = 2_000
+SAMPLE_ROWS = 10_000
+SAMPLE_SHARE = 25
+SAMPLE_ROWS_PER_COLUMN = 20
+
+# Multiplications that the Hessian of a sample of rows in files may take: less than a pass over the files.
+SAMPLE_WORK = 1.0e10
+
+# Multiplications that a proof by some rows' curvature may take: a few passes.
+PROOF_WORK = 3.0e9
+
+# n·d up to which sparse rows may be written out, and the share of entries from which they are (always below an 80th).
+DENSE_VALUES = 8_000_000
+DENSE_SHARE = 0.2
+
+# Parameters from which LAPACK would start threads of its own: below, limiting BLAS costs more (2 ms) than they lose.
+HELD_BLAS_COLUMNS = 96
+
+# tol up to which small fits are carried to the last digits: the default.
+LAST_DIGITS_TOL = 1e-8
+
+# Multiplications of an exact Hessian that are not worth avoiding: two outputs of their own; competing ones.
+EXACT_WORK = 3.0e9
+EXACT_WORK_COUPLED = 1.0e9

@@ -11,7 +11,11 @@ from scipy.special import expit, logsumexp
 
 from discriminant import LogisticRegression
 from discriminant.data import make_blocks
-from discriminant.optimize.logistic import LogisticProblem, solve_logistic
+from discriminant.data.scaling import choose_scaling
+from discriminant.objective import logistic_objective
+from discriminant.optimize import automatic
+from discriminant.optimize.newton import Trace
+from discriminant.optimize.sampled import by_gram, by_sampled_hessian
 
 
 def problem(n=300, d=4, K=2, seed=0, scale=1.0):
@@ -82,17 +86,15 @@ def test_softmax_optimum_matches_a_plain_minimiser():
 @pytest.mark.parametrize("seed", range(5))
 def test_the_proved_gap_bounds_the_true_error(K, C, seed):
     """J(A) − min J ≤ gap at every point, not only at the end: here after a coarse tolerance on many rows."""
-    from discriminant.optimize.logistic.large import many_class, two_class
-    from discriminant.optimize.logistic.newton import Trace
-
     X, y = problem(n=3000, d=6, K=K, seed=seed, scale=10.0 ** np.arange(-2, 4))
-    P = LogisticProblem(make_blocks(X, y.astype(np.uint8)), K, 1 / (C * len(y))).with_units()
-    best = solve_logistic(P, 1e-12)
-    solver = two_class if K == 2 else many_class
+    objective = logistic_objective(make_blocks(X, y.astype(np.uint8)), K, 1 / (C * len(y)))
+    best = automatic.minimize(objective, 1e-12)
+    objective = objective.scaled(choose_scaling(objective.blocks, True))
+    solver = by_sampled_hessian if K == 2 else by_gram
     for tol in (1e-1, 1e-3, 1e-6):
-        point = solver(P, P.start(), Trace(), tol)
-        assert point.gap <= tol * abs(point.look.value)
-        assert point.look.value - best.objective <= point.gap + 1e-14
+        state = solver(objective, np.zeros((7, objective.n_outputs)), Trace(), tol)
+        assert state.gap <= tol * abs(state.found.value)
+        assert state.found.value - best.objective <= state.gap + 1e-14
 
 
 def test_the_bound_needs_no_penalty():

@@ -18,12 +18,13 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from discriminant import LogisticRegression
 from discriminant.data import make_blocks
+from discriminant.data.scaling import choose_scaling
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
+from discriminant.objective import logistic_objective
+from discriminant.optimize import sampled
+from discriminant.optimize.automatic import minimize, written_out
 from discriminant.optimize.choose import Shape, choose
-from discriminant.optimize.logistic import LogisticProblem, solve_logistic
-from discriminant.optimize.logistic.looks import TwoClass
-from discriminant.optimize.logistic.sample import gathered
-from discriminant.optimize.logistic.solve import written_out
+from discriminant.optimize.newton import Trace, newton_to_gap
 
 
 def data(n=200, d=5, K=2, seed=0):
@@ -75,8 +76,8 @@ def test_any_storage_gives_one_answer(K, tmp_path):
 
 def test_big_float_sum_of_blocks_does_not_depend_on_the_cut():
     X, y = data(n=3000, d=80)
-    one = solve_logistic(LogisticProblem(make_blocks(X, y), 2, 1e-3))
-    cut = solve_logistic(LogisticProblem(make_blocks(X, y, block_rows=77), 2, 1e-3))
+    one = minimize(logistic_objective(make_blocks(X, y), 2, 1e-3))
+    cut = minimize(logistic_objective(make_blocks(X, y, block_rows=77), 2, 1e-3))
     np.testing.assert_allclose(one.weights, cut.weights, rtol=1e-10, atol=1e-13)
 
 
@@ -238,7 +239,7 @@ def test_quasi_separated_classes_without_a_penalty_are_named():
 def test_the_table_covers_every_shape():
     assert choose(Shape(100, 2000, 1)).method == "newton-in-row-space"
     assert choose(Shape(10**6, 4, 1)).method in ("newton", "sampled-newton")
-    assert choose(Shape(200_000, 100, 20)).method == "sampled-quasi-newton"
+    assert choose(Shape(200_000, 100, 20)).method == "gram-quasi-newton"
     assert choose(Shape(200_000, 100_000, 1, True, 20_000_000)).method == "diagonal-quasi-newton"
 
 
@@ -268,19 +269,20 @@ def large(kind, n=60_000, d=20):
     return X, y
 
 
+def scaled(objective):
+    return objective.scaled(choose_scaling(objective.blocks, objective.intercept))
+
+
 @pytest.mark.parametrize("kind", LARGE)
 def test_the_row_sample_never_hurts(kind):
     """The same optimum as exact Newton steps on all rows, in few passes, whatever the sample saw."""
-    from discriminant.optimize.logistic.large import two_class
-    from discriminant.optimize.logistic.newton import Trace, newton
-
     X, y = large(kind)
-    problem = LogisticProblem(make_blocks(X, y.astype(np.uint8)), 2, 1 / len(y)).with_units()
-    trace = Trace()
-    point = two_class(problem, problem.start(), trace, 1e-8)
-    exact = newton(problem, problem.start(), Trace(), 1e-12)
-    assert point.gap <= 1e-8 * point.look.value
-    assert point.look.value - exact.look.value <= point.gap + 4e-16 * point.look.value  # the rounding of J itself
+    objective = scaled(logistic_objective(make_blocks(X, y.astype(np.uint8)), 2, 1 / len(y)))
+    trace, zero = Trace(), np.zeros((X.shape[1] + 1, 1))
+    state = sampled.by_sampled_hessian(objective, zero, trace, 1e-8)
+    exact = newton_to_gap(objective, zero, Trace(), 1e-12, to_the_end=True)
+    assert state.gap <= 1e-8 * state.found.value
+    assert state.found.value - exact.found.value <= state.gap + 1e-15 * state.found.value  # the rounding of J itself
     assert trace.passes <= 16
 
 
@@ -288,57 +290,30 @@ def test_a_class_of_three_rows_is_in_the_sample():
     X, y = large("plain")
     y = np.where(y == 1, 2, 0)
     y[[10, 500, 40_000]] = 1
-    problem = LogisticProblem(make_blocks(X, y.astype(np.uint8)), 3, 1 / len(y))
-    index, rows = problem.blocks.draw(2_000, problem.n_classes)
+    index, rows = make_blocks(X, y.astype(np.uint8)).draw(2_000, 3)
     weight = np.asarray(rows.weight)
     assert (y[index] == 1).sum() == 3
     np.testing.assert_allclose([weight[y[index] == k].sum() for k in range(3)], np.bincount(y), rtol=1e-12)
 
 
-@pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("center", [False, True])
-def test_the_compiled_look_equals_the_plain_one(weights, center):
-    from discriminant.optimize.logistic.looks import FusedTwoClass, Rows
-    from discriminant.optimize.logistic.looks_sparse import FusedSparse
-
-    rng = np.random.default_rng(0)
-    X, y = data(n=333, d=7)
-    weight = rng.random(333) if weights else None
-    rows = Rows(rng.standard_normal(7) if center else None, rng.standard_normal(333))
-    A = rng.standard_normal((8, 1))
-    block = make_blocks(X, y.astype(np.uint8), weight).block(0, 333)
-    plain, fused = TwoClass(A, rows, bend=True)(block), FusedTwoClass(A, rows)(block)
-    looks = [fused]
-    if not center:
-        looks.append(FusedSparse(A, rows)(make_blocks(sparse.csr_array(X), y.astype(np.uint8), weight).block(0, 333)))
-    for other in looks:
-        np.testing.assert_allclose(other.value, plain.value, rtol=1e-13)
-        np.testing.assert_allclose(other.gradient, plain.gradient, rtol=1e-11, atol=1e-11)
-        np.testing.assert_allclose(other.bend, plain.bend, rtol=1e-11, atol=1e-11)
-        assert other.margin == pytest.approx(plain.margin, rel=1e-12)
-
-
 def test_sparse_wide_rows_reach_the_dense_optimum():
-    from discriminant.optimize.logistic.large import wide
-    from discriminant.optimize.logistic.newton import Trace
-
     rng = np.random.default_rng(1)
     X = sparse.random_array((3000, 400), density=0.03, rng=rng, format="csr")
     y = (X @ rng.standard_normal(400) + 0.3 * rng.logistic(size=3000) > 0).astype(np.uint8)
     for K in (2, 3):
         codes = y if K == 2 else (y + (rng.random(3000) < 0.3)).astype(np.uint8)
-        problem = LogisticProblem(make_blocks(X, codes), K, 1 / 3000).with_units()
-        point = wide(problem, problem.start(), Trace(), 1e-9)
-        assert point.gap <= 1e-9 * point.look.value
+        objective = scaled(logistic_objective(make_blocks(X, codes), K, 1 / 3000))
+        zero = np.zeros((401, objective.n_outputs))
+        state = sampled.by_diagonal(objective, zero, Trace(), 1e-9)
+        assert state.gap <= 1e-9 * state.found.value
         theirs = Theirs(solver="newton-cg", tol=1e-9, max_iter=500).fit(X, codes)
-        ours = (point.A / problem.units)[1:].T
+        ours = (state.A / objective.units)[1:].T
         np.testing.assert_allclose(ours - ours.mean(axis=0) * (K > 2), theirs.coef_, atol=2e-3)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_fit_takes_a_tenth_of_the_memory_of_the_rows(order):
     """No copy of X, whatever its order: 64 MB of rows, a tenth of them, and a constant for the sample."""
-    import tracemalloc
 
     rng = np.random.default_rng(0)
     X = np.asarray(rng.standard_normal((400_000, 20)), order=order)
@@ -392,77 +367,42 @@ def test_pictures_of_clothes_are_certified_without_a_warning():
         warnings.simplefilter("error")
         model = LogisticRegression(C=1e-4, tol=1e-4).fit(X, frame["label"].to_numpy())
     assert model.certificate_.converged
-    assert model.plan(X, frame["label"].to_numpy()).method == "sampled-quasi-newton"
+    assert model.plan(X, frame["label"].to_numpy()).method == "gram-quasi-newton"
 
 
 # Parts that large problems rest on
 
 
-def test_class_blocks_are_the_diagonal_blocks_of_the_hessian():
-    """With a share so large that every row is kept, the thinned blocks are exact."""
-    from discriminant.data import make_blocks
-    from discriminant.optimize.logistic import LogisticProblem
-    from discriminant.optimize.logistic.thinned import class_blocks
+def test_the_dual_gap_bounds_the_true_one_on_sparse_rows():
+    """Along a descent, from the first step: J − min J ≤ the duality gap, with the intercept's part repaired."""
+    from discriminant.optimize.certificate import dual_gap
 
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((3_000, 7)) * 10.0 ** np.arange(-3, 4), rng.integers(0, 4, 3_000)
-    problem = LogisticProblem(make_blocks(X, y), 4, 0.01).with_units()
-    A = rng.standard_normal((8, 4)) * 0.3
-    D = 8
-    H = problem.look(A, hessian=True).hessian
-    G = rng.standard_normal((8, 4))
-    wanted = np.stack([np.linalg.solve(H[k * D : (k + 1) * D, k * D : (k + 1) * D], G[:, k]) for k in range(4)], axis=1)
-    np.testing.assert_allclose(class_blocks(problem, A, 1e9).solve(G), wanted, rtol=1e-3, atol=1e-4)
-    some = class_blocks(problem, A, 100.0).solve(G)
-    assert np.linalg.norm(some - wanted) < 0.3 * np.linalg.norm(wanted)
-
-
-def test_sparse_looks_without_the_intercepts_column_still_bound_the_gap(monkeypatch):
-    from scipy import sparse
-
-    from discriminant.data import make_blocks
-    from discriminant.optimize.logistic import LogisticProblem
-    from discriminant.optimize.logistic import problem as module
-    from discriminant.optimize.logistic.bounds import two_class_dual_gap
-
-    monkeypatch.setattr(module, "FUSED_VALUES", 1_000)
     rng = np.random.default_rng(1)
     X = sparse.random(5_000, 800, 0.06, format="csr", random_state=0)
     y = (X @ rng.standard_normal(800) + 0.3 + rng.logistic(size=5_000) > 0).astype(np.uint8)
-    problem = LogisticProblem(make_blocks(X, y), 2, 1e-3).with_units()
-    assert problem.row_square == pytest.approx(float(X.multiply(X).sum()) / 5_000)
-    best = module.LogisticProblem(make_blocks(X.toarray(), y), 2, 1e-3)
-    from discriminant.optimize.logistic import solve_logistic
-
-    least = solve_logistic(best, 1e-12).objective
-    A = problem.start()
+    least = minimize(logistic_objective(make_blocks(X.toarray(), y), 2, 1e-3), 1e-12).objective
+    objective = scaled(logistic_objective(make_blocks(X, y), 2, 1e-3))
+    A = np.zeros((801, 1))
     for _ in range(5):
-        plain, bent = problem.look(A), problem.look(A, bend=True)
-        assert plain.bend is None
-        assert plain.mass == pytest.approx(bent.bend[0])
-        gap = two_class_dual_gap(problem, plain)
-        assert gap >= two_class_dual_gap(problem, bent) >= plain.value - least
-        A = A - 0.5 * plain.gradient
+        found = objective.evaluate(A)
+        assert dual_gap(objective, A, found) >= found.value - least
+        A = A - 0.5 * found.gradient
     fit = LogisticRegression(C=1 / (1e-3 * 5_000)).fit(X, y)
     assert fit.certificate_.converged
     assert fit.certificate_.objective == pytest.approx(least, rel=1e-7)
 
 
-def test_a_sample_is_its_rows_in_inner_units():
-    from discriminant.data import make_blocks
-    from discriminant.optimize.logistic import LogisticProblem
-    from discriminant.optimize.logistic.sample import sampled
-
+@pytest.mark.parametrize("order", ["C", "F", "float32", "integers"])
+def test_a_sample_is_its_rows_with_weights_that_stand_for_all(order):
     rng = np.random.default_rng(2)
-    X = rng.standard_normal((30_000, 9)) * 10.0 ** np.arange(-4, 5) + 100.0
-    problem = LogisticProblem(make_blocks(X, rng.integers(0, 2, 30_000)), 2, 1.0).with_units()
-    index, _, weight = problem.blocks.chosen(2_000, 2)
-    wanted = (X[index] - problem.center) / problem.units[1:, 0]
-    for dtype, rtol in ((np.float64, 1e-15), (np.float32, 1e-6)):
-        sample = sampled(problem, 2_000, dtype)
-        np.testing.assert_allclose(sample.blocks.rows.X, wanted, rtol=rtol)
-        assert sample.blocks.rows.X.dtype == dtype
-        np.testing.assert_array_equal(sample.blocks.weight, weight)
+    X = np.round(rng.standard_normal((30_000, 9)) * 10.0 ** np.arange(-2, 7) + 100.0)
+    forms = {"F": np.asfortranarray(X), "float32": X.astype(np.float32), "integers": X.astype(np.int64), "C": X}
+    objective = logistic_objective(make_blocks(forms[order], rng.integers(0, 2, 30_000)), 2, 1.0)
+    index, rows = objective.blocks.draw(2_000, 2)
+    sample = sampled.drawn(objective, 2_000)
+    np.testing.assert_array_equal(sample.blocks.rows.X, forms[order][index])
+    np.testing.assert_array_equal(sample.blocks.weight, rows.weight)
+    assert sample.total == pytest.approx(30_000)
 
 
 def test_wide_sparse_rows_are_not_written_out():
@@ -514,37 +454,13 @@ def test_sparse_rows_that_are_few_or_hardly_sparse_are_solved_written_out(K):
     rng = np.random.default_rng(6)
     X = sparse.random(500, 20, density=0.3, random_state=0, format="csr")
     y = (X @ rng.standard_normal((20, K)) + rng.gumbel(size=(500, K))).argmax(axis=1)
-    problem = LogisticProblem(make_blocks(X, y), K, 1e-3)
-    assert not written_out(problem).sparse
-    assert written_out(LogisticProblem(make_blocks(sparse.random(5_000, 200, density=0.01)), 2)).sparse
+    assert not written_out(logistic_objective(make_blocks(X, y), K, 1e-3)).blocks.is_sparse
+    wide = make_blocks(sparse.random(5_000, 200, density=0.01), np.zeros(5_000, dtype=int))
+    assert written_out(logistic_objective(wide, 2)).blocks.is_sparse
     few, dense = LogisticRegression().fit(X, y), LogisticRegression().fit(X.toarray(), y)
     np.testing.assert_allclose(few.coef_, dense.coef_, rtol=1e-8, atol=1e-10)
 
 
 def test_many_classes_of_few_columns_do_not_pay_for_pairs_of_classes():
-    assert choose(Shape(100_000, 3, 12)).method == "sampled-quasi-newton"
+    assert choose(Shape(1_000_000, 3, 40)).method == "gram-quasi-newton"
     assert choose(Shape(100_000, 3, 3)).method == "newton"
-
-
-@pytest.mark.parametrize("order", ["C", "F", "strided", "float32"])
-def test_rows_are_gathered_alike_from_any_order_without_a_copy_of_all(order):
-    """The sample of a fit: the same bits from rows and from columns, in memory of the sample's size."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40_000, 30)).astype(np.float32).astype(np.float64)
-    codes = rng.integers(0, 2, len(X)).astype(np.uint8)
-    problem = LogisticProblem(make_blocks(X, codes), 2, 1e-3).with_units()
-    index = np.sort(rng.choice(len(X), 500, replace=False))
-    forms = {
-        "C": X,
-        "F": np.asfortranarray(X),
-        "strided": np.repeat(X, 2, axis=1)[:, ::2],
-        "float32": X.astype(np.float32),
-    }
-    wanted = (X[index] - (0.0 if problem.center is None else problem.center)) / problem.units[1:, 0]
-    tracemalloc.start()
-    found = gathered(problem, forms[order], index, np.float64)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    np.testing.assert_array_equal(found, wanted)
-    assert found.flags.c_contiguous
-    assert peak < X.nbytes / 4

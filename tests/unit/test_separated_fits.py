@@ -218,13 +218,16 @@ def test_factors_of_no_penalty_say_nothing():
 def test_no_proof_of_a_minimum_that_is_not_there(tol):
     """A Hessian from before the last steps must not prove what the one at hand would not."""
     from discriminant.data import make_blocks
-    from discriminant.optimize.logistic import LogisticProblem
-    from discriminant.optimize.logistic.newton import Trace, newton
+    from discriminant.data.scaling import choose_scaling
+    from discriminant.objective import logistic_objective
+    from discriminant.optimize.newton import Trace, newton_to_gap
 
     for K in (2, 3):
         X, y = quasi(n=300, K=K)
-        problem = LogisticProblem(make_blocks(X, y.astype(np.uint8)), K).with_units()
-        assert newton(problem, problem.start(), Trace(), tol, to_the_end=False).gap > 0.1
+        objective = logistic_objective(make_blocks(X, y.astype(np.uint8)), K)
+        objective = objective.scaled(choose_scaling(objective.blocks, True))
+        zero = np.zeros((objective.n_parameters, objective.n_outputs))
+        assert newton_to_gap(objective, zero, Trace(), tol).gap > 0.1
 
 
 def test_rows_that_are_not_in_memory(tmp_path):

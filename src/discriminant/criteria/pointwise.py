@@ -63,6 +63,7 @@ class Pointwise(ABC):
     labels: ClassVar[tuple[float, float]] = (-1.0, 1.0)  # targets of the negative and the positive class
     threshold: ClassVar[float | None] = 0.0  # score of indifference; None: half way between the two targets
     coupled: ClassVar[bool] = False  # one loss a row for all outputs together
+    free_sum: ClassVar[bool] = False  # adding the same number to all outputs of a row changes nothing
     convex: ClassVar[bool] = True
     over_norm: ClassVar[float] = 0.0  # c: each row's loss is divided by c‖y‖² (relaxation); 0: it is not
     recedes: ClassVar[bool] = False  # on separable data the infimum is reached only by weights that grow for ever
@@ -211,6 +212,10 @@ class Pointwise(ABC):
         """
         bend = self.curvature(t, z)
         return np.einsum("nij,nj->ni", bend, v) if self.coupled else np.asarray(bend * v)
+
+    def curvature_root(self, t: Array, z: Array) -> Array:
+        """(n, m, q): R with RᵗR = ∂²ℓ/∂z² of each row, where the criterion is convex; one output: √ℓ''."""
+        return np.sqrt(self.curvature(t, z))[:, None, :] * np.eye(z.shape[1])
 
     def wrong(self, t: Array, z: Array) -> Array:
         """Which rows do not lie strictly on their target's side.

@@ -50,6 +50,11 @@ class Softmax(Probability):
     recedes: ClassVar[bool] = True
 
     @property
+    def free_sum(self) -> bool:  # type: ignore[override]
+        """Unless the silent class holds the others at zero."""
+        return not self.reference
+
+    @property
     def kind(self) -> int | None:  # type: ignore[override]
         """Compiled where every class has an output."""
         return None if self.reference else 7
@@ -77,6 +82,16 @@ class Softmax(Probability):
         diagonal = np.arange(p.shape[1])
         bend[:, diagonal, diagonal] += p
         return bend
+
+    def curvature_root(self, t: Array, z: Array) -> Array:
+        """√p_k (e_k − p) for k = 1…K; 1 − p_k is the sum of the others, so that no digits cancel."""
+        p = self.probability(z)
+        roots = -np.sqrt(p)[:, :, None] * p[:, None, :]
+        diagonal = np.arange(p.shape[1])
+        roots[:, diagonal, diagonal] = 0.0
+        rest = np.stack([np.delete(p, k, axis=1).sum(axis=1) for k in diagonal], axis=1)
+        roots[:, diagonal, diagonal] = np.sqrt(p) * rest
+        return roots
 
     def curvature_product(self, t: Array, z: Array, v: Array) -> Array:
         p = self.probability(z)

@@ -31,7 +31,6 @@ from discriminant.thresholds import PASS_WORK
 
 MOST_CHUNKS = 32
 LEAST_PER_CLASS = 300  # rows of each class in a drawn sample, where it has so many
-EARLY = 16  # one in so many rows of a large sample is solved, and where it can be read, before the others
 SERIAL_VALUES = 400_000  # below this many values a pool costs more than it gains
 
 
@@ -47,6 +46,7 @@ class ArrayBlocks:
     in_memory: ClassVar[bool] = True  # rows, target and weight are arrays that may be read in any order
     elsewhere: ClassVar[bool] = False  # target and weight lie on workers or on a device
     scattered: ClassVar[bool] = False  # rows lie on several workers: no one order of samples
+    pass_cost: ClassVar[float] = 1.0  # of a pass, against one over rows in memory: more where they are read from files
 
     @property
     def n_rows(self) -> int:

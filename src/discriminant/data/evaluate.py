@@ -204,7 +204,7 @@ class Evaluate:
         if self.need & Need.HESSIAN and found.hessian is None:
             found.hessian = np.stack([design.sandwich(column) for column in curvature.T])
         if self.need & Need.DIAGONAL:
-            found.diagonal = design.adjoint_of_squares(curvature)
+            found.diagonal = design.squared().adjoint(curvature)
         if self.need & Need.INTERCEPT:
             found.intercept = np.asarray(design.adjoint(curvature))
         found.mass = curvature.sum(axis=0)
@@ -214,7 +214,7 @@ class Evaluate:
         if self.need & Need.INTERCEPT:
             found.intercept = curvature.sum(axis=0)
         if self.need & Need.DIAGONAL:
-            found.diagonal = design.adjoint_of_squares(np.einsum("nkk->nk", curvature))
+            found.diagonal = design.squared().adjoint(np.einsum("nkk->nk", curvature))
         if not self.need & Need.HESSIAN:
             return
         matrix = np.empty((q, D, q, D))
@@ -266,7 +266,7 @@ def compiled_rows(design: Any) -> Any:
     """The rows as the compiled body takes them: floats of any strides, or CSR's arrays; None where it cannot."""
     if isinstance(design, SparseDesign):
         X = design.raw if design.raw.dtype in (np.float64, np.float32) else design.values
-        return X.data, X.indices, X.indptr, X.shape[1]
+        return *(np.ascontiguousarray(part) for part in (X.data, X.indices, X.indptr)), X.shape[1]
     if isinstance(design, DenseDesign):
         raw = design.raw
         native = raw.dtype.isnative and raw.dtype in (np.float64, np.float32)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discriminant.data.blocks import EARLY, LEAST_PER_CLASS, ArrayBlocks, spaced
+from discriminant.data.blocks import LEAST_PER_CLASS, ArrayBlocks, spaced
 from discriminant.data.labels import count_classes
 from discriminant.data.rows import DenseDesign, SparseDesign, is_sparse
 from discriminant.protocols import Array, Block
@@ -89,6 +89,7 @@ class SampledBlocks(ArrayBlocks):
     factors: Array | None = None  # (K,) on the weights of the classes
 
     in_memory: ClassVar[bool] = False
+    pass_cost: ClassVar[float] = 10.0
 
     @abstractmethod
     def row_sample(self, n_classes: int) -> RowSample:
@@ -113,11 +114,6 @@ class SampledBlocks(ArrayBlocks):
     @abstractmethod
     def sample_rows(self) -> int:
         """How many rows the sample holds: more than in memory, since a pass costs more."""
-
-    @property
-    def early_rows(self) -> int:
-        """How many rows of the sample are enough to begin with."""
-        return self.sample_rows // EARLY
 
     def draw(self, count: int, n_classes: int) -> tuple[Array, Block]:
         found = self.row_sample(n_classes).thinned(count, n_classes)

@@ -56,9 +56,9 @@ class DenseDesign:
         result[1:, 1:] = self.values.T @ weighted
         return result
 
-    def adjoint_of_squares(self, G: Array) -> Array:
-        """(Y∘Y)ᵗ G."""
-        return np.vstack([G.sum(axis=0, keepdims=True), np.square(self.values).T @ G])
+    def squared(self) -> DenseDesign:
+        """Y∘Y."""
+        return DenseDesign(np.square(self.values))
 
     def squared_norms(self) -> Array:
         """‖y‖² = 1 + ‖x‖² of each row."""
@@ -95,9 +95,9 @@ class SparseDesign:
         result[1:, 1:] = (self.values.T @ weighted).toarray()
         return result
 
-    def adjoint_of_squares(self, G: Array) -> Array:
-        """(Y∘Y)ᵗ G."""
-        return np.vstack([G.sum(axis=0, keepdims=True), np.asarray(self.values.multiply(self.values).T @ G)])
+    def squared(self) -> SparseDesign:
+        """Y∘Y."""
+        return SparseDesign(self.values.multiply(self.values).tocsr())
 
     def squared_norms(self) -> Array:
         """‖y‖² = 1 + ‖x‖² of each row."""

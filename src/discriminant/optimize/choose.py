@@ -1,8 +1,8 @@
-"""Which method fits a logistic regression: one table, read from the top, and the reason in words.
+"""Which method fits a smooth criterion with a ridge: one table, read from the top, and the reason in words.
 
-The costs that decide: a look at the rows costs about n·d·q; with the exact Hessian n·d²·q²/2, and d³q³/3 to solve.
+The costs that decide: a pass over the rows costs about n·d·q; with the exact Hessian n·d²·q²/2, and d³q³/3 to solve.
 A row sample of a few thousand gives a start within a few per mille of the optimum and a Hessian within a few per cent,
-for next to nothing; what follows is counted in looks.
+for next to nothing; what follows is counted in passes.
 """
 
 from __future__ import annotations
@@ -10,12 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-EXACT_SIZE = 1_200  # parameters up to which the exact Hessian is factored
-EXACT_WORK = 2.0e8  # multiplications of one exact Hessian that are not worth avoiding
-EXACT_WORK_MANY = 1.0e9  # the same for K classes, where other methods take more looks
-LEAST_WIDTH = 64.0  # columns below which weighing the rows is what a pair of classes costs
-SPARSE_ROW_SPACE = 3.0e8  # n²d up to which sparse rows are written out to be orthogonalised
-FACTOR_COLUMNS = 2_500  # columns up to which a d × d matrix is held and factored
+from discriminant.thresholds import COUPLED_PARAMETERS, EXACT_WORK, EXACT_WORK_COUPLED, FACTOR_COLUMNS
+
+EXACT_SIZE = COUPLED_PARAMETERS
 
 
 @dataclass(frozen=True)
@@ -28,21 +25,36 @@ class Shape:
     sparse: bool = False
     values: int = 0  # numbers in a pass; 0: n·d
     streamed: bool = False  # a pass reads from a disk, and is dearer than any arithmetic on it
+    penalised: bool = True
+    coupled: bool | None = None  # None: where there are several outputs
+
+    @property
+    def competing(self) -> bool:
+        return self.q > 1 if self.coupled is None else self.coupled
 
     @property
     def parameters(self) -> int:
         return (self.d + 1) * self.q
 
     @property
-    def row_space_pays(self) -> bool:
-        """Sparse rows lose their zeros there, so theirs must be a small problem."""
-        return not self.sparse or self.n * self.n * self.d <= SPARSE_ROW_SPACE
+    def hessian_work(self) -> float:
+        """Multiplications of an exact Hessian."""
+        width = (self.values or self.n * self.d) / max(self.n, 1) + 1.0
+        pairs = self.q * (self.q + 1) / 2 if self.competing else self.q
+        return self.n * pairs * width * max(width, 8.0) / 2
 
     @property
-    def hessian_work(self) -> float:
-        """Multiplications of an exact Hessian; each pair of classes weighs all rows, however few the columns are."""
-        pairs = self.q * (self.q + 1) / 2
-        return self.n * pairs * (self.d + 1.0) * max(self.d + 1.0, LEAST_WIDTH if self.q > 1 else 1.0)
+    def exact_pays(self) -> bool:
+        """Whether the exact Hessian is cheap enough to be formed in every step."""
+        if self.competing:
+            return self.parameters <= COUPLED_PARAMETERS // 4 and self.hessian_work <= EXACT_WORK_COUPLED
+        return self.d <= COUPLED_PARAMETERS and self.hessian_work <= EXACT_WORK
+
+    @property
+    def row_space_pays(self) -> bool:
+        """Fewer rows than columns, which are written out: sparse rows lose their zeros."""
+        small = self.n * self.d <= 30_000_000 and self.n <= 3_000
+        return self.penalised and self.n < self.d and small and (not self.sparse or self.n * self.n * self.d <= 3e8)
 
 
 @dataclass(frozen=True)
@@ -75,34 +87,39 @@ Rule = tuple[str, Callable[[Shape], bool], str]
 
 TABLE: tuple[Rule, ...] = (
     (
-        "streamed-quasi-newton",
-        lambda s: s.streamed and s.d <= FACTOR_COLUMNS,
-        "the rows are read from files: a large row sample's optimum and curvature first, then as few looks as it takes",
-    ),
-    (
         "newton-in-row-space",
-        lambda s: s.n < s.d and s.n * s.q <= 1_500 and s.n * s.d <= 30_000_000 and s.row_space_pays,
-        "fewer rows than columns, so the {n} rows span the weights; exact Newton steps there, to the last digits",
+        lambda s: s.row_space_pays and not s.streamed,
+        "fewer rows than columns, so the {n} rows span the weights, and the columns become {n}",
     ),
     (
         "newton",
-        lambda s: s.parameters <= EXACT_SIZE and s.hessian_work <= (EXACT_WORK if s.q == 1 else EXACT_WORK_MANY),
+        lambda s: s.exact_pays and not s.streamed,
         "{p} parameters and {n} rows: an exact Hessian costs next to nothing, so Newton steps to the last digits",
     ),
     (
         "sampled-newton",
-        lambda s: s.q == 1 and s.d <= 8,
+        lambda s: s.q == 1 and s.d <= 8 and not s.streamed,
         "so few columns that the exact Hessian costs no more than reading the rows; Newton from a row sample's optimum",
     ),
     (
         "sampled-quasi-newton",
+        lambda s: s.streamed and s.competing and s.parameters <= COUPLED_PARAMETERS,
+        "the rows are read from files: a row sample's optimum and Hessian first, then as few passes as it takes",
+    ),
+    (
+        "gram-quasi-newton",
+        lambda s: s.competing and s.d <= FACTOR_COLUMNS and not (s.sparse and s.values < 0.05 * s.n * s.d),
+        "many weights of competing classes: limited-memory steps preconditioned by the columns' Gram matrix",
+    ),
+    (
+        "sampled-quasi-newton",
         lambda s: s.d <= FACTOR_COLUMNS and not (s.sparse and s.values < 0.05 * s.n * s.d),
-        "many rows: start from a row sample's optimum, precondition by the sample's curvature, then a few looks",
+        "many rows: start from a row sample's optimum, precondition by the sample's Hessian, then a few passes",
     ),
     (
         "diagonal-quasi-newton",
         lambda s: True,
-        "{d} columns: a d × d matrix is too much, so limited-memory steps preconditioned by the curvature's diagonal",
+        "{d} columns: a d × d matrix is too much, so limited-memory steps preconditioned by the Hessian's diagonal",
     ),
 )
 

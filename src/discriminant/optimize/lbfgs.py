@@ -8,12 +8,14 @@ little; so the falls of the last steps, carried on as a geometric series, must h
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from discriminant.errors import counted
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.certificate import dual_gap, loose_gap
 from discriminant.optimize.history import History
 from discriminant.optimize.iterative import (
     NOT_A_NUMBER,
@@ -23,10 +25,15 @@ from discriminant.optimize.iterative import (
 )
 from discriminant.optimize.line_search import line_search
 from discriminant.optimize.needs import require
-from discriminant.protocols import Array, Oracle, Solution
+from discriminant.optimize.newton import Advanced, Trace, ends_separated
+from discriminant.optimize.state import State
+from discriminant.protocols import Array, Need, Oracle, Solution
 
 LOOK_EVERY = 25
 LEAST_WINDOW = 8
+PAIRS = 20
+MOST_STEPS = 2_000  # a guard against a loop, not a setting
+HOPELESS = 1e-6  # squared decrement, relative to the target, from which on no further step will make a proof succeed
 
 
 @dataclass(frozen=True)
@@ -142,11 +149,16 @@ def _left_to_gain(history: History) -> float:
 
 
 class _Pairs:
-    """The last changes s of weights and y of gradient, and the product of the inverse Hessian that they imply."""
+    """The last changes s of weights and y of gradient, and the product of the inverse Hessian that they imply.
+
+    ``scale``: what the preconditioner is multiplied by; ``doubtful``: a unit step went too far, so that the last pair
+    says how far the preconditioner is off.
+    """
 
     def __init__(self, memory: int, preconditioner: Callable[[Array], Array] | None) -> None:
         self.memory, self.preconditioner = memory, preconditioner
         self.changes: list[tuple[Array, Array, float]] = []
+        self.scale, self.doubtful = 1.0, False
 
     def __bool__(self) -> bool:
         return bool(self.changes)
@@ -159,6 +171,8 @@ class _Pairs:
         bend = float((s * y).sum())
         if bend > 1e-14 * float(np.linalg.norm(s) * np.linalg.norm(y)):
             self.changes = [*self.changes[-self.memory + 1 :], (s, y, 1 / bend)]
+            if self.doubtful and self.preconditioner is not None:
+                self.scale = bend / float((y * self.preconditioner(y)).sum())
 
     def direction(self, G: Array) -> Array:
         """−B G by the two-loop recursion."""
@@ -168,10 +182,81 @@ class _Pairs:
             shares.append(share)
             P -= share * y
         if self.preconditioner is not None:
-            P = self.preconditioner(P)
+            P = self.scale * self.preconditioner(P)
         elif self.changes:
             _, y, inverse = self.changes[-1]
             P /= inverse * float(np.square(y).sum())
         for (s, y, inverse), share in zip(self.changes, reversed(shares), strict=True):
             P += (share - inverse * float((y * P).sum())) * s
         return -P
+
+
+# The same steps, carried on until the gap is proved
+
+
+def lbfgs_to_gap(
+    objective: PointwiseObjective,
+    state: State,
+    preconditioner: Callable[[Array], Array],
+    trace: Trace,
+    tol: float,
+    *,
+    prove: Callable[[State, float], float] | None = None,
+) -> State:
+    """Steps from ``state`` by a preconditioner near H⁻¹ until J is proved to be within tol·|J| of its minimum.
+
+    The gap is proved by the dual where there is a ridge, and by ``prove`` where the dual is not enough.
+    """
+    pairs, best = _Pairs(PAIRS, preconditioner), state
+    coupled, stuck = objective.criterion.coupled, False
+    for _ in range(MOST_STEPS):
+        found = state.found
+        P = pairs.direction(found.gradient)
+        if coupled:  # no softmax depends on Σ_k A_k: no step is taken along it
+            P = P - P.mean(axis=1, keepdims=True)
+        decrement = float(np.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0)))
+        trace.add(found, 1.0, decrement)
+        target = tol * abs(found.value)
+        state = replace(state, decrement=decrement)
+        if prove is not None:
+            state = replace(state, gap=prove(state, target))
+        if state.gap > target and loose_gap(objective, found) <= (0.9 if found.intercept is None else 4.0) * target:
+            trace.passes += coupled + (found.intercept is None)
+            state = replace(state, gap=min(state.gap, dual_gap(objective, state.A, found)))
+        best = state if state.gap < best.gap or not decrement > best.decrement else best
+        if state.gap <= target:
+            return state
+        if ends_separated(objective, found):
+            return replace(state, separated=True)
+        if decrement**2 <= HOPELESS * target:
+            return best
+        need = Need.VALUE | Need.GRADIENT
+        if decrement**2 <= (1 if coupled else 10) * target:
+            need |= Need.INTERCEPT
+        moved = _shorten(objective, state, P, need)
+        trace.passes += moved.passes
+        if not moved.step:
+            if stuck:
+                return replace(best, stalled=True)
+            stuck, pairs = True, _Pairs(PAIRS, preconditioner)  # once more without what the pairs say
+            continue
+        stuck = False
+        pairs.doubtful |= moved.step != 1.0
+        pairs.learn(moved.step * P, moved.found.gradient - found.gradient)
+        state = State(moved.A, moved.found)
+    return replace(best, stalled=True)
+
+
+def _shorten(objective: PointwiseObjective, state: State, P: Array, need: Need) -> Advanced:
+    """The unit step where J falls enough; else a shorter one by interpolation."""
+    value, slope, step = state.found.value, -(state.decrement**2), 1.0
+    slack = 4e-16 * np.sqrt(objective.n_rows) * abs(value)
+    for trial in range(1, 26):
+        A = state.A + step * P
+        found = objective.evaluate(A, need)
+        if found.value <= value + 1e-4 * step * slope + slack:
+            return Advanced(A, found, step, trial)
+        curved = 2 * (found.value - value - step * slope)
+        better = -slope * step**2 / curved if np.isfinite(curved) and curved > 0 else 0.0
+        step = float(np.clip(better, 0.1 * step, 0.5 * step))
+    return Advanced(state.A, state.found, 0.0, 25)

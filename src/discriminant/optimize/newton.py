@@ -1,31 +1,40 @@
 """Newton's method with step-halving: a ← a − s H⁻¹∇J, s = 1, ½, ¼, … until J falls enough.
 
-For the logistic criterion this is iteratively reweighted least squares.  The halvings are tried in one pass over the
-data.  It stops when ½ ∇J' H⁻¹ ∇J, the fall of J that a full step promises, is a tiny part of J, or when the step is
-shorter than θ.  On a quadratic criterion it arrives in one step.
+For the logistic criterion this is iteratively reweighted least squares.  A step is one evaluation, which brings J, ∇J
+and the Hessian at its end; only where a full step does not lower J enough are the halvings tried, in one more pass.  It
+stops when ½ ∇J' H⁻¹ ∇J, the fall of J that a full step promises, is a tiny part of J, or when the step is shorter
+than θ; ``newton_to_gap`` when J is proved to be near its minimum (``optimize.certificate``).  On a quadratic criterion
+it arrives in one step.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.criteria import Logistic
 from discriminant.errors import counted
-from discriminant.optimize.iterative import (
-    NOT_A_NUMBER,
-    STOPPED,
-    Iterative,
-    starting_weights,
-)
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.certificate import proved
+from discriminant.optimize.factor import factor_hessian
+from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, starting_weights
 from discriminant.optimize.line_search import ROUNDING
 from discriminant.optimize.needs import require
-from discriminant.optimize.solve import newton_step
-from discriminant.protocols import Array, Oracle, Solution
+from discriminant.optimize.state import State
+from discriminant.protocols import Array, Evaluation, Need, Oracle, Solution
 
+FULL = Need.VALUE | Need.GRADIENT | Need.HESSIAN | Need.INTERCEPT
+CHORD = 1e-6  # ν/√J below which the Hessian at hand is right to six digits: a chord step is as good and cheaper
+NEGLIGIBLE = 1e-13  # ν/√J below which a step changes nothing that can be seen in J
+SUM_ROUNDING = 1e-14  # relative: what rounding may do to a sum of losses; smaller rises of J are no ascent
 WIDE = 2.0 ** np.arange(20, -41, -2)
-LOOK_FROM, LOOK_EVERY = 4, 4  # steps at which to look whether the rows are separated: one pass each
+SEPARATED_LOSS = 1e-6  # an unpenalised fit of separated classes ends when its mean loss is below this
+ROOT_VALUES = 4.0e8  # up to this many multiplications a square root of H is factored where H has lost digits
+LONGEST_STEP = 8.0  # times a Newton step that the first one may be
+RAREST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -93,20 +102,20 @@ class Newton(Iterative):
         """
         require(self, objective)
         record = self.recorder(objective)
-        A, passes = starting_weights(objective, start), 1.0
-        steps = 0.5 ** np.arange(self.halvings + 1)
-        J, G = objective.value_and_gradient(A)
-        status, converged, k, taken = NOT_A_NUMBER, False, 0, 0.0
-        while np.isfinite(J):
+        A = starting_weights(objective, start)
+        found, k, taken, passes = evaluate(objective, A), 0, 0.0, 1.0
+        status, converged = NOT_A_NUMBER, False
+        while np.isfinite(found.value):
+            J, G = found.value, found.gradient
             if record(k, A, J, G, taken):
                 status = STOPPED.format(k=k)
                 break
             if not G.any():
                 status, converged = f"Converged after {counted(k, 'step')}: the gradient is zero.", True
                 break
-            P = newton_step(objective.hessian(A), G)
+            assert found.hessian is not None
+            P = -factor_hessian(found.hessian, G.shape[1], _free_sum(objective)).solve(G)
             promised = -float((G * P).sum()) / 2
-            passes += 1
             if promised <= self.tolerance * abs(J) or np.linalg.norm(P) < self.threshold:
                 status, converged = self._arrived(k, promised, J), True
                 break
@@ -115,22 +124,25 @@ class Newton(Iterative):
                     f"Not converged after {counted(k, 'step')}: a further step promises to lower J by {promised:.3g}."
                 )
                 break
-            if k >= LOOK_FROM and (k - LOOK_FROM) % LOOK_EVERY == 0 and record.proves_no_minimum(k, A):
+            if found.margin > 0 and k >= 4 and record.proves_no_minimum(k, A):
                 break
-            taken = _choose(objective.along(A, P, steps), steps, J, promised)
-            passes += 1
-            if not taken and promised > 1e-9 * abs(J):
-                # Far out, where the criterion is all but straight, H says nothing: go down the slope, far or near.
-                P = -G
-                taken = _choose(objective.along(A, P, WIDE), WIDE, J, float(np.square(G).sum()) / 2)
-                passes += 1
-            if not taken:
+            moved = self._advance(objective, A, found, P, promised)
+            passes += moved.passes
+            if not moved.step:
                 status, converged = self._stuck(k, promised, J)
                 break
-            A = A + taken * P
-            J, G = objective.value_and_gradient(A)
-            passes, k = passes + 1, k + 1
-        return record.solution(k, A, J, G, status, converged, passes)
+            A, found, taken, k = moved.A, moved.found, moved.step, k + 1
+        return record.solution(k, A, found.value, found.gradient, status, converged, passes)
+
+    def _advance(self, objective: Any, A: Array, found: Evaluation, P: Array, promised: float) -> Advanced:
+        moved = advance(objective, A, found, P, promised, self.halvings)
+        if moved.step or promised <= 1e-9 * abs(found.value):
+            return moved
+        # Far out, where the criterion is all but straight, H says nothing: go down the slope, far or near.
+        down = -found.gradient
+        step = best_of(objective.along(A, down, WIDE), WIDE, found.value, float(np.square(down).sum()) / 2)
+        there = A + step * down
+        return Advanced(there, evaluate(objective, there) if step else found, step, moved.passes + 1 + bool(step))
 
     def _arrived(self, k: int, promised: float, J: float) -> str:
         return (
@@ -148,11 +160,171 @@ class Newton(Iterative):
         return f"Not converged: after {counted(k, 'step')} no halving of the Newton step lowers J = {J:.6g}.", False
 
 
-def _choose(values: Array, steps: Array, J: float, promised: float) -> float:
-    """The full step if it brings a quarter of what it promises, else the best of the others that bring enough; or 0."""
+@dataclass(frozen=True)
+class Advanced:
+    """Where a step led; step 0: nowhere."""
+
+    A: Array
+    found: Evaluation
+    step: float
+    passes: int
+
+
+def evaluate(objective: Any, A: Array, need: Need = FULL) -> Evaluation:
+    """J, ∇J and the Hessian at A; of an objective that has no rows, from its three questions."""
+    if isinstance(objective, PointwiseObjective):
+        return objective.evaluate(A, need)
+    value, gradient = objective.value_and_gradient(A)
+    return Evaluation(float(value), gradient, objective.hessian(A) if need & Need.HESSIAN else None, margin=-np.inf)
+
+
+def advance(
+    objective: Any,
+    A: Array,
+    found: Evaluation,
+    P: Array,
+    promised: float,
+    halvings: int = 40,
+    first: float = 1.0,
+    need: Need = FULL,
+) -> Advanced:
+    """The step ``first`` if it brings enough of what it promises, else the best of its halvings that brings enough."""
+    slack = SUM_ROUNDING * abs(found.value)
+    there = A + first * P
+    after = evaluate(objective, there, need)
+    if after.value <= found.value - (0.25 if first == 1.0 else 1e-4) * first * promised + slack:
+        return Advanced(there, after, first, 1)
+    steps = first * 0.5 ** np.arange(halvings + 1)
+    step = best_of(objective.along(A, P, steps), steps, found.value, promised, slack)
+    if not step or step < 1e-9:
+        return Advanced(A, found, 0.0, 2)
+    if step == first:
+        return Advanced(there, after, first, 2)
+    return Advanced(A + step * P, evaluate(objective, A + step * P), step, 3)
+
+
+def best_of(values: Array, steps: Array, J: float, promised: float, slack: float | None = None) -> float:
+    """The step of the least value among those that bring enough; 0 where none does."""
+    slack = ROUNDING * abs(J) if slack is None else slack
     values = np.where(np.isfinite(values), values, np.inf)
-    slack = ROUNDING * abs(J)
-    if values[0] <= J - promised / 4 + slack:
-        return float(steps[0])
     enough = values <= J - 2e-4 * steps * promised + slack
     return float(steps[int(np.argmin(np.where(enough, values, np.inf)))]) if enough.any() else 0.0
+
+
+# The same steps, carried on until the gap is proved
+
+
+@dataclass
+class Trace:
+    """One record a step: what ``history_`` shows."""
+
+    columns: dict[str, list[float]] = field(default_factory=dict)
+    passes: float = 0.0
+
+    def add(self, found: Evaluation, step: float, decrement: float) -> None:
+        row = {
+            "k": len(self.columns.get("k", ())),
+            "objective": found.value,
+            "gradient_norm": float(np.linalg.norm(found.gradient)),
+            "step": step,
+            "decrement": decrement,
+            "passes": self.passes,
+        }
+        for name, value in row.items():
+            self.columns.setdefault(name, []).append(value)
+
+
+def newton_to_gap(
+    objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False
+) -> State:
+    """Newton steps from A until the gap is proved to be ≤ tol·|J|, or, ``to_the_end``, to the last digits."""
+    found, longer = null_model(objective, A)
+    trace.passes += 1
+    if longer is not None:
+        A, found = longer
+    state, best = State(A, found), None
+    factors, previous, drift, first = None, np.inf, 0.0, longer is not None
+    for _ in range(500):  # far above what the method needs: a guard against a loop, not a setting
+        found = state.found
+        if found.hessian is not None:
+            factors, drift = (
+                factor_hessian(found.hessian, A.shape[1], _free_sum(objective), _root(objective, state.A)),
+                0.0,
+            )
+        else:
+            drift += previous
+        assert factors is not None
+        P = -factors.solve(found.gradient)
+        decrement = float(np.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0)))
+        step = min(1 / max(1 - decrement**2, 1e-4), LONGEST_STEP) if first else 1.0
+        trace.add(found, step, decrement)
+        state = replace(state, decrement=decrement, factors=factors, drift=drift)
+        best = state if best is None or not decrement > best.decrement else best
+        if ends_separated(objective, found):
+            return replace(state, separated=True)
+        size = np.sqrt(
+            abs(found.value) + 1e-300
+        )  # of J: where all losses are tiny, so is a decrement that still counts
+        if decrement <= NEGLIGIBLE * size or (decrement < 1e-6 * size and decrement > 0.3 * previous):
+            return proved(objective, best)
+        if not to_the_end and decrement**2 <= tol * abs(found.value):
+            state = proved(objective, state, tol)
+            if state.gap <= tol * abs(found.value):
+                return state
+        previous = decrement
+        need = FULL if decrement > CHORD * size else Need.VALUE | Need.GRADIENT | Need.INTERCEPT
+        moved = advance(objective, state.A, found, P, decrement**2 / 2, first=step, need=need)
+        trace.passes += moved.passes
+        first = False
+        if not moved.step:
+            return proved(objective, best)
+        state = State(moved.A, moved.found)
+    return replace(proved(objective, best or state), stalled=True)
+
+
+def _free_sum(objective: Any) -> bool:
+    return isinstance(objective, PointwiseObjective) and objective.criterion.free_sum
+
+
+def ends_separated(objective: PointwiseObjective, found: Evaluation) -> bool:
+    """Whether the rows are separated, so that J has no minimum, and J is as good as its infimum, zero."""
+    return objective.may_lack_minimum and found.margin > 0 and found.value < SEPARATED_LOSS
+
+
+def null_model(objective: PointwiseObjective, A: Array) -> tuple[Evaluation, tuple[Array, Evaluation] | None]:
+    """(the evaluation at A, and from it alone that of the null model where A = 0 and there are two classes).
+
+    The null model's intercept is ln(t̄ / (1 − t̄)), and every posterior t̄: g = g₀ + (t̄ − ½) ȳ and the loss's Hessian is
+    4 t̄(1 − t̄) H₀, with ȳ the mean row.  The Newton step from there is the least-squares fit; with Gaussian classes
+    ν² is its R², and 1/(1 − ν²) times the step leads to the weights of linear discriminant analysis, much nearer.
+    """
+    found = objective.evaluate(A, FULL)
+    H = None if found.hessian is None else found.hessian
+    plain = isinstance(objective.criterion, Logistic) and A.shape[1] == 1 and objective.intercept
+    if H is None or not plain or objective.offset is not None or A.any():
+        return found, None
+    share = 0.5 - float(found.gradient[0, 0])
+    if not RAREST < share < 1 - RAREST:
+        return found, None
+    damping = np.diag(objective.damping[:, 0])
+    loss = H[0] - damping
+    entropy = -share * np.log(share) - (1 - share) * np.log1p(-share)
+    gradient = found.gradient + 4 * (share - 0.5) * loss[:, :1]
+    gradient[0] = 0.0
+    start = A.copy()
+    start[0] = np.log(share / (1 - share))
+    factor = 4 * share * (1 - share)
+    intercept = None if found.intercept is None else factor * found.intercept
+    hessian = (factor * loss + damping)[None]
+    return found, (start, replace(found, value=float(entropy), gradient=gradient, hessian=hessian, intercept=intercept))
+
+
+def _root(objective: PointwiseObjective, A: Array) -> Callable[[], Array] | None:
+    """A square root of the Hessian at A, made when it is asked for; None where it would be too large."""
+    D, q = A.shape
+    if not objective.blocks.in_memory or objective.n_rows * q * (q * D) ** 2 > ROOT_VALUES:
+        return None
+    return lambda: objective.hessian_root(A)
+
+
+__all__ = ["Newton", "Recorder", "Trace", "advance", "evaluate", "newton_to_gap"]

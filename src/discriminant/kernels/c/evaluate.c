@@ -747,3 +747,41 @@ PyObject *kernel_evaluate(PyObject *self, PyObject *args)
     release(&held);
     return failed ? PyErr_NoMemory() : Py_NewRef(Py_None);
 }
+
+/* longest_row(X, center, scales) -> max over rows of sum_j scales_j (x_j - c_j)^2, X dense */
+PyObject *kernel_longest_row(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *X, *center, *scales;
+    Pass p = {0};
+    Buffers held = {0};
+    if (!PyArg_ParseTuple(args, "OOO", &X, &center, &scales)) return NULL;
+    if (PyTuple_Check(X) || !rows_of(&p, &held, X)) return release(&held);
+    const double *scale = float64_in(&held, scales, "scales", p.d);
+    p.center = optional(&held, center, "center", p.d);
+    if (held.failed) return release(&held);
+    double most = 0.0, *length = NULL;
+    p.D = p.d + 1;
+    p.rows = 64;
+    p.stride = p.rows + 8;
+    if (posix_memalign((void **)&length, 64, (size_t)(p.stride * p.D + p.rows) * 8) != 0) {
+        release(&held);
+        return PyErr_NoMemory();
+    }
+    Tile tile = {.x = length + p.rows};
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t start = 0; start < p.n; start += p.rows) {
+        tile.count = p.n - start < p.rows ? p.n - start : p.rows;
+        load(&p, &tile, start);
+        memset(length, 0, p.rows * sizeof(double));
+        for (Py_ssize_t j = 0; j < p.d; j++) {
+            const double *restrict x = tile.x + (1 + j) * p.stride;
+            for (Py_ssize_t i = 0; i < p.rows; i++) length[i] += scale[j] * x[i] * x[i];
+        }
+        for (Py_ssize_t i = 0; i < tile.count; i++) most = length[i] > most ? length[i] : most;
+    }
+    free(length);
+    Py_END_ALLOW_THREADS
+    release(&held);
+    return PyFloat_FromDouble(most);
+}

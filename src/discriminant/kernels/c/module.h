@@ -17,6 +17,7 @@
     KERNEL(descend_softmax, "Coordinate descent along columns for classes that compete.") \
     KERNEL(dual_epoch, "One pass of dual coordinate descent, two classes; see discriminant.kernels.dual.") \
     KERNEL(evaluate, "J and its derivatives over some rows: see evaluate.c.") \
+    KERNEL(longest_row, "The greatest of the scaled rows' squared lengths: see evaluate.c.") \
     KERNEL(machine_epoch, "One pass of dual coordinate descent, K classes; see discriminant.kernels.dual.") \
     KERNEL(sweep, "sweep(samples, state, order): one single-sample pass; see discriminant.kernels.sweeps.") \
     /* the end of the list */

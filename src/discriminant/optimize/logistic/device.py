@@ -112,7 +112,7 @@ def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -
     weights = device.lib.get(course.A)
     if device.q > 1:
         weights = weights - weights.mean(axis=1, keepdims=True)
-    columns = ("k", "J", "gradient", "step", "decrement", "passes")
+    columns = ("k", "objective", "gradient_norm", "step", "decrement", "passes")
     table = np.array(course.records, dtype=np.float64).reshape(-1, len(columns))
     return {
         "weights": np.asarray(weights),

@@ -1,0 +1,202 @@
+"""argmin J by the method of the table (``choose``), with what is proved about the answer.
+
+Everything here is in the units of a ``Scaling`` until the last line, which hands back weights in the user's units with
+the intercept at the centre.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from discriminant.data import make_blocks, single_threaded_blas, workers
+from discriminant.data.row_space import row_coordinates
+from discriminant.data.scaling import Scaling, choose_scaling, power_of_two, size_of
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.choose import Choice, Shape, choose
+from discriminant.optimize.newton import Trace, newton_to_gap
+from discriminant.optimize.refine import refine
+from discriminant.optimize.sampled import by_diagonal, by_gram, by_sampled_hessian, drawn, sample_size, sampling_error
+from discriminant.optimize.state import State
+from discriminant.penalties import Ridge
+from discriminant.protocols import Array, Need
+from discriminant.thresholds import (
+    COUPLED_PARAMETERS,
+    DENSE_SHARE,
+    DENSE_VALUES,
+    EXACT_WORK_COUPLED,
+    HELD_BLAS_COLUMNS,
+    LAST_DIGITS_TOL,
+)
+
+CONDITION_COLUMNS = 300
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """The answer: weights (1+d, q) in the user's units with the intercept at ``center``, and what is known of them."""
+
+    weights: Array
+    center: Array | None
+    choice: Choice
+    objective: float
+    gap: float  # proved: J(weights) − min J ≤ gap; inf where nothing is proved
+    gradient_norm: float  # ‖∇J‖ in units in which every column has spread one
+    passes: float
+    separated: bool  # without a penalty: every row lies on its own side, so J has no minimum
+    history: dict[str, list[float]] = field(default_factory=dict)
+    rounding: float = 0.0  # how far J as it was summed may be from J
+    condition: float = float("nan")  # of the Hessian with a unit diagonal, or of that of some rows
+
+    @property
+    def steps(self) -> int:
+        return len(self.history.get("k", ()))
+
+
+def shape_of(objective: PointwiseObjective) -> Shape:
+    """What the choice of a method depends on."""
+    blocks = objective.blocks
+    return Shape(
+        objective.n_rows, objective.n_features, objective.n_outputs, blocks.is_sparse, blocks.n_values,
+        blocks.pass_cost > 1, objective.penalty is not None, objective.criterion.coupled,
+    )  # fmt: skip
+
+
+def minimize(objective: PointwiseObjective, tol: float = 1e-8, start: Array | None = None) -> Minimum:
+    """Minimise J until gap ≤ tol·|J|; where Newton steps are cheap, to the last digits.
+
+    ``start``: weights (1+d, q) in the user's units with a plain intercept (at zero).
+    """
+    objective = written_out(objective)
+    choice = choose(shape_of(objective))
+    # One hold for the whole fit: a factorisation is where BLAS would start threads that then spin.
+    wide = objective.n_parameters * objective.n_outputs >= HELD_BLAS_COLUMNS and workers() > 1
+    with single_threaded_blas() if wide else contextlib.nullcontext():
+        objective = objective.scaled(choose_scaling(objective.blocks, objective.intercept))
+        A = np.zeros((objective.n_parameters, objective.n_outputs))
+        if start is not None:
+            assert objective.scaling is not None
+            A = objective.scaling.from_user(start)
+        trace = Trace()
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # a step too far is noticed by its J
+            state, best = METHODS[choice.method](objective, A, trace, tol)
+            return _finish(objective, state, best, choice, trace)
+
+
+def written_out(objective: PointwiseObjective) -> PointwiseObjective:
+    """Sparse rows that are few, or hardly sparse, with their zeros: products of dense tiles are far cheaper."""
+    blocks = objective.blocks
+    size = objective.n_rows * objective.n_features
+    if not (blocks.is_sparse and blocks.in_memory) or size > DENSE_VALUES:
+        return objective
+    if size > DENSE_VALUES // 80 and blocks.n_values < DENSE_SHARE * size:
+        return objective
+    return replace(objective, blocks=make_blocks(blocks.rows.X.toarray(), blocks.target, blocks.weight))
+
+
+Answer = tuple[State, Array]  # the state and its weights, which may have more digits
+
+
+def _newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+    last = tol <= LAST_DIGITS_TOL
+    return refine(objective, newton_to_gap(objective, A, trace, tol, to_the_end=last), trace)
+
+
+def _sampled_newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+    """Exact Newton steps on all rows from a sample's optimum."""
+    sample = drawn(objective, sample_size(objective))
+    A = newton_to_gap(sample, A, Trace(), sampling_error(sample)).A
+    return refine(objective, newton_to_gap(objective, A, trace, tol), trace)
+
+
+def _by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+    """Limited-memory steps; where an exact Hessian is affordable, one at the end brings the last digits."""
+    state = by_gram(objective, A, trace, tol)
+    shape, ended = shape_of(objective), state.separated or state.stalled or tol > LAST_DIGITS_TOL
+    if not ended and shape.hessian_work <= EXACT_WORK_COUPLED and shape.parameters <= COUPLED_PARAMETERS:
+        state = newton_to_gap(objective, state.A, trace, tol, to_the_end=True)
+    return refine(objective, state, trace)
+
+
+def _plain(solver: Callable[[PointwiseObjective, Array, Trace, float], State]) -> Callable[..., Answer]:
+    def run(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+        return refine(objective, solver(objective, A, trace, tol), trace)
+
+    return run
+
+
+def _row_space(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+    """The method of the table for n columns, in the space of the rows."""
+    L, Q = row_coordinates(objective.blocks, objective.center)
+    blocks = make_blocks(L, objective.blocks.target, objective.blocks.weight)
+    inner = replace(objective, blocks=blocks, scaling=Scaling(None, power_of_two(size_of(L))))
+    shape = shape_of(inner)
+    method = choose(replace(shape, n=max(shape.n, shape.d))).method
+    state, _ = METHODS[method](inner, np.zeros((inner.n_parameters, inner.n_outputs)), trace, tol)
+    v = state.A / inner.units
+    W = np.vstack([v[:1], Q @ v[1:]])
+    if isinstance(objective.penalty, Ridge):
+        plain = replace(objective, scaling=Scaling(objective.center, np.ones(objective.n_features)), penalty=None)
+        W[1:] = -plain.evaluate(W).gradient[1:] / objective.penalty.scale(W)
+    W = W * objective.units
+    return replace(state, A=W), W
+
+
+METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float], Answer]] = {
+    "newton": _newton,
+    "newton-in-row-space": _row_space,
+    "sampled-newton": _sampled_newton,
+    "sampled-quasi-newton": _plain(by_sampled_hessian),
+    "gram-quasi-newton": _by_gram,
+    "diagonal-quasi-newton": _plain(by_diagonal),
+}
+
+
+def _finish(objective: PointwiseObjective, state: State, best: Array, choice: Choice, trace: Trace) -> Minimum:
+    """Back to the user's units; softmax weights are centred over the classes, on which no posterior depends."""
+    assert objective.scaling is not None
+    A, center = objective.scaling.to_user(best)
+    if objective.criterion.coupled:
+        A = A - A.mean(axis=1, keepdims=True)
+    return Minimum(
+        np.asarray(A, dtype=np.float64),
+        center,
+        choice,
+        float(state.found.value),
+        float(state.gap),
+        float(np.linalg.norm(state.found.gradient)),
+        float(getattr(objective.blocks, "passes", trace.passes)),  # of files: as often as they were read
+        state.separated,
+        trace.columns,
+        rounding_of(float(state.found.value), state.A),
+        condition_of(objective, state),
+    )
+
+
+def condition_of(objective: PointwiseObjective, state: State) -> float:
+    """The condition number of the Hessian at hand with a unit diagonal; where there was none, of some rows' columns."""
+    if state.factors is not None:
+        return 1.0 / max(state.factors.least, 1e-300)
+    if objective.n_features > CONDITION_COLUMNS or objective.blocks.is_sparse:
+        return float("nan")
+    design = objective.blocks.spread(max(1_000, 4 * objective.n_features))
+    values = design.values - (0.0 if objective.center is None else objective.center)
+    Y = values if not objective.intercept else np.hstack([np.ones((len(values), 1)), values])
+    size = np.sqrt(np.einsum("ij,ij->j", Y, Y))
+    singular = np.linalg.svd(np.linalg.qr(Y / np.where(size > 0, size, 1.0), mode="r"), compute_uv=False)
+    return float(min((singular[0] / max(singular[-1], 1e-300)) ** 2, 1e300))
+
+
+def rounding_of(J: float, A: Array) -> float:
+    """An estimate of what rounding may change in J at A: some units of J, more where scores are large sums.
+
+    A score is off by ε Σ_j |x_j a_j|, and a loss by that times its slope, which is less than the loss.
+    """
+    reach = float(np.abs(A).max(axis=1).sum())
+    return float(np.finfo(np.float64).eps) * abs(J) * (8.0 + 4.0 * reach)
+
+
+__all__ = ["Minimum", "Need", "minimize", "shape_of"]

@@ -1,0 +1,294 @@
+"""What is proved about a point: how far J there can be above its minimum.
+
+*Dual.*  With a ridge λ > 0, every u with Σ s u = 0 gives a lower bound.  From u = σ(z) − t, made feasible by a shift of
+the intercept, u' = u − σ' δ with δ = g₀ / Σ s σ', the gap closes to
+
+    J − D ≤ Σ_j (g' + λ a)_j² / 2λ_j + ½ Σ sσ' δ² / (1 − |δ|)²,        g' = Xᵗ s u' = g − δ Xᵗ s σ',
+
+where the second term bounds what the entropy of u' falls short of its tangent.  K classes: u' = u − (diag p − ppᵗ) δ,
+and ½ δ·g₀ / (1 − max δ + min δ).
+
+*Self-concordance.*  |ℓ'''| ≤ ℓ'' along any line (for K classes times the range of the scores' change), so that with the
+Newton decrement ν² = gᵗH⁻¹g and R = max_i ‖y_i‖_{H⁻¹}
+
+    J − min J ≤ ((1 − x) ln(1 − x) + x) / R²,        x = ν R < 1,
+
+which needs no penalty and is tight: ν²/2 as x → 0.  It also proves that the minimum exists.
+
+*Some rows.*  The Hessian is a sum over rows of matrices ≥ 0: with at least the share f of every class in a sample whose
+Hessian is P, ∇²J ≥ f P, and self-concordance holds in any metric below the Hessian's.  Where K(1+d) is too many to
+factor, P ≥ I ⊗ Σ_i s_i min_k p_ik y_i y_iᵗ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discriminant.criteria import Logistic, Softmax
+from discriminant.data.evaluate import Evaluate, centred, compiled_rows
+from discriminant.data.rows import DenseDesign
+from discriminant.kernels import compiled
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.factor import Factors, factor_hessian, make_factor
+from discriminant.optimize.state import State
+from discriminant.protocols import Array, Block, Evaluation, Need
+from discriminant.thresholds import COUPLED_PARAMETERS
+
+EPS = float(np.finfo(np.float64).eps)
+ROUNDING = 1e-12  # relative gap that leaves nothing to be proved
+
+
+def self_concordant_gap(decrement: float, reach: float) -> float:
+    """((1 − x) ln(1 − x) + x) / R² for x = νR; infinite for x ≥ 1.
+
+    >>> round(self_concordant_gap(1e-3, 1.0) / (1e-6 / 2), 3)
+    1.0
+    """
+    x = decrement * reach
+    if not x < 0.999:  # separated classes have x = 1 but for rounding, and no minimum
+        return float("inf")
+    if x < 1e-4:  # the series: the closed form cancels
+        return 0.5 * decrement**2 * (1 + x / 3 + x * x)
+    return float(((1 - x) * np.log1p(-x) + x) / reach**2)
+
+
+def can_prove(objective: PointwiseObjective) -> bool:
+    """Whether the bounds of this module are those of the criterion."""
+    return isinstance(objective.criterion, Logistic | Softmax)
+
+
+def ridge_of(objective: PointwiseObjective) -> Array | None:
+    """(d, 1): λ_j of each weight in the user's units; None where some weight is free, and no dual point bounds it."""
+    if objective.penalty is None or objective.penalty.needs_information:
+        return None
+    ridge = objective.penalty.scale(np.zeros((objective.n_parameters, 1)))
+    return ridge if (ridge > 0).all() else None
+
+
+def loose_gap(objective: PointwiseObjective, found: Evaluation) -> float:
+    """Σ ∇J² / 2λ over the weights: what the dual bound would be if the intercepts' slopes were zero."""
+    ridge = ridge_of(objective)
+    if ridge is None:
+        return float("inf")
+    return float((np.square(found.gradient[1:] * objective.units[1:]) / (2 * ridge)).sum())
+
+
+def dual_gap(objective: PointwiseObjective, A: Array, found: Evaluation) -> float:
+    """The duality gap at A; one more pass for competing classes, or where ``found`` lacks what the intercept needs."""
+    ridge = ridge_of(objective)
+    if ridge is None:
+        return float("inf")
+    if not objective.intercept:
+        return loose_gap(objective, found)
+    if found.intercept is None:
+        found = replace(found, intercept=objective.evaluate(A, Need.INTERCEPT).intercept)
+    assert found.intercept is not None
+    slope = found.gradient * objective.units
+    if not (np.isfinite(found.intercept).all() and np.isfinite(slope).all()):
+        return float("inf")  # NaN in X shows here first; who asks for a gap finds the column by itself
+    if objective.criterion.coupled:
+        return _coupled_gap(objective, A, found, slope, ridge)
+    mass = found.intercept[0]
+    if not (mass > 0).all():
+        return float("inf")
+    delta = slope[0] / mass
+    if not (np.abs(delta) < 1).all():
+        return float("inf")
+    left = slope[1:] - delta * found.intercept[1:]
+    entropy = 0.5 * mass * np.square(delta) / np.square(1 - np.abs(delta))
+    return float((np.square(left) / (2 * ridge)).sum() + entropy.sum())
+
+
+def _coupled_gap(objective: PointwiseObjective, A: Array, found: Evaluation, slope: Array, ridge: Array) -> float:
+    """K classes: the shift δ of the intercepts with Σ s (diag p − ppᵗ) δ = g₀, and what it does to the other slopes."""
+    delta = np.linalg.lstsq(np.asarray(found.intercept), slope[0], rcond=None)[0]
+    delta -= delta.mean()
+    reach = float(delta.max() - delta.min())
+    if not reach < 1:
+        return float("inf")
+    V = np.zeros_like(A)
+    V[0] = delta
+    moved = objective.without_penalty().evaluate(A, Need.PRODUCT, V).product
+    assert moved is not None
+    left = slope[1:] - moved[1:] * objective.units[1:]
+    # What the shift left of g₀ (rounding) is bounded by no dual point: it must be nothing against the rest.
+    return float((np.square(left) / (2 * ridge)).sum() + 0.5 * abs(float(delta @ slope[0])) / (1 - reach))
+
+
+def proved(objective: PointwiseObjective, state: State, wanted: float = ROUNDING) -> State:
+    """The state with its gap: dual where there is a ridge, self-concordance from the Hessian at hand.
+
+    ``wanted``: the gap, relative to J, at which no further proof is tried.
+    """
+    if not can_prove(objective):
+        return state
+    enough = wanted * abs(state.found.value)
+    gap = np.inf if objective.criterion.coupled else dual_gap(objective, state.A, state.found)
+    if state.factors is not None and np.isfinite(state.decrement) and not gap <= enough:
+        gap = min(gap, _newton_gap(objective, state, enough))
+    if objective.criterion.coupled and not gap <= enough:
+        gap = min(gap, dual_gap(objective, state.A, state.found))
+    return replace(state, gap=gap)
+
+
+def _newton_gap(objective: PointwiseObjective, state: State, enough: float) -> float:
+    """By self-concordance.  The factors may be from before the last steps, which drifted by ‖s‖ in their metric.
+
+    Along s the Hessian falls by e^{−R‖s‖} at most, scores moving by R‖s‖.
+    """
+    assert state.factors is not None
+    R = reach(objective, state.factors)
+    grown = float(np.exp(min(R * state.drift / 2, 300.0)))
+    gap = self_concordant_gap(state.decrement * grown, R * grown)
+    if not gap <= enough and (moved := (R := row_reach(objective, state.A)) * state.drift) < 0.1:
+        gap = min(gap, self_concordant_gap(state.decrement * float(np.exp(0.6 * moved)), R))
+    return gap
+
+
+def reach(objective: PointwiseObjective, factors: Factors) -> float:
+    """A bound of R = max_i ‖y_i‖_{H⁻¹} from the longest row: ‖S y‖² times the trace of (S H S)⁻¹."""
+    D = objective.n_parameters
+    worst = 0.0
+    for factor in factors.each:
+        scale = factor.scale.reshape(-1, D).max(axis=0)
+        worst = max(worst, longest_row(objective, scale) * factor.root_norm())
+    return float(np.sqrt(worst * (2 if factors.coupled else 1)))
+
+
+def row_reach(objective: PointwiseObjective, A: Array) -> float:
+    """Another bound of R, that collinear columns do not spoil: a row's own part of H alone bounds its length.
+
+    s_i c_i (y_i·Δ)² ≤ ‖Δ‖²_H with c = σ(1 − σ); for K classes, whose scores differ by r, a variance of at least
+    r² p_k p_l / (p_k + p_l) ≥ r² p_min / 2.
+    """
+    return float(np.sqrt(objective.blocks.reduce(_LeastCurvature(objective.request(A, Need.VALUE))).most))
+
+
+@dataclass
+class Most:
+    """The largest of some numbers, as a sum of blocks."""
+
+    most: float
+
+    def __iadd__(self, other: Most) -> Most:
+        self.most = max(self.most, other.most)
+        return self
+
+
+@dataclass(frozen=True)
+class RowLengths:
+    """max_i ‖S y_i‖² over a block."""
+
+    center: Array | None
+    scale: Array  # (1+d,)
+    intercept: bool
+
+    def __call__(self, block: Block) -> Most:
+        weights, module = np.square(self.scale), compiled.load()
+        rows = None if module is None or not isinstance(block.design, DenseDesign) else compiled_rows(block.design)
+        if module is not None and rows is not None:
+            return Most(module.longest_row(rows, self.center, weights[1:]) + (weights[0] if self.intercept else 0.0))
+        design = centred(block.design, self.center)
+        lengths = np.asarray(design.squared().values @ weights[1:])
+        return Most(float(lengths.max(initial=0.0)) + (weights[0] if self.intercept else 0.0))
+
+
+@dataclass(frozen=True)
+class _LeastCurvature:
+    """max_i 1 / (s_i c_i) over the rows of a block that have a share."""
+
+    request: Evaluate
+
+    def __call__(self, block: Block) -> Most:
+        _, t, share, z, _ = self.request.parts(block)
+        criterion = self.request.criterion
+        if isinstance(criterion, Softmax):
+            curve = share[:, :1] * 0.5 * criterion.probability(z).min(axis=1, keepdims=True)
+        else:
+            curve = share * criterion.curvature(t, z)
+        curve = curve[np.broadcast_to(share[:, : curve.shape[1]], curve.shape) > 0]
+        least = float(curve.min(initial=1.0))
+        return Most(1 / least if least > 0 else np.inf)
+
+
+def longest_row(objective: PointwiseObjective, scale: Array) -> float:
+    """max_i ‖S y_i‖² for the scales (1+d,) on S's diagonal, y in the objective's units."""
+    lengths = RowLengths(objective.center, scale / objective.units[:, 0], objective.intercept)
+    return float(objective.blocks.reduce(lengths).most)
+
+
+@dataclass
+class SampleProof:
+    """A bound of the gap by self-concordance, from the Hessian of the sample's rows alone: no pass over the others."""
+
+    sample: PointwiseObjective
+    share: float  # f
+    longest: Callable[[Array], float]  # a bound of max_i ‖S y_i‖²
+    again: float = np.inf  # the square of a decrement that promises more than the last attempt proved
+
+    def __call__(self, state: State, wanted: float) -> float:
+        """The gap that is proved; infinite where it is not worth the arithmetic."""
+        square = state.decrement**2
+        if not square <= min(2 * self.share * wanted, self.again):
+            return float("inf")
+        gap = self._gap(state.A, state.found)
+        # A gap falls as ν²; where x = νR ≥ 1 nothing was proved, and ν must be smaller by more than a step.
+        self.again = square * (0.7 * wanted / gap if np.isfinite(gap) else 0.01)
+        return gap
+
+    def _gap(self, A: Array, found: Evaluation) -> float:
+        D, q = A.shape
+        many = self.sample.criterion.coupled
+        if many and q * D > COUPLED_PARAMETERS:
+            H = self._below(A)
+            factor = make_factor(H)
+            square = float(np.vdot(found.gradient, factor.solve(found.gradient)))
+        else:
+            hessian = self.sample.evaluate(A, Need.HESSIAN).hessian
+            assert hessian is not None
+            factors = factor_hessian(hessian, q, many)
+            square, factor = float(np.vdot(found.gradient, factors.solve(found.gradient))), factors.each[0]
+        least = 1 / factor.root_norm()
+        if not least > EPS * len(factor.scale):
+            return float("inf")
+        scale = factor.scale.reshape(-1, D).max(axis=0)
+        reach = 1.01 * self.longest(scale) / least * (2 if many else 1) / self.share
+        return self_concordant_gap(float(np.sqrt(max(square, 0.0) / self.share)), float(np.sqrt(reach)))
+
+    def _below(self, A: Array) -> Array:
+        """Σ_i s_i min_k p_ik y_i y_iᵗ and the ridge: below every class's block of the Hessian."""
+        M = self.sample.blocks.reduce(_LeastPosterior(self.sample.request(A, Need.VALUE)))
+        M /= self.sample.units * self.sample.units.T
+        np.einsum("ii->i", M)[...] += self.sample.damping[:, 0]
+        if not self.sample.intercept:
+            M[0], M[:, 0], M[0, 0] = 0.0, 0.0, 1.0
+        return np.asarray(M)
+
+
+@dataclass(frozen=True)
+class _LeastPosterior:
+    request: Evaluate
+
+    def __call__(self, block: Block) -> Array:
+        design, _, share, z, _ = self.request.parts(block)
+        criterion: Any = self.request.criterion
+        return np.asarray(
+            design.sandwich(np.broadcast_to(share[:, 0], block.rows) * criterion.probability(z).min(axis=1))
+        )
+
+
+def share_of(objective: PointwiseObjective, sample: PointwiseObjective) -> float:
+    """f: every class of the sample holds at least this share of the rows of its class."""
+    target = np.asarray(sample.blocks.target)
+    if objective.coding is not None:
+        K = objective.coding.n_classes
+        all_rows, seen = objective.blocks.class_rows(K), np.bincount(target, minlength=K)
+        there = all_rows > 0
+        share = float((seen[there] / all_rows[there]).min())
+    else:
+        share = sample.n_rows / objective.n_rows
+    return share * min(1.0, sample.total / objective.total)

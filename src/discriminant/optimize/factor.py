@@ -1,0 +1,196 @@
+"""Solving with a Hessian: Cholesky where it is safe, a pseudo-inverse where it is not.
+
+    H p = −g,    ν² = gᵗ H⁻¹ g  (the squared Newton decrement)
+
+H is first brought to a unit diagonal, so that only true collinearity, never a unit of measurement, makes it singular.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discriminant.protocols import Array
+
+NUMPY_UP_TO = 96  # NumPy's inverse of a small triangle is faster than loading SciPy
+SAFE_PIVOT = 1e-9  # smallest pivot of a unit-diagonal H for which the Gram matrix has kept enough digits
+RANK_CUT = 1e-13  # singular values of a unit-column square root below this are rounding
+
+
+@dataclass(frozen=True)
+class Factor:
+    """H⁻¹ (or H⁺) as a product of small matrices; ``scale`` is diag(H)^−½."""
+
+    scale: Array  # (p,)
+    inverse_root: Array | None  # R with H⁺ = S R Rᵗ S, where given
+    triangle: Array | None  # L with H = S⁻¹ L Lᵗ S⁻¹, where given
+    rank: int
+    least: float  # smallest pivot or singular value squared, relative to a unit diagonal
+    null: Array | None = None  # (p, p − rank) unit-diagonal coordinates
+    small: Array | None = None  # S H S of few columns, whose triangle is inverted when it is asked for
+
+    @cached_property
+    def root(self) -> Array | None:
+        """R, unless it would be large."""
+        if self.small is not None:
+            assert self.triangle is not None
+            return np.asarray(np.linalg.inv(self.triangle).T)
+        return self.inverse_root
+
+    def solve_once(self, g: Array) -> Array:
+        """H⁻¹ g for g (p,), as cheaply as it can be where no other solution will be asked for."""
+        if self.small is None:
+            return self.solve(g)
+        return np.asarray(self.scale * np.linalg.solve(self.small, self.scale * g))
+
+    def solve(self, g: Array) -> Array:
+        """H⁻¹ g for g (p,) or (p, k)."""
+        scale = self.scale if g.ndim == 1 else self.scale[:, None]
+        if self.root is not None:
+            return np.asarray(scale * (self.root @ (self.root.T @ (scale * g))))
+        from scipy.linalg.lapack import dpotrs
+
+        solution, _ = dpotrs(self.triangle, scale * g, lower=1)
+        return np.asarray(scale * solution)
+
+    def root_norm(self) -> float:
+        """An upper bound of the largest eigenvalue of (S H S)⁻¹, by the trace norm."""
+        if self.root is not None:
+            return float(np.einsum("ij,ij->", self.root, self.root))
+        from scipy.linalg.lapack import dtrtri
+
+        inverse, _ = dtrtri(self.triangle, lower=1)
+        return float(np.einsum("ij,ij->", np.tril(inverse), np.tril(inverse)))
+
+
+def unit_diagonal(H: Array) -> tuple[Array, Array]:
+    """(S H S, s) with ones on the diagonal; a direction without curvature keeps a pivot of one and takes no step."""
+    diagonal = np.diagonal(H).copy()
+    dead = ~(diagonal > 0)
+    diagonal[dead] = 1.0
+    scale = 1 / np.sqrt(diagonal)
+    scaled = H * scale
+    scaled *= scale[:, None]
+    if dead.any():
+        scaled[dead] = 0.0
+        scaled[:, dead] = 0.0
+        scaled[dead, dead] = 1.0
+    return scaled, scale
+
+
+def factorize(H: Array, safe: float = SAFE_PIVOT) -> Factor | None:
+    """A Cholesky factor of H, or None where H is so near to singular that its digits are lost."""
+    scaled, scale = unit_diagonal(H)
+    p = len(scale)
+    if p <= NUMPY_UP_TO:
+        try:
+            L = np.linalg.cholesky(scaled)
+        except np.linalg.LinAlgError:
+            return None
+        least = float(np.square(np.diagonal(L)).min())
+        if least < safe:
+            return None
+        return Factor(scale, None, L, p, least, small=scaled)
+    from scipy.linalg.lapack import dpotrf
+
+    L, failed = dpotrf(scaled, lower=1, overwrite_a=1)
+    least = float(np.square(np.diagonal(L)).min())
+    if failed or least < safe:
+        return None
+    return Factor(scale, None, L, p, least)
+
+
+def cholesky(H: Array) -> Factor:
+    """A factor of H that is good enough for a preconditioner: collinear directions get a little curvature."""
+    scaled, scale = unit_diagonal(H)
+    for extra in (0.0, 1e-12, 1e-9, 1e-6, 1e-3):
+        index = np.arange(len(scale))
+        scaled[index, index] += extra
+        factor = factorize(scaled, safe=1e-14)
+        if factor is not None:
+            return replace(factor, scale=scale * factor.scale)
+    return pseudo_factor(H)
+
+
+def pseudo_factor(H: Array) -> Factor:
+    """H⁺ from the eigenvalues of the unit-diagonal H: for Gram matrices whose square root is not at hand."""
+    scaled, scale = unit_diagonal(H)
+    values, vectors = np.linalg.eigh(scaled)
+    size = np.abs(
+        values
+    )  # a criterion that is not convex may bend downwards: its negative curvature counts by its size
+    kept = size > len(values) * 4e-16 * size.max(initial=0.0)
+    root = vectors[:, kept] / np.sqrt(size[kept])
+    return Factor(scale, root, None, int(kept.sum()), float(max(values[0], 0.0)), vectors[:, ~kept])
+
+
+def root_factor(F: Array) -> Factor:
+    """(FᵗF)⁺ from F itself, whose condition is the root of the Gram matrix's: for small, nearly collinear problems."""
+    diagonal = np.sqrt(np.einsum("ij,ij->j", F, F))
+    dead = ~(diagonal > 0)
+    diagonal[dead] = 1.0
+    triangle = np.linalg.qr(F / diagonal, mode="r") if len(F) > F.shape[1] else F / diagonal
+    _, singular, vectors = np.linalg.svd(triangle, full_matrices=True)
+    p = F.shape[1]
+    size = np.zeros(p)
+    size[: len(singular)] = singular
+    kept = size > RANK_CUT * max(float(size[0]), 1e-300)
+    root = vectors[kept].T / size[kept]
+    return Factor(1 / diagonal, root, None, int(kept.sum()), float(np.square(size.min())), vectors[~kept].T)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The inverse of a Hessian of q outputs: one factor each, one for all, or one of all of them together."""
+
+    each: tuple[Factor, ...]
+    coupled: bool = False
+
+    def solve(self, G: Array) -> Array:
+        """H⁻¹ G for G (1+d, q)."""
+        if self.coupled:
+            return np.asarray(self.each[0].solve_once(np.ascontiguousarray(G.T.ravel())).reshape(G.T.shape).T)
+        if len(self.each) == 1:
+            return self.each[0].solve_once(G[:, 0])[:, None] if G.shape[1] == 1 else self.each[0].solve(G)
+        return np.stack(
+            [factor.solve_once(np.ascontiguousarray(G[:, k])) for k, factor in enumerate(self.each)], axis=1
+        )
+
+    @property
+    def least(self) -> float:
+        """The smallest pivot of all, relative to a unit diagonal."""
+        return min(factor.least for factor in self.each)
+
+
+def factor_hessian(H: Array, n_outputs: int, free_sum: bool = False, root: Any = None) -> Factors:
+    """H as an objective gives it: (q, D, D) a block an output, or (qD, qD) when coupled.
+
+    ``free_sum``: the criterion leaves the sum of its outputs' weights free; it gets curvature, and no step is taken
+    along it.
+    """
+    if H.ndim == 2:
+        return Factors((make_factor(held_sum(H, n_outputs) if free_sum else H, root),), coupled=True)
+    if H.strides[0] == 0:  # one block for all outputs
+        return Factors((make_factor(H[0], root),))
+    return Factors(tuple(make_factor(block, root if len(H) == 1 else None) for block in H))
+
+
+def held_sum(H: Array, q: int) -> Array:
+    """H with curvature along Σ_k A_k."""
+    D = len(H) // q
+    size = np.diagonal(H).reshape(q, D).max(axis=0)
+    view = H.copy().reshape(q, D, q, D)
+    index = np.arange(D)
+    view[:, index, :, index] += size[:, None, None] / q
+    return np.asarray(view.reshape(q * D, q * D))
+
+
+def make_factor(H: Array, root: Any = None) -> Factor:
+    """The best factor: Cholesky; else from the square root ``root()`` where one can be had; else by eigenvalues."""
+    factor = factorize(H)
+    if factor is not None:
+        return factor
+    return pseudo_factor(H) if root is None else root_factor(root())

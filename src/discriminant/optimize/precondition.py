@@ -1,0 +1,120 @@
+"""Approximate inverses of the Hessian that make limited-memory steps short of Newton's by little.
+
+*Two classes*: the Hessian of a row sample, factored.  A column that the sample hardly knows (a rare dummy, a heavy
+tail) is corrected to its curvature over all rows.
+*K classes*: (Gram/K + ridge)⁻¹ for each of them, the Hessian at A = 0, which undoes the correlations of the columns
+(Böhning 1992: ∇² ≼ ½ (I − 11ᵗ/K) ⊗ Gram).
+*Wide or sparse*: the diagonal, and for an intercept its coupling to every column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discriminant.criteria import Squared
+from discriminant.data.evaluate import centred
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.factor import Factors, cholesky, held_sum
+from discriminant.protocols import Array, Block, Evaluation, Need
+
+Solve = Callable[[Array], Array]  # G (1+d, q) → P⁻¹ G
+KNOWN = 100.0  # effective number of sample rows that a column's curvature must rest on
+
+
+def from_hessian(H: Array, n_outputs: int, correction: Array | None = None) -> Solve:
+    """H⁻¹ as an objective gives H: (q, 1+d, 1+d), or of all outputs together.
+
+    ``correction``: (1+d, q), full over sample curvature of each weight.
+    """
+    if H.ndim == 2:
+        whole = cholesky(held_sum(corrected(H, None if correction is None else correction.T.ravel()), n_outputs))
+        return Factors((whole,), coupled=True).solve
+    each = [None] * len(H) if correction is None else correction.T
+    factors = [cholesky(corrected(block, one)) for block, one in zip(H, each, strict=True)]
+
+    def solve(G: Array) -> Array:
+        return np.stack([f.solve(np.ascontiguousarray(G[:, k])) for k, f in enumerate(factors)], axis=1)
+
+    return solve
+
+
+def corrected(H: Array, correction: Array | None) -> Array:
+    """H with its diagonal brought to what all rows say, correlations kept."""
+    if correction is None:
+        return H
+    dead = np.diagonal(H) <= 0
+    root = np.sqrt(np.where(np.isfinite(correction), correction, 1.0))
+    H = H * root * root[:, None]
+    H[dead, dead] = np.where(correction[dead] > 0, correction[dead], 1.0)
+    return H
+
+
+def from_gram(sample: PointwiseObjective) -> Solve:
+    """K classes at A = 0: every posterior is 1/K, and the Hessian is (1/K)(I − 11ᵗ/K) ⊗ Gram, of the sample's rows."""
+    K = sample.n_outputs
+    H = gram(sample) / K
+    np.einsum("ii->i", H)[...] += sample.damping[:, 0]
+    if not sample.intercept:
+        H[0], H[:, 0], H[0, 0] = 0.0, 0.0, 1.0
+    return cholesky(H).solve
+
+
+def gram(objective: PointwiseObjective) -> Array:
+    """YᵗWY / Σw, (1+d, 1+d), in the objective's units: the Hessian of a squared error."""
+    blocks = replace(objective.blocks, target=np.zeros((objective.n_rows, 1)))
+    squared = PointwiseObjective(blocks, Squared(), scaling=objective.scaling)
+    H = squared.evaluate(np.zeros((objective.n_parameters, 1)), Need.HESSIAN).hessian
+    assert H is not None
+    return np.array(H[0])
+
+
+def from_diagonal(objective: PointwiseObjective, A: Array) -> tuple[Solve, Evaluation]:
+    """The diagonal of the Hessian at A, and the evaluation that it comes from; one output: with the intercept's row.
+
+        H ≈ [m, mμᵗ; mμ, D + mμμᵗ],     m = Σ sσ',  μ the curvature-weighted means,  D the variances around them.
+
+    Without the coupling, columns of one sign (counts, tf-idf) make the intercept and the rest fight each other.
+    """
+    one = A.shape[1] == 1 and objective.intercept
+    found = objective.evaluate(A, Need.VALUE | Need.GRADIENT | Need.DIAGONAL | (Need.INTERCEPT if one else Need.VALUE))
+    assert found.diagonal is not None
+    diagonal = np.where(found.diagonal > 0, found.diagonal, 1.0)
+    if not one:
+        return lambda G: np.asarray(G / diagonal), found
+    assert found.intercept is not None
+    mass = max(float(found.intercept[0, 0]), 1e-300)
+    mean = found.intercept[1:] / (mass * objective.units[1:])
+    spread = np.maximum(diagonal[1:] - mass * np.square(mean), 1e-3 * diagonal[1:])
+    spread = np.maximum(spread, objective.damping[1:])
+
+    def solve(G: Array) -> Array:
+        out = np.empty_like(G)
+        out[1:] = (G[1:] - mean * G[0]) / spread
+        out[0] = G[0] / mass - (mean * out[1:]).sum(axis=0)
+        return out
+
+    return solve, found
+
+
+@dataclass(frozen=True)
+class _Support:
+    """Σ w y_j² and Σ w² y_j⁴ over a block, (2, d): how many rows a column's curvature rests on."""
+
+    center: Array | None
+
+    def __call__(self, block: Block) -> Array:
+        design = centred(block.design, self.center)
+        weight = np.ones((block.rows, 1)) if block.weight is None else np.asarray(block.weight)[:, None]
+        squares = design.squared()
+        return np.stack([squares.adjoint(weight)[1:, 0], squares.squared().adjoint(np.square(weight))[1:, 0]])
+
+
+def little_known(sample: PointwiseObjective) -> bool:
+    """Whether some column's curvature rests on few sample rows."""
+    squares, fourths = sample.blocks.reduce(_Support(sample.center))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        support = np.square(squares) / fourths
+    return bool((~(support >= KNOWN)).any())

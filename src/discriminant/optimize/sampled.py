@@ -1,0 +1,161 @@
+"""Many rows, in memory or elsewhere: the optimum and the curvature of row samples first, then few passes over all rows.
+
+    2,000 rows → a larger sample → its optimum and Hessian P
+    on all rows:  A ← A − B g(A),  B from P⁻¹ and the last pairs
+
+A sample of m rows leaves a gap of about p/2m and a Hessian right to √(p/m), for next to nothing; each pass over all
+rows squares that error into the gap.  Each sample starts from the optimum of the one before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.data.blocks import make_blocks
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize import precondition
+from discriminant.optimize.certificate import SampleProof, longest_row, share_of
+from discriminant.optimize.lbfgs import lbfgs_to_gap
+from discriminant.optimize.newton import Trace, newton_to_gap
+from discriminant.optimize.state import State
+from discriminant.protocols import Array, Need
+from discriminant.thresholds import (
+    COUPLED_PARAMETERS,
+    FACTOR_COLUMNS,
+    FIRST_SAMPLE_ROWS,
+    PROOF_WORK,
+    SAMPLE_ROWS,
+    SAMPLE_ROWS_PER_COLUMN,
+    SAMPLE_SHARE,
+    SAMPLE_WORK,
+)
+
+
+def drawn(objective: PointwiseObjective, count: int) -> PointwiseObjective:
+    """The same objective over about ``count`` of its rows, weighted to stand for all; the penalty keeps its meaning."""
+    K = objective.coding.n_classes if objective.coding is not None else 1
+    index, rows = objective.blocks.draw(count, K)
+    offset = None if objective.offset is None else objective.offset[index]
+    blocks = make_blocks(rows.design.raw, rows.target, rows.weight)
+    return PointwiseObjective(
+        blocks, objective.criterion, objective.coding, objective.penalty, offset, objective.intercept, objective.scaling
+    )
+
+
+def sample_size(objective: PointwiseObjective) -> int:
+    """Rows enough for a Hessian right to some per cent, few enough to cost less than a pass."""
+    if objective.blocks.pass_cost > 1:  # a pass reads a file: as large as the memory allows and its Hessian is worth
+        D, q = objective.n_parameters, objective.n_outputs
+        pairs = q * (q + 1) / 2 if objective.criterion.coupled else q
+        return int(min(objective.blocks.sample_rows, max(SAMPLE_WORK / (pairs * D * D), 20 * q * D)))
+    n, d = objective.n_rows, objective.n_features
+    wanted = max(SAMPLE_ROWS, min(n // SAMPLE_SHARE, 4 * SAMPLE_ROWS), SAMPLE_ROWS_PER_COLUMN * d)
+    return int(min(wanted, max(n // 4, 1_000)))
+
+
+def sampling_error(sample: PointwiseObjective) -> float:
+    """A relative gap below which a sample's optimum says nothing of that of all rows: p/2n is its own error."""
+    return 0.05 * sample.n_parameters * sample.n_outputs / sample.n_rows
+
+
+def by_sampled_hessian(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> State:
+    """The Hessian of a sample, of all outputs together where they compete, as preconditioner."""
+    quiet = Trace()
+    first = max(FIRST_SAMPLE_ROWS, 4 * objective.n_features)
+    size = sample_size(objective)
+    if 4 * first < size:
+        small = drawn(objective, first)
+        A = newton_to_gap(small, A, quiet, sampling_error(small)).A
+    sample = drawn(objective, size)
+    state = newton_to_gap(sample, A, quiet, sampling_error(sample))
+    A, found = state.A, state.found
+    correction = None
+    if precondition.little_known(sample):
+        whole, part = (one.evaluate(A, Need.DIAGONAL).diagonal for one in (objective, sample))
+        assert whole is not None
+        assert part is not None
+        correction = whole / np.where(part > 0, part, 1.0)
+        trace.passes += 1
+    hessian = found.hessian if found.hessian is not None else sample.evaluate(A, Need.HESSIAN).hessian
+    assert hessian is not None
+    solve = precondition.from_hessian(hessian, objective.n_outputs, correction)
+    trace.passes += quiet.passes * sample.n_rows / objective.n_rows
+    prove = sample_proof(objective, sample)
+    del sample, hessian, state, found  # what follows may need their memory
+    state = _begin(objective, A, trace, Need.VALUE | Need.GRADIENT | Need.INTERCEPT)
+    state = lbfgs_to_gap(objective, state, solve, trace, tol, prove=prove)
+    met = state.separated or state.gap <= tol * abs(state.found.value)
+    if met or objective.n_parameters * (objective.n_outputs if objective.criterion.coupled else 1) > FACTOR_COLUMNS:
+        return state
+    # The dual bound is too loose to certify what is solved already: an exact Hessian proves it, and improves on it.
+    return newton_to_gap(objective, state.A, trace, tol)
+
+
+def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> State:
+    """Competing outputs (K classes): the columns' Gram matrix as preconditioner, from a sample's optimum."""
+    n, D, q = objective.n_rows, objective.n_parameters, objective.n_outputs
+    rows = max(SAMPLE_ROWS // 2, 8 * D)
+    sample = drawn(objective, rows) if n > 2 * rows or objective.blocks.pass_cost > 1 else objective
+    solve = precondition.from_gram(sample)
+    trace.passes += D / (4.0 * q) * min(1.0, rows / n)
+    if sample is not objective:
+        quiet = Trace()
+        start = max(SAMPLE_ROWS // 2, n // 16, 20 * q) if objective.blocks.pass_cost == 1 else sample_size(objective)
+        small = drawn(objective, min(start, n // 2))
+        A = lbfgs_to_gap(small, _begin(small, A, quiet), solve, quiet, q * sampling_error(small)).A
+        trace.passes += quiet.passes * small.n_rows / n
+    prove = sample_proof(objective, sample)
+    del sample
+    return lbfgs_to_gap(objective, _begin(objective, A, trace), solve, trace, tol, prove=prove)
+
+
+def by_diagonal(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> State:
+    """Many columns, sparse or not: the diagonal of the Hessian as preconditioner."""
+    solve, found = precondition.from_diagonal(objective, A)
+    trace.passes += 1
+    prove = sample_proof(objective, objective) if objective.n_features <= 4_000 else None
+    return lbfgs_to_gap(objective, State(A, found), solve, trace, tol, prove=prove)
+
+
+def _begin(objective: PointwiseObjective, A: Array, trace: Trace, need: Need = Need.VALUE | Need.GRADIENT) -> State:
+    trace.passes += 1
+    return State(A, objective.evaluate(A, need))
+
+
+@dataclass
+class _Lengths:
+    """The longest row, measured once in the first scales that are asked for, and bounded in others."""
+
+    objective: PointwiseObjective
+    scale: Array | None = None
+    most: float = 0.0
+
+    def __call__(self, scale: Array) -> float:
+        if self.scale is None:
+            self.scale, self.most = scale, longest_row(self.objective, scale)
+        return self.most * float(np.square(scale / self.scale).max())
+
+
+def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective) -> Any:
+    """The proof from some rows' curvature: without a ridge, or with one too small for the dual to help."""
+    D, q = objective.n_parameters, objective.n_outputs
+    late = 1.0 if objective.penalty is None or objective.blocks.pass_cost > 1 else 1e-4
+    made: list[SampleProof] = []
+
+    def prove(state: State, wanted: float) -> float:
+        if not state.decrement**2 <= late * wanted or D > FACTOR_COLUMNS:
+            return float("inf")
+        if not made:
+            coupled = objective.criterion.coupled and q * D <= COUPLED_PARAMETERS
+            work = q * (q + 1) / 2 * D * D if coupled else float(D * D)
+            rows = max(PROOF_WORK / work, 20.0 * (q * D if coupled else D))
+            base = sample if sample is not objective else objective
+            if rows < objective.n_rows and objective.blocks.pass_cost == 1:
+                base = drawn(objective, int(rows))
+            made.append(SampleProof(base, share_of(objective, base), _Lengths(objective)))
+        return made[0](state, wanted)
+
+    return prove

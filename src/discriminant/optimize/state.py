@@ -1,0 +1,24 @@
+"""Where a solver stands: weights, what an evaluation found there, and what is known of the way that is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discriminant.optimize.factor import Factors
+from discriminant.protocols import Array, Evaluation
+
+
+@dataclass(frozen=True)
+class State:
+    """One point of a run."""
+
+    A: Array  # (1+d, q), in the objective's units
+    found: Evaluation
+    decrement: float = np.inf  # ν, ν² = gᵗH⁻¹g: a Newton step promises to lower J by ν²/2
+    gap: float = np.inf  # proved: J − min J ≤ gap
+    factors: Factors | None = None
+    drift: float = 0.0  # how far, in the factors' metric, the weights have moved since the factors were made
+    separated: bool = False  # every row on its own side, without a penalty: J has no minimum
+    stalled: bool = False
