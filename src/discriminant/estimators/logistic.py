@@ -38,9 +38,9 @@ from discriminant.estimators.textbook import is_textbook, keep_textbook, textboo
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice, choose
 from discriminant.optimize.history import History
+from discriminant.optimize.laplace import LaplacePosterior
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem, solve_logistic
 from discriminant.optimize.logistic.certificate import certify_fit
-from discriminant.optimize.logistic.online import Belief
 from discriminant.optimize.logistic.solve import shape_of
 from discriminant.optimize.path import SPARSE
 from discriminant.protocols import Array
@@ -161,7 +161,7 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
     intercept_: Any
     limit_: Any
     discriminant_: LinearDiscriminant
-    _belief: Belief | None
+    _belief: LaplacePosterior | None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
 

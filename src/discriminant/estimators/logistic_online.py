@@ -14,10 +14,10 @@ from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.inputs import all_or_nothing, read_sample
 from discriminant.estimators.logistic_inputs import weigh
 from discriminant.estimators.logistic_parameters import check_parameters, class_weights
+from discriminant.objective import logistic_objective
 from discriminant.optimize.choose import EXACT_SIZE
 from discriminant.optimize.history import History
-from discriminant.optimize.logistic import LogisticProblem
-from discriminant.optimize.logistic.online import Belief, ignorance, learn
+from discriminant.optimize.laplace import LaplacePosterior
 from discriminant.protocols import Array, Certificate
 
 
@@ -81,16 +81,16 @@ def learn_more(estimator: Any, X: Any, y: Any, classes: Any, sample_weight: Any)
             raise ParameterError("class_weight='balanced' needs all rows; give partial_fit a dict of weights.")
         factors = class_weights(estimator.class_weight, labels, np.ones(len(labels)))
         blocks = blocks if factors is None else weigh(blocks, factors)
-    problem = LogisticProblem(blocks, len(labels), 0.0, bool(estimator.fit_intercept))
-    before = known or ignorance(problem.n_features, q, strength.l2, problem.intercept)
-    belief = learn(before, problem)
+    objective = logistic_objective(blocks, len(labels), 0.0, bool(estimator.fit_intercept))
+    before = known or LaplacePosterior.prior(objective.n_features, q, strength.l2, objective.intercept)
+    belief = before.learn(objective)
     # A step that meets NaN is not taken, so that the weights do not show it: the rows themselves are looked at.
     require_finite(blocks.rows, estimator._names(), estimator=type(estimator).__name__)
     estimator._belief = belief
     return _show(estimator, belief, labels, sample.dtype)
 
 
-def _show(estimator: Any, belief: Belief, classes: Array, dtype: Any) -> Any:
+def _show(estimator: Any, belief: LaplacePosterior, classes: Array, dtype: Any) -> Any:
     A = belief.mean - (belief.mean.mean(axis=1, keepdims=True) if belief.mean.shape[1] > 1 else 0.0)
     estimator._set_weights(A, None, classes, dtype)
     estimator.n_iter_ = np.array([1], dtype=np.int32)
