@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import discriminant
-from discriminant import datasets
 from discriminant.cli import main
 from discriminant.data.files import read_table
 
@@ -84,15 +83,6 @@ def test_lda_on_iris_needs_no_scikit_learn(tmp_path):
 
 
 # fit
-
-
-def test_core_lda_is_the_estimator(tmp_path, run):
-    run("fit", "iris", "--model", "lda", "--out", tmp_path / "m")
-    model, iris = discriminant.load(tmp_path / "m"), datasets.load("iris")
-    lda = discriminant.LinearDiscriminantAnalysis().fit(iris.X, iris.y)
-    table = read_table("iris")
-    np.testing.assert_allclose(model.predict_proba(table), lda.predict_proba(iris.X), atol=1e-13)
-    np.testing.assert_allclose(model.model.coef, lda.coef_, rtol=1e-12)
 
 
 def test_auto_compares_chooses_and_explains(run):
@@ -543,38 +533,6 @@ def test_a_plain_fit_loads_nothing_that_it_does_not_need(tmp_path, name, heavy):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "loaded 0"
-
-
-def test_the_parameters_of_a_plain_logistic_fit_are_the_estimators_own():
-    from discriminant.cli.core_logistic import PARAMETERS
-
-    assert discriminant.LogisticRegression().get_params() == PARAMETERS
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_a_plain_logistic_fit_comes_back_from_its_file_as_the_estimator(tmp_path, classes):
-    """Parameter by parameter and attribute by attribute what ``LogisticRegression().fit`` would have written."""
-    from discriminant.cli.core_logistic import fit_logistic
-
-    rng = np.random.default_rng(classes)
-    X, y = rng.normal(size=(300, 4)), np.array(list("abc"))[rng.integers(0, classes, 300)]
-    fitted = discriminant.LogisticRegression().fit(X, y)
-    stand_in, notes = fit_logistic(X, y)
-    assert notes == []
-    discriminant.save(fitted, tmp_path / "a.disc", X=X)
-    discriminant.save(stand_in, tmp_path / "b.disc", X=X)
-    one, two = discriminant.load(tmp_path / "a.disc"), discriminant.load(tmp_path / "b.disc")
-    assert type(two) is discriminant.LogisticRegression
-    assert one.get_params() == two.get_params()
-    assert vars(one).keys() == vars(two).keys()
-    for key in ("coef_", "intercept_", "classes_", "n_iter_", "n_features_in_"):
-        np.testing.assert_array_equal(getattr(one, key), getattr(two, key))
-    assert one.discriminant_ == two.discriminant_
-    assert str(one.certificate_) == str(two.certificate_) == str(stand_in.certificate_)
-    assert one.history_.columns == two.history_.columns
-    np.testing.assert_array_equal(stand_in.predict(X), fitted.predict(X))
-    np.testing.assert_allclose(stand_in.predict_proba(X), fitted.predict_proba(X), rtol=1e-12)
-    np.testing.assert_allclose(stand_in.decision_function(X), fitted.decision_function(X), rtol=1e-12)
 
 
 def test_costs_and_reports_of_a_logistic_fit_do_not_depend_on_how_it_was_fitted(tmp_path, run):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from discriminant.cli.methods import Method, fit_method
 from discriminant.cli.say import Voice
 from discriminant.cli.training import Training
 from discriminant.errors import DataError, DiscriminantError, classes_are, names
+from discriminant.io.table_model import classes_of, posteriors
 from discriminant.protocols import Array
 
 MOST_ROWS = 20_000  # of a comparison; a larger table is sampled
@@ -175,16 +177,12 @@ def _try(
         trial.losses.append(float(-np.log(np.maximum(own, 1e-15)).mean()))
 
 
-def _chances(model: object, X: Array, classes: Array) -> Array | None:
+def _chances(model: Any, X: Array, classes: Array) -> Array | None:
     """Probabilities in the order of all classes; a class that the fold did not hold has none."""
-    method = getattr(model, "predict_proba", None)
-    if method is None or getattr(model, "link", "there") is None:
+    found = posteriors(model, X)
+    if found is None:
         return None
-    try:
-        found = np.asarray(method(X))
-    except (NotImplementedError, DiscriminantError, AttributeError):
-        return None
-    known = np.asarray(getattr(model, "classes_", getattr(model, "classes", classes)))
+    known = classes_of(model)
     if len(known) == len(classes):
         return found
     result = np.zeros((len(found), len(classes)))

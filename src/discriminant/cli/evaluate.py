@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from discriminant.cli import DONE, NOT_REACHED
 from discriminant.cli.costs import read_costs
 from discriminant.cli.modelfile import open_model
@@ -36,8 +34,7 @@ def run(given: Any) -> int:
     X, notes = model.matrix(data)
     for note in notes:
         voice.note(note)
-    chances = np.asarray(model.model.predict_proba(X)) if hasattr(model.model, "predict_proba") else None
-    result = measure(model.classes_, labels, model.decide(X), chances, model.costs)
+    result = measure(model.classes_, labels, model.decide(X), model.chances(X), model.costs)
     found = result.summary()
     missed = [text for name, least, text in gates if not _value(found, name) >= least]
     if given.report:

@@ -20,6 +20,7 @@ from discriminant.errors import DataError, ParameterError, counted
 from discriminant.io.container import write_whole
 from discriminant.io.model_file import save
 from discriminant.io.table_model import TableModel
+from discriminant.methods import Fit
 from discriminant.protocols import Array
 from discriminant.report.measures import wilson
 
@@ -63,8 +64,7 @@ def learn(given: Any, training: Training, voice: Voice) -> Fitted:
     for note in rules.notes:
         voice.note(note)
     X = rules.matrix(training.table)[0]
-    plain = comparison is None and not given.report
-    inner, notes = fit_method(method, X, training.labels, rules.feature_names, plain=plain)
+    inner, notes = fit_method(method, X, training.labels, rules.feature_names)
     for note in notes:
         voice.note(note)
     for note in doubts(X, training.labels, rules.feature_names, training.counts):
@@ -72,7 +72,7 @@ def learn(given: Any, training: Training, voice: Voice) -> Fitted:
     voice.done()
     model = TableModel(rules, inner, training.target, method.name)
     costs = read_costs(given.costs, model.classes_)
-    if costs is not None and not hasattr(inner, "predict_proba"):
+    if costs is not None and model.chances(X[:1]) is None:
         raise ParameterError(f"Costs need probabilities, and {method.name} has none; use --model lda or logistic.")
     model = TableModel(rules, inner, training.target, method.name, {}, costs)
     decided = model.decide(X)
@@ -133,10 +133,11 @@ def _compare(given: Any, training: Training, methods: list[Method], voice: Voice
 
 
 def _facts(training: Training, method: Method, inner: Any, comparison: Comparison | None, wrong: int) -> dict[str, Any]:
+    proof = inner.certificate if isinstance(inner, Fit) else inner.certificate_
     found: dict[str, Any] = {
         "source": training.table.source, "rows": training.n, "title": method.title, "python": method.python(),
         "classes": {str(label): count for label, count in training.counts.items()},
-        "training_error": wrong / training.n, "certificate": certificate_of(inner),
+        "training_error": wrong / training.n, "certificate": str(proof),
     }  # fmt: skip
     if comparison is not None:
         trial = next(t for t in comparison.trials if t.method.name == method.name)
@@ -145,14 +146,6 @@ def _facts(training: Training, method: Method, inner: Any, comparison: Compariso
             "rows": len(comparison.rows), "log_loss": trial.log_loss,
         }  # fmt: skip
     return found
-
-
-def certificate_of(inner: Any) -> str:
-    """What the fit proves about itself, in a sentence or two."""
-    found = getattr(inner, "certificate_", None)
-    if found is not None:
-        return str(found)
-    return "Closed form: the weights are a function of the class means and of the covariance within the classes."
 
 
 def _check_outputs(given: Any) -> None:

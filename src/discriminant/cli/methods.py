@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 import discriminant
+from discriminant.data import as_rows
 from discriminant.errors import ParameterError, names
+from discriminant.methods import HOMES, make_sample, method_of
 from discriminant.protocols import Array
 
 
@@ -23,6 +27,7 @@ class Method:
     parameters: dict[str, Any] = field(default_factory=dict)
     standardize: bool = False  # whether the answer depends on units, so that columns are brought to one
     freedom: int = 1  # the order of simplicity, for the rule of one standard error
+    asked: bool = False  # whether the user set parameters
 
     def python(self) -> str:
         """The expression that makes the estimator."""
@@ -83,9 +88,7 @@ def method_named(name: str, settings: Sequence[str] = ()) -> Method:
     wrong = [key for key in given if key not in known]
     if wrong:
         raise ParameterError(f"{method.estimator} has no parameter {names(wrong)}; it has {names(sorted(known), 30)}.")
-    return Method(
-        method.name, method.estimator, method.title, method.parameters | given, method.standardize, method.freedom
-    )
+    return replace(method, parameters=method.parameters | given, asked=True)
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -100,24 +103,13 @@ def _setting(text: str) -> tuple[str, Any]:
         return key.strip(), value
 
 
-def fit_method(
-    method: Method, X: Any, labels: Array, feature_names: Sequence[str], *, plain: bool = False
-) -> tuple[Any, list[str]]:
-    """(fitted model, notes): through the core where it can, by the estimator otherwise; warnings become notes.
-
-    ``plain``: the model need only decide and be written down, so that a stand-in for the estimator will do.
-    """
-    from discriminant.gaussian.wide import is_wide
-
-    if method.name == "lda" and not method.parameters and not is_wide(*X.shape) and not hasattr(X, "tocsr"):
-        from discriminant.cli.core import fit_linear
-
-        return fit_linear(X, labels, feature_names)
-    if plain and method.name == "logistic" and not method.parameters and not hasattr(X, "tocsr"):
-        from discriminant.cli.core_logistic import fit_logistic
-
-        stand_in, heard = fit_logistic(X, labels)
-        return stand_in, _notes(heard, feature_names)
+def fit_method(method: Method, X: Any, labels: Array, feature_names: Sequence[str]) -> tuple[Any, list[str]]:
+    """(what was fitted, notes): a fit; an estimator where the user set parameters, which it checks."""
+    if method.estimator in HOMES and not method.asked:
+        sample = make_sample(as_rows(X), labels, names=feature_names)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what overflows is found in the result
+            fit = method_of(method.estimator)(**method.parameters).fit(sample)
+        return fit, _once([note.text for note in fit.notes])
     model = getattr(discriminant, method.estimator)(**method.parameters)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from discriminant.errors import DataError
-from discriminant.io.model_file import load
+from discriminant.io.model_file import load_fit
 from discriminant.io.table_model import TableModel
 
 
@@ -13,7 +13,7 @@ def open_model(path: str) -> TableModel:
     """The model with its preprocessing that ``fit --out`` wrote."""
     if not Path(path).is_file():
         raise DataError(f"There is no model file {path!r}; discriminant fit DATA --out {path} writes one.")
-    model = load(path)
+    model = load_fit(path)
     if not isinstance(model, TableModel):
         raise DataError(
             f"{path} holds a {type(model).__name__} without the names and kinds of its columns, so that it cannot read "

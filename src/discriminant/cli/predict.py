@@ -64,9 +64,9 @@ def _answers(model: TableModel, X: Any, proba: bool, taken: set[str]) -> list[Co
 
     answers = [text_column(free("prediction"), map(str, model.decide(X).tolist()))]
     if proba:
-        if not hasattr(model.model, "predict_proba"):
+        chances = model.chances(X)
+        if chances is None:
             raise ParameterError(f"{model.method} gives no probabilities; fit one that does, such as lda or logistic.")
-        chances = np.asarray(model.model.predict_proba(X))
         labels = map(str, model.classes_.tolist())
         answers += [Column(free(f"P({label})"), "number", chances[:, k]) for k, label in enumerate(labels)]
     return answers

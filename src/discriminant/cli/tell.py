@@ -36,8 +36,8 @@ def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
         measured = measure(model.classes_, labels, predicted, trial.chances, model.costs)
         how = f"{comparison.folds}-fold cross-validation"
     else:
-        chances = np.asarray(inner.predict_proba(X)) if hasattr(inner, "predict_proba") else None
-        measured, how = measure(model.classes_, labels, model.decide(X), chances, model.costs), "the training rows"
+        measured = measure(model.classes_, labels, model.decide(X), model.chances(X), model.costs)
+        how = "the training rows"
     story = Story(
         f"{training.target} from {training.table.source}", f"{fitted.method.name}: {fitted.method.title}", inner, X,
         labels, model.classes_, model.feature_names, measured, how, fitted.method.name, table, model.preprocess,
@@ -63,7 +63,7 @@ def _refit(fitted: Any) -> Any:
 
     def refit(X: Any, labels: Any) -> Any:
         found, _ = fit_method(fitted.method, X, labels, fitted.model.feature_names)
-        return getattr(found, "discriminant_", found)
+        return found.discriminant_
 
     return refit
 

@@ -41,6 +41,10 @@ class DenseDesign:
         """The rows in float64: a view where they are already."""
         return self.raw.astype(np.float64, copy=False)
 
+    def dense(self) -> Array:
+        """The rows as a plain array."""
+        return self.values
+
     def scores(self, A: Array) -> Array:
         return np.asarray(self.values @ A[1:] + A[0])
 
@@ -79,6 +83,10 @@ class SparseDesign:
     def values(self) -> Any:
         """The rows with float64 entries, sharing indices with X."""
         return self.raw if self.raw.dtype == np.float64 else self.raw.astype(np.float64)
+
+    def dense(self) -> Array:
+        """The rows as a plain array."""
+        return np.asarray(self.values.toarray())
 
     def scores(self, A: Array) -> Array:
         return np.asarray(self.values @ A[1:] + A[0])
@@ -281,6 +289,9 @@ class OriginDesign:
     @property
     def values(self) -> Any:
         return self.inner.values
+
+    def dense(self) -> Array:
+        return np.asarray(self.inner.dense())
 
     @property
     def raw(self) -> Any:

@@ -22,9 +22,10 @@ from discriminant.data.check import check_weights
 from discriminant.data.sources import find_source
 from discriminant.errors import DataError, MismatchError
 from discriminant.estimators.features import FeatureMap, fit_features
-from discriminant.estimators.inputs import read_labels, read_rows, require_two
+from discriminant.estimators.inputs import read_labels
 from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.estimators.parts import fit_together, link_of
+from discriminant.methods.fit import require_two
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
@@ -73,7 +74,7 @@ def assign(estimator: Any, X: Any, y: Any, sample_weight: Any, criterion: str) -
     name = type(estimator).__name__
     if find_source(X) is not None:
         raise MismatchError(f"{name} with a basis or a coding takes rows in memory; leave both out for a source.")
-    given = read_rows(estimator, X, reset=True)
+    given = estimator._read_rows(X, reset=True)
     labels = read_labels(y, given.shape[0])
     classes, codes = encode_labels(labels)
     require_two(classes)

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 import discriminant
+from discriminant.data import as_rows
 from discriminant.data.sources import find_source
+from discriminant.estimators.inputs import TRUSTED, Inputs
 
-# Set while a block of a source is at work: the columns were checked with the source, and a block has no names.
-TRUSTED: ContextVar[bool] = ContextVar("TRUSTED", default=False)
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
 
 
-class Compiled:
+class Compiled(Inputs):
     """Adds ``scorer()`` and sources.  The compiler lies above the estimators, so it is asked for by its name."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -74,17 +72,14 @@ class Compiled:
         AttributeError
             Where the fitted classifier has no linear discriminant.
         """
-        from discriminant.data import as_rows
-        from discriminant.estimators.inputs import read_rows, require_fitted
-
-        require_fitted(self)
+        self._require_fitted()
         found = getattr(self, "discriminant_", None)
         if found is None:
             raise AttributeError(
                 f"{type(self).__name__} has no weight for an attribute, so that a score is no sum of contributions. "
                 "LinearDiscriminantAnalysis(basis='quadratic') has one for each attribute, square and product."
             )
-        rows = as_rows(read_rows(self, X, reset=False))
+        rows = as_rows(self._read_rows(X, reset=False))
         return found.contributions(rows.columns(np.arange(rows.shape[1])), reference)
 
     def report(self, X: Any, y: Any, *, title: str = "", feature_names: Any = None) -> Any:
@@ -145,7 +140,7 @@ def _applied(method: Callable[..., Any]) -> Callable[..., Any]:
         if type(X) is np.ndarray or (source := find_source(X)) is None:
             return method(self, X, *args, **kwargs)
         out = kwargs.pop("out", None)
-        require_columns(self, source)
+        self._require_columns(source)
         return source.apply(partial(_call, method, self, args, kwargs), out)
 
     return either
@@ -172,7 +167,7 @@ def _scored(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _score(self: Any, source: Any, y: Any, sample_weight: Any) -> float:
-    require_columns(self, source)
+    self._require_columns(source)
     return float(source.score(partial(_call, type(self).predict, self, (), {}), y, sample_weight))
 
 
@@ -186,40 +181,11 @@ def _learned(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, X, y, *args, **kwargs)
         classes = kwargs.get("classes", args[0] if args else None)
         known = None if classes is None else np.unique(np.asarray(classes))
-        if hasattr(self, "n_features_in_"):
-            require_columns(self, source)
+        if "n_features_in_" in vars(self):
+            self._require_columns(source)
         else:
-            note_columns(self, source)
+            self._note_columns(source)
         source.learn(partial(_call, method, self, (), {}), y, kwargs.get("sample_weight"), known)
         return self
 
     return either
-
-
-def note_columns(estimator: BaseEstimator, source: Any) -> None:
-    """Remember number and names of the columns, as scikit-learn does."""
-    estimator.n_features_in_ = source.shape[1]
-    if source.feature_names is not None:
-        estimator.feature_names_in_ = np.array(source.feature_names, dtype=object)
-    else:
-        vars(estimator).pop("feature_names_in_", None)
-
-
-def require_columns(estimator: Any, source: Any) -> None:
-    """Refuse a source with other columns than those of the fit."""
-    from sklearn.utils.validation import check_is_fitted
-
-    from discriminant.errors import DataError, names
-
-    check_is_fitted(estimator)
-    known = getattr(estimator, "feature_names_in_", None)
-    if known is not None and source.feature_names is not None and list(known) != list(source.feature_names):
-        absent = [name for name in known if name not in source.feature_names]
-        extra = [name for name in source.feature_names if name not in set(known)]
-        why = f"it lacks {names(absent)}" if absent else f"{names(extra)} is new" if extra else "their order differs"
-        raise DataError(f"The columns are not those that {type(estimator).__name__} was fitted with: {why}.")
-    if source.shape[1] != estimator.n_features_in_:
-        raise DataError(
-            f"X has {source.shape[1]} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input."
-        )

@@ -19,7 +19,6 @@ from discriminant.decision import Rule
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.features import FeatureMap
-from discriminant.estimators.inputs import read_rows, require_fitted
 from discriminant.model import LinearDiscriminant, label_array
 from discriminant.protocols import Array
 
@@ -159,8 +158,8 @@ class Deciding(Compiled):
         return self.discriminant_._rule
 
     def _checked(self, X: Any) -> Any:
-        require_fitted(self)
-        return read_rows(self, X, reset=False)
+        self._require_fitted()
+        return self._read_rows(X, reset=False)
 
     def _z(self, rows: Any, dtype: Any = None) -> Array:
         if self._features is None:

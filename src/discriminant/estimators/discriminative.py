@@ -22,12 +22,12 @@ from discriminant.errors import DataError, MismatchError, names, warn
 from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.features import FeatureMap, fit_features
-from discriminant.estimators.inputs import all_or_nothing, read_labels, read_rows, read_sample
+from discriminant.estimators.inputs import all_or_nothing, read_labels
 from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.estimators.parameters import require_valid
 from discriminant.estimators.parts import link_of, prepare_optimizer
-from discriminant.estimators.targets import needed_coding
 from discriminant.estimators.units import in_units_of_X, own_units, warn_of_scales, warn_of_weights
+from discriminant.methods.least_squares import needed_coding
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import ClosedForm, LinearProgram, MixedInteger, SingleSample
@@ -146,7 +146,7 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
             return self._read_source(X, y, sample_weight)
         if y is None:
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        given = read_rows(self, X, reset=True)
+        given = self._read_rows(X, reset=True)
         labels = read_labels(y, given.shape[0])
         found, codes = encode_labels(labels)
         if len(found) < 2:
@@ -167,7 +167,7 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
             raise MismatchError(f"{name} with a basis takes rows in memory; write φ(x) to the file, or fit a sample.")
         if not getattr(self, "fit_intercept", True):
             raise MismatchError(f"{name} with fit_intercept=False takes rows in memory only.")
-        sample = read_sample(self, X, y, sample_weight)
+        sample = self._read_sample(X, y, sample_weight)
         factors = class_weights(getattr(self, "class_weight", None), sample.classes, sample.counts)
         blocks = sample.blocks if factors is None else sample.blocks.weighed(factors)
         return Reading(blocks.rows, blocks, sample.classes, None, sample.dtype)

@@ -9,34 +9,20 @@ for the direction; Gaussians are fitted to the projections only, to place the th
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.errors import ParameterError, warn
 from discriminant.estimators.closed_summaries import FisherInference
-from discriminant.estimators.gaussian import condition_number, reread, warn_of_near_collinearity, warn_of_rank
-from discriminant.estimators.inputs import Sample, all_or_nothing
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.parameters import BASIS, COUNT, NOT_NEGATIVE, PRIORS, Among
-from discriminant.gaussian.moments import ClassMoments, class_moments
-from discriminant.gaussian.projection import (
-    THRESHOLDS,
-    Projection,
-    fisher_projection,
-    mean_projection,
-    nearest_mean_weights,
-    projected_variances,
-    trace_criterion,
-    two_class_threshold,
-    two_class_weights,
-)
-from discriminant.gaussian.whiten import whiten_moments
+from discriminant.gaussian.projection import THRESHOLDS, trace_criterion
 from discriminant.geometry.affine import AffineMap
+from discriminant.methods.fisher import Fisher
 from discriminant.model import LinearDiscriminant
-from discriminant.protocols import Array, Certificate
+from discriminant.protocols import Array
 
 
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference, MomentClassifier):
@@ -127,6 +113,11 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     0.987
     """
 
+    discriminant_: LinearDiscriminant
+    coef_: Array
+    _map: AffineMap
+    _n_features_out: int
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "threshold": [Among(*THRESHOLDS)],
         "direction": [Among("fisher", "mean-difference")],
@@ -153,79 +144,8 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         self.tol = tol
         self.basis = basis
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the axes and the threshold from one pass over the rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        DataError
-            Where the rows cannot be learned from; the sentence names the column, class or row.
-        ParameterError
-            Where a parameter makes no sense; the sentence names it.
-        """
-        sample = self._read(X, y, sample_weight)
-        return self._learn(self._moments(sample), sample.classes, sample.dtype, sample)
-
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows; the result is that of one fit on all of them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        classes : array-like of shape (K,) or None, default=None
-            All labels; needed on the first call only.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        known = self._classes_for(y, classes)
-        sample = self._read(X, y, sample_weight, known)
-        moments = self._moments(sample)
-        if hasattr(self, "moments_"):
-            moments = self.moments_.merge(moments)
-        self.classes_, self.moments_ = known, moments
-        if (moments.weight == 0).any() or moments.count.sum() <= len(known):
-            return self  # not yet every class: the directions follow with the rows
-        return self._learn(moments, known, sample.dtype, None)
-
-    @all_or_nothing
-    def merge(self, other: Self) -> Self:
-        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal.
-
-        Parameters
-        ----------
-        other : FisherDiscriminant
-            Fitted, with the same parameters and columns.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._learn(self._merged(other), self.classes_, self.means_.dtype, None)
+    def _method(self) -> Fisher:
+        return self._as(Fisher)
 
     # Prediction
 
@@ -285,20 +205,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
             "LinearDiscriminantAnalysis, or calibrate it (sklearn.calibration.CalibratedClassifierCV)."
         )
 
-    @property
-    def certificate_(self) -> Certificate:
-        """A closed form: J is minus the criterion, its largest value the sum of all eigenvalues of S_W⁻¹ S_B."""
-        check_is_fitted(self, "moments_")
-        moments = self.moments_
-        white = whiten_moments(moments.pooled(), moments.total, tol=self.tol)
-        status = (
-            f"Closed form: the axes are eigenvectors of S_W⁻¹ S_B. Rank {white.rank} of {moments.n_features} columns."
-        )
-        J = -float(self.criterion_)
-        if self.direction != "fisher":
-            status = "Closed form: the differences of the class means, which no criterion chose."
-        return Certificate(status, True, J, J, 0.0, 0.0, float(white.passes), condition=condition_number(white))
-
     # The scatter matrices, in the units of X
 
     @property
@@ -334,98 +240,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         check_is_fitted(self)
         W = np.asarray(directions, dtype=np.float64)
         return trace_criterion(self.moments_, W[:, None] if W.ndim == 1 else W)
-
-    # Learning
-
-    def _moments(self, sample: Sample) -> ClassMoments:
-        K = len(sample.classes)
-        if K > 2 and self.threshold in ("equal-error", "mean"):
-            raise ParameterError(
-                f"threshold={self.threshold!r} parts two classes and there are {K}; use 'gaussian' or 'midpoint'."
-            )
-        own_variances = K == 2 and self.threshold in ("gaussian", "equal-error")
-        moments = class_moments(sample.blocks, K, by_class=own_variances)
-        self._require_finite(moments, sample.X, self._names())
-        return moments
-
-    def _learn(self, moments: ClassMoments, classes: Array, dtype: Any, sample: Sample | None) -> Self:
-        priors = self._priors_from(moments, classes)
-        projection, exact = self._project(moments, priors, sample)
-        self.classes_, self.priors_, self.moments_ = classes, priors, moments
-        for stale in {"threshold_", "projected_variances_"} & vars(self).keys():
-            delattr(self, stale)  # of an earlier fit on other classes
-        if not projection.matrix.shape[1]:
-            warn(
-                "The class means coincide: no direction tells the classes apart, and the priors alone decide.",
-            )
-        if len(classes) == 2:
-            A = self._two_class(projection, None if exact or sample is None else sample.blocks)
-        else:
-            level = np.full_like(priors, 1 / len(priors)) if self.threshold == "midpoint" else priors
-            A = nearest_mean_weights(projection, level)
-        self.discriminant_ = LinearDiscriminant(
-            A, classes, feature_names=self._names(), center=moments.origin, basis=self._basis
-        )
-        self._describe(projection, dtype)
-        return self
-
-    def _project(self, moments: ClassMoments, priors: Array, sample: Sample | None) -> tuple[Projection, bool]:
-        """The axes asked for, and whether the Gram matrices are good enough for the variances along them."""
-        most = min(len(priors) - 1, moments.n_features)
-        count = most if self.n_components is None else self.n_components
-        if count > most:
-            raise ParameterError(
-                f"n_components must be a whole number from 1 to min(n_features, n_classes - 1) = {most}; "
-                f"it is {count!r}."
-            )
-        if self.direction == "mean-difference":
-            return mean_projection(moments, priors, count), False
-        pooled = moments.pooled()
-        again = None if sample is None else reread(sample, pooled, moments.total)
-        whitened = whiten_moments(pooled, moments.total, tol=self.tol, again=again)
-        warn_of_rank(whitened, self._names())
-        warn_of_near_collinearity([whitened], self._names(), "use LinearDiscriminantAnalysis with shrinkage")
-        return fisher_projection(whitened, priors, count), whitened.passes == 1
-
-    def _two_class(self, projection: Projection, blocks: Any) -> Array:
-        if not projection.matrix.shape[1]:
-            odds = np.log(self.priors_[1] / self.priors_[0]) if self.threshold in ("gaussian", "pooled") else 0.0
-            return np.vstack([[odds], np.zeros((self.moments_.n_features, 1))])
-        pooled = float(projection.spread[0, 0])
-        variances = np.full(2, pooled)
-        if self.moments_.by_class:
-            variances = projected_variances(self.moments_, projection.matrix[:, 0], blocks)
-            self.projected_variances_ = variances
-        threshold = two_class_threshold(self.threshold, projection.means[:, 0], variances, self.priors_, pooled)
-        if threshold is None:
-            warn(
-                "The Gaussians fitted to the projections do not cross: one class is the likelier everywhere. The "
-                "threshold is that of equal variances; threshold='midpoint' or other priors may suit better.",
-            )
-            threshold = two_class_threshold("pooled", projection.means[:, 0], variances, self.priors_, pooled)
-        assert threshold is not None
-        self.threshold_ = float(threshold - projection.centre[0])
-        return two_class_weights(projection, threshold)
-
-    def _describe(self, projection: Projection, dtype: Any) -> None:
-        moments = self.moments_
-        weights = np.vstack([-projection.centre, projection.matrix])
-        names = self.discriminant_.feature_names
-        self._map = AffineMap(weights, projection.origin, self._basis, feature_names=names)
-        self._n_features_out = projection.matrix.shape[1]
-        self.criterion_ = projection.criterion(moments.weight / moments.total)
-        self.eigenvalues_ = projection.ratios
-        arrays = {
-            "coef_": self.discriminant_.coef,
-            "intercept_": self.discriminant_.intercept,
-            "scalings_": projection.matrix,
-            "explained_variance_ratio_": projection.shares,
-            "projected_means_": projection.means - projection.centre,
-            "means_": moments.class_means,
-            "xbar_": moments.origin + moments.unit * (self.priors_ @ moments.means),
-        }
-        for name, values in arrays.items():
-            setattr(self, name, np.array(values, dtype=dtype))
 
 
 def _itself(z: Array) -> Array:

@@ -1,8 +1,9 @@
-"""What the Gaussian classifiers share: posteriors under any priors, leave-one-out, warnings that name columns."""
+"""What the Gaussian classifiers share: posteriors under any priors, and leave-one-out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.decision.priors import check_priors, shift_log_posteriors
 from discriminant.decision.rule import largest
-from discriminant.errors import CollinearityWarning, DataError, capital, columns, warn
-from discriminant.estimators.inputs import Sample
+from discriminant.errors import DataError
 from discriminant.estimators.moments import MomentClassifier
-from discriminant.gaussian.moments import ClassMoments, mapped_moments
-from discriminant.gaussian.whiten import Again, Whitened
-from discriminant.protocols import Array, Certificate
+from discriminant.methods.fit import Fit, Sample
+from discriminant.methods.gaussian import GaussianMethod
+from discriminant.protocols import Array
 
-# Variance inflation factors from which columns count as nearly collinear: one of them differs from a combination of the
-# others by 1e-5 of its spread.  Measured: at most 4e4 on the bundled data sets and 1e9 for powers of x up to the sixth;
-# a column 2·income + noise of 1e-5 of the spread has 4e10.
-NEARLY_COLLINEAR = 1e10
+Deletion = Callable[[Array, Array, Array], Array]
 
 
 class GaussianClassifier(MomentClassifier):
@@ -29,7 +26,6 @@ class GaussianClassifier(MomentClassifier):
 
     priors_: Array
     _whitened: Any
-    _residual: float
 
     # Prediction
 
@@ -112,43 +108,32 @@ class GaussianClassifier(MomentClassifier):
             return softmax(self._joint_log_likelihood(self._checked_rows(X)))
         return np.exp(self.predict_log_proba(X, priors))
 
-    @property
-    def certificate_(self) -> Certificate:
-        """A closed form needs no iterations; what could fail is arithmetic, and its residual is told."""
-        check_is_fitted(self, "priors_")
-        parts: list[Whitened] = self._whitened if isinstance(self._whitened, list) else [self._whitened]
-        rank, d = min(one.rank for one in parts), parts[0].matrix.shape[0]
-        status = f"Closed form: the weights are a function of the class moments. Rank {rank} of {d} columns."
-        if np.isfinite(self._residual):
-            status += f" The whitened covariance differs from the unit matrix by {self._residual:.1e} at most."
-        J = self._mean_log_loss(parts) if rank == d else float("nan")
-        passes = float(max(one.passes for one in parts))
-        condition = max(condition_number(one) for one in parts)
-        return Certificate(status, True, J, J, 0.0, gradient_norm=self._residual, passes=passes, condition=condition)
+    # Learning
 
-    def _mean_log_loss(self, parts: list[Whitened]) -> float:
-        """−(1/N) Σ ln p(x, C) at the maximum of the likelihood: ½ (ln|Σ| + d(1 + ln 2π)) and the entropy of the priors.
+    def _method(self) -> GaussianMethod:
+        raise NotImplementedError(f"{type(self).__name__} must name its method.")
 
-        NaN where the parameters ask for something else than maximum likelihood.
-        """
-        plain = {"covariance": "maximum-likelihood", "form": "full", "priors": None, "covariance_estimator": None}
-        other = any(getattr(self, name) != value for name, value in plain.items())
-        if (
-            other
-            or self.get_params().get("shrinkage")
-            or any(self.get_params().get(n) for n in ("pooling", "reg_param"))
-        ):
-            return float("nan")
-        d = parts[0].rank
-        volumes = np.array([one.log_determinant for one in parts])
-        shares = self.priors_ if len(parts) > 1 else np.ones(1)
-        entropy = -float(self.priors_ @ np.log(self.priors_))
-        return 0.5 * (float(shares @ volumes) + d * (1.0 + float(np.log(2 * np.pi)))) + entropy
+    def _fitted(self, sample: Sample) -> Fit:
+        return self._method().fit(sample, minimum_covariance_determinant)
 
     # Leave-one-out
 
-    def _deleted_scores(self, X: Any, y: Any, sample_weight: Any) -> Array:
+    def _deletion(self) -> Deletion:
+        """(rows, codes, weights) ↦ scores of each row under the model without it."""
         raise NotImplementedError(f"{type(self).__name__} has no closed-form leave-one-out.")
+
+    def _deleted_scores(self, X: Any, y: Any, sample_weight: Any) -> Array:
+        """Leave-one-out scores (n, K) of the training rows, block by block."""
+        check_is_fitted(self)
+        deletion = self._deletion()
+        sample = self._sample(X, y, sample_weight, self.classes_)
+        require_rows_of_fit(self.moments_.total, sample.total)
+        out = np.empty((sample.blocks.n_rows, len(self.classes_)))
+        for block in sample.blocks:
+            weight = np.ones(block.rows) if block.weight is None else block.weight
+            codes = np.asarray(block.target, dtype=np.intp)
+            out[block.start : block.start + block.rows] = deletion(block.design.dense(), codes, weight)
+        return out
 
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """The log posteriors of each training row under the model learned without it, in closed form.
@@ -167,7 +152,6 @@ class GaussianClassifier(MomentClassifier):
         ndarray of shape (n, K)
             Logarithms of probabilities, in the order of ``classes_``.
         """
-        check_is_fitted(self)
         return log_softmax(self._deleted_scores(X, y, sample_weight))
 
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
@@ -206,7 +190,6 @@ class GaussianClassifier(MomentClassifier):
         ndarray of shape (n,)
             The label of each row.
         """
-        check_is_fitted(self)
         return np.asarray(self.classes_.take(self._deleted_scores(X, y, sample_weight).argmax(axis=1)))
 
     def loo_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -230,80 +213,23 @@ class GaussianClassifier(MomentClassifier):
         return float(np.average(hits, weights=sample_weight))
 
 
-def condition_number(whitened: Whitened) -> float:
-    """Of the within-class correlation, over the directions that were kept: W scaled by the columns' deviations."""
-    if len(whitened.deviation) != len(whitened.matrix):
-        return float("nan")  # whitened twice: the deviations are those of the first whitening's coordinates
-    scaled = whitened.matrix * whitened.deviation[:, None]
-    singular = np.linalg.svd(scaled, compute_uv=False)[: whitened.rank]
-    return float((singular[0] / singular[-1]) ** 2) if len(singular) and singular[-1] > 0 else float("nan")
-
-
-def whitening_residual(whitened: Whitened, covariance: Array) -> float:
-    """max |WᵗΣW − I|: how well the whitening undoes the covariance (both in the units of X)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        product = whitened.matrix.T @ covariance @ whitened.matrix
-    return float(np.abs(product - np.eye(whitened.rank)).max(initial=0.0))
-
-
-def reread(sample: Sample, moments: ClassMoments, divisor: float, only: int | None = None) -> Again:
-    """The whitening's second look at the rows: Wᵗ Σ W and the class means in those coordinates."""
-
-    def again(W: Array) -> tuple[Array, Array]:
-        scatter, means = mapped_moments(sample.blocks, moments, W, only)
-        return scatter / divisor, means if only is None else means[only : only + 1]
-
-    return again
-
-
-def warn_of_rank(whitened: Whitened, feature_names: Sequence[str] | None, where: str = "") -> None:
-    """Name the columns that carry nothing, or nothing that the others do not."""
-    if len(whitened.constant):
-        what = columns(whitened.constant.tolist(), feature_names)
-        warn(
-            f"{capital(what)}: constant within the classes{where}, so that no weight is given to it.",
-            CollinearityWarning,
-        )
-    if len(whitened.collinear):
-        what = columns(whitened.collinear.tolist(), feature_names, most=8)
-        count = whitened.null.shape[1]
-        warn(
-            f"Variables are collinear{where}: {count} linear combination(s) of {what} are constant within the classes. "
-            "Their weights come from the pseudo-inverse; predictions along the data are not affected.",
-            CollinearityWarning,
-        )
-
-
-def warn_of_near_collinearity(
-    parts: Sequence[Whitened], feature_names: Sequence[str] | None, remedy: str = "use shrinkage"
-) -> None:
-    """Name the columns that nearly follow from the others, so that little but noise decides their weights."""
-    inflation = np.max([one.inflation for one in parts], axis=0)
-    found = np.flatnonzero(inflation > NEARLY_COLLINEAR)
-    if len(found):
-        what = columns(found.tolist(), feature_names, most=8)
-        warn(
-            f"Variables are nearly collinear: {what} follow from the other columns but for a share of "
-            f"{1 / inflation.max():.1g} of the variance. Noise of that size decides their weights, which are large and "
-            f"cancel one another. Drop all but one of them, or {remedy}.",
-            CollinearityWarning,
-        )
-
-
-def deleted_scores(estimator: GaussianClassifier, deletion: Any, X: Any, y: Any, sample_weight: Any) -> Array:
-    """Leave-one-out scores (n, K) of the training rows, block by block."""
-    sample = estimator._read(X, y, sample_weight, estimator.classes_)
-    seen = estimator.moments_.total
-    given = float(sample.blocks.n_rows if sample.weight is None else sample.weight.sum())
+def require_rows_of_fit(seen: float, given: float) -> None:
+    """Refuse rows that cannot be those of the fit, since their weights have another sum."""
     if abs(seen - given) > 1e-6 * seen:
         raise DataError(
             f"Leave-one-out takes the rows that the model was fitted to: it saw a total weight of {seen:g}, and these "
             f"rows have {given:g}."
         )
-    out = np.empty((sample.blocks.n_rows, len(estimator.classes_)))
-    for block in sample.blocks:
-        values = block.design.values
-        values = values.toarray() if hasattr(values, "toarray") else values
-        weight = np.ones(block.rows) if block.weight is None else block.weight
-        out[block.start : block.start + block.rows] = deletion(values, np.asarray(block.target, dtype=np.intp), weight)
-    return out
+
+
+def minimum_covariance_determinant(rows: Array, precision: float) -> tuple[Array, Array]:
+    """(location, covariance) of the half of the rows with the smallest covariance determinant, reweighted."""
+    from sklearn.covariance import MinCovDet
+
+    scale = rows.std(axis=0)
+    offset = np.median(rows, axis=0)
+    scale = np.where(scale > precision * np.abs(offset), scale, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own subsets' rank; ours is judged and said afterwards
+        mcd = MinCovDet(random_state=0).fit((rows - offset) / scale)
+    return offset + mcd.location_ * scale, mcd.covariance_ * scale * scale[:, None]

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import as_rows
 from discriminant.errors import DataError, ParameterError
-from discriminant.estimators.inputs import read_rows, read_sample
+from discriminant.estimators.inputs import Inputs
 from discriminant.protocols import Array
 
 if TYPE_CHECKING:  # loaded with the first table, not with the first fit
@@ -46,7 +46,7 @@ class Remembered:
         return None if lost else found
 
 
-class Uncertain:
+class Uncertain(Inputs):
     """Intervals of predictions for a classifier whose posteriors are softmax functions of linear scores."""
 
     def probability_interval(self, X: Any, summary: Summary, level: float = 0.95) -> Array:
@@ -102,9 +102,8 @@ class Uncertain:
         return boundary_intervals(summary, self._dense_rows(X), int(column), level)
 
     def _dense_rows(self, X: Any) -> Array:
-        rows = as_rows(read_rows(self, X, reset=False))
-        values = rows.design(0, rows.shape[0]).values
-        return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+        rows = as_rows(self._read_rows(X, reset=False))
+        return np.asarray(rows.design(0, rows.shape[0]).dense())
 
 
 def contrasts(estimator: Any) -> Array:
@@ -311,7 +310,7 @@ class Inferential(Uncertain):
         if not self.fit_intercept or self.class_weight is not None:  # type: ignore[attr-defined]
             raise ParameterError("summary is defined for fits with an intercept and without class_weight.")
         X, y, sample_weight = self._training_rows(X, y, sample_weight)
-        sample = read_sample(self, X, y, sample_weight, estimator.classes_)
+        sample = estimator._read_sample(X, y, sample_weight, estimator.classes_)
         plain = likelihood(sample.blocks, len(estimator.classes_))
         if estimator.penalty != "jeffreys":
             return plain

@@ -8,47 +8,31 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from contextvars import ContextVar
+from dataclasses import fields
+from typing import Any, Self, TypeVar
 
 import numpy as np
-from sklearn.utils import column_or_1d
+from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from discriminant.data import ArrayBlocks, as_rows, encode_labels, is_frame, make_blocks
-from discriminant.data.check import check_weights
-from discriminant.data.labels import code_type
+from discriminant.data import as_rows, is_frame
 from discriminant.data.rows import require_rows, require_unique_names
 from discriminant.data.sources import find_source
 from discriminant.errors import DataError, ScaleWarning, names, warn
-from discriminant.estimators.compiled import TRUSTED, note_columns, require_columns
 from discriminant.estimators.parameters import require_valid
+from discriminant.methods.fit import Fit, Sample, Schema, make_sample, require_two
 from discriminant.protocols import Array
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Method = TypeVar("Method")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Training rows with class codes and weights."""
-
-    blocks: ArrayBlocks
-    classes: Array
-    codes: Any  # (n,), or what stands for them in blocks that are not in memory
-    weight: Any
-    dtype: Any  # of the results: float32 for float32 input, else float64
-
-    @property
-    def X(self) -> Any:
-        return self.blocks.rows
-
-    @property
-    def counts(self) -> Array:
-        """(K,): the weight of each class."""
-        return self.blocks.counts(len(self.classes))
+# Set while a block of a source is at work: the columns were checked with the source, and a block has no names.
+TRUSTED: ContextVar[bool] = ContextVar("TRUSTED", default=False)
 
 
-def all_or_nothing(fit: Method) -> Method:
+def all_or_nothing(fit: Function) -> Function:
     """A fit that fails leaves the estimator as it was: never half of a new model on top of an old one.
 
     NumPy's floating-point warnings are held back: what overflows is found in the result and told in a sentence that
@@ -70,46 +54,110 @@ def all_or_nothing(fit: Method) -> Method:
     return whole  # type: ignore[return-value]
 
 
-def require_fitted(estimator: Any) -> None:
-    """Refuse an estimator without fitted attributes; one look where scikit-learn's check inspects the whole class."""
-    if "n_features_in_" not in vars(estimator):
-        check_is_fitted(estimator)
+class Inputs:
+    """How an estimator reads rows, labels and weights, and remembers the columns."""
 
+    n_features_in_: int
 
-def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X, checked for shape, type and feature names, in the storage in which it came."""
-    if not reset and type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and len(X):
-        # What scikit-learn's check would hand back unseen; it takes five times as long as the prediction of one row.
-        known = vars(estimator)
-        if known.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in known:
+    def _require_fitted(self) -> None:
+        """Refuse what is not fitted; one look where scikit-learn's check inspects the whole class."""
+        if "n_features_in_" not in vars(self):
+            check_is_fitted(self)
+
+    def _read_rows(self, X: Any, *, reset: bool) -> Any:
+        """X, checked for shape, type and feature names, in the storage in which it came."""
+        known = vars(self)
+        plain = not reset and type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and len(X)
+        if plain and known.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in known:
+            # What scikit-learn's check would hand back unseen; it takes five times as long as the prediction of a row.
             return X
-    if TRUSTED.get() and hasattr(estimator, "n_features_in_"):
-        return X
-    require_unmasked(X, "X")
-    require_rows(X)
-    if is_frame(X):
-        require_unique_names(X)
-        validate_data(estimator, X=X, reset=reset, skip_check_array=True)
-        for count, what in zip(X.shape, ("row", "column"), strict=True):
-            if count == 0:
-                raise DataError(f"The data frame has 0 {what}s; at least one is needed.")
-        return X
-    accept = ("csr", "csc") if estimator.__sklearn_tags__().input_tags.sparse else False
-    kind = getattr(getattr(X, "dtype", None), "kind", "f")
-    if kind in "mM":
-        raise DataError(
-            f"X holds {X.dtype} values: dates and durations are no numbers. Take a difference in days, say."
-        )
-    if reset and kind in "iu":
-        _tell_of_rounding(X)
-    try:
-        return validate_data(
-            estimator, X=X, reset=reset, accept_sparse=accept, dtype="numeric", ensure_all_finite=False
-        )
-    except TypeError as error:
-        if "NAType" not in str(error):
-            raise
-        raise DataError("X contains missing values (pandas' NA); drop those rows, or fill them first.") from error
+        if TRUSTED.get() and "n_features_in_" in known:
+            return X
+        require_unmasked(X, "X")
+        require_rows(X)
+        if is_frame(X):
+            require_unique_names(X)
+            validate_data(self, X=X, reset=reset, skip_check_array=True)
+            for count, what in zip(X.shape, ("row", "column"), strict=True):
+                if count == 0:
+                    raise DataError(f"The data frame has 0 {what}s; at least one is needed.")
+            return X
+        accept = ("csr", "csc") if get_tags(self).input_tags.sparse else False
+        kind = getattr(getattr(X, "dtype", None), "kind", "f")
+        if kind in "mM":
+            raise DataError(
+                f"X holds {X.dtype} values: dates and durations are no numbers. Take a difference in days, say."
+            )
+        if reset and kind in "iu":
+            _tell_of_rounding(X)
+        try:
+            return validate_data(self, X=X, reset=reset, accept_sparse=accept, dtype="numeric", ensure_all_finite=False)
+        except TypeError as error:
+            if "NAType" not in str(error):
+                raise
+            raise DataError("X contains missing values (pandas' NA); drop those rows, or fill them first.") from error
+
+    def _read_sample(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Sample:
+        """Training data as blocks of rows with class codes; ``classes``: the labels known already (``partial_fit``)."""
+        source = find_source(X)
+        known = None if classes is None else np.asarray(classes)
+        new = known is None or "n_features_in_" not in vars(self)
+        if source is not None:
+            blocks, found = source.training(y, sample_weight, known)
+            if new:
+                self._note_columns(source)
+            else:
+                self._require_columns(source)
+            require_two(found)
+            return Sample(blocks, blocks.target, blocks.weight, Schema(found, source.dtype, self._column_names()))
+        if y is None:
+            raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        rows = as_rows(self._read_rows(X, reset=new))
+        labels = read_labels(y, rows.shape[0])
+        return make_sample(rows, labels, sample_weight, classes=known, names=self._column_names())
+
+    def _column_names(self) -> list[str] | None:
+        """The names of the columns of X, where it had names."""
+        found = vars(self).get("feature_names_in_")
+        return None if found is None else [str(name) for name in found]
+
+    def _note_columns(self, source: Any) -> None:
+        """Remember number and names of the columns, as scikit-learn does."""
+        self.n_features_in_ = source.shape[1]
+        if source.feature_names is not None:
+            vars(self)["feature_names_in_"] = np.array(source.feature_names, dtype=object)
+        else:
+            vars(self).pop("feature_names_in_", None)
+
+    def _require_columns(self, source: Any) -> None:
+        """Refuse a source with other columns than those of the fit."""
+        check_is_fitted(self)
+        known = vars(self).get("feature_names_in_")
+        if known is not None and source.feature_names is not None and list(known) != list(source.feature_names):
+            absent = [name for name in known if name not in source.feature_names]
+            extra = [name for name in source.feature_names if name not in set(known)]
+            why = (
+                f"it lacks {names(absent)}" if absent else f"{names(extra)} is new" if extra else "their order differs"
+            )
+            raise DataError(f"The columns are not those that {type(self).__name__} was fitted with: {why}.")
+        if source.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"X has {source.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+
+    def _as(self, method: type[Method]) -> Method:
+        """The method of this kind with the parameters as they stand."""
+        return method(**{one.name: getattr(self, one.name) for one in fields(method)})  # type: ignore[arg-type]
+
+    def _hold(self, fit: Fit) -> Self:
+        """Hold what a method found under its attributes' names, and warn of its notes."""
+        for stale in fit.method.optional:
+            vars(self).pop(stale, None)
+        vars(self).update(fit.state)
+        for note in fit.notes:
+            warn(*note)
+        return self
 
 
 def _tell_of_rounding(X: Any) -> None:
@@ -133,43 +181,6 @@ def require_unmasked(values: Any, name: str) -> None:
             f"{name} has {int(np.ma.getmaskarray(values).sum())} masked entries, which are missing values. Drop those "
             "rows, or fill them first."
         )
-
-
-def read_sample(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Sample:
-    """Training data as blocks of rows with class codes; ``classes``: the labels known already (``partial_fit``)."""
-    source = find_source(X)
-    if source is not None:
-        return _source_sample(estimator, source, y, sample_weight, classes)
-    if y is None:
-        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    rows = as_rows(read_rows(estimator, X, reset=classes is None or not hasattr(estimator, "n_features_in_")))
-    labels = read_labels(y, rows.shape[0])
-    found, codes = encode_labels(labels)
-    if classes is not None:
-        found, codes = _recode(found, codes, np.asarray(classes))
-    require_two(found)
-    weight = check_weights(sample_weight, rows.shape[0], codes if classes is None else None)
-    dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
-    return Sample(make_blocks(rows, codes, weight), found, codes, weight, dtype)
-
-
-def require_two(classes: Array) -> None:
-    """Refuse labels that are all the same."""
-    if len(classes) < 2:
-        raise DataError(
-            f"y holds one class only ({names(list(classes))}); a discriminant needs at least two classes to tell apart."
-        )
-
-
-def _source_sample(estimator: Any, source: Any, y: Any, sample_weight: Any, classes: Any) -> Sample:
-    """Training rows of a file, a Dask collection or a device: in blocks that come from there."""
-    blocks, found = source.training(y, sample_weight, None if classes is None else np.asarray(classes))
-    if classes is None or not hasattr(estimator, "n_features_in_"):
-        note_columns(estimator, source)
-    else:
-        require_columns(estimator, source)
-    require_two(found)
-    return Sample(blocks, found, blocks.target, blocks.weight, source.dtype)
 
 
 def read_labels(y: Any, n_rows: int) -> Array:
@@ -201,15 +212,3 @@ def _loses_in_an_array(y: list[Any] | tuple[Any, ...]) -> bool:
 def _as_objects(y: list[Any] | tuple[Any, ...]) -> Array:
     """The labels one by one; what is a list itself makes a second dimension, and is refused for it."""
     return np.array(y, dtype=object)
-
-
-def _recode(found: Array, codes: Array, classes: Array) -> tuple[Array, Array]:
-    position = {label: k for k, label in enumerate(classes.tolist())}
-    unknown = [label for label in found.tolist() if label not in position]
-    if unknown:
-        known = names(list(classes))
-        raise DataError(f"y contains the class {names(unknown)}, which is not among the classes {known}.")
-    table: Array = np.array([position[label] for label in found.tolist()], dtype=code_type(len(classes)))
-    if codes.dtype == table.dtype and (table == np.arange(len(table))).all():
-        return classes, codes
-    return classes, table[codes]

@@ -16,16 +16,23 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.codings import ClassCoding
 from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
-from discriminant.errors import CollinearityWarning, DataError, ParameterError, columns, warn
+from discriminant.errors import ParameterError
 from discriminant.estimators.closed_summaries import LeastSquaresInference
 from discriminant.estimators.deciding import reject_label
-from discriminant.estimators.gaussian import condition_number, warn_of_near_collinearity
-from discriminant.estimators.inputs import Sample, all_or_nothing
+from discriminant.estimators.gaussian import require_rows_of_fit
+from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.parameters import BASIS, DECODER, LABEL, NOT_NEGATIVE, POSITIVE, Named
-from discriminant.estimators.targets import CODINGS, class_coding, class_margins, needed_coding, row_margins
-from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
-from discriminant.gaussian.moments import ClassMoments, class_moments
+from discriminant.gaussian.least_squares import MarginMoments
+from discriminant.gaussian.moments import ClassMoments
+from discriminant.methods.least_squares import (
+    CODINGS,
+    MinimumSquaredError,
+    Problem,
+    class_margins,
+    needed_coding,
+    row_margins,
+)
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
 
@@ -103,7 +110,10 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
 
     coding_: ClassCoding
     targets_: Array
+    coef_: Array
+    discriminant_: LinearDiscriminant
     _margins: MarginMoments | None
+    _problems: list[Problem]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "coding": [Named(*CODINGS), ClassCoding, "array-like"],
@@ -158,9 +168,7 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         ParameterError
             Where a parameter makes no sense; the sentence names it.
         """
-        sample = self._sample(X, y, sample_weight)
-        moments, margins = self._sums(sample, margin)
-        return self._learn(moments, margins, sample.classes, sample.dtype, sample)
+        return self._hold(self._method().fit(self._sample(X, y, sample_weight), margin))
 
     @all_or_nothing
     def partial_fit(
@@ -186,15 +194,13 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         self
             The fitted estimator.
         """
-        known = self._classes_for(y, classes)
+        method, known = self._method(), self._classes_for(classes)
         sample = self._sample(X, y, sample_weight, known)
-        moments, margins = self._sums(sample, margin)
-        if hasattr(self, "moments_"):
+        moments, margins = method.moments(sample), method.margins(sample, margin)
+        if "moments_" in vars(self):
             moments, margins = _together((self.moments_, self._margins), (moments, margins))
         self.classes_, self.moments_, self._margins = known, moments, margins
-        if (moments.weight == 0).any():
-            return self  # not yet every class: the weights follow with the rows
-        return self._learn(moments, margins, known, sample.dtype, None)
+        return self._hold(method.learn(moments, sample.schema, None, margins)) if method.enough(moments) else self
 
     @all_or_nothing
     def merge(self, other: Self) -> Self:
@@ -212,7 +218,13 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         """
         self._merged(other)
         moments, margins = _together((self.moments_, self._margins), (other.moments_, other._margins))
-        return self._learn(moments, margins, self.classes_, self.coef_.dtype, None)
+        return self._hold(self._method().learn(moments, self._schema(), None, margins))
+
+    def _method(self) -> MinimumSquaredError:
+        return self._as(MinimumSquaredError)
+
+    def _dtype(self) -> Any:
+        return self.coef_.dtype
 
     # Prediction
 
@@ -265,30 +277,6 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
             "a logistic regression, or calibrate this model (sklearn.calibration.CalibratedClassifierCV)."
         )
 
-    @property
-    def certificate_(self) -> Any:
-        """How far rounding left the weights from the minimum of J = Σw ½‖z−t‖²/Σw + λ/2 ‖w‖²; a Certificate.
-
-        J − min J = ½‖∇J‖² in whitened coordinates, in which ``gradient_norm`` is measured.
-        """
-        check_is_fitted(self)
-        from discriminant.protocols import Certificate
-
-        parts = [(p.total / self.moments_.total, *p.optimality(self.targets_[:, j])) for p, _, j in self._problems]
-        objective = sum(share * J for share, J, _ in parts)
-        gap = sum(share * norm**2 / 2 for share, _, norm in parts)
-        ranks = {problem.whitened.rank for problem, _, _ in self._problems}
-        return Certificate(
-            status=f"Solved in closed form, rank {max(ranks)} of {self.moments_.n_features} columns.",
-            converged=gap <= 1e-9 * max(objective, 1e-9),
-            objective=objective,
-            bound=objective - gap,
-            gap=gap,
-            gradient_norm=max(norm for _, _, norm in parts),
-            passes=float(max(problem.whitened.passes for problem, _, _ in self._problems)),
-            condition=max(condition_number(problem.whitened) for problem, _, _ in self._problems),
-        )
-
     # Leave-one-out
 
     def leverages(self, X: Any) -> Array:
@@ -308,7 +296,7 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         if len(self._problems) > 1:
             raise ParameterError(f"The outputs of the coding {self.coding_.name!r} have leverages of their own.")
         problem = self._problems[0][0]
-        return map_rows(lambda design: problem.leverages(_dense(design.values)), rows)
+        return map_rows(lambda design: problem.leverages(design.dense()), rows)
 
     def loo_decision_function(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> Array:
         """The scores of each training row under the model learned without it: exact, by leverages, no refit.
@@ -379,12 +367,7 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         check_is_fitted(self)
         sample = self._sample(X, y, sample_weight, self.classes_)
         n = sample.blocks.n_rows
-        seen, given = self.moments_.total, float(n if sample.weight is None else sample.weight.sum())
-        if abs(seen - given) > 1e-6 * seen:
-            raise DataError(
-                f"Leave-one-out takes the rows that the model was fitted to: it saw a total weight of {seen:g}, and "
-                f"these rows have {given:g}."
-            )
+        require_rows_of_fit(self.moments_.total, sample.total)
         margins = row_margins(margin, n)
         out = np.empty((n, self.coding_.n_outputs))
 
@@ -392,7 +375,7 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
             rows = slice(block.start, block.start + block.rows)
             weight = np.ones(block.rows) if block.weight is None else block.weight
             codes = np.asarray(block.target, dtype=np.intp)
-            values = _dense(block.design.values)
+            values = block.design.dense()
             for problem, members, outputs in self._problems:
                 parts = problem.deleted(values, codes, weight * members[codes], margins[rows])
                 out[rows, outputs] = self._targeted(parts, codes, weight)[:, outputs]
@@ -414,65 +397,6 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         outputs = parts * own - (parts.sum(axis=1, keepdims=True) - parts) * rest
         return np.asarray(outputs[:, 1:] if len(self.classes_) == 2 else outputs)
 
-    # Learning
-
-    def _sums(self, sample: Sample, margin: Any) -> tuple[ClassMoments, MarginMoments | None]:
-        """Class moments, and those of the rows weighted by their margins where there are margins."""
-        K = len(sample.classes)
-        coding = class_coding(self.coding, K, np.ones(K), self.decoder)
-        moments = class_moments(sample.blocks, K, by_class=not coding.care.all())
-        self._require_finite(moments, sample.X, self._names())
-        if coding.decoder == "nearest" and (margin is not None or self.margin is not None):
-            raise ParameterError(
-                "A margin moves the targets, and the decoder 'nearest' decides by them: give one of both."
-            )
-        if margin is None:
-            return moments, None
-        if coding.decoder == "nearest":
-            raise ParameterError(
-                "Margins move the targets, and the decoder 'nearest' decides by them; give one of both."
-            )
-        found = row_margins(margin, sample.blocks.n_rows)
-        return moments, MarginMoments.of_rows(sample.X, sample.codes, K, found, sample.weight)
-
-    def _learn(
-        self,
-        moments: ClassMoments,
-        margins: MarginMoments | None,
-        classes: Array,
-        dtype: Any,
-        sample: Sample | None,
-    ) -> Self:
-        self._require_every_class(moments, classes)
-        coding = class_coding(self.coding, len(classes), moments.weight, self.decoder)
-        targets = coding.targets * class_margins(self.margin, classes)[:, None]
-        blocks = None if sample is None else sample.blocks
-        A = np.empty((1 + moments.n_features, coding.n_outputs))
-        problems: list[tuple[LeastSquares, Array, Array]] = []
-        patterns, which = np.unique(coding.care, axis=1, return_inverse=True)
-        for j, members in enumerate(patterns.T > 0):
-            outputs = np.flatnonzero(which.ravel() == j)
-            problem = least_squares(moments, alpha=float(self.alpha), blocks=blocks, margins=margins, members=members)
-            A[:, outputs] = problem.weights(targets[:, outputs])
-            problems.append((problem, members, outputs))
-        self._warn_of_rank([problem for problem, _, _ in problems])
-        if not self.alpha:
-            parts = [problem.whitened for problem, _, _ in problems]
-            warn_of_near_collinearity(parts, self._names(), "use a penalty (alpha)")
-        self.classes_, self.moments_, self._margins, self._problems = classes, moments, margins, problems
-        self.coding_, self.targets_ = coding, targets
-        self.discriminant_ = LinearDiscriminant(
-            A,
-            classes,
-            coding=needed_coding(coding),
-            feature_names=self._names(),
-            center=moments.origin,
-            basis=self._basis,
-        )
-        self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
-        self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)
-        return self
-
     @property
     def _counted(self) -> bool:
         return isinstance(self.coding, str) and self.coding.lower() == "fisher"
@@ -480,21 +404,6 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
     @property
     def _rule(self) -> Rule:
         return Rule(self.classes_, self.coding_.n_outputs, needed_coding(self.coding_))
-
-    def _warn_of_rank(self, problems: list[LeastSquares]) -> None:
-        """Name the columns that leave the weights undecided; a penalty decides them."""
-        found: set[int] = set()
-        for problem in problems:
-            if problem.null:
-                found |= {*problem.whitened.constant.tolist(), *problem.whitened.collinear.tolist()}
-        if found:
-            count = max(problem.null.slopes.shape[1] for problem in problems)
-            warn(
-                f"Variables are collinear: {count} linear combination(s) of {columns(sorted(found), self._names(), 8)} "
-                "are constant. Their weights come from the pseudo-inverse, the smallest that fit; predictions along "
-                "the data are not affected. A penalty (alpha) would decide them too.",
-                CollinearityWarning,
-            )
 
 
 def _together(
@@ -506,7 +415,3 @@ def _together(
         return moments, None
     a, b = (MarginMoments.of_ones(own) if margins is None else margins for own, margins in (first, second))
     return moments, a.merge(b)
-
-
-def _dense(values: Any) -> Array:
-    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)

@@ -8,7 +8,7 @@ its three solvers are accepted and give one answer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -16,13 +16,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from discriminant.data import map_rows, require_finite
 from discriminant.errors import ParameterError
 from discriminant.estimators.closed_summaries import GaussianInference
-from discriminant.estimators.covariances import SHRINKAGES, pooled_whitening, require_whole_moments
-from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores, whitening_residual
-from discriminant.estimators.inputs import (
-    Sample,
-    all_or_nothing,
-    require_fitted,
-)
+from discriminant.estimators.gaussian import Deletion, GaussianClassifier
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -36,15 +30,10 @@ from discriminant.estimators.parameters import (
     Among,
 )
 from discriminant.gaussian.leave_one_out import LinearDeletion
-from discriminant.gaussian.moments import ClassMoments, class_moments
-from discriminant.gaussian.weights import fisher_directions, linear_weights
-from discriminant.gaussian.whiten import Whitened
-from discriminant.gaussian.wide import is_wide
+from discriminant.gaussian.weights import Directions
+from discriminant.methods.gaussian import SHRINKAGES, Linear
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
-
-if TYPE_CHECKING:
-    from discriminant.optimize.choose import Choice
 
 
 class LinearDiscriminantAnalysis(
@@ -134,6 +123,11 @@ class LinearDiscriminantAnalysis(
     (0.98, 0.98)
     """
 
+    discriminant_: LinearDiscriminant
+    axes_: Directions
+    coef_: Array
+    _max_components: int
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [Among("auto", "svd", "lsqr", "eigen")],
         "shrinkage": [None, FRACTION, Among("auto", *SHRINKAGES)],
@@ -172,87 +166,8 @@ class LinearDiscriminantAnalysis(
         self.form = form
         self.basis = basis
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one pass over the rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        DataError
-            Where the rows cannot be learned from; the sentence names the column, class or row.
-        ParameterError
-            Where a parameter makes no sense; the sentence names it.
-        """
-        self._check_parameters()
-        sample = self._read(X, y, sample_weight)
-        diagonal = self.form != "full" or self._wide(sample)
-        moments = class_moments(sample.blocks, len(sample.classes), by_class=self._by_class, diagonal=diagonal)
-        self._require_finite(moments, sample.X, self._names())
-        return self._learn(moments, sample.classes, sample.dtype, sample)
-
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows; the result is that of one fit on all of them.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        classes : array-like of shape (K,) or None, default=None
-            All labels; needed on the first call only.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._check_parameters()
-        require_whole_moments(self)
-        known = self._classes_for(y, classes)
-        sample = self._read(X, y, sample_weight, known)
-        moments = class_moments(sample.blocks, len(known), by_class=self._by_class, diagonal=self.form != "full")
-        self._require_finite(moments, sample.X, self._names())
-        if hasattr(self, "moments_"):
-            moments = self.moments_.merge(moments)
-        self.classes_, self.moments_ = known, moments
-        if (moments.weight == 0).any() or moments.count.sum() <= len(known):
-            return self  # not yet every class: the weights follow with the rows
-        return self._learn(moments, known, sample.dtype, None)
-
-    @all_or_nothing
-    def merge(self, other: Self) -> Self:
-        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal.
-
-        Parameters
-        ----------
-        other : LinearDiscriminantAnalysis
-            Fitted, with the same parameters and columns.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        require_whole_moments(self)
-        return self._learn(self._merged(other), self.classes_, self.means_.dtype, None)
+    def _method(self) -> Linear:
+        return self._as(Linear)
 
     def transform(self, X: Any) -> Array:
         """Coordinates on the discriminant axes: within-class variance 1, overall mean 0.
@@ -277,9 +192,7 @@ class LinearDiscriminantAnalysis(
         start = -(axes.origin @ matrix) if self.solver == "eigen" else axes.centre[:count]
 
         def project(design: Any) -> Array:
-            values = design.values
-            values = values.toarray() if hasattr(values, "toarray") else values
-            return np.asarray((values - axes.origin) @ matrix - start)
+            return np.asarray((design.dense() - axes.origin) @ matrix - start)
 
         projected = map_rows(project, rows, matrix.shape[1])
         if not np.isfinite(projected).all():
@@ -346,100 +259,17 @@ class LinearDiscriminantAnalysis(
         return affine.apply(rule.posteriors, self._checked_rows(X), len(self.classes_), np.float64)
 
     def _odds(self) -> LinearDiscriminant:
-        require_fitted(self)
+        self._require_fitted()
         return self.discriminant_
-
-    # Learning
-
-    @property
-    def _by_class(self) -> bool:
-        return self.shrinkage in ("auto", *SHRINKAGES)
-
-    def _wide(self, sample: Sample) -> bool:
-        plain = self.shrinkage is None and self.covariance_estimator is None and self.covariance != "robust"
-        return plain and is_wide(sample.blocks.n_rows, sample.blocks.n_features)
-
-    def _way(self, sample: Sample) -> Choice:
-        from discriminant.optimize.choose import Choice
-
-        if self.form == "full" and self._wide(sample):
-            n, d = sample.blocks.n_rows, sample.blocks.n_features
-            return Choice("inner products", f"{d} columns and {n} rows: an n × n matrix stands for the covariance")
-        return super()._way(sample)
-
-    def _check_parameters(self) -> None:
-        """Refuse what does not go together."""
-        if self.solver == "svd" and self.shrinkage is not None:
-            raise NotImplementedError("shrinkage not supported with 'svd' solver; use solver='auto'.")
-        if self.solver == "svd" and self.covariance_estimator is not None:
-            raise ParameterError("covariance estimator is not supported with svd solver. Try another solver")
-        if self.covariance_estimator is not None and self.shrinkage is not None and self.shrinkage != 0:
-            raise ParameterError(
-                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
-            )
-        special = [self.shrinkage is not None, self.covariance_estimator is not None, self.covariance == "robust"]
-        if (self.form != "full" and any(special)) or sum(special[1:]) > 1 or (special[0] and special[2]):
-            raise ParameterError(
-                "form, shrinkage, covariance='robust' and covariance_estimator each say what Σ is; give one of them."
-            )
-
-    def _learn(self, moments: ClassMoments, classes: Array, dtype: Any, sample: Sample | None) -> Self:
-        priors = self._priors_from(moments, classes)
-        whitened, moments, covariance = pooled_whitening(self, moments, sample)
-        count = min(len(classes) - 1, moments.n_features)
-        if self.n_components is not None and self.n_components > count:
-            raise ParameterError(
-                "n_components cannot be larger than min(n_features, n_classes - 1). "
-                f"It is {self.n_components} and there are at most {count} discriminant axes."
-            )
-        self._max_components = count if self.n_components is None else self.n_components
-        self._set_weights(whitened, priors, classes, dtype)
-        self.moments_ = moments
-        wide = moments.diagonal and self.form == "full"  # then Σ is never formed
-        self._residual = float("nan") if wide else whitening_residual(whitened, covariance())
-        self.means_ = moments.class_means.astype(dtype, copy=False)
-        self.xbar_ = (moments.origin + moments.unit * (priors @ moments.means)).astype(dtype, copy=False)
-        self.rank_ = whitened.rank
-        if self.store_covariance or self.solver in ("lsqr", "eigen"):
-            self.covariance_ = covariance().astype(dtype, copy=False)
-        elif hasattr(self, "covariance_"):
-            del self.covariance_
-        return self
-
-    def _set_weights(self, whitened: Whitened, priors: Array, classes: Array, dtype: Any) -> None:
-        A = linear_weights(whitened, priors, centred=self.solver not in ("lsqr", "eigen"))
-        self.classes_, self.priors_, self._whitened = classes, priors, whitened
-        self.axes_ = fisher_directions(whitened, priors)
-        self._n_features_out = min(self._max_components, self.axes_.matrix.shape[1])
-        self.scalings_ = self.axes_.matrix.astype(dtype, copy=False)
-        self.explained_variance_ratio_ = self.axes_.shares[: self._max_components].astype(dtype, copy=False)
-        link = "softmax" if len(classes) > 2 else "sigmoid"
-        if len(classes) == 2:
-            A = A[:, 1:] - A[:, :1]
-        self.discriminant_ = LinearDiscriminant(
-            A, classes, feature_names=self._names(), center=whitened.origin, link=link, basis=self._basis
-        )
-        self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
-        self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)
 
     # Leave-one-out
 
-    def _deleted_scores(self, X: Any, y: Any, sample_weight: Any) -> Array:
-        if (
-            self.form != "full"
-            or self.shrinkage
-            or self.covariance == "robust"
-            or self.covariance_estimator is not None
-        ):
+    def _deletion(self) -> Deletion:
+        if not self._method().plain or self.shrinkage:
             raise ParameterError(
                 "The closed-form leave-one-out is exact for the plain covariance only; with shrinkage, a robust or a "
                 "restricted covariance use sklearn.model_selection.cross_val_predict with LeaveOneOut()."
             )
         lost = len(self.classes_) if self.covariance == "unbiased" else 0
-        deletion = LinearDeletion(
-            self._whitened,
-            self.moments_.weight,
-            self.moments_.total - lost,
-            None if self.priors is None else self.priors_,
-        )
-        return deleted_scores(self, deletion, X, y, sample_weight)
+        given = None if self.priors is None else self.priors_
+        return LinearDeletion(self._whitened, self.moments_.weight, self.moments_.total - lost, given)

@@ -25,7 +25,7 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inferential import Inferential
-from discriminant.estimators.inputs import all_or_nothing, read_sample
+from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.logistic_firth import fit_firth
 from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
 from discriminant.estimators.logistic_online import Online
@@ -451,7 +451,7 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         self, X: Any, y: Any, sample_weight: Any, offset: Any, strength: Strength
     ) -> tuple[LogisticProblem, Array, Any, Array | None]:
         if not is_table(y):
-            sample = read_sample(self, X, y, sample_weight)
+            sample = self._read_sample(X, y, sample_weight)
             blocks, classes, dtype = sample.blocks, sample.classes, sample.dtype
             counts = None if self.class_weight is None else sample.counts  # of files: a look at all labels
         else:

@@ -8,7 +8,6 @@ import numpy as np
 
 from discriminant.data.sources import require_memory
 from discriminant.errors import ParameterError
-from discriminant.estimators.inputs import read_sample
 from discriminant.inference.firth import firth
 from discriminant.optimize.history import History
 from discriminant.protocols import Certificate
@@ -18,7 +17,7 @@ def fit_firth(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """Maximise ℓ + ½ ln|I| and keep the weights in the estimator; C and l1_ratio take no part."""
     if not estimator.fit_intercept or estimator.class_weight is not None:
         raise ParameterError("penalty='jeffreys' is for fits with an intercept and without class_weight.")
-    sample = read_sample(estimator, X, y, sample_weight)
+    sample = estimator._read_sample(X, y, sample_weight)
     require_memory(sample.blocks, "penalty='jeffreys'")
     K = len(sample.classes)
     model, theta, look = firth(sample.blocks, K)

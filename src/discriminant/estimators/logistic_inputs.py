@@ -9,7 +9,6 @@ import numpy as np
 from discriminant.data import ArrayBlocks, as_rows, is_frame, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.errors import DataError, ParameterError, classes_are
-from discriminant.estimators.inputs import read_rows
 from discriminant.protocols import Array
 
 
@@ -31,7 +30,7 @@ def weigh(blocks: ArrayBlocks, factors: Array) -> ArrayBlocks:
 
 def read_soft(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[ArrayBlocks, Array, Any, Array]:
     """Rows with class probabilities (n, K); a frame's column names are the classes."""
-    rows = as_rows(read_rows(estimator, X, reset=True))
+    rows = as_rows(estimator._read_rows(X, reset=True))
     classes = np.array(list(y.columns)) if is_frame(y) else np.arange(np.shape(y)[1])
     t = np.asarray(y, dtype=np.float64)
     if len(t) != rows.shape[0]:

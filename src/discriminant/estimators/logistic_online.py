@@ -11,7 +11,7 @@ from discriminant.data import require_finite
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.estimators.coded import is_coded
 from discriminant.estimators.compiled import Compiled
-from discriminant.estimators.inputs import all_or_nothing, read_sample
+from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.logistic_inputs import weigh
 from discriminant.estimators.logistic_parameters import check_parameters, class_weights
 from discriminant.objective import logistic_objective
@@ -68,7 +68,7 @@ def learn_more(estimator: Any, X: Any, y: Any, classes: Any, sample_weight: Any)
     if known is not None and classes is not None and not np.array_equal(np.unique(classes), estimator.classes_):
         raise DataError(f"classes differ from those of the first call, {names(list(estimator.classes_))}.")
     labels = estimator.classes_ if known is not None or classes is None else np.unique(np.asarray(classes))
-    sample = read_sample(estimator, X, y, sample_weight, labels)
+    sample = estimator._read_sample(X, y, sample_weight, labels)
     q = 1 if len(labels) == 2 else len(labels)
     if (sample.blocks.n_features + 1) * q > EXACT_SIZE:
         raise ParameterError(

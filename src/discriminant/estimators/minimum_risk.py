@@ -33,7 +33,7 @@ from discriminant.decision import (
 )
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.estimators.compiled import Compiled
-from discriminant.estimators.inputs import all_or_nothing, require_fitted
+from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import LABEL, PRIORS, Number
 from discriminant.model import label_array
 from discriminant.protocols import Array
@@ -183,7 +183,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
     @property
     def certificate_(self) -> Any:
         """What is known of the fit of the classifier whose probabilities are used."""
-        require_fitted(self)
+        self._require_fitted()
         last = self.estimator_[-1] if isinstance(self.estimator_, Pipeline) else self.estimator_
         return last.certificate_
 
@@ -202,7 +202,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         Contributions
             An array of contributions with names.
         """
-        require_fitted(self)
+        self._require_fitted()
         return self.estimator_.explain(X, reference)
 
     def predict(self, X: Any) -> Array:
@@ -218,7 +218,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         ndarray of shape (n,)
             An act of ``actions_`` for each row.
         """
-        require_fitted(self)
+        self._require_fitted()
         return np.asarray(self.actions_[self._codes(X)])
 
     def predict_proba(self, X: Any) -> Array:
@@ -234,7 +234,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         ndarray of shape (n, K)
             Probabilities that sum to one in each row, in the order of ``classes_``.
         """
-        require_fitted(self)
+        self._require_fitted()
         if self.priors is None:
             return np.asarray(self.estimator_.predict_proba(X))
         return np.asarray(np.exp(self.predict_log_proba(X)))
@@ -252,7 +252,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         ndarray of shape (n, K)
             Logarithms of probabilities, in the order of ``classes_``.
         """
-        require_fitted(self)
+        self._require_fitted()
         if hasattr(self.estimator_, "predict_log_proba"):
             values = np.asarray(self.estimator_.predict_log_proba(X))
         else:
@@ -323,7 +323,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         return bayes_actions(posteriors, None if self.costs is None and self.reject_cost is None else self.costs_)
 
     def _truth(self, y: Any) -> Array:
-        require_fitted(self)
+        self._require_fitted()
         return Rule(self.classes_, len(self.classes_)).encode(y)
 
     def _base(self) -> Any:

@@ -1,4 +1,4 @@
-"""What the classifiers learned from class moments share: input, learning in parts, merging, priors.
+"""What the classifiers learned from class moments share: input, learning in parts, merging.
 
 Moments add, so that a model learned from half of the rows and one learned from the other half make the model of all.
 With a basis they are the moments of φ(x), and all else is the same.
@@ -6,23 +6,23 @@ With a basis they are the moments of φ(x), and all else is the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.data import require_finite
+from discriminant.data import as_rows
 from discriminant.data.sources import find_source
-from discriminant.decision.priors import check_priors
-from discriminant.errors import DataError, MismatchError, classes_are, names
-from discriminant.estimators.compiled import TRUSTED, Compiled
+from discriminant.errors import DataError, MismatchError, names
+from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.features import FeatureMap, fit_features
-from discriminant.estimators.inputs import Sample, read_labels, read_rows, read_sample, require_fitted
+from discriminant.estimators.inputs import all_or_nothing, read_labels
 from discriminant.estimators.parameters import require_valid
 from discriminant.gaussian.moments import ClassMoments
-from discriminant.protocols import Array
+from discriminant.methods.fit import Fit, Sample, Schema, make_sample
+from discriminant.methods.moments import MomentMethod
+from discriminant.protocols import Array, Certificate
 
 if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does not use
     from discriminant.optimize.choose import Choice
@@ -43,8 +43,8 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
         return tags
 
     def _checked_rows(self, X: Any) -> Any:
-        require_fitted(self)
-        return read_rows(self, X, reset=False)
+        self._require_fitted()
+        return self._read_rows(X, reset=False)
 
     # What a fit by steps has too
 
@@ -61,6 +61,12 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
 
         check_is_fitted(self, "moments_")
         return History()
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is proved of a closed form: it needs no iterations, and what arithmetic left is told."""
+        check_is_fitted(self)
+        return self._method().certify(vars(self))
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method ``fit`` would use on these data, and why.
@@ -82,16 +88,105 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
         require_valid(self)
         before = dict(self.__dict__)
         try:
-            return self._way(self._sample(X, y, sample_weight))
+            return self._method().plan(self._sample(X, y, sample_weight))
         finally:
             self.__dict__.clear()
             self.__dict__.update(before)
 
-    def _way(self, sample: Sample) -> Choice:
-        from discriminant.optimize.choose import Choice
+    # Learning
 
-        n, d = sample.blocks.n_rows, sample.blocks.n_features
-        return Choice("moments", f"{n} rows and {d} columns: class sums in one pass, and a closed form of them")
+    def _method(self) -> MomentMethod:
+        """The method with the parameters as they stand."""
+        raise NotImplementedError(f"{type(self).__name__} must name its method.")
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from one pass over the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,), default=None
+            The labels; None where the source holds them.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        DataError
+            Where the rows cannot be learned from; the sentence names the column, class or row.
+        ParameterError
+            Where a parameter makes no sense; the sentence names it.
+        """
+        self._method().check()  # before the rows are read
+        return self._hold(self._fitted(self._sample(X, y, sample_weight)))
+
+    def _fitted(self, sample: Sample) -> Fit:
+        return self._method().fit(sample)
+
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows; the result is that of one fit on all of them.
+
+        Until every class has enough rows, nothing can be predicted.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        classes : array-like of shape (K,) or None, default=None
+            All labels; needed on the first call only.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        method = self._method()
+        method.check()
+        method.require_whole_moments()
+        known = self._classes_for(classes)
+        sample = self._sample(X, y, sample_weight, known)
+        moments = method.moments(sample, in_parts=True)
+        if "moments_" in vars(self):
+            moments = self.moments_.merge(moments)
+        self.classes_, self.moments_ = known, moments
+        return self._hold(method.learn(moments, sample.schema)) if method.enough(moments) else self
+
+    @all_or_nothing
+    def merge(self, other: Self) -> Self:
+        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal.
+
+        Parameters
+        ----------
+        other : LinearDiscriminantAnalysis
+            Fitted, with the same parameters and columns.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        method = self._method()
+        method.require_whole_moments()
+        return self._hold(method.learn(self._merged(other), self._schema()))
+
+    def _schema(self) -> Schema:
+        """What is known of the rows of the fit."""
+        return Schema(self.classes_, self._dtype(), self._names(), self._basis)
+
+    def _dtype(self) -> Any:
+        return vars(self)["means_"].dtype
 
     # Rows, as they are or as features of a basis
 
@@ -99,19 +194,18 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
         """Training rows in blocks; with a basis φ(x), where φ learns from the first rows that come."""
         if self.basis is None:
             self.__dict__.pop("_features", None)
-            return read_sample(self, X, y, sample_weight, classes)
+            return self._read_sample(X, y, sample_weight, classes)
         if find_source(X) is not None or y is None:
             wanted = "labels y" if y is None else "rows in memory; write φ(x) to the file, or fit a sample"
             raise MismatchError(f"{type(self).__name__} with a basis takes {wanted}.")
-        given = read_rows(self, X, reset=classes is None or not hasattr(self, "n_features_in_"))
+        given = self._read_rows(X, reset=classes is None or "n_features_in_" not in vars(self))
+        labels = read_labels(y, given.shape[0])
         if classes is None or self._features is None:
-            self._features = fit_features(self.basis, given, read_labels(y, given.shape[0]))
-        assert self._features is not None
-        token = TRUSTED.set(True)  # the columns of X were checked; those of φ(x) are others
-        try:
-            return read_sample(self, self._features.training_rows(given), y, sample_weight, classes)
-        finally:
-            TRUSTED.reset(token)
+            self._features = fit_features(self.basis, given, labels)
+        if self._features is None:
+            return self._read_sample(X, y, sample_weight, classes)
+        rows = as_rows(self._features.training_rows(given))
+        return make_sample(rows, labels, sample_weight, classes=classes, names=self._names(), basis=self._basis)
 
     def _mapped(self, rows: Any) -> Any:
         """φ of checked rows, a block at a time."""
@@ -123,18 +217,9 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
         features = self._features
         return features if features is None or features.columns is not None else features.basis
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
-        sample = self._sample(X, y, sample_weight, classes)
-        if classes is None and sample.blocks.n_rows <= len(sample.classes):
-            raise DataError(
-                "The number of samples must be more than the number of classes. "
-                f"There are {sample.blocks.n_rows} rows and {len(sample.classes)} classes."
-            )
-        return sample
-
-    def _classes_for(self, y: Any, classes: Any) -> Array:
+    def _classes_for(self, classes: Any) -> Array:
         """The classes of a ``partial_fit``: those of the first call, known ever after."""
-        if hasattr(self, "moments_"):
+        if "moments_" in vars(self):
             if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
                 raise DataError(f"classes differ from those of the first call, {names(list(self.classes_))}.")
             return self.classes_
@@ -142,35 +227,9 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
             raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
         return np.unique(np.asarray(classes))
 
-    def _require_finite(self, moments: ClassMoments, X: Any, feature_names: Sequence[str] | None) -> None:
-        """Sums that are not finite: name the column; large numbers that overflow are not the user's fault."""
-        if not (np.isfinite(moments.means).all() and np.isfinite(moments.scatter).all()):
-            require_finite(X, feature_names, estimator=type(self).__name__)
-            raise DataError("The squares of X overflow even after scaling: values above 1e300. Rescale the columns.")
-
     def _names(self) -> list[str] | None:
-        if self._features is not None:
-            return self._features.names()
-        found = getattr(self, "feature_names_in_", None)
-        return None if found is None else [str(name) for name in found]
-
-    def _require_every_class(self, moments: ClassMoments, classes: Array) -> None:
-        if moments.total > 0 and (moments.weight == 0).any():
-            empty = classes[moments.weight == 0]
-            raise DataError(
-                f"{classes_are(list(empty), 'has', 'have')} no rows with a positive weight, from which to learn."
-            )
-
-    def _priors_from(self, moments: ClassMoments, classes: Array) -> Array:
-        """The estimator's ``priors``, or the class frequencies where it has none."""
-        self._require_every_class(moments, classes)
-        given = getattr(self, "priors", None)
-        if given is None:
-            return moments.weight / moments.total
-        priors = check_priors(given, classes)
-        if (priors == 0).any():
-            raise DataError(f"The prior of class {names(list(classes[priors == 0]))} is 0; leave its rows out instead.")
-        return priors
+        """The names of the features: of the columns of X, or of φ(x)."""
+        return self._column_names() if self._features is None else self._features.names()
 
     def _merged(self, other: Any) -> ClassMoments:
         for model in (self, other):

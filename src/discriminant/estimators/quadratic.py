@@ -8,16 +8,12 @@ constant or collinear column, is dropped; what one class lacks is lent to it by 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.data import map_rows, require_finite
-from discriminant.errors import DataError, ParameterError
-from discriminant.estimators.class_covariances import class_whitening
-from discriminant.estimators.covariances import SHRINKAGES, require_whole_moments
-from discriminant.estimators.gaussian import GaussianClassifier, deleted_scores, whitening_residual
-from discriminant.estimators.inputs import Sample, all_or_nothing
+from discriminant.errors import ParameterError
+from discriminant.estimators.gaussian import Deletion, GaussianClassifier
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -30,11 +26,11 @@ from discriminant.estimators.parameters import (
     Among,
 )
 from discriminant.gaussian.leave_one_out import QuadraticDeletion
-from discriminant.gaussian.moments import ClassMoments, class_moments
-from discriminant.gaussian.weights import quadratic_scores
+from discriminant.gaussian.quadratic import QuadraticDiscriminant
+from discriminant.gaussian.weights import QuadraticScores
+from discriminant.methods.gaussian import SHRINKAGES
+from discriminant.methods.quadratic import Quadratic
 from discriminant.protocols import Array
-
-SMALL = 10_000  # values of X
 
 
 class QuadraticDiscriminantAnalysis(GaussianClassifier):
@@ -111,6 +107,9 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     (0.98, 0.973)
     """
 
+    _covariances: list[Array]
+    _scores: QuadraticScores
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [Among("auto", "svd", "eigen")],
         "shrinkage": [None, FRACTION, Among("auto", *SHRINKAGES)],
@@ -152,86 +151,8 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         self.form = form
         self.basis = basis
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one pass over the rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        DataError
-            Where the rows cannot be learned from; the sentence names the column, class or row.
-        ParameterError
-            Where a parameter makes no sense; the sentence names it.
-        """
-        self._check_parameters()
-        sample = self._read(X, y, sample_weight)
-        moments = self._moments(sample, len(sample.classes))
-        return self._learn(moments, sample.classes, sample.dtype, sample)
-
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows; the result is that of one fit on all of them.
-
-        Until every class has enough rows for a covariance, nothing can be predicted.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        classes : array-like of shape (K,) or None, default=None
-            All labels; needed on the first call only.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._check_parameters()
-        require_whole_moments(self)
-        known = self._classes_for(y, classes)
-        sample = self._read(X, y, sample_weight, known)
-        moments = self._moments(sample, len(known))
-        if hasattr(self, "moments_"):
-            moments = self.moments_.merge(moments)
-        self.classes_, self.moments_ = known, moments
-        if (moments.count <= (1 if self.form != "full" or self._regularised else moments.n_features)).any():
-            return self
-        return self._learn(moments, known, sample.dtype, None)
-
-    @all_or_nothing
-    def merge(self, other: Self) -> Self:
-        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal.
-
-        Parameters
-        ----------
-        other : QuadraticDiscriminantAnalysis
-            Fitted, with the same parameters and columns.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        require_whole_moments(self)
-        return self._learn(self._merged(other), self.classes_, self.means_.dtype, None)
+    def _method(self) -> Quadratic:
+        return self._as(Quadratic)
 
     @property
     def rotations_(self) -> list[Array]:
@@ -244,7 +165,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         return [values for values, _ in self._eigen()]
 
     def _eigen(self) -> list[tuple[Array, Array]]:
-        if not hasattr(self, "_covariances"):
+        if "_covariances" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet; call fit first.")
         parts = [np.linalg.eigh(covariance) for covariance in self._covariances]
         return [(values[::-1], vectors[:, ::-1]) for values, vectors in parts]
@@ -284,80 +205,18 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         )
 
     def _joint_log_likelihood(self, rows: Any) -> Array:
-        def score(design: Any) -> Array:
-            values = design.values
-            return self._scores(values.toarray() if hasattr(values, "toarray") else values)
-
-        rows = self._mapped(rows)
-        with np.errstate(invalid="ignore", over="ignore"):
-            if isinstance(rows, np.ndarray) and rows.size <= SMALL and rows.dtype == np.float64:
-                scores = self._scores(rows)  # a few rows: the walk over blocks costs more than the arithmetic
-            else:
-                scores = map_rows(score, rows, len(self.classes_))
-        if not np.isfinite(scores).all():
-            require_finite(rows, self._names(), estimator=type(self).__name__)
-            raise DataError("The scores of some rows are infinite although X is not: its values are too large.")
-        return scores
-
-    # Learning
-
-    @property
-    def _regularised(self) -> bool:
-        return bool(self.shrinkage or self.reg_param or self.pooling)
-
-    def _check_parameters(self) -> None:
-        """Refuse what does not go together."""
-        if self.solver == "svd" and self.shrinkage is not None:
-            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
-        if self.solver == "svd" and self.covariance_estimator is not None:
-            raise ParameterError(
-                "covariance_estimator is not supported with solver='svd'. Try solver='eigen' or 'auto' instead."
-            )
-        if self.covariance_estimator is not None and self.shrinkage is not None and self.shrinkage != 0:
-            raise ParameterError(
-                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
-            )
-        if isinstance(self.shrinkage, str) and self.pooling:
-            raise ParameterError(
-                f"shrinkage={self.shrinkage!r} is estimated for the covariance of one class, and "
-                f"pooling={self.pooling:g} mixes those of all; give shrinkage as a number, or leave pooling at 0."
-            )
-        guest = self.covariance_estimator is not None or self.covariance == "robust"
-        if ((self.form != "full" or guest) and self._regularised) or (self.form != "full" and guest):
-            raise ParameterError(
-                "form, covariance='robust' and covariance_estimator each say what Σ_k is and cannot be combined with "
-                "each other, nor with shrinkage, pooling or reg_param."
-            )
-
-    def _moments(self, sample: Sample, n_classes: int) -> ClassMoments:
-        moments = class_moments(sample.blocks, n_classes, by_class=True, diagonal=self.form != "full")
-        self._require_finite(moments, sample.X, self._names())
-        return moments
-
-    def _learn(self, moments: ClassMoments, classes: Array, dtype: Any, sample: Sample | None) -> Self:
-        priors = self._priors_from(moments, classes)
-        whitened, means, covariances = class_whitening(self, moments, classes, sample)
-        self.classes_, self.priors_, self.moments_ = classes, priors, moments
-        self._whitened, self._covariances = whitened, covariances
-        self._scores = quadratic_scores(whitened, priors)
-        self._residual = max(whitening_residual(one, C) for one, C in zip(whitened, covariances, strict=True))
-        self.means_ = means.astype(dtype, copy=False)
-        if self.store_covariance:
-            self.covariance_ = [covariance.astype(dtype, copy=False) for covariance in covariances]
-        elif hasattr(self, "covariance_"):
-            del self.covariance_
-        return self
+        found = QuadraticDiscriminant(self._scores, self.classes_, self._names(), type(self).__name__)
+        return found.scores(self._mapped(rows))
 
     # Leave-one-out
 
-    def _deleted_scores(self, X: Any, y: Any, sample_weight: Any) -> Array:
-        plain = self.form == "full" and self.covariance != "robust" and self.covariance_estimator is None
-        if not plain or self._regularised:
+    def _deletion(self) -> Deletion:
+        method = self._method()
+        if not method.plain or method.regularised:
             raise ParameterError(
                 "The closed-form leave-one-out is exact for plain covariances only; with shrinkage, pooling, a robust "
                 "or a restricted covariance use sklearn.model_selection.cross_val_predict with LeaveOneOut()."
             )
         given = None if self.priors is None else self.priors_
         lost = 1.0 if self.covariance == "unbiased" else 0.0
-        deletion = QuadraticDeletion(self._whitened, self.moments_.weight, lost, given, self.classes_)
-        return deleted_scores(self, deletion, X, y, sample_weight)
+        return QuadraticDeletion(self._whitened, self.moments_.weight, lost, given, self.classes_)

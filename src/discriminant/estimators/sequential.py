@@ -20,7 +20,7 @@ from discriminant.data.rows import is_sparse
 from discriminant.errors import DataError, ParameterError, counted, names
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task, too_long
 from discriminant.estimators.features import fit_features
-from discriminant.estimators.inputs import all_or_nothing, read_sample
+from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import Power, SequentialSolution, make_schedule
@@ -181,7 +181,7 @@ class SequentialClassifier(DiscriminativeClassifier):
                 f"class_weight '{given}' is not supported for partial_fit, which does not see all rows at once; "
                 "give the weights as a dictionary."
             )
-        sample = read_sample(self, X, y, sample_weight, labels)
+        sample = self._read_sample(X, y, sample_weight, labels)
         factors = class_weights(given, labels, np.ones(len(labels)))
         weight = sample.weight
         if factors is not None:

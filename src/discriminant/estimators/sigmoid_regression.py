@@ -22,7 +22,6 @@ from discriminant.data.check import check_weights
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
 from discriminant.estimators.general import starting_weights
-from discriminant.estimators.inputs import read_rows
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -269,7 +268,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         self._multilabel = len(shape) == 2 and shape[1] > 1
         if not self._multilabel:
             return super()._read(X, y, sample_weight, classes)
-        given = read_rows(self, X, reset=True)
+        given = self._read_rows(X, reset=True)
         targets = np.asarray(y)
         if type_of_target(targets) != "multilabel-indicator" or not np.isin(targets, (0, 1)).all():
             raise DataError(

@@ -24,7 +24,7 @@ from discriminant.decision.rule import largest
 from discriminant.errors import DataError, ParameterError, warn
 from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
 from discriminant.estimators.deciding import Deciding
-from discriminant.estimators.inputs import Sample, all_or_nothing, read_rows, read_sample
+from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.estimators.parameters import (
     BASIS,
@@ -41,6 +41,7 @@ from discriminant.estimators.parameters import (
 from discriminant.estimators.parts import CODING
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.estimators.svc_fits import OneFit, lasso_fit, machine_fit, ridge_fit
+from discriminant.methods.fit import Sample
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
@@ -217,7 +218,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
             fit_coded(self, X, y, sample_weight, "hinge", {"multi_class": "crammer_singer"})
             return self
         self.__dict__.pop("coding_", None)
-        sample = read_sample(self, X, y, sample_weight)
+        sample = self._read_sample(X, y, sample_weight)
         require_memory(sample.blocks, type(self).__name__)
         require_few_classes(type(self).__name__, len(sample.codes), len(sample.classes))
         counts = count_classes(sample.codes, len(sample.classes), sample.weight)
@@ -260,8 +261,8 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
             return Choice(
                 "coordinate descent on a working set", "few weights differ from zero, and only these are moved"
             )
-        rows = read_sample(clone(self), X, y, sample_weight).blocks.rows  # a clone: reading notes the columns
-        return choose_margin(*rows.shape, isinstance(rows, SparseRows), self.loss == "squared_hinge")
+        rows = clone(self)._read_sample(X, y, sample_weight).blocks.rows  # a clone: reading notes the columns
+        return choose_margin(rows.shape[0], rows.shape[1], isinstance(rows, SparseRows), self.loss == "squared_hinge")
 
     def _fits(self, X: Any, codes: Array, K: int, cost: Array) -> tuple[Array, list[OneFit]]:
         """Weights (1+d, q) and what is known of each fit."""
@@ -331,7 +332,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         if "coding_" in vars(self):
             return super().decision_function(X)
         check_is_fitted(self)
-        X = read_rows(self, X, reset=False)
+        X = self._read_rows(X, reset=False)
         coef = self.coef_
         A = np.vstack([np.broadcast_to(self.intercept_, coef.shape[0]), _dense(coef).T])
         z = LinearDiscriminant(A, self.classes_, feature_names=self._names()).scores(X)

@@ -28,7 +28,7 @@ import numpy as np
 
 import discriminant
 from discriminant.errors import DataError, names
-from discriminant.io.stand_in import StandIn
+from discriminant.methods import HOMES, Fit, method_of
 from discriminant.protocols import Array
 
 FOLDERS = ("bases", "codings", "criteria", "decision", "gaussian", "geometry", "inference", "optimize", "penalties")
@@ -141,8 +141,9 @@ class Encoder:
         name = f"{kind.__module__.removeprefix('discriminant.')}.{kind.__name__}"
         if is_estimator(value):
             return self.estimator(value, where)
-        if isinstance(value, StandIn):
-            return {"$": "estimator", "class": value.estimator, **self._encoded(value.parameters, value.state, where)}
+        if isinstance(value, Fit):
+            state = {"n_features_in_": value.n_features, **value.state}
+            return {"$": "estimator", "class": value.method.estimator, **self._encoded(value.parameters, state, where)}
         if object_named(name) is not kind or isinstance(value, enum.Enum):
             raise DataError(
                 f"{where} is a {kind.__module__}.{kind.__name__}, which a model file cannot hold: only this package's "
@@ -189,9 +190,10 @@ def _texts(value: Array) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Decoder:
-    """JSON back to objects."""
+    """JSON back to objects; ``as_fits``: estimators as the fits inside them, where a fit answers as they do."""
 
     arrays: dict[str, Array]
+    as_fits: bool = False
 
     def decode(self, node: Any, depth: int = 0) -> Any:
         if depth > DEEPEST:
@@ -269,10 +271,26 @@ class Decoder:
         return made
 
     def _estimator(self, node: dict[str, Any], depth: int) -> Any:
+        fit = self._fit(str(node["class"]), node, depth) if self.as_fits else None
+        if fit is not None:
+            return fit
         kind = estimator_named(str(node["class"]))
         if kind is None:
             raise DataError(f"The model file holds a {str(node['class'])[:60]!r}, which this package does not have.")
         return self._assemble(kind, node, depth)
+
+    def _fit(self, name: str, node: dict[str, Any], depth: int) -> Fit | None:
+        """The fit in an estimator's node, or None where the estimator itself must answer."""
+        if name not in HOMES or node["parameters"].get("basis") is not None:
+            return None
+        state = {key: self.decode(item, depth) for key, item in node["state"].items()}
+        given = {key: self.decode(item, depth) for key, item in node["parameters"].items()}
+        kind = method_of(name)
+        if not given.keys() <= {one.name for one in dataclasses.fields(kind)}:
+            return None
+        method = kind(**given)
+        discriminant = method.discriminant(state)
+        return None if discriminant is None else Fit(method, discriminant, state)
 
     def _assemble(self, kind: Any, node: dict[str, Any], depth: int) -> Any:
         parameters = {key: self.decode(item, depth) for key, item in node["parameters"].items()}

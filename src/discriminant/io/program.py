@@ -24,7 +24,9 @@ from discriminant.data.roles import OUT
 from discriminant.decision.posteriors import log_sigmoid, logsumexp, sigmoid
 from discriminant.decision.rule import Rule
 from discriminant.errors import DataError
+from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.io.table_model import TableModel
+from discriminant.methods import Fit
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
@@ -117,21 +119,19 @@ def program(model: Any) -> Program:
         columns = tuple(rule for rule in model.preprocess.rules if rule.role != OUT)
         found = replace(program(model.model), features=tuple(model.feature_names), columns=columns)
         return found if model.costs is None else replace(found, costs=model.costs, actions=found.classes)
+    if isinstance(model, Fit):
+        return program(model.discriminant)
     if isinstance(model, LinearDiscriminant):
         return _linear(model, "This discriminant")
+    if isinstance(model, QuadraticDiscriminant):
+        return _quadratic(model, tuple(f"x{j}" for j in range(model.n_features)))
     if kind == "MinimumRiskClassifier" and hasattr(model, "estimator_"):
         return _minimum_risk(model)
     if not hasattr(model, "classes_"):
         raise DataError(f"This {kind} is not fitted yet, or is no model of this package: there is nothing to export.")
     if kind == "QuadraticDiscriminantAnalysis" and model._features is None:
-        scores = model._scores
-        d = scores.matrices.shape[1]
-        K = len(model.classes_)
-        parts = (scores.matrices, scores.means, scores.constants)
-        return Program(
-            _names(model, d), model.classes_.tolist(), scores.origin, None, parts, "linear", (np.eye(K), np.zeros(K)),
-            "softmax",
-        )  # fmt: skip
+        curved = QuadraticDiscriminant(model._scores, model.classes_)
+        return _quadratic(curved, _names(model, curved.n_features))
     if not hasattr(model, "discriminant_"):
         raise DataError(f"A {kind} has no discriminant that could be exported.")
     found = _linear(_with_its_link(model, kind), f"This {kind}")
@@ -154,6 +154,12 @@ def _with_its_link(model: Any, kind: str) -> LinearDiscriminant:
 def _names(model: Any, d: int) -> tuple[str, ...]:
     found = getattr(model, "feature_names_in_", None)
     return tuple(f"x{j}" for j in range(d)) if found is None else tuple(str(name) for name in found)
+
+
+def _quadratic(model: QuadraticDiscriminant, features: tuple[str, ...]) -> Program:
+    scores, K = model.quadratic, len(model.classes)
+    parts, decode = (scores.matrices, scores.means, scores.constants), (np.eye(K), np.zeros(K))
+    return Program(features, model.classes.tolist(), scores.origin, None, parts, "linear", decode, model.link)
 
 
 def _linear(model: LinearDiscriminant, who: str) -> Program:

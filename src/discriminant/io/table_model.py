@@ -15,6 +15,8 @@ import numpy as np
 from discriminant.data.files import read_frame, read_table
 from discriminant.data.preprocess import Preprocess
 from discriminant.data.tables import Table
+from discriminant.methods import Fit
+from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
 
@@ -25,7 +27,7 @@ class TableModel:
     Parameters
     ----------
     preprocess : Preprocess
-    model : a fitted estimator, or a ``LinearDiscriminant``
+    model : a fitted estimator, the fit of a method, or a ``LinearDiscriminant``
     target : the name of the label's column
     method : what the command line calls the method
     facts : plain values that are worth remembering of the fit: rows, errors, certificate …
@@ -54,8 +56,7 @@ class TableModel:
 
     @property
     def classes_(self) -> Array:
-        found = getattr(self.model, "classes_", None)
-        return np.asarray(self.model.classes if found is None else found)
+        return classes_of(self.model)
 
     @property
     def feature_names(self) -> list[str]:
@@ -65,7 +66,7 @@ class TableModel:
     @property
     def discriminant_(self) -> Any:
         """The linear discriminant inside, or None where there is none."""
-        return getattr(self.model, "discriminant_", self.model if hasattr(self.model, "class_weights") else None)
+        return self.model if isinstance(self.model, LinearDiscriminant) else getattr(self.model, "discriminant_", None)
 
     def read(self, source: str | os.PathLike[str]) -> Table:
         """A file's table, its categories and labels kept as text as they were at the fit."""
@@ -81,6 +82,10 @@ class TableModel:
             return np.asarray(self.model.predict(X))
         risks = np.asarray(self.model.predict_proba(X)) @ self.costs.T
         return np.asarray(self.classes_[risks.argmin(axis=1)])
+
+    def chances(self, X: Any) -> Array | None:
+        """P(C_k|x), (n, K), for the rows of such a matrix; None where the model gives none."""
+        return posteriors(self.model, X)
 
     def predict(self, table: Any) -> Array:
         """The class of each row."""
@@ -103,6 +108,20 @@ class TableModel:
         by_text = {str(label): label for label in classes.tolist()}
         plain = [_plain(label) for label in found.tolist()]
         return np.array([by_text.get(label, label) for label in plain], dtype=object), rows
+
+
+def classes_of(model: Any) -> Array:
+    """The labels that a fit, a discriminant or an estimator knows."""
+    return np.asarray(model.classes if isinstance(model, Fit | LinearDiscriminant) else model.classes_)
+
+
+def posteriors(model: Any, X: Any) -> Array | None:
+    """P(C_k|x), (n, K); None where the model gives none."""
+    bare = model.discriminant if isinstance(model, Fit) else model
+    if isinstance(model, Fit | LinearDiscriminant) and bare.link is None:
+        return None
+    method = getattr(model, "predict_proba", None)
+    return None if method is None else np.asarray(method(X))
 
 
 def _plain(label: Any) -> str:

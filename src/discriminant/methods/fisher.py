@@ -1,0 +1,151 @@
+"""Fisher's discriminant: the directions along which the classes lie furthest apart for their spread.
+
+two classes    w ∝ S_W⁻¹ (m_1 − m_0),  decide for class 1 where w·x exceeds a threshold
+K classes      the leading eigenvectors of S_W⁻¹ S_B, at most K − 1;  decide for the nearest mean on those axes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discriminant.errors import ParameterError
+from discriminant.gaussian.moments import ClassMoments, class_moments
+from discriminant.gaussian.projection import (
+    Projection,
+    fisher_projection,
+    mean_projection,
+    nearest_mean_weights,
+    projected_variances,
+    two_class_threshold,
+    two_class_weights,
+)
+from discriminant.gaussian.whiten import whiten_moments
+from discriminant.geometry.affine import AffineMap
+from discriminant.methods.fit import Fit, Note, Sample, Schema
+from discriminant.methods.moments import (
+    MomentMethod,
+    cast,
+    class_priors,
+    condition_number,
+    near_collinearity_notes,
+    rank_notes,
+    reread,
+)
+from discriminant.model import LinearDiscriminant
+from discriminant.protocols import Array, Certificate
+
+
+@dataclass(frozen=True)
+class Fisher(MomentMethod):
+    """A projection and a decision on it; the parameters are those of ``FisherDiscriminant``."""
+
+    estimator: ClassVar[str] = "FisherDiscriminant"
+    optional: ClassVar[tuple[str, ...]] = ("threshold_", "projected_variances_")
+
+    threshold: str = "gaussian"
+    direction: str = "fisher"
+    priors: Any = None
+    n_components: int | None = None
+    tol: float | None = None
+    basis: Any = None
+
+    def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
+        K = len(sample.classes)
+        if K > 2 and self.threshold in ("equal-error", "mean"):
+            raise ParameterError(
+                f"threshold={self.threshold!r} parts two classes and there are {K}; use 'gaussian' or 'midpoint'."
+            )
+        own_variances = K == 2 and self.threshold in ("gaussian", "equal-error")
+        return self._finite(class_moments(sample.blocks, K, by_class=own_variances), sample)
+
+    def learn(self, moments: ClassMoments, schema: Schema, sample: Sample | None = None) -> Fit:
+        classes, notes = schema.classes, list[Note]()
+        priors = class_priors(self.priors, moments, classes)
+        projection, exact = self._project(moments, priors, schema, sample, notes)
+        if not projection.matrix.shape[1]:
+            notes.append(
+                Note("The class means coincide: no direction tells the classes apart, and the priors alone decide.")
+            )
+        found: dict[str, Any] = {}
+        if len(classes) == 2:
+            blocks = None if exact or sample is None else sample.blocks
+            A, found = self._two_class(projection, moments, priors, blocks, notes)
+        else:
+            A = nearest_mean_weights(
+                projection, np.full_like(priors, 1 / len(priors)) if self.threshold == "midpoint" else priors
+            )
+        discriminant = LinearDiscriminant(
+            A, classes, feature_names=schema.names, center=moments.origin, basis=schema.basis
+        )
+        axes = np.vstack([-projection.centre, projection.matrix])
+        state = {
+            "classes_": classes, "priors_": priors, "moments_": moments, "discriminant_": discriminant, **found,
+            "_map": AffineMap(axes, projection.origin, schema.basis, feature_names=discriminant.feature_names),
+            "_n_features_out": projection.matrix.shape[1],
+            "criterion_": projection.criterion(moments.weight / moments.total), "eigenvalues_": projection.ratios,
+        }  # fmt: skip
+        arrays = {
+            "coef_": discriminant.coef, "intercept_": discriminant.intercept, "scalings_": projection.matrix,
+            "explained_variance_ratio_": projection.shares, "projected_means_": projection.means - projection.centre,
+            "means_": moments.class_means, "xbar_": moments.origin + moments.unit * (priors @ moments.means),
+        }  # fmt: skip
+        return Fit(self, discriminant, state | cast(arrays, schema.dtype), tuple(notes))
+
+    def certify(self, state: Mapping[str, Any]) -> Certificate:
+        """J is minus the criterion, whose largest value is the sum of all eigenvalues of S_W⁻¹ S_B."""
+        moments: ClassMoments = state["moments_"]
+        white = whiten_moments(moments.pooled(), moments.total, tol=self.tol)
+        status = (
+            f"Closed form: the axes are eigenvectors of S_W⁻¹ S_B. Rank {white.rank} of {moments.n_features} columns."
+        )
+        J = -float(state["criterion_"])
+        if self.direction != "fisher":
+            status = "Closed form: the differences of the class means, which no criterion chose."
+        return Certificate(status, True, J, J, 0.0, 0.0, float(white.passes), condition=condition_number(white))
+
+    def _project(
+        self, moments: ClassMoments, priors: Array, schema: Schema, sample: Sample | None, notes: list[Note]
+    ) -> tuple[Projection, bool]:
+        """The axes asked for, and whether the Gram matrices are good enough for the variances along them."""
+        most = min(len(priors) - 1, moments.n_features)
+        count = most if self.n_components is None else self.n_components
+        if count > most:
+            raise ParameterError(
+                f"n_components must be a whole number from 1 to min(n_features, n_classes - 1) = {most}; "
+                f"it is {count!r}."
+            )
+        if self.direction == "mean-difference":
+            return mean_projection(moments, priors, count), False
+        pooled = moments.pooled()
+        whitened = whiten_moments(pooled, moments.total, tol=self.tol, again=reread(sample, pooled, moments.total))
+        notes += rank_notes(whitened, schema.names)
+        notes += near_collinearity_notes([whitened], schema.names, "use LinearDiscriminantAnalysis with shrinkage")
+        return fisher_projection(whitened, priors, count), whitened.passes == 1
+
+    def _two_class(
+        self, projection: Projection, moments: ClassMoments, priors: Array, blocks: Any, notes: list[Note]
+    ) -> tuple[Array, dict[str, Any]]:
+        """(weights, what is known along the axis)."""
+        if not projection.matrix.shape[1]:
+            odds = np.log(priors[1] / priors[0]) if self.threshold in ("gaussian", "pooled") else 0.0
+            return np.vstack([[odds], np.zeros((moments.n_features, 1))]), {}
+        pooled, means, found = float(projection.spread[0, 0]), projection.means[:, 0], dict[str, Any]()
+        variances = np.full(2, pooled)
+        if moments.by_class:
+            variances = projected_variances(moments, projection.matrix[:, 0], blocks)
+            found["projected_variances_"] = variances
+        threshold = two_class_threshold(self.threshold, means, variances, priors, pooled)
+        if threshold is None:
+            notes.append(
+                Note(
+                    "The Gaussians fitted to the projections do not cross: one class is the likelier everywhere. The "
+                    "threshold is that of equal variances; threshold='midpoint' or other priors may suit better."
+                )
+            )
+            threshold = two_class_threshold("pooled", means, variances, priors, pooled)
+        assert threshold is not None
+        return two_class_weights(projection, threshold), found | {"threshold_": float(threshold - projection.centre[0])}

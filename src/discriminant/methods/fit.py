@@ -1,0 +1,149 @@
+"""What goes into a method and what comes out of it: a sample, and a fit."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discriminant.data import ArrayBlocks, encode_labels, make_blocks
+from discriminant.data.check import check_weights
+from discriminant.data.labels import code_type
+from discriminant.errors import DataError, DiscriminantWarning, names
+from discriminant.model import LinearDiscriminant
+from discriminant.protocols import Array, Certificate
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What is known of rows beside their numbers."""
+
+    classes: Array
+    dtype: Any = np.float64  # of the results: float32 for float32 input, else float64
+    names: Sequence[str] | None = None  # of the features
+    basis: Any = None  # φ, fitted, where the rows are φ(x)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Training rows with class codes and weights."""
+
+    blocks: ArrayBlocks
+    codes: Any  # (n,), or what stands for them in blocks that are not in memory
+    weight: Any
+    schema: Schema
+
+    @property
+    def classes(self) -> Array:
+        return self.schema.classes
+
+    @property
+    def X(self) -> Any:
+        return self.blocks.rows
+
+    @property
+    def dtype(self) -> Any:
+        return self.schema.dtype
+
+    @property
+    def counts(self) -> Array:
+        """(K,): the weight of each class."""
+        return np.asarray(self.blocks.counts(len(self.classes)))
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.blocks.n_rows if self.weight is None else self.weight.sum())
+
+
+class Note(NamedTuple):
+    """A sentence that a method has to say of its data: estimators warn of it, the command line prints it."""
+
+    text: str
+    category: type[Warning] = DiscriminantWarning
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a method found, under the names that the attributes of its estimator have.
+
+    A model file holds a fit as the fitted estimator, and the command line reads it back as a fit: it decides by its
+    discriminant, and scikit-learn need not be loaded for that.
+    """
+
+    method: Any
+    discriminant: Any  # a LinearDiscriminant or a QuadraticDiscriminant
+    state: Mapping[str, Any] = field(repr=False)
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is proved: found on the way, or worked out of a closed form when it is asked for."""
+        found: Certificate | None = self.state.get("certificate_")
+        return found if found is not None else self.method.certify(self.state)  # type: ignore[no-any-return]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {one.name: getattr(self.method, one.name) for one in dataclasses.fields(self.method)}
+
+    @property
+    def classes(self) -> Array:
+        return np.asarray(self.discriminant.classes)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.discriminant.n_features)
+
+    @property
+    def discriminant_(self) -> LinearDiscriminant | None:
+        """The linear discriminant, as an estimator has it; None where the boundaries are curved."""
+        return self.discriminant if isinstance(self.discriminant, LinearDiscriminant) else None
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row."""
+        return np.asarray(self.discriminant.predict(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """P(C_k|x), (n, K)."""
+        return np.asarray(self.discriminant.predict_proba(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores (n,) of two classes, positive for the second; (n, K) of more."""
+        return np.asarray(self.discriminant.decision_function(X))
+
+
+def make_sample(
+    rows: Any, labels: Array, sample_weight: Any = None, *, classes: Array | None = None,
+    names: Sequence[str] | None = None, basis: Any = None,
+) -> Sample:  # fmt: skip
+    """Rows in memory with their labels; ``classes``: the labels known already, of which these rows may hold a part."""
+    found, codes = encode_labels(labels)
+    if classes is not None:
+        found, codes = _recode(found, codes, classes)
+    require_two(found)
+    weight = check_weights(sample_weight, rows.shape[0], codes if classes is None else None)
+    dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
+    return Sample(make_blocks(rows, codes, weight), codes, weight, Schema(found, dtype, names, basis))
+
+
+def require_two(classes: Array) -> None:
+    """Refuse labels that are all the same."""
+    if len(classes) < 2:
+        raise DataError(
+            f"y holds one class only ({names(list(classes))}); a discriminant needs at least two classes to tell apart."
+        )
+
+
+def _recode(found: Array, codes: Array, classes: Array) -> tuple[Array, Array]:
+    position = {label: k for k, label in enumerate(classes.tolist())}
+    unknown = [label for label in found.tolist() if label not in position]
+    if unknown:
+        known = names(list(classes))
+        raise DataError(f"y contains the class {names(unknown)}, which is not among the classes {known}.")
+    table: Array = np.array([position[label] for label in found.tolist()], dtype=code_type(len(classes)))
+    if codes.dtype == table.dtype and (table == np.arange(len(table))).all():
+        return classes, codes
+    return classes, table[codes]

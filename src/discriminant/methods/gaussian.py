@@ -1,0 +1,300 @@
+"""Linear discriminant analysis: Gaussian classes that share one covariance Σ.
+
+    g_k(x) = w_k·x + w_k0,    w_k = Σ⁻¹ μ_k,    w_k0 = −½ μ_kᵗ Σ⁻¹ μ_k + ln P_k
+
+Σ is the scatter within the classes over N, shrunken, restricted to a diagonal, robust, or found by a guest.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from discriminant.data.sources import require_memory
+from discriminant.errors import CollinearityWarning, DataError, MismatchError, ParameterError
+from discriminant.gaussian.covariance import optimal_shrinkage, shrink
+from discriminant.gaussian.moments import ClassMoments, class_moments
+from discriminant.gaussian.weights import fisher_directions, linear_weights
+from discriminant.gaussian.whiten import Whitened, whiten_diagonal, whiten_matrix, whiten_moments
+from discriminant.gaussian.wide import is_wide, whiten_wide
+from discriminant.methods.fit import Fit, Note, Sample, Schema
+from discriminant.methods.moments import (
+    MomentMethod,
+    cast,
+    class_priors,
+    condition_number,
+    near_collinearity_notes,
+    rank_notes,
+    require_rows,
+    reread,
+    whitening_residual,
+)
+from discriminant.model import LinearDiscriminant
+from discriminant.protocols import Array, Certificate
+
+if TYPE_CHECKING:
+    from discriminant.optimize.choose import Choice
+
+SHRINKAGES = ("ledoit-wolf", "oas")
+Robust = Callable[[Array, float], tuple[Array, Array]]  # (rows, precision) ↦ location (d,) and covariance (d, d)
+
+
+class GaussianMethod(MomentMethod):
+    """What linear and quadratic discriminants share: how covariances are asked for, and the proof."""
+
+    solver: str
+    shrinkage: Any
+    priors: Any
+    tol: float | None
+    covariance_estimator: Any
+    covariance: str
+    form: str
+
+    @property
+    def plain(self) -> bool:
+        """Whether the covariances are those of the moments: full, not robust, and no guest's."""
+        return self.form == "full" and self.covariance != "robust" and self.covariance_estimator is None
+
+    @abstractmethod
+    def learn(
+        self, moments: ClassMoments, schema: Schema, sample: Sample | None = None, robust: Robust | None = None
+    ) -> Fit: ...
+
+    def fit(self, sample: Sample, robust: Robust | None = None) -> Fit:
+        """Learn from all rows at once; ``robust``: what finds a robust centre and covariance, where that is asked."""
+        self.check()
+        require_rows(sample)
+        return self.learn(self.moments(sample), sample.schema, sample, robust)
+
+    def require_whole_moments(self) -> None:
+        rows_needed = {
+            "covariance_estimator": self.covariance_estimator is not None,
+            "shrinkage": isinstance(self.shrinkage, str) and self.shrinkage != "oas",
+            "covariance": self.covariance == "robust",
+        }
+        for name, needed in rows_needed.items():
+            if needed:
+                raise MismatchError(
+                    f"{name}={getattr(self, name)!r} needs all rows at once, so that a model cannot be learned in "
+                    "parts or merged. Use shrinkage='oas' or a number."
+                )
+
+    def certify(self, state: Mapping[str, Any]) -> Certificate:
+        """The residual of the arithmetic, and J = −(1/N) Σ ln p(x, C) where the fit is one of maximum likelihood."""
+        held, residual = state["_whitened"], state["_residual"]
+        parts: list[Whitened] = held if isinstance(held, list) else [held]
+        rank, d = min(one.rank for one in parts), parts[0].matrix.shape[0]
+        status = f"Closed form: the weights are a function of the class moments. Rank {rank} of {d} columns."
+        if np.isfinite(residual):
+            status += f" The whitened covariance differs from the unit matrix by {residual:.1e} at most."
+        likely = rank == d and self._maximises_likelihood
+        J = _mean_log_loss(parts, state["priors_"]) if likely else float("nan")
+        passes = float(max(one.passes for one in parts))
+        condition = max(condition_number(one) for one in parts)
+        return Certificate(status, True, J, J, 0.0, gradient_norm=residual, passes=passes, condition=condition)
+
+    @property
+    def _maximises_likelihood(self) -> bool:
+        return self.plain and self.covariance == "maximum-likelihood" and self.priors is None and not self.shrinkage
+
+    def _check_guests(self) -> None:
+        if self.covariance_estimator is not None and self.shrinkage is not None and self.shrinkage != 0:
+            raise ParameterError(
+                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
+            )
+
+
+def _mean_log_loss(parts: list[Whitened], priors: Array) -> float:
+    """−(1/N) Σ ln p(x, C) at the maximum of the likelihood: ½ (ln|Σ| + d(1 + ln 2π)) and the entropy of the priors."""
+    volumes = np.array([one.log_determinant for one in parts])
+    shares = priors if len(parts) > 1 else np.ones(1)
+    entropy = -float(priors @ np.log(priors))
+    return 0.5 * (float(shares @ volumes) + parts[0].rank * (1.0 + float(np.log(2 * np.pi)))) + entropy
+
+
+@dataclass(frozen=True)
+class Linear(GaussianMethod):
+    """Gaussian classes with one covariance; the parameters are those of ``LinearDiscriminantAnalysis``."""
+
+    estimator: ClassVar[str] = "LinearDiscriminantAnalysis"
+    optional: ClassVar[tuple[str, ...]] = ("covariance_",)
+
+    solver: str = "auto"
+    shrinkage: Any = None
+    priors: Any = None
+    n_components: int | None = None
+    store_covariance: bool = False
+    tol: float | None = None
+    covariance_estimator: Any = None
+    covariance: str = "maximum-likelihood"
+    form: str = "full"
+    basis: Any = None
+
+    def check(self) -> None:
+        if self.solver == "svd" and self.shrinkage is not None:
+            raise NotImplementedError("shrinkage not supported with 'svd' solver; use solver='auto'.")
+        if self.solver == "svd" and self.covariance_estimator is not None:
+            raise ParameterError("covariance estimator is not supported with svd solver. Try another solver")
+        self._check_guests()
+        special = [self.shrinkage is not None, self.covariance_estimator is not None, self.covariance == "robust"]
+        if (self.form != "full" and any(special)) or sum(special[1:]) > 1 or (special[0] and special[2]):
+            raise ParameterError(
+                "form, shrinkage, covariance='robust' and covariance_estimator each say what Σ is; give one of them."
+            )
+
+    def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
+        by_class = isinstance(self.shrinkage, str)
+        diagonal = self.form != "full" or (self._wide(sample) and not in_parts)
+        K = len(sample.classes)
+        return self._finite(class_moments(sample.blocks, K, by_class=by_class, diagonal=diagonal), sample)
+
+    def _wide(self, sample: Sample) -> bool:
+        plain = self.plain and self.shrinkage is None
+        return plain and is_wide(sample.blocks.n_rows, sample.blocks.n_features)
+
+    def plan(self, sample: Sample) -> Choice:
+        from discriminant.optimize.choose import Choice
+
+        if self._wide(sample):
+            n, d = sample.blocks.n_rows, sample.blocks.n_features
+            return Choice("inner products", f"{d} columns and {n} rows: an n × n matrix stands for the covariance")
+        return super().plan(sample)
+
+    def learn(
+        self, moments: ClassMoments, schema: Schema, sample: Sample | None = None, robust: Robust | None = None
+    ) -> Fit:
+        classes, dtype = schema.classes, schema.dtype
+        priors = class_priors(self.priors, moments, classes)
+        wide = moments.diagonal and self.form == "full"  # then Σ is never formed
+        whitened, moments, covariance, notes = self._whitened(moments, schema, sample, robust)
+        most = min(len(classes) - 1, moments.n_features)
+        if self.n_components is not None and self.n_components > most:
+            raise ParameterError(
+                "n_components cannot be larger than min(n_features, n_classes - 1). "
+                f"It is {self.n_components} and there are at most {most} discriminant axes."
+            )
+        count = most if self.n_components is None else self.n_components
+        A = linear_weights(whitened, priors, centred=self.solver not in ("lsqr", "eigen"))
+        two = len(classes) == 2
+        discriminant = LinearDiscriminant(
+            A[:, 1:] - A[:, :1] if two else A, classes, feature_names=schema.names, center=whitened.origin,
+            link="sigmoid" if two else "softmax", basis=schema.basis,
+        )  # fmt: skip
+        axes = fisher_directions(whitened, priors)
+        state = {
+            "classes_": classes, "priors_": priors, "moments_": moments, "discriminant_": discriminant, "axes_": axes,
+            "rank_": whitened.rank, "_whitened": whitened, "_max_components": count,
+            "_n_features_out": min(count, axes.matrix.shape[1]),
+            "_residual": float("nan") if wide else whitening_residual(whitened, covariance()),
+        }  # fmt: skip
+        arrays = {
+            "coef_": discriminant.coef, "intercept_": discriminant.intercept, "scalings_": axes.matrix,
+            "explained_variance_ratio_": axes.shares[:count], "means_": moments.class_means,
+            "xbar_": moments.origin + moments.unit * (priors @ moments.means),
+        }  # fmt: skip
+        if self.store_covariance or self.solver in ("lsqr", "eigen"):
+            arrays["covariance_"] = covariance()
+        return Fit(self, discriminant, state | cast(arrays, dtype), tuple(notes))
+
+    # The covariance
+
+    def _whitened(
+        self, moments: ClassMoments, schema: Schema, sample: Sample | None, robust: Robust | None
+    ) -> tuple[Whitened, ClassMoments, Callable[[], Array], list[Note]]:
+        """(whitened, moments, () → Σ in the units of X, notes)."""
+        lost = moments.n_classes if self.covariance == "unbiased" else 0
+        divisor = moments.total - lost
+        if divisor <= 0:
+            raise DataError(
+                f"The unbiased covariance divides by N − K = {divisor:g}: there are not more rows than classes. "
+                "Use covariance='maximum-likelihood' or give more rows."
+            )
+        if self.form != "full":
+            variances = moments.squares() / divisor
+            if self.form == "spherical":
+                variances = float((variances * moments.unit**2).mean()) / moments.unit**2
+            whitened = whiten_diagonal(variances, moments)
+            notes = rank_notes(whitened, schema.names)
+            return whitened, moments, lambda: np.diag(variances * moments.unit**2), notes
+        if moments.diagonal and sample is not None:
+            whitened = whiten_wide(sample, moments, divisor, self.tol)
+            text = (
+                f"There are {moments.n_features} columns and {sample.blocks.n_rows} rows: the within-class covariance "
+                f"has rank {whitened.rank} and its pseudo-inverse is used. Consider shrinkage or fewer columns."
+            )
+            return whitened, moments, lambda: _residual_covariance(sample, divisor), [Note(text, CollinearityWarning)]
+        notes = []
+        special = self._special(moments, sample, divisor, robust)
+        if special is not None:
+            covariance, moments = special
+            whitened = whiten_matrix(covariance, moments, tol=self.tol)
+        else:
+            pooled = moments.pooled()
+            covariance = pooled.scatter / divisor
+            whitened = whiten_moments(pooled, divisor, tol=self.tol, again=reread(sample, pooled, divisor))
+            notes = near_collinearity_notes([whitened], schema.names)
+        notes += rank_notes(whitened, schema.names)
+        return whitened, moments, lambda: moments.in_units_of_X(covariance), notes
+
+    def _special(
+        self, moments: ClassMoments, sample: Sample | None, divisor: float, robust: Robust | None
+    ) -> tuple[Array, ClassMoments] | None:
+        """A covariance that is not the plain one, with the moments that belong to it; None for the plain one."""
+        unit = moments.unit
+        if self.covariance_estimator is not None and sample is not None:
+            fractions = moments.weight / moments.total
+            parts = [guest_covariance(self.covariance_estimator, rows) for rows in class_rows(sample)]
+            covariance = sum(f * part for f, part in zip(fractions, parts, strict=True))
+            return np.asarray(covariance) / unit / unit[:, None], moments
+        if self.covariance == "robust" and sample is not None:
+            return _robust(moments, sample, given_robust(robust))
+        if isinstance(self.shrinkage, str):
+            rule = "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage
+            parts = optimal_shrinkage(None if sample is None else sample.blocks, moments, rule)
+            ratio = moments.total / divisor
+            return ratio * np.einsum("k,kij->ij", moments.weight / moments.total, np.stack(parts)), moments
+        if self.shrinkage:
+            return shrink(moments.pooled().scatter / divisor, float(self.shrinkage), unit), moments
+        return None
+
+
+def _robust(moments: ClassMoments, sample: Sample, robust: Robust) -> tuple[Array, ClassMoments]:
+    """Robust means of the classes, then the robust covariance of all residuals (Hubert and Van Driessen 2004)."""
+    rows = class_rows(sample)
+    fits = [robust(group, moments.precision) for group in rows]
+    residuals = np.vstack([group - centre for group, (centre, _) in zip(rows, fits, strict=True)])
+    shift, covariance = robust(residuals, moments.precision)
+    means = (np.stack([centre + shift for centre, _ in fits]) - moments.origin) / moments.unit
+    return covariance / moments.unit / moments.unit[:, None], replace(moments, means=means)
+
+
+def _residual_covariance(sample: Sample, divisor: float) -> Array:
+    rows = np.vstack([group - group.mean(axis=0) for group in class_rows(sample)])
+    return np.asarray(rows.T @ rows / divisor)
+
+
+def given_robust(robust: Robust | None) -> Robust:
+    """The function that finds a robust centre and covariance, or a sentence where there is none."""
+    if robust is None:
+        raise ParameterError("covariance='robust' needs scikit-learn's MinCovDet, which the estimators bring along.")
+    return robust
+
+
+def class_rows(sample: Sample) -> list[Array]:
+    """The rows of each class as dense arrays, for those who want to see them."""
+    if sample.weight is not None:
+        raise ParameterError("sample_weight cannot be combined with a robust covariance or a covariance_estimator.")
+    require_memory(sample.blocks, "A robust covariance or a covariance_estimator")
+    return [sample.X.pick(np.flatnonzero(sample.codes == k)).dense() for k in range(len(sample.classes))]
+
+
+def guest_covariance(guest: Any, rows: Array) -> Array:
+    """The covariance that a guest (an estimator of scikit-learn's kind) finds in the rows."""
+    guest.fit(rows)
+    if not hasattr(guest, "covariance_"):
+        raise ParameterError(f"{type(guest).__name__} does not have a covariance_ attribute")
+    return np.asarray(guest.covariance_)

@@ -1,0 +1,196 @@
+"""Least squares for classification: scores z = w0 + w·x fitted to targets that stand for the classes.
+
+    minimise Σ_n w_n ‖z_n − t_n‖² + α‖w‖²,      a = Y†b without a penalty, Y = [1, X]  (Duda and Hart 5.8, PRML 4.1.3)
+
+It needs one pass of class moments, whatever the targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discriminant.codings import ClassCoding, make_coding
+from discriminant.errors import CollinearityWarning, DataError, ParameterError, as_numbers, columns, names
+from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
+from discriminant.gaussian.moments import ClassMoments, class_moments
+from discriminant.methods.fit import Fit, Note, Sample, Schema
+from discriminant.methods.moments import (
+    MomentMethod,
+    cast,
+    condition_number,
+    near_collinearity_notes,
+    require_every_class,
+)
+from discriminant.model import LinearDiscriminant
+from discriminant.protocols import Array, Certificate
+
+Problem = tuple[LeastSquares, Array, Array]  # for any targets; the classes that take part; the outputs that it solves
+
+
+@dataclass(frozen=True)
+class MinimumSquaredError(MomentMethod):
+    """The linear discriminant a = Y†b; the parameters are those of ``LeastSquaresClassifier``."""
+
+    estimator: ClassVar[str] = "LeastSquaresClassifier"
+
+    coding: Any = "auto"
+    alpha: float = 0.0
+    margin: Any = None
+    decoder: str | None = None
+    reject_label: Any = None
+    basis: Any = None
+
+    def fit(self, sample: Sample, margin: Any = None) -> Fit:
+        """Learn from all rows at once; ``margin``: b_n > 0 of each row."""
+        moments = self.moments(sample)
+        return self.learn(moments, sample.schema, sample, self.margins(sample, margin))
+
+    def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
+        K = len(sample.classes)
+        coding = class_coding(self.coding, K, np.ones(K), self.decoder)
+        return self._finite(class_moments(sample.blocks, K, by_class=not coding.care.all()), sample)
+
+    def margins(self, sample: Sample, margin: Any) -> MarginMoments | None:
+        """The moments of the rows weighted by their margins, where there are margins."""
+        K = len(sample.classes)
+        coding = class_coding(self.coding, K, np.ones(K), self.decoder)
+        if coding.decoder == "nearest" and (margin is not None or self.margin is not None):
+            raise ParameterError(
+                "A margin moves the targets, and the decoder 'nearest' decides by them: give one of both."
+            )
+        if margin is None:
+            return None
+        return MarginMoments.of_rows(
+            sample.X, sample.codes, K, row_margins(margin, sample.blocks.n_rows), sample.weight
+        )
+
+    def enough(self, moments: ClassMoments) -> bool:
+        return bool((moments.weight > 0).all())
+
+    def learn(
+        self, moments: ClassMoments, schema: Schema, sample: Sample | None = None, margins: MarginMoments | None = None
+    ) -> Fit:
+        classes, notes = schema.classes, list[Note]()
+        require_every_class(moments, classes)
+        coding = class_coding(self.coding, len(classes), moments.weight, self.decoder)
+        targets = coding.targets * class_margins(self.margin, classes)[:, None]
+        blocks = None if sample is None else sample.blocks
+        A = np.empty((1 + moments.n_features, coding.n_outputs))
+        problems: list[Problem] = []
+        patterns, which = np.unique(coding.care, axis=1, return_inverse=True)
+        for j, members in enumerate(patterns.T > 0):
+            outputs = np.flatnonzero(which.ravel() == j)
+            problem = least_squares(moments, alpha=float(self.alpha), blocks=blocks, margins=margins, members=members)
+            A[:, outputs] = problem.weights(targets[:, outputs])
+            problems.append((problem, members, outputs))
+        notes += _rank_notes([problem for problem, _, _ in problems], schema)
+        if not self.alpha:
+            parts = [problem.whitened for problem, _, _ in problems]
+            notes += near_collinearity_notes(parts, schema.names, "use a penalty (alpha)")
+        discriminant = LinearDiscriminant(
+            A, classes, coding=needed_coding(coding), feature_names=schema.names, center=moments.origin,
+            basis=schema.basis,
+        )  # fmt: skip
+        state = {
+            "classes_": classes, "moments_": moments, "_margins": margins, "_problems": problems, "coding_": coding,
+            "targets_": targets, "discriminant_": discriminant,
+        }  # fmt: skip
+        arrays = {"coef_": discriminant.coef, "intercept_": discriminant.intercept}
+        return Fit(self, discriminant, state | cast(arrays, schema.dtype), tuple(notes))
+
+    def certify(self, state: Mapping[str, Any]) -> Certificate:
+        """How far rounding left the weights from the minimum of J = Σw ½‖z−t‖²/Σw + λ/2 ‖w‖²; a Certificate.
+
+        J − min J = ½‖∇J‖² in whitened coordinates, in which ``gradient_norm`` is measured.
+        """
+        problems: list[Problem] = state["_problems"]
+        moments, targets = state["moments_"], state["targets_"]
+        parts = [(p.total / moments.total, *p.optimality(targets[:, j])) for p, _, j in problems]
+        objective = sum(share * J for share, J, _ in parts)
+        gap = sum(share * norm**2 / 2 for share, _, norm in parts)
+        ranks = {problem.whitened.rank for problem, _, _ in problems}
+        return Certificate(
+            status=f"Solved in closed form, rank {max(ranks)} of {moments.n_features} columns.",
+            converged=gap <= 1e-9 * max(objective, 1e-9),
+            objective=objective,
+            bound=objective - gap,
+            gap=gap,
+            gradient_norm=max(norm for _, _, norm in parts),
+            passes=float(max(problem.whitened.passes for problem, _, _ in problems)),
+            condition=max(condition_number(problem.whitened) for problem, _, _ in problems),
+        )
+
+
+def _rank_notes(problems: list[LeastSquares], schema: Schema) -> list[Note]:
+    """Name the columns that leave the weights undecided; a penalty decides them."""
+    found: set[int] = set()
+    for problem in problems:
+        if problem.null:
+            found |= {*problem.whitened.constant.tolist(), *problem.whitened.collinear.tolist()}
+    if not found:
+        return []
+    count = max(problem.null.slopes.shape[1] for problem in problems)
+    text = (
+        f"Variables are collinear: {count} linear combination(s) of {columns(sorted(found), schema.names, 8)} "
+        "are constant. Their weights come from the pseudo-inverse, the smallest that fit; predictions along "
+        "the data are not affected. A penalty (alpha) would decide them too."
+    )
+    return [Note(text, CollinearityWarning)]
+
+
+# What parameters say about targets
+
+
+# Codings whose targets can be regressed on; the others couple the outputs.
+CODINGS = ("auto", "two-class", "one-of-k", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "fisher")
+
+
+def class_coding(coding: Any, n_classes: int, counts: Array, decoder: str | None = None) -> ClassCoding:
+    """The coding that regression on targets uses: by name, or from a (K, q) matrix of targets.
+
+    >>> class_coding("auto", 3, np.ones(3)).name
+    'one-of-k'
+    """
+    if isinstance(coding, str):
+        name = coding.lower().replace("_", "-")
+        coding = name if name != "auto" else "two-class" if n_classes == 2 else "one-of-k"
+    return make_coding(coding, n_classes, counts=counts, decoder=decoder)
+
+
+def needed_coding(coding: ClassCoding) -> ClassCoding | None:
+    """The coding, or None where the outputs are class scores as they are."""
+    usual = np.array([[-1.0], [1.0]]) if coding.n_outputs == 1 else np.eye(coding.n_classes)
+    plain = coding.decoder == "maximum" and not coding.threshold.any()
+    return None if plain and np.array_equal(np.asarray(coding.speakers), usual) else coding
+
+
+def class_margins(margin: Any, classes: Array) -> Array:
+    """b_k (K,), from one number, one for each class, or a mapping; 1 for None."""
+    K, given = len(classes), 1.0 if margin is None else margin
+    if isinstance(given, Mapping):
+        missing = [label for label in classes.tolist() if label not in given]
+        if missing:
+            raise ParameterError(f"margin says nothing about class {names(missing)}; give one for every class.")
+        given = [given[label] for label in classes.tolist()]
+    margins = as_numbers(given, "margin")
+    if margins.shape not in ((), (K,)):
+        raise ParameterError(f"margin has shape {margins.shape}; give one number, or one for each of the {K} classes.")
+    if not (np.isfinite(margins) & (margins > 0)).all():
+        raise ParameterError(f"A margin must be a positive number; margin is {margin!r}.")
+    return np.broadcast_to(margins, (K,))
+
+
+def row_margins(margin: Any, n_rows: int) -> Array:
+    """b_n (n,): a positive number for each row; 1 for None."""
+    margins = np.asarray(1.0 if margin is None else margin, dtype=np.float64)
+    if margins.shape not in ((), (n_rows,)):
+        raise DataError(f"margin has shape {margins.shape}; it must hold one number for each of the {n_rows} rows.")
+    margins = np.broadcast_to(margins, (n_rows,))
+    bad = np.flatnonzero(~(np.isfinite(margins) & (margins > 0)))
+    if len(bad):
+        raise DataError(f"A margin must be a positive number; row {bad[0]} has {margins[bad[0]]:g}.")
+    return margins
