@@ -28,13 +28,29 @@ class TraceAnimation:
 
     Parameters
     ----------
-    weights : (steps, 3, q)
+    weights : ndarray of shape (steps, 3, q)
         A at each step: intercept and two slopes.
     model : LinearDiscriminant
         What the weights mean (classes, coding, link).
-    points, labels : (n, 2), (n,)
-    steps : (frames,)
+    points : ndarray of shape (n, 2)
+        The rows.
+    labels : array-like of shape (n,)
+        The labels of the rows.
+    steps : ndarray of shape (frames,)
         Which steps are shown.
+    bounds : ndarray of shape (2, 2)
+        The box.
+    axis_names : sequence of two str, default=('$x_1$', '$x_2$')
+        The names of the axes.
+
+    Attributes
+    ----------
+    errors : ndarray of shape (frames,)
+        Misclassified rows in each frame.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
 
     Examples
     --------
@@ -63,7 +79,26 @@ class TraceAnimation:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, frames: int = 60, bounds: Any = None) -> Self:
-        """The film of a fit with ``trace=True`` on two columns, in at most ``frames`` pictures."""
+        """The film of a fit with ``trace=True`` on two columns.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted with ``trace=True``.
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        frames : int, default=60
+            Pictures at most.
+        bounds : sequence of four floats or None, default=None
+            The box ((x₀, x₁), (y₀, y₁)); None: around the rows.
+
+        Returns
+        -------
+        TraceAnimation
+            The film.
+        """
         history: Any = getattr(estimator, "history_", None)
         if hasattr(history, "weights"):
             weights = np.asarray(history.weights())
@@ -92,7 +127,20 @@ class TraceAnimation:
 
     @styled
     def plot(self, frame_number: int = -1, ax: Any = None) -> Self:
-        """Draw one picture of the film: the last unless asked otherwise."""
+        """Draw one picture of the film.
+
+        Parameters
+        ----------
+        frame_number : int, default=-1
+            Which; the last unless asked otherwise.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         if ax is None:
             from discriminant.plots.theme import axes_for
 
@@ -104,7 +152,19 @@ class TraceAnimation:
     def save(self, path: Any, *, seconds: float | None = None, dpi: int = 80) -> Path:
         """Write the film; the ending says how: .gif, .mp4 (needs ffmpeg) or .html.
 
-        ``seconds`` is how long it plays (a fifth of a second to each picture unless given).
+        Parameters
+        ----------
+        path : path
+            The file.
+        seconds : float or None, default=None
+            How long it plays; None: a fifth of a second to each picture.
+        dpi : int, default=80
+            Dots per inch.
+
+        Returns
+        -------
+        Path
+            The file.
         """
         target = Path(path)
         kind = target.suffix.lower()
@@ -119,7 +179,20 @@ class TraceAnimation:
         return target
 
     def to_html(self, *, seconds: float | None = None, dpi: int = 80) -> str:
-        """The film as a page that needs no network."""
+        """The film as a page that needs no network.
+
+        Parameters
+        ----------
+        seconds : float or None, default=None
+            How long it plays; None: a fifth of a second to each picture.
+        dpi : int, default=80
+            Dots per inch.
+
+        Returns
+        -------
+        str
+            The page.
+        """
         pause = 0.2 if seconds is None else float(seconds) / len(self.steps)
         return _page(self._pictures(dpi), self._captions(), pause)
 

@@ -24,8 +24,21 @@ class CalibrationDisplay:
 
     Parameters
     ----------
-    curves : dict of label → list of bins (predicted, observed, low, high, count)
-    classes : (K,)
+    curves : dict of label to list of CalibrationBin
+        For each class its bins: predicted, observed, low, high, count.
+    classes : sequence of K labels
+        The classes, in the order of their colours.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+
+    See Also
+    --------
+    PosteriorDisplay : The probabilities over two columns.
 
     Examples
     --------
@@ -46,7 +59,28 @@ class CalibrationDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, bins: int = 10, ax: Any = None, **options: Any) -> Self:
-        """Hold the probabilities of a fitted classifier against labels (of rows that it has not learned from)."""
+        """Compare the probabilities of a fitted classifier with labels, of rows that it has not learned from.
+
+        Parameters
+        ----------
+        estimator : classifier or LinearDiscriminant
+            Fitted.
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        bins : int, default=10
+            Of equal counts.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         if not hasattr(estimator, "predict_proba"):
             raise MismatchError(f"{type(estimator).__name__} gives no probabilities to hold against the labels.")
         chances = np.asarray(estimator.predict_proba(X))
@@ -56,7 +90,28 @@ class CalibrationDisplay:
     def from_predictions(
         cls, y: Any, probabilities: Any, *, classes: Any = None, bins: int = 10, ax: Any = None, **options: Any
     ) -> Self:
-        """Labels and probabilities: (n, K) in the order of ``classes``, or (n,) of the second of two classes."""
+        """Compare probabilities with labels.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            The labels.
+        probabilities : array-like of shape (n, K) or (n,)
+            In the order of ``classes``, or of the second of two classes.
+        classes : sequence of K labels or None, default=None
+            The classes; None: those of y, sorted.
+        bins : int, default=10
+            Of equal counts.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         labels, chances = np.asarray(y), np.asarray(probabilities, dtype=np.float64)
         known = np.unique(labels) if classes is None else np.asarray(classes)
         if chances.ndim == 1:
@@ -71,14 +126,36 @@ class CalibrationDisplay:
         return cls(curves, known.tolist()).plot(ax=ax, **options)
 
     def error(self, label: Any) -> float:
-        """The mean distance of observed from predicted, weighted by the rows of the bins."""
+        """The mean distance of observed from predicted, weighted by the rows of the bins.
+
+        Parameters
+        ----------
+        label : label
+            Of which class.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
         bins = self.curves[label]
         total = sum(one.count for one in bins)
         return float(sum(one.count * abs(one.observed - one.predicted) for one in bins) / total)
 
     @styled
     def plot(self, ax: Any = None) -> Self:
-        """Draw the curves with their intervals, and the diagonal on which a calibrated model lies."""
+        """Draw the curves with their intervals, and the diagonal on which a calibrated model lies.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         self.figure_, self.ax_ = axes_for(ax, (4.8, 4.6))
         self.ax_.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.2, label="calibrated")
         for label, bins in self.curves.items():

@@ -19,14 +19,31 @@ class DiscriminantAxesDisplay:
 
     Parameters
     ----------
-    coordinates : (n, m)
-    labels, classes : (n,), (K,)
-    means : (K, m)
-    shares : (m,)
+    coordinates : ndarray of shape (n, m)
+        The rows on the axes.
+    labels : array-like of shape (n,)
+        The labels of the rows.
+    classes : sequence of K labels
+        The classes, in the order of their colours.
+    means : ndarray of shape (K, m)
+        The class means on the axes.
+    shares : ndarray of shape (m,)
         The share of the between-class variance on each axis.
-    loadings : (d, m), optional
+    loadings : ndarray of shape (d, m) or None, default=None
         How each column, in units of its spread, moves a row along the axes.
-    feature_names : (d,), optional
+    feature_names : sequence of d str or None, default=None
+        The columns.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+
+    See Also
+    --------
+    discriminant.LinearDiscriminantAnalysis.transform : The projection.
 
     Examples
     --------
@@ -49,7 +66,26 @@ class DiscriminantAxesDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
-        """Project rows by ``estimator.transform`` (``LinearDiscriminantAnalysis`` or ``FisherDiscriminant``)."""
+        """Project rows by ``estimator.transform``.
+
+        Parameters
+        ----------
+        estimator : LinearDiscriminantAnalysis or FisherDiscriminant
+            Fitted.
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         if not hasattr(estimator, "transform") or not hasattr(estimator, "scalings_"):
             raise MismatchError(
                 f"{type(estimator).__name__} has no discriminant axes; LinearDiscriminantAnalysis and "
@@ -72,7 +108,22 @@ class DiscriminantAxesDisplay:
 
     @styled
     def plot(self, ax: Any = None, *, arrows: int = 4, bins: int = 30) -> Self:
-        """Draw two axes as a plane, one as a histogram; with arrows for the columns that matter most."""
+        """Draw two axes as a plane, one as a histogram; with arrows for the columns that matter most.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        arrows : int, default=4
+            How many columns have an arrow.
+        bins : int, default=30
+            Of the histogram.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         self.figure_, self.ax_ = axes_for(ax)
         if self.coordinates.shape[1] == 1:
             self._histogram(bins)

@@ -27,10 +27,23 @@ class HistoryDisplay:
 
     Parameters
     ----------
-    steps : (n,)
-    values : dict of name → (n,)
-    certified : float, optional
+    steps : ndarray of shape (n,)
+        The number of each step.
+    values : dict of str to ndarray of shape (n,)
+        The columns.
+    certified : float or None, default=None
         A proved lower bound of J, drawn as a line.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+
+    See Also
+    --------
+    discriminant.optimize.History : What is drawn.
 
     Examples
     --------
@@ -51,7 +64,24 @@ class HistoryDisplay:
     def from_history(
         cls, history: Any, columns: str | Sequence[str] = "objective", *, ax: Any = None, **options: Any
     ) -> Self:
-        """Draw columns of a ``History``."""
+        """Draw columns of a ``History``.
+
+        Parameters
+        ----------
+        history : History
+            The history.
+        columns : str or sequence of str, default="objective"
+            Which columns.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         source = history if not hasattr(history, "epochs") or columns == "weights" else history.epochs
         wanted = [columns] if isinstance(columns, str) else list(columns)
         if not len(source):
@@ -67,14 +97,44 @@ class HistoryDisplay:
     def from_estimator(
         cls, estimator: Any, columns: str | Sequence[str] = "objective", *, ax: Any = None, **options: Any
     ) -> Self:
-        """Draw the ``history_`` of a fitted estimator."""
+        """Draw the ``history_`` of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted, with ``history_``.
+        columns : str or sequence of str, default="objective"
+            Which columns.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         if not hasattr(estimator, "history_"):
             raise DataError(f"{type(estimator).__name__} has no history_: it is not fitted, or has a closed form.")
         return cls.from_history(estimator.history_, columns, ax=ax, **options)
 
     @styled
     def plot(self, ax: Any = None, *, log: bool | None = None) -> Self:
-        """Draw; ``log`` says whether the vertical axis is logarithmic (where None, when it spans three decades)."""
+        """Draw the columns against the step.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        log : bool or None, default=None
+            Whether the vertical axis is logarithmic; None: where it spans three decades.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         self.figure_, self.ax_ = axes_for(ax, (5.2, 3.4))
         for (name, column), shade in zip(self.values.items(), COLORS, strict=False):
             points = {"marker": "o", "markersize": 3.5} if len(column) <= 60 else {}

@@ -25,12 +25,31 @@ class MarginDisplay:
 
     Parameters
     ----------
-    distances : (n,)
+    distances : ndarray of shape (n,)
         Signed distances (two classes), or margins of the labelled rows.
-    labels, classes : (n,), (K,)
-    points, feet : (n, 2), optional
-        Rows and the points of the boundary nearest to them, where there are two columns and two classes.
-    boundary : Hyperplane, optional
+    labels : array-like of shape (n,)
+        The labels of the rows.
+    classes : sequence of K labels
+        The classes, in the order of their colours.
+    points : ndarray of shape (n, 2) or None, default=None
+        Rows, where there are two columns and two classes.
+    feet : ndarray of shape (n, 2) or None, default=None
+        The points of the boundary nearest to them.
+    boundary : Hyperplane or None, default=None
+        The boundary.
+    axis_names : sequence of two str, default=('$x_1$', '$x_2$')
+        The names of the axes.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+
+    See Also
+    --------
+    discriminant.LinearDiscriminant.margin : The distances.
 
     Examples
     --------
@@ -54,7 +73,26 @@ class MarginDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
-        """Measure the rows from the boundary of a fitted model (or a ``LinearDiscriminant``)."""
+        """Measure the rows from the boundary of a fitted model.
+
+        Parameters
+        ----------
+        estimator : classifier or LinearDiscriminant
+            Fitted.
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         found = getattr(estimator, "discriminant_", estimator)
         if not isinstance(found, LinearDiscriminant):
             raise MismatchError(f"{type(estimator).__name__} has no linear discriminant to measure distances from.")
@@ -70,7 +108,22 @@ class MarginDisplay:
 
     @styled
     def plot(self, ax: Any = None, *, kind: str = "auto", bins: int = 30) -> Self:
-        """Draw as "plane" (two columns, two classes) or "histogram"; "auto" takes the plane where there is one."""
+        """Draw the rows with their feet in the plane, or the distances as a histogram.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        kind : {"auto", "plane", "histogram"}, default="auto"
+            "auto": the plane where there are two columns and two classes.
+        bins : int, default=30
+            Of the histogram.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         if kind not in ("auto", "plane", "histogram"):
             raise ParameterError(f"kind is {kind!r}; it must be 'auto', 'plane' or 'histogram'.")
         if kind == "plane" and self.points is None:

@@ -19,11 +19,27 @@ class CoefficientPathDisplay:
 
     Parameters
     ----------
-    lambdas : (L,)
-    coefs : (L, d)
-    feature_names : (d,)
-    chosen : float, optional
+    lambdas : ndarray of shape (L,)
+        λ.
+    coefs : ndarray of shape (L, d)
+        The weights at each λ.
+    feature_names : sequence of d str
+        The columns.
+    chosen : float or None, default=None
         A λ to mark.
+    ylabel : str, default="weight"
+        What the vertical axis shows.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+
+    See Also
+    --------
+    discriminant.logistic_path : Computes the path.
 
     Examples
     --------
@@ -55,8 +71,25 @@ class CoefficientPathDisplay:
     ) -> Self:
         """Draw a ``LogisticPath``.
 
-        ``output`` says of which class where there are more than two; ``spread`` (d,) multiplies the weights, so that
-        columns of different units share a scale.
+        Parameters
+        ----------
+        path : LogisticPath
+            The path.
+        spread : array-like of shape (d,) or None, default=None
+            Multiplies the weights, so that columns of different units share a scale.
+        output : int, default=0
+            Of which class, where there are more than two.
+        chosen : float or None, default=None
+            A λ to mark.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
         """
         coefs = np.asarray(path.coefs)[:, output] * (1.0 if spread is None else np.asarray(spread))
         titles = path.feature_names or [f"x{j}" for j in range(coefs.shape[1])]
@@ -67,7 +100,28 @@ class CoefficientPathDisplay:
 
     @classmethod
     def from_data(cls, X: Any, y: Any, *, output: int = 0, ax: Any = None, names: int = 6, **options: Any) -> Self:
-        """Compute ``logistic_path(X, y, **options)`` and draw each weight times the spread of its column."""
+        """Compute ``logistic_path(X, y, **options)`` and draw each weight times the spread of its column.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        output : int, default=0
+            Of which class, where there are more than two.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        names : int, default=6
+            How many weights are named at their ends.
+        **options : any
+            Options of ``logistic_path``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         from discriminant.estimators.logistic_path import logistic_path
 
         path = logistic_path(X, y, **options)
@@ -75,7 +129,26 @@ class CoefficientPathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
-        """The path of a fitted ``LogisticRegression``'s penalty on these rows, with its own strength marked."""
+        """The path of a fitted ``LogisticRegression``'s penalty on these rows, with its own strength marked.
+
+        Parameters
+        ----------
+        estimator : LogisticRegression
+            Fitted.
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``logistic_path``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         if not hasattr(estimator, "C") or not hasattr(estimator, "l1_ratio"):
             raise DataError(f"{type(estimator).__name__} has no penalty path; LogisticRegression has.")
         from discriminant.estimators.logistic_path import logistic_path
@@ -89,7 +162,20 @@ class CoefficientPathDisplay:
 
     @styled
     def plot(self, ax: Any = None, *, names: int = 6) -> Self:
-        """Draw; the ``names`` weights that grow largest are named at their ends."""
+        """Draw; the weights that grow largest are named at their ends.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        names : int, default=6
+            How many are named.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         self.figure_, self.ax_ = axes_for(ax, (6.4, 4.2))
         order = np.argsort(-np.abs(self.coefs[-1]), kind="stable")
         for rank, j in enumerate(order):

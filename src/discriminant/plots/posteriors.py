@@ -16,16 +16,37 @@ from discriminant.protocols import Array
 
 @dataclass(eq=False)
 class PosteriorDisplay:
-    """P(C_k|x) on a grid.
+    """P(C_k|x) over two columns, on a grid.
 
     Parameters
     ----------
-    across, up : (r,)
-    posterior : (r, r)
+    across : ndarray of shape (r,)
+        Values of the one column.
+    up : ndarray of shape (r,)
+        Values of the other.
+    posterior : ndarray of shape (r, r)
         Of the class ``target``, rows along ``up``.
     target : label
-    classes : (K,)
-    points, labels : rows to draw, optional
+        Whose posterior is drawn.
+    classes : sequence of K labels
+        The classes, in the order of their colours.
+    points : ndarray of shape (n, 2) or None, default=None
+        Rows to draw.
+    labels : array-like of shape (n,) or None, default=None
+        Their labels.
+    axis_names : sequence of two str, default=('$x_1$', '$x_2$')
+        The names of the axes.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+
+    See Also
+    --------
+    DecisionRegionsDisplay : The decisions.
 
     Examples
     --------
@@ -63,7 +84,36 @@ class PosteriorDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Ask a fitted classifier for its probabilities; ``target`` is the last class unless given."""
+        """Draw the probabilities of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted, with ``predict_proba``.
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,) or None, default=None
+            The labels, to colour the rows; None: no rows' labels are known.
+        target : label or None, default=None
+            Whose posterior is drawn; None: that of the last class.
+        features : sequence of two str or int, or None, default=None
+            Which two columns to draw, by name or position; None: the two that say most of what the model says.
+        at : array-like of shape (d,) or None, default=None
+            Where the other columns are held; None: their means.
+        bounds : sequence of four floats or None, default=None
+            The box ((x₀, x₁), (y₀, y₁)); None: around the rows.
+        resolution : int, default=120
+            Points along an edge of the grid.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         if not hasattr(estimator, "predict_proba"):
             raise MismatchError(
                 f"{type(estimator).__name__} gives no probabilities; wrap it in "
@@ -81,7 +131,20 @@ class PosteriorDisplay:
 
     @styled
     def plot(self, ax: Any = None, *, kind: str = "contour") -> Self:
-        """Draw as "contour" or as a "surface"."""
+        """Draw as contours or as a surface in three dimensions.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        kind : {"contour", "surface"}, default="contour"
+            How.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         if kind not in ("contour", "surface"):
             raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")
         from matplotlib.colors import LinearSegmentedColormap

@@ -26,19 +26,35 @@ class DecisionRegionsDisplay:
 
     Parameters
     ----------
-    bounds : (2, 2)
+    bounds : ndarray of shape (2, 2)
         ((x₀, x₁), (y₀, y₁)).
-    classes : sequence
-        The labels, in the order of their colours.
-    areas : list of (polygon, claims), optional
+    classes : sequence of K labels
+        The classes, in the order of their colours.
+    areas : list of (polygon, claims), or None, default=None
         Exact areas; one claim: that class's region, none or several: ambiguous.
-    codes : (r, r) of int, optional
+    codes : ndarray of int of shape (r, r), or None, default=None
         On a grid: the position of the class, or −1 where the rule rejects.
-    levels : (r, r, K), optional
+    levels : ndarray of shape (r, r, K), or None, default=None
         On a grid: the score of each class less the best of the others; its zeros are the boundaries.
-    points, labels : (n, 2), (n,), optional
+    points : ndarray of shape (n, 2) or None, default=None
         Rows to draw.
-    axis_names, note : names of the axes; what is held fixed.
+    labels : array-like of shape (n,) or None, default=None
+        Their labels.
+    axis_names : sequence of two str, default=('$x_1$', '$x_2$')
+        The names of the axes.
+    note : str, default=""
+        What is held fixed.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+
+    See Also
+    --------
+    discriminant.geometry.decision_regions : The polygons.
 
     Examples
     --------
@@ -81,14 +97,32 @@ class DecisionRegionsDisplay:
 
         Parameters
         ----------
-        show : {"decisions", "claims"}
-            What ``predict`` says; or which classes claim a point (their discriminants are positive, or all their pairs
-            agree), so that the ambiguous areas show.
-        features : two column names or positions, optional
-            Which to draw when there are more; the two that say most of what the model says unless given.
-        at : (d,), optional
-            Where the other columns are held; their means unless given.
-        bounds, resolution : the box, and the points along an edge of the grid where one is needed.
+        estimator : classifier or LinearDiscriminant
+            Fitted.
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,) or None, default=None
+            The labels, to colour the rows; None: no rows' labels are known.
+        show : {"decisions", "claims"}, default="decisions"
+            What ``predict`` says; or which classes claim a point (their discriminants are positive, or all their
+            pairs agree), so that the ambiguous areas show.
+        features : sequence of two str or int, or None, default=None
+            Which two columns to draw, by name or position; None: the two that say most of what the model says.
+        at : array-like of shape (d,) or None, default=None
+            Where the other columns are held; None: their means.
+        bounds : sequence of four floats or None, default=None
+            The box ((x₀, x₁), (y₀, y₁)); None: around the rows.
+        resolution : int, default=300
+            Points along an edge of the grid, where one is needed.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
         """
         if show not in ("decisions", "claims"):
             raise ParameterError(f"show is {show!r}; it must be 'decisions' or 'claims'.")
@@ -111,7 +145,24 @@ class DecisionRegionsDisplay:
     def plot(
         self, ax: Any = None, *, legend: bool = True, boundaries: bool = True, names: Sequence[str] | None = None
     ) -> Self:
-        """Draw; with ``ax`` on axes of yours, with ``names`` in place of the labels in the legend."""
+        """Draw the regions and the rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        legend : bool, default=True
+            Whether to name the classes.
+        boundaries : bool, default=True
+            Whether to draw the boundaries as lines.
+        names : sequence of str or None, default=None
+            Names in place of the labels in the legend.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         self.figure_, self.ax_ = axes_for(ax)
         if self.areas is not None:
             self._draw_areas(boundaries)
@@ -127,7 +178,18 @@ class DecisionRegionsDisplay:
         return self
 
     def share(self, *, of: str = "ambiguous") -> float:
-        """The share of the box that is "ambiguous" (no single claim) or "rejected"."""
+        """The share of the box that has no single claim, or that is rejected.
+
+        Parameters
+        ----------
+        of : {"ambiguous", "rejected"}, default="ambiguous"
+            Which share.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
         if of == "rejected":
             return 0.0 if self.codes is None else float((self.codes < 0).mean())
         from discriminant.geometry import polygon_area

@@ -24,10 +24,24 @@ class SolutionRegionDisplay:
     Parameters
     ----------
     region : SolutionRegion
-    bounds : ((low, high), (low, high))
-        The part of the weight plane to draw.
-    weights : (2,) or (3,), optional
+        The region.
+    bounds : sequence of pairs of floats or None, default=None
+        The part of the weight plane to draw, ((low, high), (low, high)); None: chosen.
+    weights : ndarray of shape (2,) or (3,), or None, default=None
         Weights to mark, such as those of a fitted model.
+    fit_intercept : bool, default=True
+        Whether the first weight is an intercept.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+
+    See Also
+    --------
+    discriminant.solution_region : Computes the region.
 
     Examples
     --------
@@ -57,14 +71,58 @@ class SolutionRegionDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """The region of these samples; one column and an intercept have two weights, two columns three."""
+        """The region of these samples; one column and an intercept have two weights, two columns three.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        margin : float, default=0.0
+            b ≥ 0.
+        fit_intercept : bool, default=True
+            Whether there is an intercept.
+        weights : array-like or None, default=None
+            Weights to mark.
+        bounds : sequence of pairs of floats or None, default=None
+            The part of the weight plane to draw; None: chosen.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         region = solution_region(X, y, margin, fit_intercept=fit_intercept)
         marked = None if weights is None else np.asarray(weights, dtype=np.float64).ravel()
         return cls(region, bounds, marked, fit_intercept).plot(ax=ax, **options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, margin: float = 0.0, **options: Any) -> Self:
-        """The region of the samples with the weights that a fitted two-class model found in it (or outside it)."""
+        """The region of the samples with the weights that a fitted two-class model found in it (or outside it).
+
+        Parameters
+        ----------
+        estimator : classifier or LinearDiscriminant
+            Fitted.
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        margin : float, default=0.0
+            b ≥ 0.
+        **options : any
+            Options of ``from_data``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         found = estimator.discriminant_
         intercept = bool(getattr(estimator, "fit_intercept", True))
         weights = np.concatenate([np.atleast_1d(found.intercept)[:1] if intercept else [], np.ravel(found.coef[0])])
@@ -72,7 +130,18 @@ class SolutionRegionDisplay:
 
     @styled
     def plot(self, ax: Any = None) -> Self:
-        """Draw; three weights make three-dimensional axes."""
+        """Draw the region; three weights make three-dimensional axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         weights = self.region.samples.shape[1]
         if weights not in (2, 3):
             raise DataError(f"The region lies in {weights} dimensions; it is drawn for two or three weights.")

@@ -29,15 +29,25 @@ class CriterionSurfaceDisplay:
 
     Parameters
     ----------
-    across, up : (r,)
-        Values of the two weights.
-    values : (r, r)
+    across : ndarray of shape (r,)
+        Values of the one weight.
+    up : ndarray of shape (r,)
+        Values of the other.
+    values : ndarray of shape (r, r)
         J, rows along ``up``.
-    path : (k, 2), optional
+    path : ndarray of shape (k, 2) or None, default=None
         The two weights at each step.
-    path_values : (k,), optional
+    path_values : ndarray of shape (k,) or None, default=None
         J along the path, of all weights.
-    axis_names : names of the two weights
+    axis_names : sequence of two str, default=('$a_1$', '$a_2$')
+        The names of the two weights.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
 
     Examples
     --------
@@ -70,7 +80,32 @@ class CriterionSurfaceDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Draw an objective around the weights ``at``, with the weights of a traced history as the path."""
+        """Draw an objective around some weights, with the weights of a traced history as the path.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J.
+        at : ndarray of shape (1 + d, q) or None, default=None
+            Where all other weights are held; None: zeros.
+        entries : two pairs of int, or None, default=None
+            Which two entries of A are drawn; None: the first two that are free.
+        history : History or None, default=None
+            With ``trace``: its weights are the path.
+        bounds : sequence of four floats or None, default=None
+            The box ((x₀, x₁), (y₀, y₁)); None: around the rows.
+        resolution : int, default=80
+            Points along an edge of the grid.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         shape = (objective.n_parameters, objective.n_outputs)
         A = np.zeros(shape) if at is None else np.array(at, dtype=np.float64).reshape(shape)
         first, second = entries or _varied(A.shape, objective)
@@ -95,9 +130,33 @@ class CriterionSurfaceDisplay:
         fit_intercept: bool = True,
         **options: Any,
     ) -> Self:
-        """Draw a two-class criterion on these rows, and the path of an optimizer (a name or an object) from ``start``.
+        """Draw a two-class criterion on these rows, and the path of an optimizer.
 
         One column with an intercept, or two without, have two weights.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        criterion : str or Pointwise, default="perceptron"
+            ℓ.
+        optimizer : str, optimizer or None, default=None
+            Whose path is drawn; None: no path.
+        start : array-like or None, default=None
+            The weights to begin with; None: zeros.
+        penalty : str, WeightPenalty or None, default=None
+            λΩ.
+        fit_intercept : bool, default=True
+            Whether there is an intercept.
+        **options : any
+            Options of ``from_objective``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
         """
         objective = two_class_objective(X, y, criterion, penalty=penalty, fit_intercept=fit_intercept)
         history = None
@@ -115,7 +174,26 @@ class CriterionSurfaceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, entries: Entries | None = None, **options: Any) -> Self:
-        """Draw J around the weights of a fitted estimator; with ``trace=True`` it has a path."""
+        """Draw J around the weights of a fitted estimator; with ``trace=True`` it has a path.
+
+        Parameters
+        ----------
+        estimator : classifier or LinearDiscriminant
+            Fitted.
+        X : array-like or data frame of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        entries : two pairs of int, or None, default=None
+            Which two entries of A are drawn; None: the first two.
+        **options : any
+            Options of ``from_objective``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         objective = _objective_of(estimator, X, y)
         at = np.array(estimator.discriminant_.weights)
         if estimator.discriminant_.center is not None:
@@ -125,7 +203,22 @@ class CriterionSurfaceDisplay:
 
     @styled
     def plot(self, ax: Any = None, *, kind: str = "contour", levels: int = 18) -> Self:
-        """Draw as "contour" or as a "surface" in three dimensions."""
+        """Draw as contours or as a surface in three dimensions.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        kind : {"contour", "surface"}, default="contour"
+            How.
+        levels : int, default=18
+            How many contours.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         if kind not in ("contour", "surface"):
             raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")
         self.figure_, self.ax_ = axes_for(ax, projection="3d" if kind == "surface" else None)

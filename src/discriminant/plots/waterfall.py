@@ -19,18 +19,31 @@ from discriminant.protocols import Array
 
 @dataclass(eq=False)
 class ContributionsDisplay:
-    """A waterfall of contributions.
+    """A waterfall of contributions: how the attributes of one row lead from the reference's score to its own.
 
     Parameters
     ----------
-    contributions : (d,)
+    contributions : ndarray of shape (d,)
+        w_j (x_j − r_j).
     baseline : float
         g(r), the score of the reference.
-    feature_names : (d,)
-    values : (d,), optional
+    feature_names : sequence of d str
+        The attributes.
+    values : ndarray of shape (d,) or None, default=None
         The row itself, to write beside the names.
-    target : label
+    target : label, default=None
         For which class the score speaks.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+
+    See Also
+    --------
+    discriminant.geometry.Contributions : What is drawn.
 
     Examples
     --------
@@ -59,7 +72,28 @@ class ContributionsDisplay:
     def from_estimator(
         cls, estimator: Any, x: Any, *, reference: Any = None, target: Any = None, ax: Any = None, **options: Any
     ) -> Self:
-        """Explain one row x (1, d); more than two classes need a ``target``, the predicted class unless given."""
+        """Explain one row.
+
+        Parameters
+        ----------
+        estimator : classifier or LinearDiscriminant
+            Fitted.
+        x : array-like of shape (1, d)
+            The row.
+        reference : array-like of shape (d,) or None, default=None
+            r; None: the centre of the fit, or the origin.
+        target : label or None, default=None
+            For which of more than two classes; None: the predicted one.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        **options : any
+            Options of ``plot``.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         found = getattr(estimator, "discriminant_", estimator)
         if not isinstance(found, LinearDiscriminant):
             raise MismatchError(f"{type(estimator).__name__} has no linear discriminant whose score could be split up.")
@@ -82,7 +116,20 @@ class ContributionsDisplay:
 
     @styled
     def plot(self, ax: Any = None, *, most: int = 10) -> Self:
-        """Draw the ``most`` strongest contributions, the rest together."""
+        """Draw the strongest contributions, the rest together.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None: new axes.
+        most : int, default=10
+            How many are drawn by themselves.
+
+        Returns
+        -------
+        display
+            The display, drawn.
+        """
         order = np.argsort(-np.abs(self.contributions), kind="stable")
         shown, rest = order[:most], order[most:]
         rows = [(self._name(int(j)), float(self.contributions[j])) for j in shown]
