@@ -101,6 +101,8 @@ class Contract:
             New values by name.
         **params : any
             New values by name.
+        **params : any
+            New values by name.
 
         Returns
         -------
@@ -157,7 +159,7 @@ class Contract:
 
         Parameters
         ----------
-        transform : {"default", "pandas", "polars", None}
+        transform : {"default", "pandas", "polars", None}, default=None
             Arrays or data frames; None changes nothing.
 
         Returns

@@ -131,6 +131,8 @@ class Expansion(Contract):
             Columns by name or position.
         *columns : str or int
             Columns by name or position.
+        *columns : str or int
+            Columns by name or position.
 
         Returns
         -------
