@@ -136,6 +136,8 @@ def faults(function: Any, docstring: str | None) -> Iterator[str]:
     known = documented(parts.get("Parameters", ""))
     yield from (f"does not document the parameter {name} with a type" for name in parameters if name not in known)
     yield from (f"documents the parameter {name}, which it does not have" for name in known if name not in parameters)
+    if sum(entry["names"].count(",") + 1 for entry in ENTRY.finditer(parts.get("Parameters", ""))) > len(known):
+        yield "documents a parameter twice"
     yield from _faults_of_defaults(parameters, known)
     if signature.return_annotation not in (None, "None", "NoReturn") and not {"Returns", "Yields"} & set(parts):
         yield "does not document what it returns"

@@ -97,12 +97,6 @@ class Contract:
         ----------
         **params : any
             New values by name.
-        **params : any
-            New values by name.
-        **params : any
-            New values by name.
-        **params : any
-            New values by name.
 
         Returns
         -------

@@ -127,12 +127,6 @@ class Expansion(Contract):
         ----------
         *columns : str or int
             Columns by name or position.
-        *columns : str or int
-            Columns by name or position.
-        *columns : str or int
-            Columns by name or position.
-        *columns : str or int
-            Columns by name or position.
 
         Returns
         -------

@@ -16,7 +16,7 @@ CHUNK_VALUES = 2_000_000
 
 
 def pairs(n_classes: int) -> tuple[Array, Array]:
-    """(i, j) with i < j, in the order of the pairwise outputs: 01, 02, …, 12, …
+    """The pairs (i, j) with i < j, in the order of the pairwise outputs: 01, 02, …, 12, ….
 
     Parameters
     ----------

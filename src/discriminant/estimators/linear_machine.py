@@ -41,7 +41,8 @@ class LinearMachine(DiscriminativeClassifier):
     Parameters
     ----------
     criterion : str or Pointwise, default="perceptron"
-        The two-class ℓ: "perceptron", "relaxation", "quadratic", "hinge", "squared-hinge", "logistic", "squared" …
+        The two-class ℓ: "perceptron", "relaxation", "quadratic", "hinge", "squared-hinge", "logistic", "squared"
+        and so on.
     margin : float or None, default=None
         b of the criteria that have one; None: the criterion's own.
     over : {"all", "worst"}, default="all"

@@ -48,7 +48,7 @@ class LinearProgrammingClassifier(DiscriminativeClassifier):
     alpha : float, default=0.0
         λ of a lasso λ‖w‖₁, on standardised or comparable columns; 0: none.
     coding : str or array-like of shape (K, q), default="auto"
-        "auto": one output for two classes, "machine" for more.  Also "one-vs-rest", "pairwise" …
+        "auto": one output for two classes, "machine" for more.  Also "one-vs-rest", "pairwise" and others.
     seconds : float, default=600.0
         Time limit of each program.
     basis : None, str, callable or transformer, default=None

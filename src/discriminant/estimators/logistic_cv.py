@@ -213,10 +213,6 @@ class LogisticRegressionCV(LogisticRegression):
             How often each row counts; None: once.
         **params : any
             Metadata for the splitter and the scorer, such as ``groups``.
-        **params : any
-            Metadata for the splitter and the scorer, such as ``groups``.
-        **params : any
-            Metadata for the splitter and the scorer, such as ``groups``.
 
         Returns
         -------
@@ -466,10 +462,6 @@ class LogisticRegressionCV(LogisticRegression):
             The labels; None where the source holds them.
         sample_weight : array-like of shape (n,) or None, default=None
             How often each row counts; None: once.
-        **score_params : any
-            Metadata for the scorer.
-        **score_params : any
-            Metadata for the scorer.
         **score_params : any
             Metadata for the scorer.
 

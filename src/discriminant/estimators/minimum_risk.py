@@ -146,10 +146,6 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
             How often each row counts; None: once.
         **fit_params : any
             They go on to the ``fit`` of the classifier.
-        **fit_params : any
-            They go on to the ``fit`` of the classifier.
-        **fit_params : any
-            They go on to the ``fit`` of the classifier.
 
         Returns
         -------

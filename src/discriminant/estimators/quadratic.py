@@ -177,14 +177,6 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         ----------
         *args : any
             Not read.
-        *args : any
-            Not read.
-        *args : any
-            Not read.
-        **kwargs : any
-            Not read.
-        **kwargs : any
-            Not read.
         **kwargs : any
             Not read.
 

@@ -54,7 +54,8 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     coding : str or array-like of shape (K, q), default="auto"
         For y with one label a row: "auto" is one output for two classes and one a class for more.
     optimizer : str or optimizer, default="auto"
-        "auto", "gradient-descent" (the textbook's), "lbfgs", "conjugate-gradient", "newton" …
+        "auto", "gradient-descent" (the textbook's), "lbfgs", "conjugate-gradient", "newton", or an optimizer of
+        ``discriminant.optimize``.
     basis : None, str, callable or transformer, default=None
         φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
     decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None

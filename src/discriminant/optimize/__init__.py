@@ -57,8 +57,6 @@ def make_optimizer(optimizer: Any, **options: Any) -> Any:
         A name of ``OPTIMIZERS``, in any case and with "_" or "-"; or an optimizer.
     **options : any
         Options of an optimizer given by name.
-    **options : any
-        Options of an optimizer given by name.
 
     Returns
     -------

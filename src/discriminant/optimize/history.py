@@ -45,8 +45,6 @@ class History:
         ----------
         **values : any
             The value of each column.
-        **values : any
-            The value of each column.
         """
         if self.columns and values.keys() != self.columns.keys():
             raise ParameterError(f"A record of this history has {names(list(self.columns), most=20)}.")

@@ -66,10 +66,10 @@ class Constant(Power):
 
     Parameters
     ----------
-    power : float, default=0.0
-        0.
     rate : float, default=1.0
         η.
+    power : float, default=0.0
+        0.
     delay : float, default=0.0
         Without effect.
 
@@ -88,10 +88,10 @@ class Inverse(Power):
 
     Parameters
     ----------
-    power : float, default=1.0
-        1.
     rate : float, default=1.0
         The factor.
+    power : float, default=1.0
+        1.
     delay : float, default=0.0
         Added to k.
 

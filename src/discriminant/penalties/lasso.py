@@ -85,10 +85,10 @@ class Lasso(ElasticNet):
 
     Parameters
     ----------
-    mix : float, default=1.0
-        α = 1; another value makes it an elastic net.
     strength : float, default=1.0
         λ, not negative, on the scale of the mean loss.
+    mix : float, default=1.0
+        α = 1; another value makes it an elastic net.
     factors : tuple of d floats or None, default=None
         f_j ≥ 0, which scale the penalty feature by feature; None: all one.
 
