@@ -214,7 +214,22 @@ class Pointwise(ABC):
         return np.einsum("nij,nj->ni", bend, v) if self.coupled else np.asarray(bend * v)
 
     def curvature_root(self, t: Array, z: Array) -> Array:
-        """(n, m, q): R with RᵗR = ∂²ℓ/∂z² of each row, where the criterion is convex; one output: √ℓ''."""
+        """R with RᵗR = ∂²ℓ/∂z² of each row, where the criterion is convex.
+
+        Outputs that are not coupled: the diagonal matrix of √ℓ''.
+
+        Parameters
+        ----------
+        t : ndarray of shape (n, q)
+            Targets, in the criterion's own ``labels``.
+        z : ndarray of shape (n, q)
+            Scores of the outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, m, q)
+            A root for each row.
+        """
         return np.sqrt(self.curvature(t, z))[:, None, :] * np.eye(z.shape[1])
 
     def wrong(self, t: Array, z: Array) -> Array:
