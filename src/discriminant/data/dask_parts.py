@@ -16,7 +16,7 @@ import numpy as np
 
 from discriminant.data.blocks import ArrayBlocks, _add, spaced
 from discriminant.data.check import check_weights
-from discriminant.data.labels import code_type, encode_labels
+from discriminant.data.labels import code_type, encode_labels, recode
 from discriminant.data.row_sample import RowSample
 from discriminant.data.rows import as_rows, is_sparse
 from discriminant.data.threads import as_worker
@@ -174,15 +174,7 @@ def encode(part: Part, classes: Array, start: int) -> Part:
     weight = None if part.weight is None else np.asarray(part.weight, dtype=np.float64)
     if not part.rows:
         return Part(part.X, np.zeros(0, dtype=code_type(len(classes))), weight, start)
-    found, codes = encode_labels(part.labels)
-    position = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
-    strange = [label for label in found.tolist() if label not in position]
-    if strange:
-        raise DataError(
-            f"y contains the class {names(strange)}, which is not among the classes {names(list(classes))}."
-        )
-    table: Array = np.array([position[label] for label in found.tolist()], dtype=code_type(len(classes)))
-    return Part(part.X, table[codes], weight, start)
+    return Part(part.X, recode(*encode_labels(part.labels), classes), weight, start)
 
 
 @dataclass(frozen=True)

@@ -318,7 +318,7 @@ class DeviceSource:
         if length != n:
             raise DataError(f"X has {n} rows and y has {length}: inconsistent numbers of samples.")
         small = n * self.shape[1] < self.smallest and not self.rows.streamed
-        found, codes, seen = encode_on_device(lib, y, classes, lambda: self.rows.some)
+        found, codes, seen = encode_on_device(lib, y, None if classes is None else np.asarray(classes))
         weight = check_weights(None if sample_weight is None else in_memory(sample_weight), n)
         if small:
             return make_blocks(lib.get(self.rows.X), lib.get(codes), weight), found

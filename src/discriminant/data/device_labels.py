@@ -1,18 +1,15 @@
-"""Labels on a device: class codes there, by looks that wait for the device as seldom as they can."""
+"""Labels on a device: class codes there, in as few calls that wait for it as can be."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from discriminant.data.device_library import library_of
-from discriminant.data.labels import WIDEST_TABLE, encode_labels
-from discriminant.errors import DataError, names
+from discriminant.data.labels import WIDEST_TABLE, code_table, encode_labels, recode
 from discriminant.protocols import Array
 
-FEW_CODES = 8  # that are quicker looked for than counted
 PEEKED = 128  # rows that are fetched to learn of their size
 
 
@@ -34,58 +31,26 @@ def some_codes(codes: Any) -> Array:
     return in_memory(codes[:: stride(codes.shape[0])])
 
 
-def encode_on_device(
-    lib: Any, y: Any, classes: Array | None, meanwhile: Callable[[], Any] = lambda: None
-) -> tuple[Array, Any, Array | None]:
-    """(classes, codes on the device, some of them): integers on the device stay there, others are encoded in memory.
-
-    ``meanwhile`` is called while the device looks at the labels.
-    """
+def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, Any, Array | None]:
+    """(classes, codes on the device, some of them): integers on the device stay there, others are encoded in memory."""
     own = type(y).__module__.partition(".")[0] == lib.name
-    if not own or lib.kind(y) not in ("int64", "int32", "int16", "int8", "uint8") or len(y.shape) != 1:
+    low, high = 0, WIDEST_TABLE
+    if own and lib.kind(y) in ("int64", "int32", "int16", "int8", "uint8") and len(y.shape) == 1:
+        low, high = lib.span(y)
+    if high - low >= WIDEST_TABLE:
         found, codes = encode_labels(in_memory(y))
         if classes is not None:
-            found, codes = _recoded(found, codes, np.asarray(classes))
-        return found, lib.index(codes), None
-    span = lib.span(y)
-    meanwhile()
-    low, high = span()
-    if high - low >= WIDEST_TABLE:
-        found, codes = encode_labels(lib.get(y))
+            found, codes = classes, recode(found, codes, classes)
         return found, lib.index(codes), None
     moved = lib.cast(y, "int64") if low == 0 else lib.cast(y, "int64") - low
     some = some_codes(moved)
     present = np.unique(some)
-    if len(present) <= high - low:  # some rows do not show every code: the rest is looked for
-        present = _present(lib, moved, present, high - low + 1)
-    here = present + low
-    found = here.astype(lib.kind(y))
+    if len(present) <= high - low:  # some rows do not show every code: all are counted
+        present = np.flatnonzero(lib.counts(moved, high - low + 1))
+    found = (present + low).astype(lib.kind(y))
     known = found if classes is None else np.asarray(classes)
-    strange = found[:0] if classes is None else np.setdiff1d(found, known)
-    if len(strange):
-        raise DataError(
-            f"y contains the class {names(list(strange))}, which is not among the classes {names(list(known))}."
-        )
-    if len(known) == high - low + 1 and (known == np.arange(low, high + 1)).all():
+    table = np.full(high - low + 1, -1, dtype=np.int64)
+    table[present] = code_table(found, known)
+    if np.array_equal(table, np.arange(len(table))):
         return known, moved, some
-    table = np.zeros(high - low + 1, dtype=np.int64)
-    table[here - low] = np.searchsorted(known, here)
-    codes = lib.put(table)
-    return known, lib.take(codes, moved), None
-
-
-def _present(lib: Any, codes: Any, known: Array, n_codes: int) -> Array:
-    """Which codes occur: a look over all rows for each that is not known to, or one count where they are many."""
-    missing = np.setdiff1d(np.arange(n_codes), known)
-    if len(missing) > FEW_CODES:
-        return np.flatnonzero(lib.counts(codes, n_codes))
-    return np.union1d(known, [k for k in missing.tolist() if bool(lib.xp.any(codes == k))]).astype(np.intp)
-
-
-def _recoded(found: Array, codes: Array, classes: Array) -> tuple[Array, Array]:
-    strange = np.setdiff1d(found, classes)
-    if len(strange):
-        raise DataError(
-            f"y contains the class {names(list(strange))}, which is not among the classes {names(list(classes))}."
-        )
-    return classes, np.searchsorted(classes, found)[codes]
+    return known, lib.take(lib.put(table), moved), None

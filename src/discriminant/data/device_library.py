@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -171,10 +171,10 @@ class TorchLibrary:
     def index(self, values: Array) -> Any:
         return self.put(np.asarray(values, dtype=np.int64))
 
-    def span(self, values: Any) -> Callable[[], tuple[int, int]]:
-        """() → (least, greatest) of integers, which the device looks for until they are asked for."""
-        both = self.xp.stack(self.xp.aminmax(values))
-        return lambda: tuple(both.tolist())
+    def span(self, values: Any) -> tuple[int, int]:
+        """(least, greatest) of integers."""
+        low, high = self.xp.stack(self.xp.aminmax(values)).tolist()
+        return low, high
 
     def top(self, z: Any) -> Any:
         """The position of the first largest entry of each row."""
@@ -299,10 +299,9 @@ class StandardLibrary:
     def index(self, values: Array) -> Any:
         return self.put(np.asarray(values, dtype=np.int64))
 
-    def span(self, values: Any) -> Callable[[], tuple[int, int]]:
-        """() → (least, greatest) of integers."""
-        low, high = self.xp.min(values), self.xp.max(values)
-        return lambda: (int(low), int(high))
+    def span(self, values: Any) -> tuple[int, int]:
+        """(least, greatest) of integers."""
+        return int(self.xp.min(values)), int(self.xp.max(values))
 
     def top(self, z: Any) -> Any:
         """The position of the first largest entry of each row."""

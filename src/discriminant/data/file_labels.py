@@ -131,13 +131,3 @@ def ordered(labels: list[Any]) -> Array:
     if all(isinstance(label, bool) for label in labels):
         return np.array(sorted(labels))
     return np.array(sorted(str(label) for label in labels), dtype=object)
-
-
-def recoded(classes: Array, codes: Any, known: Array) -> Any:
-    """The codes in the order of classes that are known already."""
-    position = {label: k for k, label in enumerate(known.tolist())}
-    strange = [label for label in classes.tolist() if label not in position]
-    if strange:
-        raise DataError(f"The label holds the class {strange[0]!r}, which is not among {known.tolist()[:8]}.")
-    table = np.array([position[label] for label in classes.tolist()], dtype=np.int32)
-    return codes if np.array_equal(table, np.arange(len(table))) else table[np.asarray(codes)]

@@ -218,6 +218,11 @@ class FileRows:
         self.note(self.parts[i].size)
         return found
 
+    def parts_here(self) -> Iterator[tuple[int, Any]]:
+        """(first row, rows as an array or a CSR matrix) of every part."""
+        for start, rows in self.walk():
+            yield start, rows.pick(np.arange(rows.shape[0])).raw
+
     def design(self, start: int, stop: int) -> DenseDesign | SparseDesign:
         return self.pick(np.arange(start, stop))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.errors import DataError
+from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 
 CHUNK = 16_384
@@ -44,6 +44,23 @@ def encode_labels(y: Any) -> tuple[Array, Array]:
     elif kind not in "iuUS":
         raise DataError(f"Unknown label type: y holds {labels.dtype} values; class labels are integers or strings.")
     return _by_search(labels)
+
+
+def code_table(found: Array, classes: Array) -> Array:
+    """The position of each label of ``found`` among the classes; a sentence for one that is not there."""
+    position = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
+    unknown = [label for label in found.tolist() if label not in position]
+    if unknown:
+        known = names(list(classes))
+        raise DataError(f"y contains the class {names(unknown)}, which is not among the classes {known}.")
+    return np.array([position[label] for label in found.tolist()], dtype=code_type(len(classes)))
+
+
+def recode(found: Array, codes: Array, classes: Array) -> Array:
+    """Codes of the labels ``found`` as codes of the classes."""
+    table = code_table(found, classes)
+    same = codes.dtype == table.dtype and np.array_equal(table, np.arange(len(table)))
+    return codes if same else table[codes]
 
 
 def count_classes(codes: Array, n_classes: int, weight: Array | None = None) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from discriminant.protocols import Array
 TARGET = "label"
 ARROW_BYTES = 1 << 20  # below it NumPy is done before pyarrow is loaded
 _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_PAIR = re.compile(rb"\d{1,9}:" + _NUMBER)
 _LINE = re.compile(rb"\s*" + _NUMBER + rb"(?:\s+\d{1,9}:" + _NUMBER + rb")*\s*")
 
 
@@ -54,22 +54,37 @@ def parse_lines(data: bytes, source: str, first: int = 1) -> Lines:
     """The rows in the text; a sentence that names the line, counted from ``first``, where it is no libsvm file."""
     if b"#" in data or b"qid:" in data:
         data = re.sub(rb"#[^\n]*|\bqid:\d+", b"", data)
-    counts = []  # of the entries of each row
+    counts, lines = [], []  # of each row: its entries, the number of its line
     for number, line in enumerate(data.split(b"\n"), first):
         if _LINE.fullmatch(line):
             counts.append(line.count(b":"))
+            lines.append(number)
         elif line.strip():
-            _refuse_line(line, number, source)
+            wrong = next((word for word in line.split()[1:] if not _PAIR.fullmatch(word)), line.split()[0])
+            raise _refusal(source, number, f"{wrong[:40].decode('utf-8', 'replace')!r} is no finite number or no pair")
+    numbers = _numbers(data.replace(b":", b" "))  # all words are numbers, by the match above
     widths = 2 * np.array(counts, dtype=np.int64) + 1
-    numbers = _numbers(data.replace(b":", b" "))
     heads = np.cumsum(widths) - widths
     rest = np.delete(numbers, heads)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    found = Lines(numbers[heads], rest[1::2].copy(), rest[0::2].astype(np.int64), starts)
-    if not np.isfinite(numbers).all() or not _rise(found.indices, starts):
-        for number, line in enumerate(data.split(b"\n"), first):
-            _refuse_line(line, number, source)
+    found = Lines(numbers[heads], rest[1::2], rest[0::2].astype(np.int64), starts)
+    endless = np.flatnonzero(np.isinf(numbers))
+    if len(endless):
+        raise _refusal(source, lines[_row(heads, endless)], "a number is beyond 1.8e308, no finite number")
+    falls = np.diff(found.indices, prepend=-1) <= 0
+    falls[starts[:-1][np.diff(starts) > 0]] = False  # the first of a row
+    if falls.any():
+        raise _refusal(source, lines[_row(starts[:-1], np.flatnonzero(falls))], "the indices do not rise")
     return found
+
+
+def _refusal(source: str, line: int, what: str) -> DataError:
+    return DataError(f"{source} is not a libsvm file in line {line}: {what}; a line is 'label index:value …'.")
+
+
+def _row(starts: Array, places: Array) -> int:
+    """The row that holds the first of these places."""
+    return int(np.searchsorted(starts, places[0], side="right")) - 1
 
 
 def _numbers(data: bytes) -> Array:
@@ -81,40 +96,6 @@ def _numbers(data: bytes) -> Array:
             words = pa.array(data.replace(b"+", b"").split(), pa.binary())
             return arrow_numbers(words.cast(pa.string()).cast(pa.float64()))
     return np.fromstring(data, sep=" ")
-
-
-def _rise(indices: Array, starts: Array) -> bool:
-    """Whether the indices of each row rise."""
-    rises = np.diff(indices, prepend=-1) > 0
-    rises[starts[:-1][np.diff(starts) > 0]] = True
-    return bool(rises.all())
-
-
-def _refuse_line(line: bytes, number: int, source: str) -> None:
-    """Say what is wrong with a line, if anything is."""
-    label, *pairs = line.split() or [b"0"]
-    last, wrong = -1, "" if _is_finite(label) else f"the label {_shown(label)} is no finite number"
-    for pair in pairs if not wrong else []:
-        index, _, value = pair.partition(b":")
-        if not re.fullmatch(rb"\d{1,9}:[^\s:]+", pair):
-            wrong = f"{_shown(pair)} is not index:value"
-        elif not _is_finite(value):
-            wrong = f"{_shown(pair)} is no finite number"
-        elif int(index) <= last:
-            wrong = f"the indices do not rise at {_shown(pair)}"
-        if wrong:
-            break
-        last = int(index)
-    if wrong:
-        raise DataError(f"{source} is not a libsvm file in line {number}: {wrong}.")
-
-
-def _is_finite(word: bytes) -> bool:
-    return re.fullmatch(_NUMBER, word) is not None and math.isfinite(float(word))
-
-
-def _shown(word: bytes) -> str:
-    return repr(word[:40].decode("utf-8", "replace"))
 
 
 def read_libsvm(data: bytes, source: str) -> Table:

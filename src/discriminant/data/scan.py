@@ -11,7 +11,6 @@ reads the files as few times as its method allows (``data.passes`` counts), a pa
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
@@ -21,11 +20,11 @@ import numpy as np
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.file_blocks import FileBlocks
-from discriminant.data.file_labels import recoded
 from discriminant.data.file_open import open_files
 from discriminant.data.file_rows import Budget, FileRows, Progress
 from discriminant.data.file_source import FileSource
-from discriminant.data.labels import encode_labels
+from discriminant.data.labels import encode_labels, recode
+from discriminant.data.predictions import Predictions
 from discriminant.data.row_sample import stack
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
@@ -210,7 +209,7 @@ class Scan:
         if y is None:
             found, codes = self._labels()
             if classes is not None:
-                found, codes = np.asarray(classes), recoded(found, codes, np.asarray(classes))
+                found, codes = np.asarray(classes), recode(found, np.asarray(codes), np.asarray(classes))
         else:
             found, codes = encode_labels(np.asarray(y))
             if len(codes) != n:
@@ -236,21 +235,16 @@ class Scan:
             The rows.
         """
         if self.source.is_sparse:
-            return stack([X for _, X in self._parts()])
+            return stack([X for _, X in self.rows.parts_here()])
         found = np.empty(self.shape, self.dtype)
-        for start, X in self._parts():
+        for start, X in self.rows.parts_here():
             found[start : start + len(X)] = X
         return found
-
-    def _parts(self) -> Iterator[tuple[int, Any]]:
-        """(first row, rows) of each part."""
-        for start, rows in self.rows.walk():
-            yield start, rows.pick(np.arange(rows.shape[0])).raw
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """(rows, labels) of each part; labels None where there are none."""
         found = self._labels() if self.source.target is not None else None
-        for start, X in self._parts():
+        for start, X in self.rows.parts_here():
             yield X, None if found is None else found[0][np.asarray(found[1][start : start + X.shape[0]])]
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
@@ -268,7 +262,7 @@ class Scan:
         Predictions or str
             Results that stream, or the file that they were written to.
         """
-        results = Predictions(self, function)
+        results = Predictions(self.rows, function)
         return results if out is None else results.write(out)
 
     def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
@@ -288,16 +282,11 @@ class Scan:
         float
             Between 0 and 1.
         """
-        labels = None if y is None else np.asarray(y)
-        weight = check_weights(sample_weight, self.shape[0])
         right = total = 0.0
-        start = 0
-        for X, own in self:
-            part = slice(start, start + X.shape[0])
-            hit = np.asarray(predict(X)) == (own if labels is None else labels[part])
-            right += float(hit.sum() if weight is None else hit @ weight[part])
-            total += float(len(hit) if weight is None else weight[part].sum())
-            start = part.stop
+        for X, labels, weight in self._labelled(y, sample_weight):
+            hit = np.asarray(predict(X)) == labels
+            right += float(hit.sum() if weight is None else hit @ weight)
+            total += float(len(hit) if weight is None else weight.sum())
         return right / total
 
     def learn(self, partial_fit: Callable[..., Any], y: Any, sample_weight: Any, classes: Array | None) -> None:
@@ -316,130 +305,13 @@ class Scan:
         """
         if classes is None:
             classes = self.classes if y is None else np.unique(np.asarray(y))
-        weight = check_weights(sample_weight, self.shape[0])
-        start = 0
+        for X, labels, weight in self._labelled(y, sample_weight):
+            partial_fit(X, labels, classes=classes, **({} if weight is None else {"sample_weight": weight}))
+
+    def _labelled(self, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Array | None]]:
+        """(rows, labels, weights) of each part."""
+        given, weight, start = None if y is None else np.asarray(y), check_weights(sample_weight, self.shape[0]), 0
         for X, own in self:
             part = slice(start, start + X.shape[0])
-            extra = {} if weight is None else {"sample_weight": weight[part]}
-            partial_fit(X, own if y is None else np.asarray(y)[part], classes=classes, **extra)
+            yield X, own if given is None else given[part], None if weight is None else weight[part]
             start = part.stop
-
-
-class Predictions:
-    """One result a row of a scan, computed while it is iterated over: part by part, all at once, or into a file.
-
-    Iterating twice reads the files twice.  ``numpy.asarray`` takes all results at once.
-
-    Parameters
-    ----------
-    scan : Scan
-        Whose rows.
-    function : callable
-        From rows to one result a row.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> import numpy as np
-    >>> from discriminant import LinearDiscriminantAnalysis, scan
-    >>> model = LinearDiscriminantAnalysis().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(os.path.join(folder, "X.npy"), np.array([[0.5], [4.5]]))
-    ...     np.asarray(model.predict(scan(os.path.join(folder, "X.npy"))))
-    array([0, 1])
-    """
-
-    def __init__(self, scan: Scan, function: Callable[[Any], Array]) -> None:
-        self.scan, self.function = scan, function
-
-    def __len__(self) -> int:
-        return self.scan.shape[0]
-
-    def __iter__(self) -> Iterator[Array]:
-        for start, X in self.scan._parts():
-            try:
-                yield np.asarray(self.function(X))
-            except DataError as error:
-                where = self.scan.rows.where(start)
-                raise DataError(f"In the part of {X.shape[0]} rows from {where} on: {error}") from error
-
-    def to_numpy(self) -> Array:
-        """All results in one array.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, K)
-            The results.
-        """
-        return np.concatenate(list(self))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        found = self.to_numpy()
-        return found if dtype is None else found.astype(dtype)
-
-    def write(self, path: Any) -> str:
-        """Write the results to a file: ``.npy``, ``.csv``, ``.parquet`` or ``.arrow``, by its name.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-
-        Returns
-        -------
-        str
-            The file.
-        """
-        name = str(os.fspath(path))
-        if os.path.exists(name) and any(os.path.samefile(name, file) for file in self.scan.source.files):
-            raise ParameterError(f"out={name!r} is a file of the scan itself; choose another name.")
-        writers = {".npy": self._npy, ".csv": self._csv, ".parquet": self._arrow, ".arrow": self._arrow}
-        write = writers.get(os.path.splitext(name)[1].lower())
-        if write is None:
-            raise ParameterError(
-                f"out={name!r} must end in .npy, .csv, .parquet or .arrow, which says how to write it."
-            )
-        write(name)
-        return name
-
-    def _npy(self, name: str) -> None:
-        with open(name, "wb") as file:
-            kind: Any = None
-            for part in self:
-                if kind is None:
-                    kind = np.dtype("U64") if part.dtype.hasobject else part.dtype  # text labels at a fixed width
-                    head = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False}
-                    np.lib.format.write_array_header_1_0(file, {**head, "shape": (len(self), *part.shape[1:])})
-                file.write(np.ascontiguousarray(part.astype(kind)).tobytes())
-
-    def _tables(self) -> Iterator[tuple[list[str], Array]]:
-        """(names of columns, results (rows, columns)) of each part."""
-        for part in self:
-            table = part.reshape(len(part), -1)
-            width = table.shape[1]
-            yield ["prediction"] if width == 1 else [f"prediction_{j}" for j in range(width)], table
-
-    def _csv(self, name: str) -> None:
-        import csv
-
-        with open(name, "w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            for i, (heads, table) in enumerate(self._tables()):
-                writer.writerows([heads] * (i == 0) + table.tolist())
-
-    def _arrow(self, name: str) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as parquet
-
-        writer: Any = None
-        try:
-            for heads, table in self._tables():
-                lists = [column.tolist() if column.dtype.hasobject else column for column in table.T]
-                found = pa.table({head: pa.array(column) for head, column in zip(heads, lists, strict=True)})
-                if writer is None:
-                    make = parquet.ParquetWriter if name.lower().endswith(".parquet") else pa.ipc.new_file
-                    writer = make(name, found.schema)
-                writer.write_table(found)
-        finally:
-            if writer is not None:
-                writer.close()

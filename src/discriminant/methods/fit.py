@@ -11,7 +11,7 @@ import numpy as np
 
 from discriminant.data import ArrayBlocks, encode_labels, make_blocks
 from discriminant.data.check import check_weights
-from discriminant.data.labels import code_type
+from discriminant.data.labels import recode
 from discriminant.errors import DataError, DiscriminantWarning, names
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
@@ -122,7 +122,7 @@ def make_sample(
     """Rows in memory with their labels; ``classes``: the labels known already, of which these rows may hold a part."""
     found, codes = encode_labels(labels)
     if classes is not None:
-        found, codes = _recode(found, codes, classes)
+        found, codes = classes, recode(found, codes, classes)
     require_two(found)
     weight = check_weights(sample_weight, rows.shape[0], codes if classes is None else None)
     dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
@@ -135,15 +135,3 @@ def require_two(classes: Array) -> None:
         raise DataError(
             f"y holds one class only ({names(list(classes))}); a discriminant needs at least two classes to tell apart."
         )
-
-
-def _recode(found: Array, codes: Array, classes: Array) -> tuple[Array, Array]:
-    position = {label: k for k, label in enumerate(classes.tolist())}
-    unknown = [label for label in found.tolist() if label not in position]
-    if unknown:
-        known = names(list(classes))
-        raise DataError(f"y contains the class {names(unknown)}, which is not among the classes {known}.")
-    table: Array = np.array([position[label] for label in found.tolist()], dtype=code_type(len(classes)))
-    if codes.dtype == table.dtype and (table == np.arange(len(table))).all():
-        return classes, codes
-    return classes, table[codes]
