@@ -147,6 +147,7 @@ OPTIMIZERS: list[Any] = [
     optimize.LBFGS(),
     optimize.ConjugateGradient(),
     optimize.ProximalGradient(),
+    optimize.ProximalNewton(),
     optimize.SingleSample(step=optimize.Inverse(0.1), epochs=200, engine="numpy"),
     optimize.LinearProgram(),
     optimize.Annealing(iterations=300, random_state=1),

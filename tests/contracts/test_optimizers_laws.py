@@ -34,6 +34,14 @@ def accepts(optimizer, objective):
     if isinstance(optimizer, optimize.ProximalGradient):
         smooth = Oracle.CURVATURE in objective.criterion.oracles
         return smooth and not isinstance(objective.penalty, penalties.Jeffreys)
+    if isinstance(optimizer, optimize.ProximalNewton):
+        smooth = Oracle.CURVATURE | Oracle.CONJUGATE
+        apart = not objective.criterion.coupled or isinstance(objective.criterion, criteria.Softmax)
+        return (
+            not smooth & ~objective.criterion.oracles
+            and apart
+            and not isinstance(objective.penalty, penalties.Jeffreys)
+        )
     if isinstance(optimizer, optimize.MixedInteger):
         return isinstance(objective.criterion, criteria.ZeroOne)
     if isinstance(optimizer, optimize.SingleSample) and objective.penalty is not None:

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from discriminant import logistic_path
+from discriminant import LogisticRegression, criteria, logistic_path, optimize, penalties
+from discriminant.codings import make_coding
 from discriminant.data import make_blocks
 from discriminant.data.working_columns import AllColumns
+from discriminant.objective import PointwiseObjective
 from discriminant.optimize.working_set import PASSES, Screening
 
 
@@ -115,3 +117,22 @@ def test_a_gap_bounds_the_distance_from_the_minimum_in_extended_precision(n, d, 
         least = exact_minimum(X, y, best.lambdas[i], start)
         assert -1e-14 <= found.objectives[i] - least <= found.gaps[i] + 1e-15
         assert found.gaps[i] <= tol * found.objectives[i]
+
+
+@pytest.mark.parametrize("groups", [((0, 3), (1, 2, 4)), None])
+def test_the_optimizer_agrees_with_the_estimator_in_columns_of_unlike_units(groups):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((120, 6)) * 10.0 ** np.arange(-2, 4) + [0, 0, 0, 0, 0, 1e5]
+    y = (X[:, 0] * 100 + X[:, 1] * 10 + rng.logistic(size=120) > 0).astype(int)
+    penalty = penalties.Lasso(0.01) if groups is None else penalties.Group(0.01, groups=(*groups, (5,)))
+    objective = PointwiseObjective(
+        make_blocks(X, y), criteria.Logistic(), make_coding("two-class", 2, labels=(0, 1)), penalty
+    )
+    found = optimize.ProximalNewton().minimize(objective, np.zeros((7, 1)))
+    expected = LogisticRegression(l1_ratio=1, C=1 / (0.01 * 120), groups=groups).fit(X, y)
+    assert found.converged
+    np.testing.assert_allclose(found.weights[1:, 0], expected.coef_[0], rtol=1e-6, atol=1e-12)
+    assert objective.value(found.weights) == pytest.approx(expected.certificate_.objective, rel=1e-10)
+    again = optimize.ProximalNewton().minimize(objective, found.weights)
+    assert again.iterations <= found.iterations
+    np.testing.assert_allclose(again.weights, found.weights, rtol=1e-6, atol=1e-9)

@@ -14,7 +14,7 @@ from discriminant.optimize.logistic import LogisticProblem
 from discriminant.optimize.machine import solve_machine
 from discriminant.optimize.margins import MarginProblem, solve_margin
 from discriminant.optimize.path import LAST_DIGITS
-from discriminant.optimize.proximal_newton import RowLoss
+from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.working_set import WorkingSet
 from discriminant.penalties.separable import separable_penalty
 from discriminant.protocols import Array

@@ -21,6 +21,7 @@ from discriminant.optimize.mixed_integer import BoundedSolution, MixedInteger
 from discriminant.optimize.needs import require, require_rows
 from discriminant.optimize.newton import Newton
 from discriminant.optimize.proximal_gradient import ProximalGradient
+from discriminant.optimize.proximal_newton import ProximalNewton
 from discriminant.optimize.schedules import (
     Conditions,
     Constant,
@@ -44,6 +45,7 @@ OPTIMIZERS: dict[str, type] = {
     "mixed-integer": MixedInteger,
     "newton": Newton,
     "proximal-gradient": ProximalGradient,
+    "proximal-newton": ProximalNewton,
     "single-sample": SingleSample,
 }
 
@@ -103,6 +105,7 @@ __all__ = [
     "Newton",
     "Power",
     "ProximalGradient",
+    "ProximalNewton",
     "Schedule",
     "SequentialSolution",
     "SingleSample",

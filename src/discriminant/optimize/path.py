@@ -17,7 +17,7 @@ from discriminant.data.working_columns import AllColumns
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.logistic.problem import LogisticProblem
 from discriminant.optimize.logistic.solve import COLUMNS, LogisticFit
-from discriminant.optimize.proximal_newton import RowLoss
+from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.working_set import WorkingSet
 from discriminant.penalties.separable import separable_penalty
 from discriminant.protocols import Array

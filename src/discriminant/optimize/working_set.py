@@ -16,7 +16,8 @@ from dataclasses import replace
 import numpy as np
 
 from discriminant.data.working_columns import AllColumns
-from discriminant.optimize.proximal_newton import RowLoss, SetSolver, State
+from discriminant.optimize.row_loss import RowLoss
+from discriminant.optimize.set_solver import SetSolver, State
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
 
