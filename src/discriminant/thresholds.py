@@ -34,6 +34,7 @@ SPARSE_GRAM = 200
 
 # Weights up to which a Newton step on the support factors their matrix; above, conjugate gradients.
 MOST_CHOLESKY = 1_000
+
 # Parameters of all outputs together up to which their Hessian is held and factored as one matrix.
 COUPLED_PARAMETERS = 1_200
 
@@ -69,3 +70,9 @@ LAST_DIGITS_TOL = 1e-8
 # Multiplications of an exact Hessian that are not worth avoiding: two outputs of their own; competing ones.
 EXACT_WORK = 3.0e9
 EXACT_WORK_COUPLED = 1.0e9
+
+
+# Folds of a cross-validation are solved together for two classes, with at least so many rows per parameter, values, and
+# at most so many parameters; the Hessians come from so many rows per parameter. 100,000×50, 10 folds × 20 C: 1.1 s
+# against 7 one by one.
+FOLD_ROWS, FOLD_VALUES, FOLD_PARAMETERS, FOLD_SAMPLE = 50, 100_000, 1_200, 400

@@ -19,8 +19,6 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from discriminant import LogisticRegression, LogisticRegressionCV
 from discriminant.errors import DataError, ParameterError
-from discriminant.estimators import logistic_folds
-from discriminant.kernels import coordinate_folds
 
 
 def data(name):
@@ -89,30 +87,23 @@ def test_l1_ratios_form_a_grid():
     np.testing.assert_allclose(paths[:, :4], single.coef_, atol=1e-3)
 
 
-@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize(("K", "l1_ratio"), [(2, 0.0), (3, 0.0), (2, 0.7)])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_folds_solved_together_are_folds_solved_alone(K, intercept, monkeypatch):
-    X, y = many_rows(K=K)
-    options = {"Cs": np.logspace(-3, 3, 4), "cv": 4, "fit_intercept": intercept, "use_legacy_attributes": False}
-    together = LogisticRegressionCV(**options).fit(X, y)
-    monkeypatch.setattr(logistic_folds, "shareable", lambda problem: False)
-    alone = LogisticRegressionCV(**options).fit(X, y)
-    np.testing.assert_allclose(together.coefs_paths_, alone.coefs_paths_, atol=2e-3 * np.abs(alone.coefs_paths_).max())
-    np.testing.assert_allclose(together.scores_, alone.scores_, atol=2e-3)
-    assert (together.gaps_ <= 3e-7).all()
-    assert together.n_iter_.max() < 25  # it was not left to be solved alone
-
-
-def test_the_fused_slopes_are_the_plain_ones():
-    rng = np.random.default_rng(0)
-    z, t, s = rng.standard_normal((3, 500)) * 30, rng.random(500), rng.choice([0.0, 1.0, 2.0], (3, 700))
-    found = []
-    for slopes in (coordinate_folds.all_fold_slopes, coordinate_folds.plain_fold_slopes):
-        v, losses = np.empty((6, 500)), np.empty(3)
-        slopes(z, t, s, 150, v, losses)
-        found.append((v, losses))
-    for ours, plain in zip(*found, strict=True):
-        np.testing.assert_allclose(ours, plain, rtol=1e-12, atol=1e-15)
+@pytest.mark.parametrize("storage", [np.asarray, csr_array])
+def test_a_fold_is_the_fit_without_its_rows(K, l1_ratio, intercept, storage):
+    X, y = many_rows(n=20_000, K=K)  # enough for folds of two classes to be solved together
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    Cs, splits = np.logspace(-3, 3, 4), list(KFold(4).split(X))
+    model = LogisticRegressionCV(
+        Cs=Cs, cv=splits, l1_ratios=(l1_ratio,), fit_intercept=intercept, use_legacy_attributes=False
+    ).fit(storage(X), y)
+    assert (model.gaps_ <= 3e-7).all()
+    for f, level in ((0, 0), (2, 3)):
+        train, test = splits[f]
+        alone = LogisticRegression(C=Cs[level], l1_ratio=l1_ratio, fit_intercept=intercept).fit(X[train], y[train])
+        found = model.coefs_paths_[f, 0, level]
+        np.testing.assert_allclose(found[:, : X.shape[1]], alone.coef_, atol=2e-3 * np.abs(alone.coef_).max())
+        assert model.scores_[f, 0, level] == pytest.approx(alone.score(X[test], y[test]), abs=2e-3)
 
 
 def test_sample_weights_count_as_repetitions():

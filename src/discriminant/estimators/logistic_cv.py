@@ -32,8 +32,6 @@ from discriminant.estimators.parameters import Among, require_valid
 from discriminant.model import LinearDiscriminant, label_array
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
-from discriminant.optimize.logistic.problem import LOADED
-from discriminant.optimize.sparse.ridge_folds import worth_compiling
 from discriminant.protocols import Array, Certificate
 
 FOLD_TOL = 3e-7  # of J: of 100,000 rows the log likelihood is within 0.02 of its maximum; scores need no more
@@ -269,8 +267,7 @@ class LogisticRegressionCV(LogisticRegression):
         steps = np.maximum(np.stack([fit.steps for fit in fits], axis=1), 1)
         C, ratio, average = self._choose(scores, paths, Cs, ratios)
         near = paths[:, ratios.index(ratio), int(np.flatnonzero(Cs == C)[0])].mean(axis=0) if self.refit else None
-        compiled = worth_compiling(len(splits) * len(Cs) * problem.n_rows)
-        self._learn((X, y, sample_weight), C, ratio, average, dtype, near, compiled)
+        self._learn((X, y, sample_weight), C, ratio, average, dtype, near)
         self._attributes(scores, paths, steps, C, ratio, ratios)
         return self
 
@@ -300,18 +297,14 @@ class LogisticRegressionCV(LogisticRegression):
         average = np.mean([paths[f, which[f], level[f]] for f in range(len(scores))], axis=0)
         return float(Cs[level].mean()), float(np.mean([ratios[w] for w in which])), average
 
-    def _learn(self, data: Any, C: float, ratio: float, average: Any, dtype: Any, near: Any, compiled: bool) -> None:
+    def _learn(self, data: Any, C: float, ratio: float, average: Any, dtype: Any, near: Any) -> None:
         """All rows at the choice, from the mean of the folds (``near``); or the average of folds, if there is one."""
         model = self._one(C, ratio)
         if average is None:
             if near is not None and np.isfinite(near).all():
                 model.warm_start, model.classes_ = True, self.classes_
                 model.coef_, model.intercept_ = near[1:].T, near[0]
-            token = LOADED.set(compiled)
-            try:
-                model.fit(*data)
-            finally:
-                LOADED.reset(token)
+            model.fit(*data)
             for name in ("discriminant_", "coef_", "intercept_", "certificate_", "history_", "_kept", "_rows"):
                 setattr(self, name, getattr(model, name))
             return

@@ -1,7 +1,7 @@
 """Cross-validated logistic fits: every fold at every C and l1_ratio, with the work that folds share done once.
 
 A fold is the same rows with weight zero on the held-out ones, so X is never copied.  Ridge fits of many rows go through
-one product for all folds (``optimize.sparse.ridge_folds``); L1 and elastic-net fits walk a path of λ in each fold; what
+one pass for all folds (``optimize.folds``); L1 and elastic-net fits walk a path of λ in each fold; what
 is left is solved fold by fold from the neighbouring answer.
 """
 
@@ -15,10 +15,9 @@ import numpy as np
 from discriminant.data import make_blocks, single_threaded_blas, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.threads import ordered_map
+from discriminant.optimize.folds import held_out, solve_folds
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
-from discriminant.optimize.path import SparsePenalty, solve_path, targets
-from discriminant.optimize.sparse.losses import Losses
-from discriminant.optimize.sparse.ridge_folds import shareable, solve_folds
+from discriminant.optimize.path import SparsePenalty, solve_path
 from discriminant.protocols import Array
 
 NEVER = 37.0  # a class that a fold has not seen: its log odds lie so far below the others', probability e^-37
@@ -57,25 +56,22 @@ class Folds:
         found = FoldFits(np.zeros((F, L, d + 1, q)), np.full((F, L), np.inf), np.zeros((F, L), dtype=np.int32))
         whole = [f for f in range(F) if self.present(f).all()]
         with single_threaded_blas():
-            if l1_ratio == 0 and whole and np.isfinite(Cs).all() and shareable(self.problem):
-                self._together(np.array(whole), Cs, tol, found)
+            if l1_ratio == 0 and len(whole) == F and np.isfinite(Cs).all():
+                self._together(Cs, tol, found)
             rest = [f for f in range(F) if not np.isfinite(found.gaps[f]).all()]
             threads = workers() if self.problem.values >= SERIAL_VALUES else 1
             for _ in ordered_map(lambda f: self._alone(f, Cs, l1_ratio, tol, found), rest, threads):
                 continue
         return found
 
-    def _together(self, index: Array, Cs: Array, tol: float, found: FoldFits) -> None:
-        problem = self.problem.with_units()
-        t = targets(problem)
-        offset = None if problem.offset is None else problem.offset.reshape(t.shape)
-        losses = [Losses(t, self.weights[f] / self.total(f), offset) for f in index]
-        strengths = np.array([[1.0 / (C * self.total(f)) for C in Cs] for f in index])
-        path = solve_folds(problem, losses, self.weights[index], strengths, tol)
-        found.weights[index] = path.weights
-        if path.center is not None:
-            found.weights[index, :, 0] -= np.einsum("j,fljk->flk", path.center, path.weights[:, :, 1:])
-        found.gaps[index], found.steps[index] = path.gaps, path.looks
+    def _together(self, Cs: Array, tol: float, found: FoldFits) -> None:
+        held = held_out(self.problem, self.weights)
+        if held is None:
+            return
+        strengths = 1 / np.multiply.outer(self.weights.sum(axis=1), Cs)
+        path = solve_folds(self.problem, self.weights, held, strengths, tol)
+        found.weights[:] = path.weights[:, :, :, None]
+        found.gaps[:], found.steps[:] = path.gaps, path.passes
 
     def _alone(self, f: int, Cs: Array, l1_ratio: float, tol: float, found: FoldFits) -> None:
         present = self.present(f)

@@ -68,7 +68,8 @@ class RowLoss:
 
 
 def solve_corner(corner: Array, g: Array) -> Array:
-    """corner⁻¹ g; softmax intercepts have a direction that changes nothing."""
+    """corner⁻¹ g; the sum of softmax intercepts changes nothing, and stays as it is."""
     if len(corner) == 1:
         return np.asarray(g / corner[0, 0] if corner[0, 0] > 0 else 0.0 * g)
-    return np.asarray(np.linalg.pinv(corner, rcond=1e-13, hermitian=True) @ g)
+    size = max(float(np.trace(corner)), 1e-300)
+    return np.asarray(np.linalg.solve(corner + size * (1 / len(corner) ** 2 + 1e-14 * np.eye(len(corner))), g))

@@ -1,1 +1,0 @@
-"""Ridge logistic regression on the folds of a cross-validation at once."""
