@@ -32,6 +32,7 @@ from discriminant.estimators.parameters import Among, require_valid
 from discriminant.model import LinearDiscriminant, label_array
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
+from discriminant.optimize.path import LAST_DIGITS
 from discriminant.protocols import Array, Certificate
 
 FOLD_TOL = 3e-7  # of J: of 100,000 rows the log likelihood is within 0.02 of its maximum; scores need no more
@@ -273,7 +274,8 @@ class LogisticRegressionCV(LogisticRegression):
 
     def _grid_fits(self, folds: Folds, Cs: Array, ratio: float) -> FoldFits:
         order = np.argsort(Cs, kind="stable")
-        fits = folds.fit(Cs[order], ratio, max(self.tol, FOLD_TOL))
+        few = folds.problem.values * folds.problem.n_outputs <= LAST_DIGITS  # one row at a tie is then a score's digit
+        fits = folds.fit(Cs[order], ratio, self.tol if few else max(self.tol, FOLD_TOL))
         back = np.argsort(order)
         return FoldFits(fits.weights[:, back], fits.gaps[:, back], fits.steps[:, back])
 
