@@ -3,6 +3,9 @@
 ``[[figure masked_class]]`` in a page becomes the picture that ``discriminant.figures`` draws at build time, with its
 claim and its place in the books below it.  Files outside docs/ that pages link to (contributing, changes, benchmarks)
 become pages of their own, and pages that others may or may not have written yet join the navigation when they exist.
+
+``[[reference criteria]]`` becomes a table of the public classes of that module, each with a page of its own made from
+its docstrings, and the functions below it.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import html
 import io
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
@@ -28,8 +31,9 @@ OPTIONAL = {  # pages in docs/ that join the navigation when they exist
     "plots.md": ("Learn", "Plots"),
     "playground.md": ("Learn", "Playground"),
 }
+CLASS_PAGE = "heading_level: 1, inherited_members: true, members_order: alphabetical, summary: {functions: true}"
 _FIGURE = re.compile(r"^\[\[figure (\w+)\]\]$", re.MULTILINE)
-_REFERENCE = re.compile(r"^\[\[reference ([\w., ]+)\]\]$", re.MULTILINE)
+_REFERENCE = re.compile(r"^\[\[reference ([\w.,\s]+)\]\]$", re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])")
 _wanted: set[str] = set()
 
@@ -42,7 +46,26 @@ def on_config(config: Any) -> Any:
         section = next(entry[tab] for entry in config.nav if tab in entry)
         if {title: page} not in section:
             section.append({title: page})
+    reference = next(entry["Reference"] for entry in config.nav if "Reference" in entry)
+    for entry in reference:
+        ((title, page),) = entry.items()
+        if isinstance(page, str):
+            things = _things((ROOT / "docs" / page).read_text(encoding="utf-8"))
+            entry[title] = [page, *({thing.name: thing.page} for thing in things if thing.page)]
     return config
+
+
+class Thing(NamedTuple):
+    """A public class or function: its name, the path to its source, its first line, and a class's page."""
+
+    name: str
+    path: str
+    summary: str
+    page: str | None
+
+    def markdown(self) -> str:
+        """The text of a class's page."""
+        return f"::: {self.path}\n    options: {{{CLASS_PAGE}}}\n"
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -50,6 +73,9 @@ def on_files(files: Any, config: Any) -> Any:
     for name, (page, *_) in OUTSIDE.items():
         if (ROOT / name).exists():
             files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
+    for thing in {thing for file in files.documentation_pages() for thing in _things(file.content_string)}:
+        if thing.page:
+            files.append(File.generated(config, thing.page, content=thing.markdown()))
     _wanted.clear()
     for file in files.documentation_pages():
         _wanted.update(_FIGURE.findall(file.content_string))
@@ -66,30 +92,47 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     up = "../" * page.file.src_uri.count("/")
     text = _LINK.sub(lambda link: _led(link[1], source, up), markdown)
     text = text.replace("[[figures]]", "\n\n".join(f"## {name}\n\n[[figure {name}]]" for name in _registry()))
-    text = _REFERENCE.sub(lambda found: "\n\n".join(f"::: {path}" for path in _public(found[1].split(", "))), text)
+    text = _REFERENCE.sub(lambda found: _listed(found[0], up), text)
     return _FIGURE.sub(lambda found: _shown(found[1], up), text)
 
 
-def _public(homes: list[str]) -> list[str]:
-    """The classes and functions of the package that live in these modules, by the path to their source."""
+def _listed(reference: str, up: str) -> str:
+    """A table of the classes, and the functions in full."""
+    things = _things(reference)
+    rows = [
+        f"| [`{one.name}`]({up}{one.page}) | {one.summary.replace('|', chr(92) + '|')} |" for one in things if one.page
+    ]
+    table = "\n".join(["| | |", "|---|---|", *rows]) if rows else ""
+    return "\n\n".join([table, *(f"::: {one.path}" for one in things if not one.page)])
+
+
+def _things(markdown: str) -> list[Thing]:
+    """The public classes and functions that the references of a page name: a module's, or one by its own path."""
     import importlib
     import inspect
 
     import discriminant
 
-    found = []
-    for home in homes:
+    found: dict[Any, Thing] = {}
+    for home in [name for found in _REFERENCE.finditer(markdown) for name in re.split(r",\s+", found[1])]:
         if home in discriminant._PACKAGES:
             module = importlib.import_module(f"discriminant.{home}")
-            things = [getattr(module, name) for name in module.__all__]
+            things = {name: getattr(module, name) for name in module.__all__}
+        elif "." in home:
+            module_name, name = home.rsplit(".", 1)
+            things = {name: getattr(importlib.import_module(f"discriminant.{module_name}"), name)}
         else:
             places = discriminant._HOMES.items()
-            things = [getattr(discriminant, name) for name, place in places if place.split(".")[0] == home]
-        made = [thing for thing in things if inspect.isclass(thing) or inspect.isfunction(thing)]
-        found += [f"{thing.__module__}.{thing.__qualname__}" for thing in made]
-    if not found:
-        raise PluginError(f"There is nothing public in {homes}.")
-    return list(dict.fromkeys(found))
+            things = {name: getattr(discriminant, name) for name, place in places if place.split(".")[0] == home}
+        folder = f"reference/{home}" if home in discriminant._PACKAGES else "reference"
+        for name, thing in things.items():
+            if inspect.isclass(thing) or inspect.isfunction(thing):
+                page = f"{folder}/{name}.md" if inspect.isclass(thing) else None
+                summary = (inspect.getdoc(thing) or "").partition("\n")[0]
+                found.setdefault(thing, Thing(name, f"{thing.__module__}.{thing.__qualname__}", summary, page))
+        if not things:
+            raise PluginError(f"There is nothing public in {home}.")
+    return list(found.values())
 
 
 def _source_of(uri: str) -> Path:

@@ -1,7 +1,7 @@
 """The docstrings of the public API are complete, in numpydoc's form.
 
-Public is what ``discriminant.__all__`` and its sub-modules name, every class that one of these hands back, and the
-methods and properties of those classes, inherited ones included (scikit-learn's own are documented there).
+Public is what ``discriminant.__all__`` and its sub-modules name, the classes of results that the reference has pages
+for, and the methods and properties of those classes, inherited ones included (scikit-learn's own are documented there).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import inspect
 import re
 import typing
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,18 +27,8 @@ import discriminant
 HEADING = re.compile(r"^(?P<title>[A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
 ENTRY = re.compile(r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*) : (?P<type>\S.*)$", re.MULTILINE)
 REQUEST = re.compile(r"set_\w+_request")  # made by scikit-learn, with docstrings of its own
-# What comes back through an attribute, or through a method whose annotation is for the type checker alone.
-RESULTS = (
-    "data.scan.Predictions",
-    "gaussian.moments.ClassMoments",
-    "inference.capacity.Radon",
-    "inference.diagnostics.Diagnostics",
-    "inference.limit.LimitingFit",
-    "inference.mistake_bound.MistakeBound",
-    "inference.separability.Witness",
-    "inference.summary.Summary",
-    "protocols.Solution",
-)
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+RESULT = re.compile(r"\b[a-z_]+(?:\.[a-z_]+)+\.[A-Z]\w+")  # how a page of the reference names a class by its path
 
 
 def sections(docstring: str) -> dict[str, str]:
@@ -64,10 +55,10 @@ def public_things() -> dict[str, Any]:
     for name, thing in named.items():
         if (inspect.isclass(thing) or inspect.isfunction(thing)) and _is_ours(thing):
             found.setdefault(thing, name)
-    results = [result for name in discriminant._HOMES for result in _handed_back(getattr(discriminant, name))]
-    results += [_named(path) for path in RESULTS]
-    for result in results:
-        found.setdefault(result, f"{result.__module__.removeprefix('discriminant.')}.{result.__qualname__}")
+    for page in sorted(REFERENCE.glob("*.md")):
+        for path in RESULT.findall(page.read_text(encoding="utf-8")):
+            module, name = path.rsplit(".", 1)
+            found.setdefault(getattr(importlib.import_module(f"discriminant.{module}"), name), path)
     return {name: thing for thing, name in found.items()}
 
 
@@ -84,11 +75,6 @@ def members(cls: type) -> Iterator[tuple[str, Any]]:
             yield name, member
         elif not _is_a_field(cls, name) and hasattr(type(member), "__get__") and callable(getattr(member, "fn", None)):
             yield name, member.fn  # available_if of scikit-learn
-
-
-def _named(path: str) -> Any:
-    module, name = path.rsplit(".", 1)
-    return getattr(importlib.import_module(f"discriminant.{module}"), name)
 
 
 def _is_a_field(cls: type, name: str) -> bool:
@@ -205,6 +191,11 @@ def test_public_functions_document_their_parameters_and_what_they_return(name: s
 @pytest.mark.parametrize("name", CLASSES)
 def test_public_classes_and_their_methods_are_documented_with_types_and_an_example(name: str) -> None:
     assert not list(faults_of_a_class(CLASSES[name]))
+
+
+def test_every_class_that_a_public_function_returns_has_a_page() -> None:
+    returned = {result for name in discriminant._HOMES for result in _handed_back(getattr(discriminant, name))}
+    assert not returned - set(CLASSES.values())
 
 
 @pytest.mark.filterwarnings("ignore::discriminant.errors.DiscriminantWarning")  # what the fit is worth matters not
