@@ -59,7 +59,20 @@ class ProximalNewton:
     needs: ClassVar[Oracle] = Oracle.VALUE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
-        """The weights (1+d, q) with the least J, from ``start``."""
+        """The weights with the least J.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+        start : ndarray of shape (1 + d, q)
+            The weights to begin with.
+
+        Returns
+        -------
+        Solution
+            The weights, a status sentence, and what was spent.
+        """
         rows = require_rows(self, objective)
         self._require(rows)
         A, scaling = starting_weights(objective, start), rows.scaling
