@@ -19,21 +19,10 @@ def _passes(model: Any) -> float | None:
     return float(found[-1]) if found else None
 
 
-def _load() -> None:
-    """Load the compiled kernels, as a call on few rows loads everything else: they are not the fit's memory."""
-    from discriminant.kernels.logistic import two_class_look, two_class_sparse
-
-    none, one, row = np.empty(0), np.ones(1), np.ones((1, 1))
-    two_class_look(row, one, 0.0, none, one, none, none, np.zeros(2), np.zeros(2), np.zeros(2))
-    first = np.array([0, 1], dtype=np.int32)
-    two_class_sparse(one, first[:1], first, one, 0.0, one, none, none, np.zeros(2), none, none, np.zeros(3))
-
-
 def _fit(tol: float) -> Builder:
     def build(data: Data) -> Prepared:
         from discriminant import LogisticRegression
 
-        _load()
         C = data.extra["C"]
         return Prepared(
             lambda: LogisticRegression(C=C, tol=tol).fit(data.X, data.y),

@@ -46,7 +46,7 @@ def test_bases_work_without_scikit_learn_and_scipy():
         "phi = phi + Wiring(20) + Functions(np.tanh) + LowRankQuadratic()\n"
         "phi.fit(X, y).transform(X); phi.get_feature_names_out(); repr(phi); phi.get_params()"
     )
-    assert not loaded_after(code) & {"sklearn", "scipy", "pandas", "numba"}
+    assert not loaded_after(code) & {"sklearn", "scipy", "pandas"}
 
 
 # ---- formulas

@@ -17,7 +17,7 @@ import discriminant
 from discriminant.cli import main
 from discriminant.data.files import read_table
 
-HEAVY = {"sklearn", "pandas", "scipy.stats", "pyarrow", "numba", "polars", "matplotlib"}
+HEAVY = {"sklearn", "pandas", "scipy.stats", "pyarrow", "polars", "matplotlib"}
 
 
 @pytest.fixture
@@ -520,7 +520,7 @@ def test_files_without_names_from_fit_to_predict(tmp_path, run):
 
 @pytest.mark.parametrize(
     ("name", "heavy"),
-    [("lda", ("scipy", "sklearn", "numba", "numpy.ma")), ("logistic", ("sklearn", "numba", "pandas"))],
+    [("lda", ("scipy", "sklearn", "numpy.ma")), ("logistic", ("sklearn", "pandas"))],
 )
 def test_a_plain_fit_loads_nothing_that_it_does_not_need(tmp_path, name, heavy):
     head, rows = penguin_rows()

@@ -13,7 +13,7 @@ import discriminant
 
 SOURCE = Path(discriminant.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
-HEAVY = {"numba", "pandas", "polars", "matplotlib", "dask", "torch", "pyarrow"}
+HEAVY = {"pandas", "polars", "matplotlib", "dask", "torch", "pyarrow"}
 
 
 def module_name(path: Path) -> str:

@@ -32,7 +32,7 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
 
 LEAST_FREE = 48_000_000  # bytes below which not even a few parts fit
-LIBRARIES = {"numba": 130_000_000, "sklearn": 120_000_000}  # bytes that they take, if they are still to be loaded
+LIBRARIES = {"sklearn": 120_000_000}  # bytes that they take, if they are still to be loaded
 AHEAD = 2  # parts read ahead of those that are worked on
 SAMPLE_ROWS = 150_000  # enough for a start within a few parts in ten thousand of the optimum
 FEW_ROWS = 2_000

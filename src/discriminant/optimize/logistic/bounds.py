@@ -49,7 +49,7 @@ def two_class_dual_gap(problem: LogisticProblem, look: Look) -> float:
     slope = look.gradient[:, 0] * problem.units[:, 0]  # user's units, ridge included
     if not problem.intercept:
         return float(slope[1:] @ slope[1:] / (2 * problem.ridge))
-    mass = look.mass if look.bend is None else float(look.bend[0])
+    mass = np.nan if look.bend is None else float(look.bend[0])
     if not mass > 0:
         return float("inf")
     delta = float(slope[0]) / mass

@@ -29,8 +29,6 @@ class Look:
     gradient: Array  # (1+d, q)
     hessian: Array | None = None  # (1+d, 1+d), or (q(1+d), q(1+d)) with outputs outermost
     bend: Array | None = None  # two classes: Yᵗ w σ', (1+d,); K classes: Σ w (p_k δ_kl − p_k p_l), (K, K)
-    squares: Array | None = None  # (Y∘Y)ᵗ w σ', (1+d,)
-    mass: float = np.nan  # two classes: Σ w σ'
     margin: float = np.inf  # least of (own score − best other score); −inf with soft targets
 
     def __iadd__(self, other: Look) -> Look:
@@ -40,9 +38,6 @@ class Look:
             self.hessian += other.hessian
         if self.bend is not None:
             self.bend += other.bend
-        if self.squares is not None:
-            self.squares += other.squares
-        self.mass += other.mass
         self.margin = min(self.margin, other.margin)
         return self
 
@@ -129,38 +124,6 @@ class TwoClass:
             else:
                 look.bend = adjoint(values, curve[:, None])[:, 0]
         return look
-
-
-@dataclass(frozen=True)
-class FusedTwoClass:
-    """The same look by a compiled kernel that reads each row once: for many rows."""
-
-    A: Array  # (1+d, 1)
-    rows: Rows
-
-    def __call__(self, block: Block) -> Look:
-        from discriminant.kernels.logistic import two_class_look
-
-        raw = block.design.raw
-        if raw.dtype not in (np.float64, np.float32) or not raw.flags.c_contiguous:
-            raw = scratch("contiguous", raw.shape)
-            raw[...] = block.design.raw
-        none = np.empty(0)
-        shift = self.rows.shift(block)
-        g, h, out = np.zeros(len(self.A)), np.zeros(len(self.A)), np.array([0.0, np.inf])
-        two_class_look(
-            raw,
-            np.ascontiguousarray(self.A[1:, 0]),
-            float(self.A[0, 0]),
-            none if self.rows.center is None else self.rows.center,
-            np.asarray(block.target, dtype=np.float64),
-            none if block.weight is None else np.asarray(block.weight, dtype=np.float64),
-            none if shift is None else shift,
-            g,
-            h,
-            out,
-        )
-        return Look(float(out[0]), g[:, None], bend=h, margin=hard_margin(block, float(out[1])))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ penalty stays where the user put it.
 
 from __future__ import annotations
 
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,22 +18,16 @@ import numpy as np
 from discriminant.data import ArrayBlocks
 from discriminant.data.blocks import make_blocks
 from discriminant.errors import DataError, capital, columns
-from discriminant.kernels.compile import can_compile
 from discriminant.optimize.logistic.looks import (
     Along,
-    FusedTwoClass,
     Look,
     ManyClass,
     Rows,
     TwoClass,
 )
-from discriminant.optimize.logistic.looks_sparse import ColumnSquares, FusedSparse
+from discriminant.optimize.logistic.looks_sparse import ColumnSquares
 from discriminant.protocols import Array
 
-FUSED_VALUES = 6_000_000  # values of X from which a compiled look is worth half a second for loading it
-FUSED_LOADED = 500_000  # the same where the compiler is loaded
-FUSED_BLOCK = 400_000
-FUSED_BLOCKS = 64
 MANY_BLOCK = 600_000
 SAMPLE_BLOCK = 2_048  # rows: tall enough for rank-k updates to run at full speed
 SAMPLE_VALUES = 200_000  # and so many values where rows are many and columns few: a block costs some calls
@@ -43,9 +36,6 @@ ONE_BLOCK = 200_000  # values: problems below this are one block
 LARGEST_UNIT = 2.0**500  # the squares of larger units overflow, those of smaller ones than its inverse vanish
 UNIT_ROWS = 4_096  # rows that centre and units are read from
 FAR = 4.0  # a column whose mean lies further than so many spreads from zero is measured from one of its values
-
-# Whether whoever fits has loaded the compiler already.  Not whether it is loaded by chance: bits would depend on it.
-LOADED: ContextVar[bool] = ContextVar("LOADED", default=False)
 
 
 @dataclass(frozen=True)
@@ -81,11 +71,6 @@ class LogisticProblem:
     def values(self) -> int:
         """How many numbers a pass reads."""
         return self.blocks.n_values
-
-    @property
-    def fused(self) -> bool:
-        """Whether the rows are so many that a compiled look pays for being loaded, if it must be."""
-        return self.values >= (FUSED_LOADED if LOADED.get() else FUSED_VALUES) and can_compile()
 
     @cached_property
     def total(self) -> float:
@@ -130,29 +115,21 @@ class LogisticProblem:
 
     # Looks, in inner coordinates
 
-    def look(
-        self, A: Array, *, hessian: bool = False, bend: bool = False, single: bool = False, squares: bool = False
-    ) -> Look:
+    def look(self, A: Array, *, hessian: bool = False, bend: bool = False, single: bool = False) -> Look:
         """J, ∇J and, where asked, ∇²J at inner A; ``bend`` stays in the user's units.
 
-        ``single``: the Hessian of two classes to float32 accuracy, for a preconditioner.  ``squares``: of sparse rows
-        in a compiled look the diagonal of ∇²J, too.
+        ``single``: the Hessian of two classes to float32 accuracy, for a preconditioner.
         """
-        kernel = self.kernel(A, hessian=hessian, bend=bend, single=single, squares=squares)
+        kernel = self.kernel(A, hessian=hessian, bend=bend, single=single)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             look = self.blocks.reduce(kernel)
         return self.finish(look, A)
 
-    def kernel(
-        self, A: Array, *, hessian: bool = False, bend: bool = False, single: bool = False, squares: bool = False
-    ) -> Any:
+    def kernel(self, A: Array, *, hessian: bool = False, bend: bool = False, single: bool = False) -> Any:
         """What a look does to a block."""
         A_user = A / self.units
         if self.n_outputs > 1:
             return ManyClass(A_user, self.rows, hessian, bend)
-        if self.fused and not hessian:
-            sparse = self.sparse
-            return FusedSparse(A_user, self.rows, bend, squares) if sparse else FusedTwoClass(A_user, self.rows)
         return TwoClass(A_user, self.rows, hessian, bend, single)
 
     def finish(self, look: Look, A: Array) -> Look:
@@ -160,12 +137,8 @@ class LogisticProblem:
         look.value = look.value / self.total + 0.5 * float((self.damping * A * A).sum())
         look.gradient /= self.total * self.units
         look.gradient += self.damping * A
-        look.mass /= self.total
         if look.bend is not None:
             look.bend /= self.total
-        if look.squares is not None:
-            look.squares /= self.total * np.square(self.units[:, 0])
-            look.squares += self.damping[:, 0]
         if look.hessian is not None:
             sizes, damping = self._sizes
             look.hessian /= sizes
@@ -224,18 +197,14 @@ class LogisticProblem:
             return self._sparse_units()
         center, unit = choose_units(self)
         rows = self.n_rows if self.values <= ONE_BLOCK else self.blocks.block_rows
-        if self.fused and self.n_outputs == 1:
-            rows = max(64, FUSED_BLOCK // max(self.n_features, 1))
-            if self._as_stored:  # strips stay in the cache whatever the block, so few calls
-                rows = max(rows, self.n_rows // FUSED_BLOCKS)
-        elif self.n_outputs > 1 and self.values > ONE_BLOCK:
+        if self.n_outputs > 1 and self.values > ONE_BLOCK:
             # X and the posteriors of a block together in the cache
             rows = min(2 * self.blocks.rows.block_rows, max(512, MANY_BLOCK // (self.n_features + 2 * self.n_outputs)))
         return replace(self, blocks=replace(self.blocks, block_rows=rows), center=center, unit=unit)
 
     @property
     def _as_stored(self) -> bool:
-        """Whether the compiled look reads X where it lies."""
+        """Whether a look reads X where it lies."""
         X = getattr(self.blocks.rows, "X", None)
         return isinstance(X, np.ndarray) and X.flags.c_contiguous and X.dtype in (np.float64, np.float32)
 
@@ -243,7 +212,7 @@ class LogisticProblem:
         """Units from all rows, in blocks; each hands back a whole gradient, so they are few where columns are many."""
         rows = max(self.n_rows // max(1, min(SPARSE_BLOCKS, self.values // (10 * self.n_features + 1))), 64)
         blocks = replace(self.blocks, block_rows=rows)
-        squares = blocks.reduce(ColumnSquares(self.fused)) / self.total
+        squares = blocks.reduce(ColumnSquares()) / self.total
         unit = usable(power_of_two(np.sqrt(squares)))
         return replace(self, blocks=blocks, unit=unit, row_square=float(squares.sum()))
 
@@ -258,7 +227,6 @@ class LogisticProblem:
             self.intercept,
             None if self.offset is None else self.offset[index],
             inner_damping=self.damping,
-            compiled=self.fused,
         )
 
 
@@ -267,15 +235,10 @@ class InnerProblem(LogisticProblem):
     """A problem whose rows are in inner units already; only the ridge still knows the user's."""
 
     inner_damping: Array | None = None
-    compiled: bool = False  # the whole problem loads the compiled look anyway
 
     @property
     def damping(self) -> Array:  # type: ignore[override]
         return np.asarray(self.inner_damping)
-
-    @property
-    def fused(self) -> bool:
-        return self.compiled
 
 
 def choose_units(problem: LogisticProblem) -> tuple[Array | None, Array]:
