@@ -159,16 +159,19 @@ class PointwiseObjective:
 
     def finish(self, found: Evaluation, A: Array, V: Array | None = None) -> Evaluation:
         """Sums over rows → J and its derivatives: in these units, with the penalty; no intercept stays where it is."""
-        units, scaled, penalty = self.units, self.scaling is not None, self.smooth_penalty
-        user = A / units if scaled else A
-        if penalty is not None:
+        units, penalty = self.units, self.smooth_penalty
+        found.gradient = found.gradient / units
+        curvature = None
+        if penalty is not None and Oracle.QUADRATIC in penalty.oracles:  # ½ Σ c a², and c is known beforehand
+            curvature = self.damping
+            slope = curvature * A
+            found.value += 0.5 * float(np.vdot(slope, A))
+            found.gradient += slope
+        elif penalty is not None:
+            user = A / units
             found.value += penalty.value(user)
-            found.gradient = found.gradient + penalty.gradient(user)
-        if scaled:
-            found.gradient = found.gradient / units
-        curvature = (
-            None if penalty is None or Oracle.CURVATURE not in penalty.oracles else penalty.curvature(user) / units**2
-        )
+            found.gradient += penalty.gradient(user) / units
+            curvature = penalty.curvature(user) / units**2 if Oracle.CURVATURE in penalty.oracles else None
         if found.diagonal is not None:
             found.diagonal = found.diagonal / units**2 + (0.0 if curvature is None else curvature)
         if found.product is not None:
@@ -260,6 +263,12 @@ class PointwiseObjective:
         if isinstance(self.blocks, ArrayBlocks):
             return map_rows(lambda design: centred(design, self.center).scores(A), self.blocks.rows, A.shape[1])
         return np.vstack([centred(block.design, self.center).scores(A) for block in self.blocks])
+
+    def slopes(self, A: Array) -> Array:
+        """s ℓ' of every row, (n, q): the dual point that belongs to A, of rows in memory."""
+        request = self.request(A, Need.VALUE)
+        _, t, share, z, _ = request.parts(self.blocks.block(0, self.n_rows))
+        return np.asarray(share * self.criterion.gradient(t, z))
 
     def errors(self, A: Array) -> int:
         """How many rows are not given their class (or, with targets, not all their outputs' sides)."""

@@ -61,7 +61,7 @@ class Evaluate:
             A[0] = 0.0
             inner = Block(design.inner, block.start, block.target, weight)
             return without_intercept(replace(self, A=A)._run(inner))
-        return self._run(replace(block, weight=weight))
+        return self._run(block if weight is block.weight else replace(block, weight=weight))
 
     def _run(self, block: Block) -> Evaluation:
         rows = compiled_rows(block.design) if self.compiled else None

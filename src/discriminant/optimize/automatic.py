@@ -19,12 +19,18 @@ from discriminant.objective import PointwiseObjective
 from discriminant.optimize.choose import Choice, Shape, choose
 from discriminant.optimize.newton import Trace, newton_to_gap
 from discriminant.optimize.refine import refine
-from discriminant.optimize.sampled import by_diagonal, by_gram, by_sampled_hessian, drawn, sample_size, sampling_error
+from discriminant.optimize.sampled import (
+    by_diagonal,
+    by_gram,
+    by_hessian,
+    by_sampled_hessian,
+    drawn,
+    sample_size,
+    sampling_error,
+)
 from discriminant.optimize.state import State
-from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Need
 from discriminant.thresholds import (
-    COUPLED_PARAMETERS,
     DENSE_SHARE,
     DENSE_VALUES,
     EXACT_WORK_COUPLED,
@@ -32,7 +38,7 @@ from discriminant.thresholds import (
     LAST_DIGITS_TOL,
 )
 
-CONDITION_COLUMNS = 300
+CONDITION_COLUMNS = 64
 
 
 @dataclass(frozen=True)
@@ -112,13 +118,14 @@ def _sampled_newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: 
     return refine(objective, newton_to_gap(objective, A, trace, tol), trace)
 
 
-def _by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
-    """Limited-memory steps; where an exact Hessian is affordable, one at the end brings the last digits."""
-    state = by_gram(objective, A, trace, tol)
-    shape, ended = shape_of(objective), state.separated or state.stalled or tol > LAST_DIGITS_TOL
-    if not ended and shape.hessian_work <= EXACT_WORK_COUPLED and shape.parameters <= COUPLED_PARAMETERS:
-        state = newton_to_gap(objective, state.A, trace, tol, to_the_end=True)
-    return refine(objective, state, trace)
+def _kept(solver: Callable[..., State]) -> Callable[..., Answer]:
+    """By a kept preconditioner; carried to the last digits where that is affordable."""
+
+    def run(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+        last = tol <= LAST_DIGITS_TOL and shape_of(objective).hessian_work <= EXACT_WORK_COUPLED
+        return refine(objective, solver(objective, A, trace, tol, to_the_end=last), trace)
+
+    return run
 
 
 def _plain(solver: Callable[[PointwiseObjective, Array, Trace, float], State]) -> Callable[..., Answer]:
@@ -130,19 +137,34 @@ def _plain(solver: Callable[[PointwiseObjective, Array, Trace, float], State]) -
 
 def _row_space(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
     """The method of the table for n columns, in the space of the rows."""
-    L, Q = row_coordinates(objective.blocks, objective.center)
+    X, L = row_coordinates(objective.blocks, objective.center)
     blocks = make_blocks(L, objective.blocks.target, objective.blocks.weight)
     inner = replace(objective, blocks=blocks, scaling=Scaling(None, power_of_two(size_of(L))))
     shape = shape_of(inner)
     method = choose(replace(shape, n=max(shape.n, shape.d))).method
     state, _ = METHODS[method](inner, np.zeros((inner.n_parameters, inner.n_outputs)), trace, tol)
+    return _from_row_space(objective, inner, X, L, state)
+
+
+def _from_row_space(
+    objective: PointwiseObjective, inner: PointwiseObjective, X: Array, L: Array, state: State
+) -> Answer:
+    """The weights of x: by the coordinates, a = Xᵗ L⁻ᵗ v, or by the dual, a = −Xᵗ (s ℓ') / λ: whichever has less J.
+
+    The first are those that were proved; the second have more digits at the minimum.
+    """
+    assert objective.penalty is not None
     v = state.A / inner.units
-    W = np.vstack([v[:1], Q @ v[1:]])
-    if isinstance(objective.penalty, Ridge):
-        plain = replace(objective, scaling=Scaling(objective.center, np.ones(objective.n_features)), penalty=None)
-        W[1:] = -plain.evaluate(W).gradient[1:] / objective.penalty.scale(W)
-    W = W * objective.units
-    return replace(state, A=W), W
+    best: Answer | None = None
+    for rows in (np.linalg.lstsq(L.T, v[1:], rcond=None)[0], -inner.slopes(state.A)):
+        W = np.vstack([v[:1], X.T @ rows])
+        W[1:] /= 1.0 if best is None else objective.penalty.scale(W)
+        found = objective.evaluate(W * objective.units)
+        if best is None or found.value <= best[0].found.value:
+            gap = state.gap + max(found.value - state.found.value, 0.0)
+            best = replace(state, A=W * objective.units, found=found, gap=gap, factors=None), W * objective.units
+    assert best is not None
+    return best
 
 
 METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float], Answer]] = {
@@ -150,7 +172,8 @@ METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float], Answer]] 
     "newton-in-row-space": _row_space,
     "sampled-newton": _sampled_newton,
     "sampled-quasi-newton": _plain(by_sampled_hessian),
-    "gram-quasi-newton": _by_gram,
+    "gram-quasi-newton": _kept(by_gram),
+    "hessian-quasi-newton": _kept(by_hessian),
     "diagonal-quasi-newton": _plain(by_diagonal),
 }
 

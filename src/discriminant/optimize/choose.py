@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from discriminant.thresholds import COUPLED_PARAMETERS, EXACT_WORK, EXACT_WORK_COUPLED, FACTOR_COLUMNS
+from discriminant.thresholds import COUPLED_PARAMETERS, EXACT_WORK, EXACT_WORK_COUPLED, FACTOR_COLUMNS, NEWTON_COLUMNS
 
 EXACT_SIZE = COUPLED_PARAMETERS
 
@@ -48,7 +48,7 @@ class Shape:
         """Whether the exact Hessian is cheap enough to be formed in every step."""
         if self.competing:
             return self.parameters <= COUPLED_PARAMETERS // 4 and self.hessian_work <= EXACT_WORK_COUPLED
-        return self.d <= COUPLED_PARAMETERS and self.hessian_work <= EXACT_WORK
+        return self.d <= NEWTON_COLUMNS and self.hessian_work <= EXACT_WORK
 
     @property
     def row_space_pays(self) -> bool:
@@ -95,6 +95,11 @@ TABLE: tuple[Rule, ...] = (
         "newton",
         lambda s: s.exact_pays and not s.streamed,
         "{p} parameters and {n} rows: an exact Hessian costs next to nothing, so Newton steps to the last digits",
+    ),
+    (
+        "hessian-quasi-newton",
+        lambda s: not s.competing and s.d <= FACTOR_COLUMNS and s.hessian_work <= EXACT_WORK and not s.streamed,
+        "{d} columns: one exact Hessian, and then steps that need gradients only",
     ),
     (
         "sampled-newton",

@@ -25,7 +25,7 @@ from discriminant.optimize.iterative import (
 )
 from discriminant.optimize.line_search import line_search
 from discriminant.optimize.needs import require
-from discriminant.optimize.newton import Advanced, Trace, ends_separated
+from discriminant.optimize.newton import NEGLIGIBLE, Advanced, Trace, ends_separated
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need, Oracle, Solution
 
@@ -202,14 +202,17 @@ def lbfgs_to_gap(
     tol: float,
     *,
     prove: Callable[[State, float], float] | None = None,
+    to_the_end: bool = False,
+    most: int = MOST_STEPS,
 ) -> State:
     """Steps from ``state`` by a preconditioner near H⁻¹ until J is proved to be within tol·|J| of its minimum.
 
     The gap is proved by the dual where there is a ridge, and by ``prove`` where the dual is not enough.
+    ``to_the_end``: then go on, for at most as many passes again, until a step changes nothing that can be seen in J.
     """
     pairs, best = _Pairs(PAIRS, preconditioner), state
-    coupled, stuck = objective.criterion.coupled, False
-    for _ in range(MOST_STEPS):
+    coupled, stuck, last = objective.criterion.coupled, False, np.inf
+    for _ in range(most):
         found = state.found
         P = pairs.direction(found.gradient)
         if coupled:  # no softmax depends on Σ_k A_k: no step is taken along it
@@ -218,17 +221,21 @@ def lbfgs_to_gap(
         trace.add(found, 1.0, decrement)
         target = tol * abs(found.value)
         state = replace(state, decrement=decrement)
-        if prove is not None:
-            state = replace(state, gap=prove(state, target))
-        if state.gap > target and loose_gap(objective, found) <= (0.9 if found.intercept is None else 4.0) * target:
-            trace.passes += coupled + (found.intercept is None)
-            state = replace(state, gap=min(state.gap, dual_gap(objective, state.A, found)))
-        best = state if state.gap < best.gap or not decrement > best.decrement else best
-        if state.gap <= target:
-            return state
+        if last < np.inf:  # the gap that was asked for is proved, and the last digits are wanted
+            best = state if not decrement > best.decrement else best
+            if decrement <= NEGLIGIBLE * np.sqrt(abs(found.value)) or trace.passes > last:
+                break
+        else:
+            state = replace(state, gap=_gap(objective, state, target, trace, prove))
+        if last == np.inf:
+            best = state if state.gap < best.gap or not decrement > best.decrement else best
+        if state.gap <= target and last == np.inf:
+            if not to_the_end:
+                return state
+            last = 2 * trace.passes + 10
         if ends_separated(objective, found):
             return replace(state, separated=True)
-        if decrement**2 <= HOPELESS * target:
+        if decrement**2 <= HOPELESS * target and last == np.inf:
             return best
         need = Need.VALUE | Need.GRADIENT
         if decrement**2 <= (1 if coupled else 10) * target:
@@ -237,14 +244,39 @@ def lbfgs_to_gap(
         trace.passes += moved.passes
         if not moved.step:
             if stuck:
-                return replace(best, stalled=True)
+                break
             stuck, pairs = True, _Pairs(PAIRS, preconditioner)  # once more without what the pairs say
             continue
         stuck = False
         pairs.doubtful |= moved.step != 1.0
         pairs.learn(moved.step * P, moved.found.gradient - found.gradient)
         state = State(moved.A, moved.found)
-    return replace(best, stalled=True)
+    if last == np.inf:
+        return replace(best, stalled=True)
+    trace.passes += 1 + coupled
+    target = tol * abs(best.found.value)
+    gap = dual_gap(objective, best.A, replace(best.found, intercept=None))
+    return replace(best, gap=min(gap, prove(best, target)) if prove is not None and gap > target else gap)
+
+
+def _gap(
+    objective: PointwiseObjective,
+    state: State,
+    target: float,
+    trace: Trace,
+    prove: Callable[[State, float], float] | None,
+) -> float:
+    """The gap that can be proved now, asking first the bound that costs no pass where passes are dear."""
+    gap, found, coupled = np.inf, state.found, objective.criterion.coupled
+    dear = objective.blocks.pass_cost > 1
+    if dear and prove is not None:
+        gap = prove(state, target)
+    if gap > target and loose_gap(objective, found) <= (0.9 if found.intercept is None else 4.0) * target:
+        trace.passes += coupled + (found.intercept is None)
+        gap = min(gap, dual_gap(objective, state.A, found))
+    if gap > target and prove is not None and not dear:
+        gap = min(gap, prove(state, target))
+    return gap
 
 
 def _shorten(objective: PointwiseObjective, state: State, P: Array, need: Need) -> Advanced:

@@ -9,7 +9,7 @@ rows squares that error into the gap.  Each sample starts from the optimum of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,18 @@ from discriminant.data.blocks import make_blocks
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import precondition
 from discriminant.optimize.certificate import SampleProof, longest_row, share_of
+from discriminant.optimize.factor import factor_hessian
 from discriminant.optimize.lbfgs import lbfgs_to_gap
-from discriminant.optimize.newton import Trace, newton_to_gap
+from discriminant.optimize.newton import FULL, Trace, newton_to_gap
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need
 from discriminant.thresholds import (
     COUPLED_PARAMETERS,
     FACTOR_COLUMNS,
     FIRST_SAMPLE_ROWS,
+    HESSIAN_COLUMNS,
+    MOST_KEPT,
+    NEWTON_COLUMNS,
     PROOF_WORK,
     SAMPLE_ROWS,
     SAMPLE_ROWS_PER_COLUMN,
@@ -70,7 +74,10 @@ def by_sampled_hessian(objective: PointwiseObjective, A: Array, trace: Trace, to
         small = drawn(objective, first)
         A = newton_to_gap(small, A, quiet, sampling_error(small)).A
     sample = drawn(objective, size)
-    state = newton_to_gap(sample, A, quiet, sampling_error(sample))
+    if objective.criterion.coupled or objective.n_features <= NEWTON_COLUMNS:
+        state = newton_to_gap(sample, A, quiet, sampling_error(sample))
+    else:
+        state = by_hessian(sample, A, quiet, sampling_error(sample))
     A, found = state.A, state.found
     correction = None
     if precondition.little_known(sample):
@@ -94,7 +101,45 @@ def by_sampled_hessian(objective: PointwiseObjective, A: Array, trace: Trace, to
     return newton_to_gap(objective, state.A, trace, tol)
 
 
-def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> State:
+def by_hessian(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False) -> State:
+    """Many columns: gradients alone for as many passes as a Hessian costs; if that is not enough, the Hessian there.
+
+    Near the minimum one exact Hessian, kept as preconditioner, leaves few steps to take.
+    """
+    solve, found = precondition.from_diagonal(objective, null_start(objective, A))
+    trace.passes += 2
+    prove = sample_proof(objective, objective)
+    state = State(null_start(objective, A), found)
+    few = int(2 + objective.n_features / HESSIAN_COLUMNS)
+    state = lbfgs_to_gap(objective, state, solve, trace, tol, to_the_end=to_the_end, most=few)
+    if state.separated or state.gap <= tol * abs(state.found.value):
+        return state
+    found = objective.evaluate(state.A, FULL)
+    trace.passes += 1 + few
+    assert found.hessian is not None
+    factors = factor_hessian(found.hessian, objective.n_outputs)
+    state = State(state.A, replace(found, hessian=None), factors=factors)
+    state = lbfgs_to_gap(
+        objective, state, factors.solve, trace, tol, prove=prove, to_the_end=to_the_end, most=MOST_KEPT
+    )
+    if state.separated or state.gap <= tol * abs(state.found.value):
+        return replace(state, factors=factors, drift=np.inf)
+    return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)
+
+
+def null_start(objective: PointwiseObjective, A: Array) -> Array:
+    """A, or where it is zero the intercepts of the null model: ln(t̄ / (1 − t̄)) of two classes."""
+    coding = objective.coding
+    if A.any() or not objective.intercept or objective.offset is not None or coding is None or A.shape[1] > 1:
+        return A
+    counts = objective.blocks.counts(coding.n_classes)
+    share = float(counts @ coding.targets[:, 0] / counts.sum())
+    A = A.copy()
+    A[0] = np.log(share / (1 - share)) if 0 < share < 1 else 0.0
+    return A
+
+
+def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False) -> State:
     """Competing outputs (K classes): the columns' Gram matrix as preconditioner, from a sample's optimum."""
     n, D, q = objective.n_rows, objective.n_parameters, objective.n_outputs
     rows = max(SAMPLE_ROWS // 2, 8 * D)
@@ -109,7 +154,8 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -
         trace.passes += quiet.passes * small.n_rows / n
     prove = sample_proof(objective, sample)
     del sample
-    return lbfgs_to_gap(objective, _begin(objective, A, trace), solve, trace, tol, prove=prove)
+    begin = _begin(objective, A, trace)
+    return lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove, to_the_end=to_the_end)
 
 
 def by_diagonal(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> State:
