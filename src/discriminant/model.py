@@ -177,6 +177,12 @@ class LinearDiscriminant:
         -------
         ndarray of shape (n, q)
             One column for each output.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.scores([[0.0, 0.0], [6.0, 8.0]]).tolist()
+        [[-10.0], [40.0]]
         """
         return self._affine.apply(_as_is, X, self.n_outputs, dtype)
 
@@ -192,6 +198,12 @@ class LinearDiscriminant:
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.decision_function([[0.0, 0.0], [6.0, 8.0]]).tolist()
+        [-10.0, 40.0]
         """
         affine, rule = self._decider
         return affine.apply(rule.decision_function, X, None if self.n_classes == 2 else self.n_classes)
@@ -208,6 +220,12 @@ class LinearDiscriminant:
         -------
         ndarray of shape (n,)
             Labels.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.predict([[0.0, 0.0], [6.0, 8.0]]).tolist()
+        ['near', 'far']
         """
         if self._contrasts is not None and is_large(X):
             return self._contrasts.apply(self._of_contrasts, X, None, self.classes.dtype)
@@ -233,6 +251,12 @@ class LinearDiscriminant:
         -------
         ndarray of shape (n,)
             Labels.
+
+        Examples
+        --------
+        >>> rest = LinearDiscriminant([[-1, -1, -1], [1, 0, -1], [0, 1, -1]], ["a", "b", "c"])
+        >>> rest.predict_or_reject([[2.0, 0.0], [0.0, 0.0]], "none").tolist()
+        ['a', 'none']
         """
         affine, rule = self._decider
         codes = affine.apply(lambda z: np.where(rule.rejected(z), -1, rule.codes(z).astype(np.intp)), X, None, np.intp)
@@ -255,6 +279,12 @@ class LinearDiscriminant:
         ------
         MismatchError
             Where there is no link from scores to probabilities.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.predict_log_proba([[0.0, 0.0]]).round(4)
+        array([[ -0., -10.]])
         """
         affine, rule = self._decider
         rule.require_link()
@@ -277,6 +307,12 @@ class LinearDiscriminant:
         ------
         MismatchError
             Where there is no link from scores to probabilities.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.predict_proba([[2.0, 1.0]]).tolist()
+        [[0.5, 0.5]]
         """
         affine, rule = self._decider
         rule.require_link()
@@ -289,6 +325,12 @@ class LinearDiscriminant:
         -------
         Scorer
             A callable for single rows and batches.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.scorer().decide([6.0, 8.0])
+        'far'
         """
         import discriminant  # the compiler lies above this module, so it is asked for by its public name
 
@@ -313,6 +355,12 @@ class LinearDiscriminant:
         ------
         MismatchError
             Where scores are not log odds.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.with_priors([0.9, 0.1], [0.5, 0.5]).predict_proba([[2.0, 1.0]]).round(6).tolist()
+        [[0.9, 0.1]]
         """
         self._rule.require_link()
         shift = prior_shift(training_priors, priors)
@@ -345,6 +393,12 @@ class LinearDiscriminant:
         -------
         Hyperplane
             Where the two discriminants are equal.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.boundary().offset
+        -2.0
         """
         if i is None and j is None and self.n_classes == 2:
             i, j = 1, 0
@@ -373,6 +427,12 @@ class LinearDiscriminant:
         -------
         ndarray of shape (n,), or (n, K) for K > 2 without a pair
             Distances in the units of X.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.distance([[0.0, 0.0], [6.0, 8.0]]).tolist()
+        [-2.0, 8.0]
         """
         single = self.n_classes == 2 or i is not None or j is not None
         planes = [self.boundary(i, j)] if single else self._planes()
@@ -396,6 +456,12 @@ class LinearDiscriminant:
         -------
         ndarray of shape (n,)
             Distances in the units of X.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.margin([[0.0, 0.0]]).tolist(), line.margin([[0.0, 0.0]], ["far"]).tolist()
+        ([2.0], [-2.0])
         """
         weights = self.class_weights
         g = replace(self._affine, weights=weights, absolute=False).apply(_as_is, X, self.n_classes)
@@ -425,6 +491,12 @@ class LinearDiscriminant:
         -------
         ndarray of shape (n, d)
             The feet.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.project([[0.0, 0.0]]).round(12).tolist()
+        [[1.2, 1.6]]
         """
         return self.boundary(i, j).project(self._features(X))
 
@@ -449,6 +521,12 @@ class LinearDiscriminant:
         -------
         LinearDiscriminant
             A new discriminant of these features.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.slice([0], at=[0.0, 1.0]).weights.ravel().tolist()
+        [-6.0, 3.0]
         """
         self._require_straight()
         chosen = [self.names.index(f) if isinstance(f, str) else range(self.n_features)[f] for f in features]
@@ -479,6 +557,12 @@ class LinearDiscriminant:
         ------
         DataError
             Where there are not two features.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> [len(polygon) for polygon in line.regions(((0, 4), (0, 4)))]
+        [3, 5]
         """
         self._require_straight()
         if self.n_features != 2:
@@ -502,6 +586,12 @@ class LinearDiscriminant:
         -------
         Contributions
             An array of contributions with names.
+
+        Examples
+        --------
+        >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
+        >>> line.contributions([[1.0, 2.0]]).row(0)
+        {'x1': 8.0, 'x0': 3.0}
         """
         values = self._features(X)
         if values.ndim != 2 or values.shape[1] != self.n_features:

@@ -181,6 +181,8 @@ def faults_of_a_class(cls: type) -> Iterator[str]:
                 yield f".{name} is neither described nor listed among the attributes"
         else:
             yield from (f".{name} {fault}" for fault in faults(function, said))
+            if issubclass(cls, BaseEstimator) and ">>>" not in (said or ">>>"):
+                yield f".{name} has no example"
 
 
 @pytest.mark.parametrize("name", [name for name in THINGS if name not in CLASSES])

@@ -23,8 +23,8 @@ from discriminant.protocols import Array
 class Concatenation(Expansion):
     """(φ₁(x), φ₂(x), …): the features of all parts; written ``φ₁ + φ₂ + …``.
 
-    Parts are reached in a search by their name in lower case: ``polynomial__degree``; ``sine-2__phase`` for the
-    second of two.  Features of the same name get the number of their part: "unit1#1", "unit1#2".
+    In a search a part is named in lower case: ``polynomial__degree``; ``sine-2__phase`` for the second of two.
+    Features of the same name get the number of their part: "unit1#1", "unit1#2".
 
     Parameters
     ----------

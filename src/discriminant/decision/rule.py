@@ -264,7 +264,7 @@ class Rule:
         return None if found is None else (np.asarray(found[0]).T, np.asarray(found[1]))
 
     def position(self, label: Any) -> int:
-        """The position of a class: an integer is one already, anything else is looked for among the labels.
+        """The position of a class: an integer is one already, anything else is searched for among the labels.
 
         Parameters
         ----------

@@ -71,6 +71,15 @@ class LeastSquaresInference:
         -------
         Summary
             A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
+
+        Examples
+        --------
+        >>> from discriminant import LeastSquaresClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> X, y = iris.X[50:], iris.y[50:]
+        >>> table = LeastSquaresClassifier().fit(X, y).summary(X, y)
+        >>> table.estimate.shape, bool((table.low < table.estimate).all())
+        ((5,), True)
         """
         from discriminant.inference.linear_summary import HC, Named, check_kind, ols_summary
 
@@ -190,6 +199,14 @@ class GaussianInference(Uncertain):
         -------
         Summary
             A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> table = LinearDiscriminantAnalysis().fit(iris.X, iris.y).summary(iris.X, iris.y)
+        >>> table.estimate.shape, sorted(set(table.outcomes))
+        ((10,), ['versicolor', 'virginica'])
         """
         from discriminant.inference.linear_summary import GaussianFit, Named, gaussian_summary
 
@@ -261,6 +278,15 @@ class FisherInference:
         -------
         Summary
             A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
+
+        Examples
+        --------
+        >>> from discriminant import FisherDiscriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> X, y = iris.X[50:], iris.y[50:]
+        >>> table = FisherDiscriminant().fit(X, y).summary(X, y)
+        >>> table.terms[0], bool((table.p < 0.05).any())
+        ('(intercept)', True)
         """
         from discriminant.inference.linear_summary import GaussianFit, Named, gaussian_summary
 

@@ -47,6 +47,14 @@ class Compiled(Inputs):
         See Also
         --------
         discriminant.scorer : The function behind it.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.scorer().decide(iris.X[0])
+        'setosa'
         """
         return discriminant.scorer(self)
 
@@ -71,6 +79,15 @@ class Compiled(Inputs):
         ------
         AttributeError
             Where the fitted classifier has no linear discriminant.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> shares = model.explain(iris.X[:1], reference=iris.X.mean(axis=0))
+        >>> list(shares.row(0, "setosa"))[0]
+        'x2'
         """
         self._require_fitted()
         found = getattr(self, "discriminant_", None)
@@ -106,6 +123,14 @@ class Compiled(Inputs):
         See Also
         --------
         discriminant.report.make_report : The same for any fitted classifier.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().fit(iris.X[::2], iris.y[::2])
+        >>> model.report(iris.X[1::2], iris.y[1::2], title="Iris").html[:15]
+        '<!doctype html>'
         """
         return discriminant.report.make_report(self, X, y, title=title, feature_names=feature_names)
 
@@ -125,6 +150,13 @@ class Compiled(Inputs):
         -------
         float
             Between 0 and 1.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> round(LinearDiscriminantAnalysis().fit(iris.X, iris.y).score(iris.X, iris.y), 2)
+        0.98
         """
         source = find_source(X)
         if source is not None:

@@ -49,6 +49,14 @@ class Deciding(Compiled):
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; of two classes, positive for ``classes_[1]``.
+
+        Examples
+        --------
+        >>> from discriminant import Discriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = Discriminant(criterion="squared").fit(iris.X, iris.y)
+        >>> model.decision_function(iris.X[:2]).shape
+        (2, 3)
         """
         rows = self._checked(X)
         return (
@@ -67,6 +75,13 @@ class Deciding(Compiled):
         -------
         ndarray of shape (n,)
             The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import Discriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> Discriminant(criterion="squared").fit(iris.X, iris.y).predict(iris.X[:2]).tolist()
+        ['setosa', 'setosa']
         """
         rows = self._checked(X)
         if self._unanimous:
@@ -87,6 +102,14 @@ class Deciding(Compiled):
         -------
         ndarray of shape (n, q)
             One column for each output.
+
+        Examples
+        --------
+        >>> from discriminant import Discriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = Discriminant(criterion="squared", coding="one-vs-rest-k-1").fit(iris.X, iris.y)
+        >>> model.outputs(iris.X[:2]).shape
+        (2, 2)
         """
         return self._z(self._checked(X))
 
@@ -117,6 +140,15 @@ class Deciding(Compiled):
         -------
         ndarray of shape (n, K)
             Probabilities that sum to one in each row, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import Discriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> from discriminant.penalties import Ridge
+        >>> model = Discriminant(criterion="logistic", coding="pairwise", penalty=Ridge(0.01)).fit(iris.X, iris.y)
+        >>> model.predict_proba(iris.X[:1]).round(2)
+        array([[0.98, 0.02, 0.  ]])
         """
         z = self._z(self._checked(X), np.float64)
         return couple_pairwise(sigmoid(z)) if self._pairwise_logistic else self._rule.posteriors(z)
@@ -134,6 +166,15 @@ class Deciding(Compiled):
         -------
         ndarray of shape (n, K)
             Logarithms of probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import Discriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> from discriminant.penalties import Ridge
+        >>> model = Discriminant(criterion="softmax", penalty=Ridge(0.01)).fit(iris.X, iris.y)
+        >>> model.predict_log_proba(iris.X[:1]).round(1)
+        array([[ -0. ,  -3.7, -15.8]])
         """
         z = self._z(self._checked(X), np.float64)
         if self._pairwise_logistic:

@@ -102,6 +102,14 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
             Where the rows cannot be learned from; the sentence names the column, class or row.
         ParameterError
             Where a parameter makes no sense; the sentence names it.
+
+        Examples
+        --------
+        >>> from discriminant import Discriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = Discriminant(criterion="squared").fit(iris.X, iris.y)
+        >>> model.coef_.shape, model.certificate_.converged
+        ((3, 4), True)
         """
         task = self._task(self._read(X, y, sample_weight))
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in J, and is told with its column
@@ -131,6 +139,13 @@ class DiscriminativeClassifier(Deciding, Compiled, ClassifierMixin, BaseEstimato
         -------
         Choice
             With ``method`` and ``why``; its text says both.
+
+        Examples
+        --------
+        >>> from discriminant import Discriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> Discriminant(criterion="hinge").plan(iris.X, iris.y).method
+        'linear-program'
         """
         require_valid(self)
         before = dict(self.__dict__)

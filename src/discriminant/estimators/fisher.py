@@ -161,6 +161,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; of two classes, positive for ``classes_[1]``.
+
+        Examples
+        --------
+        >>> from discriminant import FisherDiscriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> FisherDiscriminant().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
+        (2, 3)
         """
         rows = self._checked_rows(X)
         return self.discriminant_.decision_function(rows)
@@ -177,6 +184,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         -------
         ndarray of shape (n,)
             The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import FisherDiscriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> FisherDiscriminant().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
+        ['setosa']
         """
         rows = self._checked_rows(X)
         return self.discriminant_.predict(rows)
@@ -193,6 +207,13 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         -------
         ndarray of shape (n, m)
             The projections.
+
+        Examples
+        --------
+        >>> from discriminant import FisherDiscriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> FisherDiscriminant().fit(iris.X, iris.y).transform(iris.X).shape
+        (150, 2)
         """
         rows = self._checked_rows(X)
         return self._map.apply(_itself, rows, self._n_features_out, self.coef_.dtype)
@@ -236,6 +257,14 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         -------
         float
             The criterion.
+
+        Examples
+        --------
+        >>> from discriminant import FisherDiscriminant, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = FisherDiscriminant().fit(iris.X, iris.y)
+        >>> round(model.criterion(model.scalings_), 2), round(model.criterion([1.0, 0.0, 0.0, 0.0]), 2)
+        (32.48, 1.62)
         """
         check_is_fitted(self)
         W = np.asarray(directions, dtype=np.float64)

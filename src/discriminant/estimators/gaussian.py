@@ -45,6 +45,14 @@ class GaussianClassifier(MomentClassifier):
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; of two classes, positive for ``classes_[1]``.
+
+        Examples
+        --------
+        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.decision_function(iris.X[:2]).shape
+        (2, 3)
         """
         scores = self._joint_log_likelihood(self._checked_rows(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
@@ -63,6 +71,14 @@ class GaussianClassifier(MomentClassifier):
         -------
         ndarray of shape (n,)
             The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
+        (['virginica'], ['versicolor'])
         """
         scores = self._joint_log_likelihood(self._checked_rows(X))
         if priors is not None:
@@ -83,6 +99,14 @@ class GaussianClassifier(MomentClassifier):
         -------
         ndarray of shape (n, K)
             Logarithms of probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict_log_proba(iris.X[:1]).round(1)
+        array([[ -0. , -59.4, -95.2]])
         """
         log_posteriors = log_softmax(self._joint_log_likelihood(self._checked_rows(X)))
         if priors is None:
@@ -103,6 +127,16 @@ class GaussianClassifier(MomentClassifier):
         -------
         ndarray of shape (n, K)
             Probabilities that sum to one in each row, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict_proba(iris.X[70:71]).round(3)
+        array([[0.   , 0.328, 0.672]])
+        >>> model.predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(3)
+        array([[0.   , 0.796, 0.204]])
         """
         if priors is None:
             return softmax(self._joint_log_likelihood(self._checked_rows(X)))
@@ -151,6 +185,14 @@ class GaussianClassifier(MomentClassifier):
         -------
         ndarray of shape (n, K)
             Logarithms of probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.loo_predict_log_proba(iris.X, iris.y).shape
+        (150, 3)
         """
         return log_softmax(self._deleted_scores(X, y, sample_weight))
 
@@ -170,6 +212,14 @@ class GaussianClassifier(MomentClassifier):
         -------
         ndarray of shape (n, K)
             Probabilities that sum to one in each row, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.loo_predict_proba(iris.X, iris.y)[70].round(3)
+        array([0.  , 0.17, 0.83])
         """
         return np.exp(self.loo_predict_log_proba(X, y, sample_weight))
 
@@ -189,6 +239,14 @@ class GaussianClassifier(MomentClassifier):
         -------
         ndarray of shape (n,)
             The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> int((model.loo_predict(iris.X, iris.y) != iris.y).sum())
+        3
         """
         return np.asarray(self.classes_.take(self._deleted_scores(X, y, sample_weight).argmax(axis=1)))
 
@@ -208,6 +266,13 @@ class GaussianClassifier(MomentClassifier):
         -------
         float
             Between 0 and 1.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> round(LinearDiscriminantAnalysis().fit(iris.X, iris.y).loo_score(iris.X, iris.y), 2)
+        0.98
         """
         hits = self.loo_predict(X, y, sample_weight) == np.asarray(y).ravel()
         return float(np.average(hits, weights=sample_weight))

@@ -65,6 +65,15 @@ class Uncertain(Inputs):
         -------
         ndarray of shape (n, 2), or (n, K, 2) for K > 2
             Two classes: for P(classes_[1]|x).  More: for each class.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> X, y = iris.X[50:, 2:], iris.y[50:]
+        >>> model = LogisticRegression(C=float("inf")).fit(X, y)
+        >>> model.probability_interval(X[:1], model.summary(X, y)).shape
+        (1, 2)
         """
         from discriminant.inference.intervals import probability_intervals
 
@@ -90,6 +99,15 @@ class Uncertain(Inputs):
         -------
         ndarray of shape (n, 3)
             The value and the two ends of its interval.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> X, y = iris.X[50:, 2:], iris.y[50:]
+        >>> model = LogisticRegression(C=float("inf")).fit(X, y)
+        >>> model.boundary_interval(X[:1], 0, model.summary(X, y)).round(1)
+        array([[5.3, 5. , 6.9]])
         """
         from discriminant.inference.intervals import boundary_intervals
 
@@ -164,6 +182,15 @@ class Inferential(Uncertain):
         Summary
             A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
             Weights count as repetitions of rows.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> X, y = iris.X[50:], iris.y[50:]
+        >>> table = LogisticRegression(C=float("inf")).fit(X, y).summary(X, y, covariance="HC0")
+        >>> table.terms[-1], round(float(table.estimate[-1]), 1), round(float(table.standard_error[-1]), 1)
+        ('x3', 18.3, 10.0)
         """
         from discriminant.inference.summary import Request, null_likelihood, summarise, summarise_limit
 
@@ -218,6 +245,15 @@ class Inferential(Uncertain):
         -------
         Diagnostics
             An array for each measure.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> X, y = iris.X[50:], iris.y[50:]
+        >>> found = LogisticRegression(C=float("inf")).fit(X, y).diagnostics(X, y)
+        >>> int(found.cook.argmax())
+        83
         """
         from discriminant.inference.diagnostics import diagnose
 
@@ -243,6 +279,14 @@ class Inferential(Uncertain):
         -------
         ndarray of shape (n, K)
             Probabilities that sum to one in each row, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LogisticRegression().fit(iris.X, iris.y)
+        >>> model.loo_predict_proba(iris.X, iris.y).shape
+        (150, 3)
         """
         from discriminant.inference.diagnostics import one_step_deletions
         from discriminant.inference.summary import ridge_curvature
@@ -281,6 +325,13 @@ class Inferential(Uncertain):
         -------
         float
             Between 0 and 1.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> round(LogisticRegression().fit(iris.X, iris.y).loo_score(iris.X, iris.y), 2)
+        0.97
         """
         estimator: Any = self
         chosen = estimator.classes_[self.loo_predict_proba(X, y, sample_weight).argmax(axis=1)]

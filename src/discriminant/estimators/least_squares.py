@@ -167,6 +167,13 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
             Where the rows cannot be learned from; the sentence names the column, class or row.
         ParameterError
             Where a parameter makes no sense; the sentence names it.
+
+        Examples
+        --------
+        >>> from discriminant import LeastSquaresClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> LeastSquaresClassifier(alpha=1.0).fit(iris.X, iris.y).coef_.shape
+        (3, 4)
         """
         return self._hold(self._method().fit(self._sample(X, y, sample_weight), margin))
 
@@ -193,6 +200,15 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         -------
         self
             The fitted estimator.
+
+        Examples
+        --------
+        >>> from discriminant import LeastSquaresClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LeastSquaresClassifier().partial_fit(iris.X[::2], iris.y[::2], classes=iris.classes)
+        >>> whole = LeastSquaresClassifier().fit(iris.X, iris.y)
+        >>> bool(abs(model.partial_fit(iris.X[1::2], iris.y[1::2]).coef_ - whole.coef_).max() < 1e-9)
+        True
         """
         method, known = self._method(), self._classes_for(classes)
         sample = self._sample(X, y, sample_weight, known)
@@ -215,6 +231,14 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         -------
         self
             The fitted estimator.
+
+        Examples
+        --------
+        >>> from discriminant import LeastSquaresClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> one = LeastSquaresClassifier().fit(iris.X[::2], iris.y[::2])
+        >>> one.merge(LeastSquaresClassifier().fit(iris.X[1::2], iris.y[1::2])).moments_.weight
+        array([50., 50., 50.])
         """
         self._merged(other)
         moments, margins = _together((self.moments_, self._margins), (other.moments_, other._margins))
@@ -240,6 +264,13 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; of two classes, positive for ``classes_[1]``.
+
+        Examples
+        --------
+        >>> from discriminant import LeastSquaresClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> LeastSquaresClassifier().fit(iris.X, iris.y).decision_function(iris.X[:1]).round(3)
+        array([[ 0.979,  0.125, -0.104]])
         """
         rows = self._checked_rows(X)
         return self.discriminant_.decision_function(rows)
@@ -256,6 +287,13 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         -------
         ndarray of shape (n,)
             The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import LeastSquaresClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> LeastSquaresClassifier().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
+        ['setosa']
         """
         rows = self._checked_rows(X)
         if self._unanimous:
@@ -291,6 +329,13 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         -------
         ndarray of shape (n,)
             Leverages.
+
+        Examples
+        --------
+        >>> from discriminant import LeastSquaresClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> round(float(LeastSquaresClassifier().fit(iris.X, iris.y).leverages(iris.X).sum()), 6)
+        5.0
         """
         rows = self._mapped(self._checked_rows(X))
         if len(self._problems) > 1:
@@ -316,6 +361,14 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; of two classes, positive for ``classes_[1]``.
+
+        Examples
+        --------
+        >>> from discriminant import LeastSquaresClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LeastSquaresClassifier().fit(iris.X, iris.y)
+        >>> model.loo_decision_function(iris.X, iris.y)[:1].round(3)
+        array([[ 0.978,  0.127, -0.106]])
         """
         return self._rule.decision_function(self._deleted_outputs(X, y, sample_weight, margin))
 
@@ -337,6 +390,14 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         -------
         ndarray of shape (n,)
             The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import LeastSquaresClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LeastSquaresClassifier().fit(iris.X, iris.y)
+        >>> int((model.loo_predict(iris.X, iris.y) != iris.y).sum())
+        26
         """
         return self._rule.labels(self._deleted_outputs(X, y, sample_weight, margin))
 
@@ -358,6 +419,13 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
         -------
         float
             Between 0 and 1.
+
+        Examples
+        --------
+        >>> from discriminant import LeastSquaresClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> round(LeastSquaresClassifier().fit(iris.X, iris.y).loo_score(iris.X, iris.y), 3)
+        0.827
         """
         hits = self.loo_predict(X, y, sample_weight, margin=margin) == np.asarray(y).ravel()
         return float(np.average(hits, weights=sample_weight))

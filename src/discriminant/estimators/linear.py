@@ -181,6 +181,13 @@ class LinearDiscriminantAnalysis(
         -------
         ndarray of shape (n, m)
             The projections.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> LinearDiscriminantAnalysis(n_components=1).fit(iris.X, iris.y).transform(iris.X).shape
+        (150, 1)
         """
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd', 'eigen' or 'auto').")
@@ -215,6 +222,13 @@ class LinearDiscriminantAnalysis(
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; of two classes, positive for ``classes_[1]``.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> LinearDiscriminantAnalysis().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
+        (2, 3)
         """
         rows = self._checked_rows(X)
         return self._odds().decision_function(rows)
@@ -233,6 +247,14 @@ class LinearDiscriminantAnalysis(
         -------
         ndarray of shape (n,)
             The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
+        (['virginica'], ['versicolor'])
         """
         if priors is not None:
             return super().predict(X, priors)
@@ -252,6 +274,16 @@ class LinearDiscriminantAnalysis(
         -------
         ndarray of shape (n, K)
             Probabilities that sum to one in each row, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict_proba(iris.X[70:71]).round(3)
+        array([[0.   , 0.249, 0.751]])
+        >>> model.predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(3)
+        array([[0.   , 0.726, 0.274]])
         """
         if priors is not None:
             return super().predict_proba(X, priors)

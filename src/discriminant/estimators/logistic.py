@@ -253,6 +253,18 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
             Where the rows cannot be learned from; the sentence names the column, class or row.
         ParameterError
             Where a parameter makes no sense; the sentence names it.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LogisticRegression(C=10.0).fit(iris.X, iris.y)
+        >>> model.coef_.shape, model.certificate_.converged
+        ((3, 4), True)
+        >>> import numpy as np
+        >>> soft = np.eye(3)[np.searchsorted(iris.classes, iris.y)] * 0.9 + 0.1 / 3
+        >>> LogisticRegression(C=10.0).fit(iris.X, soft).classes_.tolist()
+        [0, 1, 2]
         """
         if is_coded(self):
             fit_coded(self, X, y, sample_weight, "logistic", {}, offset=offset)
@@ -295,6 +307,13 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         -------
         Choice
             With ``method`` and ``why``; its text says both.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> LogisticRegression().plan(iris.X, iris.y).method
+        'newton'
         """
         require_valid(self)
         with warnings.catch_warnings():
@@ -329,6 +348,13 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; of two classes, positive for ``classes_[1]``.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> LogisticRegression().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
+        (2, 3)
         """
         if "coding_" in vars(self):
             return super().decision_function(X)
@@ -347,6 +373,13 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         -------
         ndarray of shape (n,)
             The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> LogisticRegression().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
+        ['setosa']
         """
         if "coding_" in vars(self):
             return super().predict(X)
@@ -370,6 +403,13 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         -------
         ndarray of shape (n, K)
             Probabilities that sum to one in each row, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71]).round(3)
+        array([[0.002, 0.44 , 0.558]])
         """
         if "coding_" in vars(self):
             return np.asarray(super().predict_proba(X))
@@ -389,6 +429,13 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         -------
         ndarray of shape (n, K)
             Logarithms of probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> LogisticRegression().fit(iris.X, iris.y).predict_log_proba(iris.X[70:71]).round(2)
+        array([[-6.07, -0.82, -0.58]])
         """
         if "coding_" in vars(self):
             return np.asarray(super().predict_log_proba(X))

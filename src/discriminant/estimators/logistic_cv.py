@@ -224,6 +224,14 @@ class LogisticRegressionCV(LogisticRegression):
             Where the rows cannot be learned from; the sentence names the column, class or row.
         ParameterError
             Where a parameter makes no sense; the sentence names it.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegressionCV, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LogisticRegressionCV(Cs=[0.1, 1.0], use_legacy_attributes=False).fit(iris.X, iris.y)
+        >>> model.C_
+        1.0
         """
         ratios = self._ratios()
         Cs = self._grid()
@@ -339,6 +347,13 @@ class LogisticRegressionCV(LogisticRegression):
         -------
         Choice
             With ``method`` and ``why``; its text says both.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegressionCV, datasets
+        >>> iris = datasets.load("iris")
+        >>> LogisticRegressionCV(Cs=[0.1, 1.0]).plan(iris.X, iris.y).method
+        'newton'
         """
         require_valid(self)
         choice = self._one(1.0, self._ratios()[0]).plan(X, y, sample_weight)
@@ -464,6 +479,14 @@ class LogisticRegressionCV(LogisticRegression):
         -------
         float
             The score; accuracy where ``scoring`` is None.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegressionCV, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LogisticRegressionCV(Cs=[0.1, 1.0], scoring="neg_log_loss", use_legacy_attributes=False)
+        >>> round(model.fit(iris.X, iris.y).score(iris.X, iris.y), 2)
+        -0.12
         """
         routed = self._route("score", sample_weight, score_params)
         scorer = get_scorer("accuracy") if self._scorer() is None else self._scorer()
@@ -476,6 +499,12 @@ class LogisticRegressionCV(LogisticRegression):
         -------
         MetadataRouter
             scikit-learn's description of the routes.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegressionCV
+        >>> type(LogisticRegressionCV().get_metadata_routing()).__name__
+        'MetadataRouter'
         """
         scorer = get_scorer("accuracy") if self._scorer() is None else self._scorer()
         return (
@@ -500,6 +529,15 @@ class LogisticRegressionCV(LogisticRegression):
         -------
         matplotlib Axes
             The axes.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegressionCV, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LogisticRegressionCV(Cs=[0.1, 1.0, 10.0], use_legacy_attributes=False).fit(iris.X, iris.y)
+        >>> from matplotlib.figure import Figure
+        >>> model.plot(ax=Figure().subplots()).get_xlabel()
+        'C'
         """
         import matplotlib.pyplot as plt
 

@@ -55,6 +55,16 @@ class Online(Compiled):
         -------
         self
             The fitted estimator.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LogisticRegression()
+        >>> for start in range(3):
+        ...     model = model.partial_fit(iris.X[start::3], iris.y[start::3], classes=iris.classes)
+        >>> round(model.score(iris.X, iris.y), 2)
+        0.97
         """
         return learn_more(self, X, y, classes, sample_weight)  # type: ignore[no-any-return]
 

@@ -110,6 +110,14 @@ class LogisticPath:
         -------
         LinearDiscriminant
             Its weights and decision rule.
+
+        Examples
+        --------
+        >>> from discriminant import datasets, logistic_path
+        >>> iris = datasets.load("iris")
+        >>> path = logistic_path(iris.X, iris.y, n_lambdas=10, ratio=0.01)
+        >>> path.discriminant(-1).predict(iris.X[:1]).tolist()
+        ['setosa']
         """
         A = np.vstack([self.intercepts[index], self.coefs[index].T])
         link = "sigmoid" if len(self.classes) == 2 else "softmax"
@@ -132,6 +140,14 @@ class LogisticPath:
         ------
         ParameterError
             Where the path was made without ``relax=True``.
+
+        Examples
+        --------
+        >>> from discriminant import datasets, logistic_path
+        >>> iris = datasets.load("iris")
+        >>> path = logistic_path(iris.X, iris.y == "virginica", n_lambdas=5, ratio=0.1, relax=True)
+        >>> path.blend(0.5).coefs.shape
+        (5, 1, 4)
         """
         if self.relaxed is None:
             raise ParameterError("This path was not relaxed; ask for logistic_path(..., relax=True).")
@@ -154,6 +170,15 @@ class LogisticPath:
         -------
         matplotlib Axes
             The axes.
+
+        Examples
+        --------
+        >>> from discriminant import datasets, logistic_path
+        >>> iris = datasets.load("iris")
+        >>> path = logistic_path(iris.X, iris.y, n_lambdas=10, ratio=0.01)
+        >>> from matplotlib.figure import Figure
+        >>> path.plot(ax=Figure().subplots()).get_ylabel()
+        'weight for setosa'
         """
         import discriminant  # pictures lie above this module, so they are asked for by their public name
 

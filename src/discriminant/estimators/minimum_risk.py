@@ -156,6 +156,14 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         ------
         ParameterError
             Where a parameter makes no sense; the sentence names it.
+
+        Examples
+        --------
+        >>> from discriminant import MinimumRiskClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> costs = {("versicolor", "virginica"): 10}
+        >>> MinimumRiskClassifier(costs=costs).fit(iris.X, iris.y).costs_[1].tolist()
+        [1.0, 0.0, 10.0]
         """
         base = self._base()
         fitted = clone(base).fit(X, y, **self._fit_params(base, sample_weight, fit_params))
@@ -197,6 +205,13 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         -------
         Contributions
             An array of contributions with names.
+
+        Examples
+        --------
+        >>> from discriminant import MinimumRiskClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> MinimumRiskClassifier().fit(iris.X, iris.y).explain(iris.X[:2]).shape
+        (2, 4, 3)
         """
         self._require_fitted()
         return self.estimator_.explain(X, reference)
@@ -213,6 +228,14 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         -------
         ndarray of shape (n,)
             An act of ``actions_`` for each row.
+
+        Examples
+        --------
+        >>> from discriminant import MinimumRiskClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> careful = MinimumRiskClassifier(reject_cost=0.1).fit(iris.X, iris.y)
+        >>> careful.predict(iris.X[[0, 70]]).tolist()
+        ['setosa', 'reject']
         """
         self._require_fitted()
         return np.asarray(self.actions_[self._codes(X)])
@@ -229,6 +252,14 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         -------
         ndarray of shape (n, K)
             Probabilities that sum to one in each row, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import MinimumRiskClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = MinimumRiskClassifier(priors=[0.1, 0.8, 0.1]).fit(iris.X, iris.y)
+        >>> model.predict_proba(iris.X[70:71]).round(3)
+        array([[0.   , 0.726, 0.274]])
         """
         self._require_fitted()
         if self.priors is None:
@@ -247,6 +278,13 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         -------
         ndarray of shape (n, K)
             Logarithms of probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import MinimumRiskClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> MinimumRiskClassifier().fit(iris.X, iris.y).predict_log_proba(iris.X[:2]).shape
+        (2, 3)
         """
         self._require_fitted()
         if hasattr(self.estimator_, "predict_log_proba"):
@@ -268,6 +306,14 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         -------
         ndarray of shape (n, acts)
             Expected costs, in the order of ``actions_``.
+
+        Examples
+        --------
+        >>> from discriminant import MinimumRiskClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> careful = MinimumRiskClassifier(reject_cost=0.1).fit(iris.X, iris.y)
+        >>> careful.expected_costs(iris.X[70:71]).round(3)
+        array([[1.   , 0.751, 0.249, 0.1  ]])
         """
         return expected_costs(self.predict_proba(X), self.costs_)
 
@@ -287,6 +333,14 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         -------
         float
             The mean cost, in the unit of ``costs``.
+
+        Examples
+        --------
+        >>> from discriminant import MinimumRiskClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> careful = MinimumRiskClassifier(reject_cost=0.1).fit(iris.X, iris.y)
+        >>> round(careful.mean_cost(iris.X, iris.y), 4)
+        0.006
         """
         truth = self._truth(y)
         return float(np.average(self.costs_[self._codes(X), truth], weights=check_weights(sample_weight, len(truth))))
@@ -307,6 +361,14 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         -------
         float
             Between 0 and 1.
+
+        Examples
+        --------
+        >>> from discriminant import MinimumRiskClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> careful = MinimumRiskClassifier(reject_cost=0.1).fit(iris.X, iris.y)
+        >>> round(careful.score(iris.X, iris.y), 2)
+        0.94
         """
         truth = self._truth(y)
         right = self._class_of_action[self._codes(X)] == truth
@@ -392,6 +454,12 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         -------
         MetadataRouter
             scikit-learn's description of the routes.
+
+        Examples
+        --------
+        >>> from discriminant import MinimumRiskClassifier
+        >>> type(MinimumRiskClassifier().get_metadata_routing()).__name__
+        'MetadataRouter'
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add_self_request(self).add(estimator=self._base(), method_mapping=mapping)

@@ -84,6 +84,13 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
         -------
         Choice
             With ``method`` and ``why``; its text says both.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> LinearDiscriminantAnalysis().plan(iris.X, iris.y).method
+        'moments'
         """
         require_valid(self)
         before = dict(self.__dict__)
@@ -123,6 +130,13 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
             Where the rows cannot be learned from; the sentence names the column, class or row.
         ParameterError
             Where a parameter makes no sense; the sentence names it.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> LinearDiscriminantAnalysis(shrinkage="auto").fit(iris.X, iris.y).coef_.shape
+        (3, 4)
         """
         self._method().check()  # before the rows are read
         return self._hold(self._fitted(self._sample(X, y, sample_weight)))
@@ -151,6 +165,15 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
         -------
         self
             The fitted estimator.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().partial_fit(iris.X[::2], iris.y[::2], classes=iris.classes)
+        >>> whole = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> bool(abs(model.partial_fit(iris.X[1::2], iris.y[1::2]).coef_ - whole.coef_).max() < 1e-9)
+        True
         """
         method = self._method()
         method.check()
@@ -176,6 +199,14 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
         -------
         self
             The fitted estimator.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> one = LinearDiscriminantAnalysis().fit(iris.X[::2], iris.y[::2])
+        >>> one.merge(LinearDiscriminantAnalysis().fit(iris.X[1::2], iris.y[1::2])).moments_.weight
+        array([50., 50., 50.])
         """
         method = self._method()
         method.require_whole_moments()

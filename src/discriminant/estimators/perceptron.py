@@ -149,8 +149,6 @@ class Perceptron(SequentialClassifier):
         The labels, sorted.
     n_iter_ : int
         Epochs; in batch mode, steps.
-    t_ : int
-        Samples met.
     corrections_ : ndarray of shape (q,)
         How often each output was corrected.
     discriminant_ : LinearDiscriminant
@@ -165,6 +163,8 @@ class Perceptron(SequentialClassifier):
         d, the columns of X.
     feature_names_in_ : ndarray of str of shape (d,)
         The names of the columns, where X has names that are all strings.
+    t_ : int
+        One more than the samples met, as in scikit-learn.
 
     See Also
     --------

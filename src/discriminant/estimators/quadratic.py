@@ -189,6 +189,15 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         ------
         ParameterError
             Always.
+
+        Examples
+        --------
+        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> QuadraticDiscriminantAnalysis().fit(iris.X, iris.y).summary()
+        Traceback (most recent call last):
+            ...
+        discriminant.errors.ParameterError: A quadratic discriminant has a covariance for each class and no weight ...
         """
         raise ParameterError(
             "A quadratic discriminant has a covariance for each class and no weight for a column, so that there is no "

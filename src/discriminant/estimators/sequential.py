@@ -68,6 +68,15 @@ class SequentialClassifier(DiscriminativeClassifier):
             Where the rows cannot be learned from; the sentence names the column, class or row.
         ParameterError
             Where a parameter makes no sense; the sentence names it.
+
+        Examples
+        --------
+        >>> from discriminant import Perceptron
+        >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
+        >>> Perceptron(shuffle=False, tol=None).fit(X, y).n_iter_
+        3
+        >>> Perceptron(shuffle=False, tol=None).fit(X, y, coef_init=[[1.0, 1.0]], intercept_init=[-2.0]).n_iter_
+        1
         """
         self._check_parameters()
         given = self._given_start(coef_init, intercept_init)
@@ -131,6 +140,14 @@ class SequentialClassifier(DiscriminativeClassifier):
         -------
         self
             The fitted estimator.
+
+        Examples
+        --------
+        >>> from discriminant import Perceptron
+        >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
+        >>> model = Perceptron(shuffle=False).partial_fit(X, y, classes=[0, 1])
+        >>> model.partial_fit(X, y).t_
+        9
         """
         self._check_parameters()
         reading = self._read_part(X, y, classes, sample_weight)
@@ -274,6 +291,13 @@ class SequentialClassifier(DiscriminativeClassifier):
         -------
         self
             The same estimator.
+
+        Examples
+        --------
+        >>> from discriminant import Perceptron
+        >>> model = Perceptron().fit([[0.0, 1.0], [2.0, 1.0]], [0, 1]).sparsify()
+        >>> model.coef_.shape
+        (1, 2)
         """
         from scipy.sparse import csr_matrix
 
@@ -288,6 +312,13 @@ class SequentialClassifier(DiscriminativeClassifier):
         -------
         self
             The same estimator.
+
+        Examples
+        --------
+        >>> from discriminant import Perceptron
+        >>> model = Perceptron().fit([[0.0, 1.0], [2.0, 1.0]], [0, 1])
+        >>> model.sparsify().densify().coef_.shape
+        (1, 2)
         """
         check_is_fitted(self)
         self.coef_ = np.array(self.discriminant_.coef, dtype=self.coef_.dtype)

@@ -184,6 +184,14 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         -------
         ndarray of bool of shape (n, K)
             True where the class claims the row.
+
+        Examples
+        --------
+        >>> from discriminant import SigmoidRegressionClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = SigmoidRegressionClassifier().fit(iris.X, iris.y)
+        >>> model.memberships(iris.X[:1]).tolist()
+        [[True, False, False]]
         """
         z = self._z(self._checked(X))
         if not self._multilabel:
@@ -202,6 +210,13 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         -------
         ndarray of shape (n,), or (n, K) of 0 and 1 for multi-label y
             Labels.
+
+        Examples
+        --------
+        >>> from discriminant import SigmoidRegressionClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> SigmoidRegressionClassifier().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
+        ['setosa']
         """
         if not hasattr(self, "_multilabel") or not self._multilabel:
             return super().predict(X)
@@ -219,6 +234,13 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; (n, K) for multi-label y.
+
+        Examples
+        --------
+        >>> from discriminant import SigmoidRegressionClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> SigmoidRegressionClassifier().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
+        (2, 3)
         """
         if not hasattr(self, "_multilabel") or not self._multilabel:
             return super().decision_function(X)
@@ -238,6 +260,14 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         -------
         ndarray of shape (n, K)
             Probabilities.
+
+        Examples
+        --------
+        >>> from discriminant import SigmoidRegressionClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = SigmoidRegressionClassifier(alpha=1e-4).fit(iris.X, iris.y)
+        >>> round(float(model.predict_proba(iris.X[:1]).sum()), 12)
+        1.0
         """
         z = self._z(self._checked(X), np.float64)
         if self._multilabel:
@@ -256,6 +286,13 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         -------
         ndarray of shape (n, K)
             Logarithms of probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import SigmoidRegressionClassifier, datasets
+        >>> iris = datasets.load("iris")
+        >>> SigmoidRegressionClassifier().fit(iris.X, iris.y).predict_log_proba(iris.X[:2]).shape
+        (2, 3)
         """
         z = self._z(self._checked(X), np.float64)
         if self._multilabel:

@@ -19,6 +19,14 @@ class SparseCoefficients:
         -------
         self
             The same estimator.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LogisticRegression(C=0.1, l1_ratio=1.0).fit(iris.X, iris.y).sparsify()
+        >>> model.coef_.shape, model.coef_.nnz < 12
+        ((3, 4), True)
         """
         from scipy.sparse import csr_matrix
 
@@ -33,6 +41,14 @@ class SparseCoefficients:
         -------
         self
             The same estimator.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LogisticRegression().fit(iris.X, iris.y)
+        >>> model.sparsify().densify().coef_.shape
+        (3, 4)
         """
         check_is_fitted(self)
         self.coef_ = self.coef_.toarray() if hasattr(self.coef_, "toarray") else self.coef_

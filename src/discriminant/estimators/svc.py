@@ -212,6 +212,14 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
             Where the rows cannot be learned from; the sentence names the column, class or row.
         ParameterError
             Where a parameter makes no sense; the sentence names it.
+
+        Examples
+        --------
+        >>> from discriminant import LinearSVC, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearSVC(C=0.1).fit(iris.X, iris.y)
+        >>> model.coef_.shape, model.certificate_.converged
+        ((3, 4), True)
         """
         self._check()
         if is_coded(self):
@@ -250,6 +258,13 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         -------
         Choice
             With ``method`` and ``why``; its text says both.
+
+        Examples
+        --------
+        >>> from discriminant import LinearSVC, datasets
+        >>> iris = datasets.load("iris")
+        >>> LinearSVC().plan(iris.X, iris.y).method
+        'newton'
         """
         require_valid(self)
         self._check()
@@ -328,6 +343,13 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; of two classes, positive for ``classes_[1]``.
+
+        Examples
+        --------
+        >>> from discriminant import LinearSVC, datasets
+        >>> iris = datasets.load("iris")
+        >>> LinearSVC(C=0.1).fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
+        (2, 3)
         """
         if "coding_" in vars(self):
             return super().decision_function(X)
@@ -350,6 +372,13 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
             The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import LinearSVC, datasets
+        >>> iris = datasets.load("iris")
+        >>> LinearSVC(C=0.1).fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
+        ['setosa']
         """
         if "coding_" in vars(self):
             return super().predict(X)

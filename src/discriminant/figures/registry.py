@@ -139,7 +139,7 @@ REGISTRY = _read(_TABLE)
 
 
 def entry(name: str) -> Entry:
-    """The figure of this name, or of this place in the books; a wrong one is told the nearest.
+    """The figure of this name, or of this place in the books.
 
     Parameters
     ----------

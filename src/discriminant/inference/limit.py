@@ -90,7 +90,7 @@ class LimitingFit:
     _scores: Array = field(repr=False)  # (r, K): the boundary rows' fit in the cone's float coordinates
 
     def predict_proba(self, X: Any) -> Array:
-        """The limiting probabilities: exact ties under the direction are told by the boundary rows' fit.
+        """The limiting probabilities: exact ties under the direction are decided by the boundary rows' fit.
 
         Parameters
         ----------

@@ -69,7 +69,7 @@ class MixedInteger:
     Parameters
     ----------
     seconds : float, default=60.0
-        Time limit for each output; what is proved by then is told.
+        Time limit for each output; what is proved by then is kept.
     margin : float, default=0.0001
         δ, on columns scaled to at most one and weights to at most one.
     most_rows : int, default=5000

@@ -172,7 +172,7 @@ Schedule = Power | Callable[[int], float]
 
 
 def make_schedule(step: float | Schedule) -> Schedule:
-    """A number becomes a constant schedule; a schedule or a function of k is handed back.
+    """A number as a constant schedule; a schedule or a function of k as it is.
 
     Parameters
     ----------
