@@ -73,9 +73,15 @@ def test_modules_below_the_estimators_load_no_scikit_learn() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_module_is_documented_and_short(path: Path) -> None:
-    """A docstring that says what the module is for; at most 400 lines."""
+    """A docstring that says what the module is for; at most 400 lines of code, docstrings not counted."""
     text = path.read_text(encoding="utf-8")
-    docstring = ast.get_docstring(ast.parse(text))
+    tree = ast.parse(text)
+    docstring = ast.get_docstring(tree)
     assert docstring, f"{path} has no docstring"
     assert len(docstring) > 20, f"{path} has a docstring that says nothing: {docstring!r}"
-    assert text.count("\n") <= 400, f"{path} has more than 400 lines"
+    assert text.count("\n") - sum(map(docstring_lines, ast.walk(tree))) <= 400, f"{path} has more than 400 lines of code"
+
+
+def docstring_lines(node: ast.AST) -> int:
+    documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None
+    return node.body[0].end_lineno - node.body[0].lineno + 1 if documented else 0

@@ -82,7 +82,8 @@ def test_every_public_class_is_in_the_readme_and_every_name_there_exists() -> No
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8"))
-    missing = [link for link in links if not (path.parent / link).exists()]
+    made = {ROOT / f"docs/reference/{name}.md" for name in discriminant.__all__ if name[0].isupper()}  # from docstrings
+    missing = [link for link in links if not (path.parent / link).exists() and path.parent / link not in made]
     assert not missing
 
 
