@@ -156,7 +156,7 @@ def test_weights_of_a_sample_stand_for_all_rows(tmp_path: Path) -> None:
     """Σ w over a class = its rows, and rows come from all over the file."""
     X, y = _rows()
     blocks, _ = _files(tmp_path, X, y).training(None, None, None)
-    for count in (200, blocks.early_rows, blocks.sample_rows):
+    for count in (200, 1_000, blocks.sample_rows):
         index, block = blocks.draw(count, 2)
         np.testing.assert_array_equal(block.design.values, X[index])
         np.testing.assert_array_equal(block.target, y[index])
@@ -189,7 +189,6 @@ def test_the_same_scan_again_and_with_other_labels(tmp_path: Path) -> None:
 
 def test_a_named_optimizer_reads_the_same_rows(tmp_path: Path) -> None:
     X, y = _rows()
-    y[-40:] = 2
     model = LogisticRegression(optimizer="newton").fit(_files(tmp_path, X, y))
     plain = LogisticRegression(optimizer="newton").fit(X, y)
     np.testing.assert_allclose(model.coef_, plain.coef_, atol=1e-6)
