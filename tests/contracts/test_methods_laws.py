@@ -46,10 +46,13 @@ def test_a_method_has_the_parameters_of_its_estimator_with_the_same_defaults(nam
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", HOMES)
-def test_an_estimator_holds_what_its_method_finds(name, classes):
+def test_an_estimator_holds_what_its_method_finds_and_warns_of_its_notes(name, classes):
     X, y = sample_of(classes)
-    fitted = getattr(discriminant, name)().fit(X, y)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        fitted = getattr(discriminant, name)().fit(X, y)
     fit = method_of(name)().fit(make_sample(as_rows(X), y))
+    assert [str(one.message) for one in heard] == [note.text for note in fit.notes]
     assert fit.state
     for key, value in fit.state.items():
         assert same(value, vars(fitted)[key]), key
@@ -61,7 +64,9 @@ def test_an_estimator_holds_what_its_method_finds(name, classes):
 @pytest.mark.parametrize("name", HOMES)
 def test_a_fit_comes_back_from_its_file_as_the_fitted_estimator(name, tmp_path):
     X, y = sample_of(3)
-    fitted = getattr(discriminant, name)().fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = getattr(discriminant, name)().fit(X, y)
     discriminant.save(method_of(name)().fit(make_sample(as_rows(X), y)), tmp_path / "fit", X=X)
     restored = discriminant.load(tmp_path / "fit")
     assert type(restored) is type(fitted)

@@ -162,7 +162,7 @@ def test_many_rows_are_asked_first_whether_slack_is_needed(monkeypatch):
     data = rng.normal(size=(30_000, 20))
     y = (np.arange(30_000) % 2).astype(int)
     data[:, 0] += np.where(y, 6.0, -6.0)
-    monkeypatch.setattr("discriminant.estimators.linear_programming.LinearProgram.minimize", None)
+    monkeypatch.setattr("discriminant.methods.linear_program.LinearProgram.minimize", None)
     model = LinearProgrammingClassifier(margin=2.0).fit(data, y)
     assert ((2 * y - 1) * model.decision_function(data)).min() == pytest.approx(2.0, rel=1e-6)
 

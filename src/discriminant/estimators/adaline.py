@@ -9,18 +9,9 @@ Widrow and Hoff 1960; Duda, Hart and Stork 5.8; PRML 4.1.7.
 
 from __future__ import annotations
 
-import dataclasses
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-
-from discriminant.bases.expansion import generator
-from discriminant.codings import ClassCoding, make_coding
-from discriminant.criteria import Pointwise, Squared
-from discriminant.errors import MismatchError, warn
-from discriminant.estimators.discriminative import Reading, Task
-from discriminant.estimators.general import starting_weights
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -36,14 +27,10 @@ from discriminant.estimators.parameters import (
     Among,
     Number,
 )
-from discriminant.estimators.parts import CODING, ONE_OUTPUT
+from discriminant.estimators.parts import CODING
 from discriminant.estimators.sequential import SequentialClassifier
-from discriminant.objective import PointwiseObjective
-from discriminant.optimize import ClosedForm, Constant, GradientDescent, Power, SingleSample, check_conditions
-from discriminant.optimize.choose import Choice
-from discriminant.optimize.solve import largest_eigenvalue
-from discriminant.penalties import WeightPenalty
-from discriminant.protocols import Array, Certificate, Solution
+from discriminant.methods.adaline import LeastMeanSquares
+from discriminant.optimize import Power
 
 NEAR = 0.02  # J within this part of its minimum counts as arrived, for a procedure that comes near and never arrives
 CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is worked out beside
@@ -226,116 +213,5 @@ class Adaline(SequentialClassifier):
         self.trace = trace
         self.callback = callback
 
-    def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
-        K, b, coding = len(reading.classes), float(self.margin), self.coding
-        if isinstance(coding, str):
-            coding = coding.lower().replace("_", "-")
-            if coding in ("machine", "softmax", "reference"):
-                raise MismatchError(
-                    f"Adaline's outputs learn apart, and the coding {coding!r} couples them; use 'one-vs-rest' or "
-                    "'pairwise', or LinearMachine(criterion='squared')."
-                )
-            coding = "one-vs-rest" if coding == "auto" else coding
-            coding = "two-class" if K == 2 and coding in ONE_OUTPUT else coding
-        made = make_coding(
-            coding, K, counts=reading.counts, labels=(-b, b), threshold=Squared.threshold, decoder=self.decoder
-        )
-        return Squared(), made, None, None
-
-    def _procedure(self, objective: PointwiseObjective, in_parts: bool) -> tuple[Any, Choice]:
-        steps = self._steps(objective, in_parts)
-        if self.mode == "batch":
-            batch = GradientDescent(
-                step=steps, threshold=self.threshold or 1e-8, iterations=self.max_iter, trace=self.trace,
-                count_errors=self.trace, callback=self.callback,
-            )  # fmt: skip
-            return batch, Choice("batch", f"all samples at once, with {steps!r}")
-        single = SingleSample(
-            step=self._later(steps) if in_parts else steps,
-            order="shuffled" if self.shuffle else "cyclic",
-            epochs=self.max_iter,
-            keep=self._kept_weights(),  # type: ignore[arg-type]
-            threshold=self.threshold,
-            tolerance=self.tol,
-            random_state=generator(self.random_state),
-            trace=self.trace,
-            callback=self.callback,
-            evaluate=self._looks_back(objective),
-        )
-        return single, Choice("single-sample", f"each sample corrects the weights at once, with {steps!r}")
-
-    def _steps(self, objective: PointwiseObjective, in_parts: bool) -> Any:
-        if not isinstance(self.eta0, str):
-            return self.eta0
-        if in_parts and "_schedule" in self.__dict__:
-            return self._schedule
-        made = usual_steps(objective, self.mode, self.max_iter)
-        if in_parts:
-            self._schedule = made
-        return made
-
-    def _kept_weights(self) -> str:
-        return "average" if self.average else "last"
-
-    def _starting_weights(self, objective: PointwiseObjective) -> Array:
-        return starting_weights(self.start, objective, self.random_state)
-
-    def _certify(self, task: Task, solution: Solution) -> Certificate:
-        certificate = super()._certify(task, solution)
-        objective = task.objective
-        if objective.blocks.n_rows * objective.n_parameters**2 * objective.n_outputs > CHEAP:
-            return certificate
-        least = ClosedForm().minimize(objective, np.zeros_like(solution.weights)).objective
-        gap = max(certificate.objective - least, 0.0)
-        status = f"{certificate.status} J = {certificate.objective:.6g}; the least-squares minimum is {least:.6g}."
-        near = gap <= NEAR * max(least, np.finfo(np.float64).tiny)
-        if not near:
-            status += " That is still far: columns of unlike size or mean make LMS slow; standardise them."
-        return dataclasses.replace(certificate, bound=float(least), gap=float(gap), status=status, converged=near)
-
-    def _worth_a_warning(self, solution: Solution) -> bool:
-        return not self.certificate_.converged
-
-    def _check_parameters(self) -> None:
-        self._check_mode()
-        if callable(self.eta0) and self.mode == "single-sample" and not check_conditions(self.eta0).stochastic:
-            warn(
-                f"The steps eta0(k) break the conditions under which LMS settles: "
-                f"{check_conditions(self.eta0).sentence()}",
-            )
-
-
-def usual_steps(objective: PointwiseObjective, mode: str, epochs: int) -> Power:
-    """η(k) from the data: short enough to be stable at once, and fading as slowly as the flattest direction allows.
-
-    Single samples: η₁/(k + k₀) with η₁ = 1/λ_min of the mean Hessian, and k₀ such that η(0)·max w‖y‖² = 1.
-    """
-    norms = objective.blocks.reduce(_norms)
-    top, mean = float(norms[0]), float(norms[1]) / objective.blocks.n_rows
-    if not (np.isfinite(top) and top > 0):
-        return Constant(1.0)  # the sums will show what is wrong with the rows
-    small = objective.n_parameters <= 500
-    H = objective.hessian(np.zeros((objective.n_parameters, objective.n_outputs)))[0] if small else None
-    if mode == "batch":
-        return Constant(1.0 / (largest_eigenvalue(H) if H is not None else mean))
-    flattest = mean / objective.n_parameters
-    if H is not None:
-        sizes = np.linalg.eigvalsh(H)
-        flattest = float(sizes[sizes > 1e-10 * sizes[-1]].min(initial=sizes[-1]))
-    rate = min(1.0 / flattest, objective.blocks.n_rows * epochs / top)
-    return Power(rate=rate, power=1.0, delay=rate * top)
-
-
-class _Largest(float):
-    """A number whose sum with another is the larger of both, so that a reduction gives the maximum."""
-
-    def __add__(self, other: float) -> _Largest:
-        return _Largest(max(float(self), float(other)))
-
-
-def _norms(block: Any) -> tuple[_Largest, float]:
-    """max w‖y‖² and Σ w‖y‖² of a block."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        size = block.design.squared_norms()
-        size = size if block.weight is None else size * block.weight
-    return _Largest(size.max(initial=0.0)), float(size.sum())
+    def _method(self) -> LeastMeanSquares:
+        return self._as(LeastMeanSquares)

@@ -23,9 +23,8 @@ from discriminant.data.sources import find_source
 from discriminant.errors import DataError, MismatchError
 from discriminant.estimators.features import FeatureMap, fit_features
 from discriminant.estimators.inputs import read_labels
-from discriminant.estimators.logistic_parameters import class_weights
-from discriminant.estimators.parts import fit_together, link_of
 from discriminant.methods.fit import require_two
+from discriminant.methods.parts import class_weights, fit_together, link_of
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History

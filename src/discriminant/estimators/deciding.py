@@ -16,21 +16,20 @@ from discriminant.codings import ClassCoding, couple_pairwise
 from discriminant.criteria import Logistic, Pointwise, sigmoid
 from discriminant.data import map_rows
 from discriminant.decision import Rule
-from discriminant.errors import DataError, ParameterError
-from discriminant.estimators.compiled import Compiled
-from discriminant.estimators.features import FeatureMap
+from discriminant.errors import DataError
+from discriminant.estimators.features import Featured
+from discriminant.methods.fit import is_unanimous, reject_label
 from discriminant.model import LinearDiscriminant, label_array
 from discriminant.protocols import Array
 
 
-class Deciding(Compiled):
+class Deciding(Featured):
     """Decisions of a classifier with ``discriminant_``, ``coding_``, ``criterion_`` and, with a basis, its features."""
 
     classes_: Array
     discriminant_: LinearDiscriminant
     coding_: ClassCoding
     criterion_: Pointwise
-    _features: FeatureMap | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -188,7 +187,7 @@ class Deciding(Compiled):
 
     @property
     def _unanimous(self) -> bool:
-        return self.coding_.decoder == "unanimous" and self.coding_.n_outputs > 1
+        return is_unanimous(self.coding_)
 
     @property
     def _plain(self) -> bool:
@@ -214,18 +213,7 @@ class Deciding(Compiled):
         return z
 
     def _names(self) -> list[str] | None:
-        found = getattr(self, "feature_names_in_", None)
-        return None if found is None else [str(name) for name in found]
+        return self._column_names()
 
     def _reject_label(self) -> Any:
-        return reject_label(self)
-
-
-def reject_label(estimator: Any) -> Any:
-    """What stands for no class: ``estimator.reject_label``, or −1 or "reject" as the labels are numbers or not."""
-    label = getattr(estimator, "reject_label", None)
-    if label is None:
-        label = -1 if estimator.classes_.dtype.kind in "iuf" else "reject"
-    if label in estimator.classes_.tolist():
-        raise ParameterError(f"reject_label {label!r} is the label of a class; choose another.")
-    return label
+        return reject_label(vars(self).get("reject_label"), self.classes_)

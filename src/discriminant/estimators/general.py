@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
-from discriminant.bases.expansion import generator
-from discriminant.codings import ClassCoding
-from discriminant.criteria import Pointwise, Quadratic, Relaxation
-from discriminant.errors import ParameterError, as_numbers
-from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading
+from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -21,10 +15,8 @@ from discriminant.estimators.parameters import (
     RANDOM_STATE,
     START,
 )
-from discriminant.estimators.parts import CODING, CRITERION, OPTIMIZER, PENALTY, fit_together
-from discriminant.objective import PointwiseObjective
-from discriminant.penalties import WeightPenalty, make_penalty
-from discriminant.protocols import Array
+from discriminant.estimators.parts import CODING, CRITERION, OPTIMIZER, PENALTY
+from discriminant.methods.general import General
 
 
 class Discriminant(DiscriminativeClassifier):
@@ -160,30 +152,5 @@ class Discriminant(DiscriminativeClassifier):
         self.trace = trace
         self.callback = callback
 
-    def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
-        parts = fit_together(self.criterion, self.coding, len(reading.classes), reading.counts, self.decoder)
-        return *parts, make_penalty(self.penalty), self.optimizer
-
-    def _starting_weights(self, objective: PointwiseObjective) -> Array:
-        return starting_weights(self.start, objective, self.random_state)
-
-
-def starting_weights(start: Any, objective: PointwiseObjective, random_state: Any) -> Array:
-    """The (1+d̂, q) weights that a ``start`` parameter means."""
-    shape = (objective.n_parameters, objective.n_outputs)
-    base: Any = getattr(objective.criterion, "base", objective.criterion)
-    if start is None and isinstance(base, Quadratic | Relaxation) and base.margin == 0:
-        start = "random"  # zero weights lie exactly on every margin, where these criteria have no slope
-    if start is None:
-        return np.zeros(shape)
-    if isinstance(start, str):
-        return generator(random_state).uniform(-0.01, 0.01, shape)
-    weights = as_numbers(start, "start").copy()
-    if weights.ndim == 1:
-        weights = weights[:, None]
-    if weights.shape != shape or not np.isfinite(weights).all():
-        raise ParameterError(
-            f"start has shape {np.shape(start)}; the weights have {shape[0]} rows (the intercept first) and {shape[1]} "
-            f"columns, and must be finite."
-        )
-    return weights
+    def _method(self) -> General:
+        return self._as(General)

@@ -18,13 +18,13 @@ from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
 from discriminant.errors import ParameterError
 from discriminant.estimators.closed_summaries import LeastSquaresInference
-from discriminant.estimators.deciding import reject_label
 from discriminant.estimators.gaussian import require_rows_of_fit
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.parameters import BASIS, DECODER, LABEL, NOT_NEGATIVE, POSITIVE, Named
 from discriminant.gaussian.least_squares import MarginMoments
 from discriminant.gaussian.moments import ClassMoments
+from discriminant.methods.fit import is_unanimous, reject_label
 from discriminant.methods.least_squares import (
     CODINGS,
     MinimumSquaredError,
@@ -302,10 +302,10 @@ class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
 
     @property
     def _unanimous(self) -> bool:
-        return self.coding_.decoder == "unanimous" and self.coding_.n_outputs > 1
+        return is_unanimous(self.coding_)
 
     def _reject_label(self) -> Any:
-        return reject_label(self)
+        return reject_label(self.reject_label, self.classes_)
 
     @property
     def predict_proba(self) -> Any:

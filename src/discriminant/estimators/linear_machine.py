@@ -7,14 +7,9 @@ those (Duda, Hart and Stork 5.12).  Its decision regions are convex.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any, ClassVar
 
-from discriminant.codings import ClassCoding, make_coding
-from discriminant.criteria import Kesler, Pointwise, make_criterion
-from discriminant.errors import MismatchError
-from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
-from discriminant.estimators.general import starting_weights
+from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -26,10 +21,7 @@ from discriminant.estimators.parameters import (
     Among,
 )
 from discriminant.estimators.parts import CRITERION, OPTIMIZER, PENALTY
-from discriminant.estimators.verdicts import sentence, verdicts, worst_outputs
-from discriminant.objective import PointwiseObjective
-from discriminant.penalties import WeightPenalty, make_penalty
-from discriminant.protocols import Array, Certificate, Oracle, Solution
+from discriminant.methods.machine import Machine
 
 
 class LinearMachine(DiscriminativeClassifier):
@@ -156,41 +148,5 @@ class LinearMachine(DiscriminativeClassifier):
         self.trace = trace
         self.callback = callback
 
-    def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
-        base = with_margin(make_criterion(self.criterion), self.margin)
-        criterion = base if isinstance(base, Kesler) else Kesler(base, self.over)  # type: ignore[arg-type]
-        coding = make_coding("machine", len(reading.classes))
-        return criterion, coding, make_penalty(self.penalty), self.optimizer
-
-    def _freedom(self) -> str:
-        return "none"  # steps are in the units of X
-
-    def _starting_weights(self, objective: PointwiseObjective) -> Array:
-        return starting_weights(self.start, objective, self.random_state)
-
-    def _certify(self, task: Task, solution: Solution) -> Certificate:
-        certificate = super()._certify(task, solution)
-        if solution.converged or Oracle.MARGIN not in task.objective.oracles:
-            return certificate
-        outputs = worst_outputs(task.objective, solution.weights)
-        answers = verdicts(task.reading, task.objective, outputs)
-        told = certificate.status.split(" Whether the")[0]  # the optimizer's advice to ask is followed here
-        return dataclasses.replace(
-            certificate,
-            status=f"{told} {sentence(task.reading, task.objective, answers, outputs)}",
-            separability=None if answers is None else answers[0].verdict,
-        )
-
-
-def with_margin(criterion: Pointwise, margin: float | None) -> Pointwise:
-    """The criterion with this margin b; as it is for None."""
-    if margin is None:
-        return criterion
-    if isinstance(criterion, Kesler):
-        return dataclasses.replace(criterion, base=with_margin(criterion.base, margin))
-    if not hasattr(criterion, "margin"):
-        raise MismatchError(
-            f"Criterion {type(criterion).__name__} has no margin; leave margin out, or use Perceptron, Quadratic, "
-            f"Relaxation or Hinge."
-        )
-    return dataclasses.replace(criterion, margin=float(margin))  # type: ignore[type-var,misc]
+    def _method(self) -> Machine:
+        return self._as(Machine)

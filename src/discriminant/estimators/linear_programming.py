@@ -8,15 +8,9 @@ Many classes go through Kesler's construction: (a_i − a_j)·y ≥ b − ξ for
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
-import numpy as np
-
-from discriminant.codings import ClassCoding
-from discriminant.criteria import Hinge, Pointwise
-from discriminant.data import ArrayBlocks, DenseRows, OriginRows, require_finite
-from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
+from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -27,11 +21,8 @@ from discriminant.estimators.parameters import (
     NOT_NEGATIVE,
     POSITIVE,
 )
-from discriminant.estimators.parts import CODING, fit_together
-from discriminant.estimators.verdicts import verdicts
-from discriminant.optimize import LinearProgram
-from discriminant.penalties import Lasso, WeightPenalty
-from discriminant.protocols import Array, Solution
+from discriminant.estimators.parts import CODING
+from discriminant.methods.linear_program import LinearProgramming
 
 WHOLE = 500_000  # numbers in the constraints up to which the program is solved outright
 
@@ -139,83 +130,5 @@ class LinearProgrammingClassifier(DiscriminativeClassifier):
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Reading:
-        return in_canonical_order(super()._read(X, y, sample_weight, classes))
-
-    def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
-        K = len(reading.classes)
-        coding = self.coding
-        if isinstance(coding, str) and coding == "auto":
-            coding = "two-class" if K == 2 else "machine"
-        parts = fit_together(Hinge(margin=float(self.margin)), coding, K, reading.counts, self.decoder)
-        return *parts, Lasso(self.alpha) if self.alpha else None, LinearProgram(seconds=self.seconds)
-
-    def _solve(self, task: Task) -> Solution:
-        """The program outright where it is small; else first the question whether no slack is needed at all."""
-        require_finite(task.reading.blocks.rows, estimator=type(self).__name__)
-        objective = task.objective
-        rivals = objective.n_outputs - 1 if objective.criterion.coupled else 1
-        if task.objective.penalty is None and objective.blocks.n_rows * objective.n_parameters * rivals > WHOLE:
-            found = separating_weights(task)
-            if found is not None:
-                A = reach_margin(task, found, float(self.margin))
-                status = f"Separated: every row lies beyond its margin b = {self.margin:g}, with no slack."
-                return Solution(A, status, True, 2, 1, objective.value(A))
-        return super()._solve(task)
-
-    def _keep(self, task: Task, solution: Solution) -> Any:
-        if task.objective.criterion.coupled and task.objective.penalty is None:
-            # What all classes share changes no decision; without it the weights are unique up to the program's choice.
-            solution = replace(solution, weights=solution.weights - solution.weights.mean(axis=1, keepdims=True))
-        super()._keep(task, solution)
-        self.separated_ = bool(solution.converged and not task.objective.sides(solution.weights)[0].any())
-        return self
-
-
-def in_canonical_order(reading: Reading) -> Reading:
-    """The different rows, sorted, each with its total weight: of many solutions, the same whatever the rows' order.
-
-    A linear program may have many solutions, and which one a solver finds depends on how the rows come.  So a row of
-    weight 2 is made to look as two rows of weight 1 do.  Large problems are left as they are.
-    """
-    blocks = reading.blocks
-    n, d = blocks.rows.shape
-    if n * (d + 1) > WHOLE:
-        return reading
-    raw = blocks.rows.pick(np.arange(n)).raw
-    values = np.asarray(raw.toarray() if hasattr(raw, "toarray") else raw, dtype=np.float64)
-    if not np.isfinite(values).all():
-        return reading  # the refusal names the row as the user knows it
-    table = np.column_stack([np.asarray(blocks.target, dtype=np.float64), values])
-    weight = np.ones(n) if blocks.weight is None else blocks.weight
-    found, where = np.unique(table[weight > 0], axis=0, return_inverse=True)
-    total = np.bincount(where.ravel(), weight[weight > 0])
-    rows: Any = DenseRows(np.ascontiguousarray(found[:, 1:]))
-    rows = OriginRows(rows) if isinstance(blocks.rows, OriginRows) else rows
-    return replace(reading, blocks=ArrayBlocks(rows, found[:, 0].astype(np.intp), total))
-
-
-def separating_weights(task: Task) -> Array | None:
-    """(1+d, q) weights that separate every output's rows, by working sets of rows; None where there are none."""
-    answers = verdicts(task.reading, task.objective)
-    if answers is None or not all(answers):
-        return None
-    planes = [np.asarray(answer.hyperplane) for answer in answers]
-    if not task.objective.criterion.coupled:
-        return np.column_stack(planes)
-    A = planes[0]
-    return A if A.ndim == 2 else np.column_stack([-A / 2, A / 2])
-
-
-def reach_margin(task: Task, A: Array, margin: float) -> Array:
-    """A, lengthened output by output until the row nearest to the boundary is at b."""
-    objective = task.objective
-    z, codes = objective.scores(A), np.asarray(objective.blocks.target)
-    assert objective.coding is not None
-    if objective.criterion.coupled:
-        own = z[np.arange(len(z)), codes]
-        z[np.arange(len(z)), codes] = -np.inf
-        return np.asarray(A * (margin / (own - z.max(axis=1)).min() * (1 + 1e-9)))
-    signs = objective.coding.signs[codes]
-    least = np.where(signs != 0, signs * z, np.inf).min(axis=0)
-    return np.asarray(A * (margin / least * (1 + 1e-9)))
+    def _method(self) -> LinearProgramming:
+        return self._as(LinearProgramming)

@@ -29,12 +29,13 @@ from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.logistic_firth import fit_firth
 from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
 from discriminant.estimators.logistic_online import Online
-from discriminant.estimators.logistic_parameters import CONSTRAINTS, Strength, check_parameters, class_weights
+from discriminant.estimators.logistic_parameters import CONSTRAINTS, Strength, check_parameters
 from discriminant.estimators.logistic_sparse import is_sparse_fit, sparse_fit
 from discriminant.estimators.logistic_verdict import judge, limited, limiting_scores
 from discriminant.estimators.parameters import require_valid
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.estimators.textbook import is_textbook, keep_textbook, textbook_fit
+from discriminant.methods.parts import class_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice, choose
 from discriminant.optimize.history import History

@@ -13,7 +13,8 @@ from discriminant.estimators.coded import is_coded
 from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.logistic_inputs import weigh
-from discriminant.estimators.logistic_parameters import check_parameters, class_weights
+from discriminant.estimators.logistic_parameters import check_parameters
+from discriminant.methods.parts import class_weights
 from discriminant.objective import logistic_objective
 from discriminant.optimize.choose import EXACT_SIZE
 from discriminant.optimize.history import History

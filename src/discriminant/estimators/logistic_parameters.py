@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Hidden
 
-from discriminant.errors import ParameterError, as_numbers, names, warn
+from discriminant.errors import ParameterError, warn
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -27,7 +27,6 @@ from discriminant.estimators.parameters import (
     Number,
 )
 from discriminant.estimators.parts import CODING, OPTIMIZER
-from discriminant.protocols import Array
 
 SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 NO_L1 = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
@@ -161,27 +160,3 @@ def _check_solver(estimator: Any, strength: Strength) -> None:
         raise ParameterError(f"Only 'saga' solver supports elasticnet penalty, got solver={solver}.")
     if solver == "liblinear" and kind is None:
         raise ParameterError("penalty=None is not supported for the liblinear solver")
-
-
-def class_weights(class_weight: Any, classes: Array, counts: Array | None) -> Array | None:
-    """(K,) factors on the rows of each class, or None where they are all one; ``counts`` are weighted.
-
-    Classes that a mapping does not name have the factor 1.  A key that is no class is refused then, as by scikit-learn:
-    it is a class written wrongly.  Where all classes are named it is one that these rows (a fold) do not hold.
-    """
-    if class_weight is None or counts is None:
-        return None
-    if isinstance(class_weight, str):
-        return np.asarray(counts.sum() / (len(classes) * counts))
-    known = classes.tolist()
-    strangers = [label for label in class_weight if label not in known]
-    unnamed = [label for label in known if label not in class_weight]
-    if strangers and unnamed:
-        raise ParameterError(
-            f"class_weight names {names(strangers)}, which is no class. The classes, {names(unnamed)}, are not in "
-            "class_weight; write them as y does."
-        )
-    factors = as_numbers([class_weight.get(label, 1.0) for label in known], "class_weight")
-    if not (np.isfinite(factors).all() and (factors >= 0).all() and factors.any()):
-        raise ParameterError(f"class_weight must hold finite numbers ≥ 0, not all of them 0; got {class_weight!r}.")
-    return factors

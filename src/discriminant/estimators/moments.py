@@ -12,15 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.data import as_rows
-from discriminant.data.sources import find_source
 from discriminant.errors import DataError, MismatchError, names
-from discriminant.estimators.compiled import Compiled
-from discriminant.estimators.features import FeatureMap, fit_features
-from discriminant.estimators.inputs import all_or_nothing, read_labels
+from discriminant.estimators.features import Featured, FeatureMap
+from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import require_valid
 from discriminant.gaussian.moments import ClassMoments
-from discriminant.methods.fit import Fit, Sample, Schema, make_sample
+from discriminant.methods.fit import Fit, Sample, Schema
 from discriminant.methods.moments import MomentMethod
 from discriminant.protocols import Array, Certificate
 
@@ -29,13 +26,11 @@ if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does
     from discriminant.optimize.history import History
 
 
-class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
+class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
     """A classifier whose fit is a function of ``moments_``."""
 
     classes_: Array
     moments_: ClassMoments
-    basis: Any = None
-    _features: FeatureMap | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -219,35 +214,6 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
     def _dtype(self) -> Any:
         return vars(self)["means_"].dtype
 
-    # Rows, as they are or as features of a basis
-
-    def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
-        """Training rows in blocks; with a basis φ(x), where φ learns from the first rows that come."""
-        if self.basis is None:
-            self.__dict__.pop("_features", None)
-            return self._read_sample(X, y, sample_weight, classes)
-        if find_source(X) is not None or y is None:
-            wanted = "labels y" if y is None else "rows in memory; write φ(x) to the file, or fit a sample"
-            raise MismatchError(f"{type(self).__name__} with a basis takes {wanted}.")
-        given = self._read_rows(X, reset=classes is None or "n_features_in_" not in vars(self))
-        labels = read_labels(y, given.shape[0])
-        if classes is None or self._features is None:
-            self._features = fit_features(self.basis, given, labels)
-        if self._features is None:
-            return self._read_sample(X, y, sample_weight, classes)
-        rows = as_rows(self._features.training_rows(given))
-        return make_sample(rows, labels, sample_weight, classes=classes, names=self._names(), basis=self._basis)
-
-    def _mapped(self, rows: Any) -> Any:
-        """φ of checked rows, a block at a time."""
-        return rows if self._features is None else self._features.rows(rows)
-
-    @property
-    def _basis(self) -> Any:
-        """φ as ``discriminant_`` holds it: with the names of the columns where it was fitted to a frame."""
-        features = self._features
-        return features if features is None or features.columns is not None else features.basis
-
     def _classes_for(self, classes: Any) -> Array:
         """The classes of a ``partial_fit``: those of the first call, known ever after."""
         if "moments_" in vars(self):
@@ -259,8 +225,7 @@ class MomentClassifier(Compiled, ClassifierMixin, BaseEstimator):
         return np.unique(np.asarray(classes))
 
     def _names(self) -> list[str] | None:
-        """The names of the features: of the columns of X, or of φ(x)."""
-        return self._column_names() if self._features is None else self._features.names()
+        return self._feature_names()
 
     def _merged(self, other: Any) -> ClassMoments:
         for model in (self, other):

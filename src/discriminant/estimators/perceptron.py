@@ -13,20 +13,9 @@ Stork 5.5–5.6.
 
 from __future__ import annotations
 
-import dataclasses
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-
-from discriminant.bases.expansion import generator
-from discriminant.codings import ClassCoding
-from discriminant.criteria import Kesler, Pointwise, Quadratic, Relaxation, make_criterion
-from discriminant.criteria import Perceptron as PerceptronCriterion
-from discriminant.errors import MismatchError, ParameterError, counted, warn
-from discriminant.estimators.discriminative import Reading, Task
-from discriminant.estimators.general import starting_weights
-from discriminant.estimators.linear_machine import with_margin
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -44,22 +33,9 @@ from discriminant.estimators.parameters import (
     Among,
     Number,
 )
-from discriminant.estimators.parts import CODING, CRITERION, fit_together
+from discriminant.estimators.parts import CODING, CRITERION
 from discriminant.estimators.sequential import SequentialClassifier
-from discriminant.estimators.verdicts import sentence, verdicts, worst_outputs
-from discriminant.inference.mistake_bound import mistake_bounds
-from discriminant.objective import PointwiseObjective
-from discriminant.optimize import (
-    GradientDescent,
-    Power,
-    SequentialSolution,
-    SingleSample,
-    check_conditions,
-    make_schedule,
-)
-from discriminant.optimize.choose import Choice
-from discriminant.penalties import Ridge, WeightPenalty, soft_threshold
-from discriminant.protocols import Array, Certificate, Oracle, Solution
+from discriminant.methods.perceptron import ErrorCorrection
 
 
 class Perceptron(SequentialClassifier):
@@ -278,170 +254,5 @@ class Perceptron(SequentialClassifier):
         self.trace = trace
         self.callback = callback
 
-    # What is minimised, and how
-
-    def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
-        criterion, coding = fit_together(
-            self._corrected(), self.coding, len(reading.classes), reading.counts, self.decoder
-        )
-        strength = self.alpha * (1 - self._l1_share()) if self.penalty is not None else 0.0
-        return criterion, coding, Ridge(strength) if strength else None, None
-
-    def _corrected(self) -> Pointwise:
-        """The two-class criterion with its margin."""
-        made = make_criterion(self.criterion)
-        base = made.base if isinstance(made, Kesler) else made
-        if not isinstance(base, PerceptronCriterion | Quadratic | Relaxation):
-            raise MismatchError(
-                f"A perceptron corrects samples that lie short of a margin; criterion {type(made).__name__} has none. "
-                "Use 'perceptron', 'quadratic', 'relaxation' or 'hinge', or the estimator Discriminant."
-            )
-        margin = self.margin
-        if margin is None and isinstance(self.criterion, str) and self.criterion == "quadratic":
-            margin = 1.0  # with b = 0 the quadratic criterion is least at a = 0
-        return with_margin(made, margin)
-
-    def _l1_share(self) -> float:
-        return {"l1": 1.0, "l2": 0.0, "elasticnet": float(self.l1_ratio)}[self.penalty] if self.penalty else 0.0
-
-    def _procedure(self, objective: PointwiseObjective, in_parts: bool) -> tuple[Any, Choice]:
-        if self.mode == "batch":
-            batch = GradientDescent(
-                step=self.eta0, threshold=self.threshold, iterations=self.max_iter, trace=self.trace,
-                count_errors=self.trace, callback=self.callback,
-            )  # fmt: skip
-            return batch, Choice("batch", "all samples that need correction are added at once")
-        single = SingleSample(
-            step=self._later(self.eta0) if in_parts else self.eta0,
-            order="shuffled" if self.shuffle else "cyclic",
-            epochs=self.max_iter,
-            keep=self._kept_weights(),  # type: ignore[arg-type]
-            improvement=self.tol,
-            patience=self.n_iter_no_change,
-            random_state=generator(self.random_state),
-            trace=self.trace,
-            callback=self.callback,
-            evaluate=objective.penalty is not None and self._looks_back(objective),
-        )
-        return single, Choice("single-sample", "each sample corrects the weights at once")
-
-    def _kept_weights(self) -> str:
-        return "average" if self.average else "pocket" if self.pocket else "last"
-
-    def _starting_weights(self, objective: PointwiseObjective) -> Array:
-        return starting_weights(self.start, objective, self.random_state)
-
-    def _run(self, task: Task, start: Array) -> Solution:
-        self._started = start
-        if self._l1_share() * self.alpha == 0 or self.penalty is None:
-            return super()._run(task, start)
-        return self._run_with_lasso(task, start)
-
-    def _run_with_lasso(self, task: Task, start: Array) -> Solution:
-        """Epochs one by one, with a soft threshold after each: Langford's truncated gradient, once an epoch."""
-        optimizer, objective, A = task.optimizer, task.objective, start
-        level = self.eta0 * self.alpha * self._l1_share() * objective.blocks.n_rows
-        each, best, waited, epoch = np.zeros(1, dtype=np.int64), np.inf, 0, 0
-        while epoch < self.max_iter:
-            epoch += 1
-            A, made, _ = optimizer.once(objective, A)
-            A = np.vstack([A[:1], soft_threshold(A[1:], level)])
-            each = each + np.array(made)
-            if self.tol is not None:
-                met = objective.value(A)
-                waited, best = (0 if met < best - self.tol else waited + 1), min(best, met)
-                if waited >= self.n_iter_no_change:
-                    break
-        made = counted(int(each.sum()), "correction")
-        status = f"Ended after {counted(epoch, 'epoch')} and {made}, with a soft threshold after each epoch."
-        found = Solution(A, status, epoch < self.max_iter or self.tol is None, epoch, epoch, objective.value(A))
-        self._each = tuple(int(count) for count in each)
-        return found
-
-    # What can be said afterwards
-
-    def _keep(self, task: Task, solution: Solution) -> Any:
-        solution = self._look_back(task, solution)
-        self._arrived = self.separated_ and (solution.objective == 0 or (solution.converged and self.mode == "batch"))
-        self.mistake_bounds_ = self._bounds(task, solution) if self._arrived else None
-        super()._keep(task, solution)
-        for passing in ("_started", "_arrived"):
-            self.__dict__.pop(passing, None)
-        if "_each" in self.__dict__:
-            self.corrections_ = np.array(self.__dict__.pop("_each"), dtype=np.int64)
-        return self
-
-    def _look_back(self, task: Task, solution: Solution) -> Solution:
-        """J and whether the samples are separated, from as few passes over the rows as can tell."""
-        objective, self.separated_ = task.objective, False
-        if Oracle.MARGIN not in objective.oracles:
-            return solution
-        by_samples = isinstance(solution, SequentialSolution)
-        made, met = (solution.corrections, max(solution.samples, 1)) if by_samples else (0, 1)  # type: ignore[attr-defined]
-        if (
-            made and solution.converged and "separated" in solution.status
-        ):  # every sample went by without a correction: J = 0, seen on the way
-            self.separated_ = True
-            return dataclasses.replace(solution, objective=0.0)
-        if made > 0.05 * met and not self._looks_back(objective):
-            return solution
-        J = objective.value(solution.weights)
-        if np.isnan(J):  # looked at, and no number: not the same as not looked at
-            return dataclasses.replace(solution, objective=np.inf)
-        self.separated_ = not objective.sides(solution.weights)[0].any()
-        return dataclasses.replace(solution, objective=J)
-
-    def _bounds(self, task: Task, solution: Solution) -> Any:
-        base: Any = getattr(task.objective.criterion, "base", task.objective.criterion)
-        fixed = isinstance(self.eta0, int | float) and not self._started.any() and task.reading.blocks.weight is None
-        fixed = fixed and not task.reading.blocks.elsewhere
-        if self.mode != "single-sample" or not fixed or not isinstance(base, PerceptronCriterion):
-            return None
-        return mistake_bounds(task.objective, solution.weights, float(self.eta0), float(base.margin))
-
-    def _certify(self, task: Task, solution: Solution) -> Certificate:
-        certificate = super()._certify(task, solution)
-        if Oracle.MARGIN not in task.objective.oracles:
-            return certificate
-        if self.separated_ and not self._arrived:
-            return dataclasses.replace(certificate, converged=False, separability="separable")
-        if self.separated_:
-            text = certificate.status
-            if self.mistake_bounds_:
-                told = ", ".join(f"{found.bound:.4g}" for found in self.mistake_bounds_[:8])
-                text += f" The theorem's bound (R/γ)² on corrections is {told}."
-            return dataclasses.replace(certificate, status=text, converged=True, separability="separable")
-        text = certificate.status.split(" Whether the")[0]  # the optimizer's advice to ask is followed here
-        outputs = worst_outputs(task.objective, solution.weights) if np.isfinite(solution.objective) else []
-        answers = verdicts(task.reading, task.objective, outputs) if outputs else None
-        worst = None if answers is None else next((a.verdict for a in answers if not a), "separable")
-        more = sentence(task.reading, task.objective, answers, outputs)
-        if not text.startswith("Not converged"):
-            text = f"{text} The samples are not separated."
-        return dataclasses.replace(certificate, status=f"{text} {more}", converged=False, separability=worst)
-
-    def _worth_a_warning(self, solution: Solution) -> bool:
-        return not solution.converged and solution.iterations >= self.max_iter
-
-    def _check_parameters(self) -> None:
-        _check_steps(self)
-        if self.average and self.pocket:
-            raise ParameterError("average and pocket are two answers to one question; choose one of them.")
-        self._check_mode()
-        if self.penalty is not None and self._l1_share() > 0 and not isinstance(self.eta0, int | float):
-            raise ParameterError("An l1 penalty goes with a fixed eta0.")
-
-
-def _check_steps(estimator: Any) -> None:
-    """η(k): a number that suits the criterion, or a schedule that keeps the conditions of the convergence theorem."""
-    eta = estimator.eta0
-    if not callable(eta):
-        if estimator.criterion == "relaxation" and not eta < 2:
-            raise ParameterError(f"Relaxation converges for 0 < eta0 < 2; it was {eta!r}.")
-        return
-    conditions = check_conditions(make_schedule(eta))
-    if not conditions.perceptron:
-        known = f"The steps {eta!r}" if isinstance(eta, Power) else "The steps eta0(k)"
-        warn(
-            f"{known} break the conditions under which the procedure converges: {conditions.sentence()}",
-        )
+    def _method(self) -> ErrorCorrection:
+        return self._as(ErrorCorrection)

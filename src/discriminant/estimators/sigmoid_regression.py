@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
-from discriminant.codings import ClassCoding
-from discriminant.criteria import Logistic, Pointwise, SigmoidSquared, sigmoid
+from discriminant.criteria import sigmoid
+from discriminant.data import as_rows, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.errors import DataError, ParameterError
-from discriminant.estimators.discriminative import DiscriminativeClassifier, Reading, Task
-from discriminant.estimators.general import starting_weights
+from discriminant.estimators.discriminative import DiscriminativeClassifier
+from discriminant.estimators.features import fit_features
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -33,13 +33,10 @@ from discriminant.estimators.parameters import (
     RANDOM_STATE,
     Among,
 )
-from discriminant.estimators.parts import CODING, OPTIMIZER, fit_together
-from discriminant.objective import PointwiseObjective
-from discriminant.optimize import LBFGS, Newton
-from discriminant.penalties import Ridge, WeightPenalty
-from discriminant.protocols import Array, Certificate, Solution
-
-FITTED = 1e-6  # with "auto" the run ends at this J: outputs are 0.001 from their targets, and only longer weights help
+from discriminant.estimators.parts import CODING, OPTIMIZER
+from discriminant.methods.fit import Sample, Schema
+from discriminant.methods.sigmoid import SigmoidRegression
+from discriminant.protocols import Array
 
 
 class SigmoidRegressionClassifier(DiscriminativeClassifier):
@@ -117,6 +114,9 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     >>> [int((claims == k).sum()) for k in range(3)]  # rows that none, one, two of the classes claim
     [25, 110, 15]
     """
+
+    _multilabel = False
+    _label_dtype: Any
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [NOT_NEGATIVE],
@@ -218,7 +218,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         >>> SigmoidRegressionClassifier().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
         ['setosa']
         """
-        if not hasattr(self, "_multilabel") or not self._multilabel:
+        if not self._multilabel:
             return super().predict(X)
         return self.memberships(X).astype(self._label_dtype)
 
@@ -242,7 +242,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         >>> SigmoidRegressionClassifier().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
         (2, 3)
         """
-        if not hasattr(self, "_multilabel") or not self._multilabel:
+        if not self._multilabel:
             return super().decision_function(X)
         return self._z(self._checked(X))
 
@@ -301,11 +301,15 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
 
     # Learning
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Reading:
+    def _method(self) -> SigmoidRegression:
+        return self._as(SigmoidRegression)
+
+    def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
+        """Labels that exclude each other, or an indicator matrix of those that hold."""
         shape = np.asarray(y).shape
         self._multilabel = len(shape) == 2 and shape[1] > 1
         if not self._multilabel:
-            return super()._read(X, y, sample_weight, classes)
+            return super()._sample(X, y, sample_weight, classes)
         given = self._read_rows(X, reset=True)
         targets = np.asarray(y)
         if type_of_target(targets) != "multilabel-indicator" or not np.isin(targets, (0, 1)).all():
@@ -322,43 +326,9 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
             )
         self._label_dtype = targets.dtype
         weight = check_weights(sample_weight, len(targets))
-        return self._reading(given, targets.astype(np.float64), weight, np.arange(targets.shape[1]), targets)
-
-    def _choose(self, reading: Reading) -> tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]:
-        penalty = Ridge(self.alpha) if self.alpha else None
-        if self._multilabel:
-            return SigmoidSquared(), None, penalty, self.optimizer
-        K = len(reading.classes)
-        return *fit_together("sigmoid-squared", self.coding, K, reading.counts, self.decoder), penalty, self.optimizer
-
-    def _starting_weights(self, objective: PointwiseObjective) -> Array:
-        if not isinstance(self.start, str) or self.start != "logistic":
-            return starting_weights(self.start, objective, self.random_state)
-        smooth = dataclasses.replace(objective, criterion=Logistic(), penalty=Ridge(1e-8))
-        method = Newton(iterations=6) if objective.n_parameters <= 1_000 else LBFGS(iterations=30)
-        return np.asarray(method.minimize(smooth, starting_weights(None, objective, 0)).weights)
-
-    def _task(self, reading: Reading) -> Task:
-        task = super()._task(reading)
-        if task.objective.penalty is not None or self.optimizer != "auto":
-            return task
-        asked = task.optimizer.callback
-
-        def fitted(step: Any) -> bool:
-            return step.objective < FITTED or (asked is not None and bool(asked(step)))
-
-        return dataclasses.replace(task, optimizer=dataclasses.replace(task.optimizer, callback=fitted))
-
-    def _keep(self, task: Task, solution: Solution) -> Any:
-        if task.objective.penalty is None and solution.objective < FITTED:
-            status = (
-                f"J = {solution.objective:.1g} after {solution.iterations} steps: the outputs are next to their "
-                "targets, and J may fall towards 0 without end as the weights grow. Add alpha > 0 to have a minimum."
-            )
-            solution = dataclasses.replace(solution, status=status, converged=True)
-        return super()._keep(task, solution)
-
-    def _certify(self, task: Task, solution: Solution) -> Certificate:
-        note = "The criterion is not convex: this is a local minimum, and another start may find a lower one."
-        certificate = super()._certify(task, solution)
-        return dataclasses.replace(certificate, notes=(*certificate.notes, note))
+        self._features = fit_features(self.basis, given, targets)
+        rows = as_rows(given if self._features is None else self._features.training_rows(given))
+        dtype = np.float32 if getattr(given, "dtype", None) == np.float32 else np.float64
+        schema = Schema(np.arange(targets.shape[1]), dtype, self._feature_names(), self._basis)
+        held = targets.astype(np.float64)
+        return Sample(make_blocks(rows, held, weight), held, weight, schema, (given, self._column_names()))

@@ -25,7 +25,6 @@ from discriminant.errors import DataError, ParameterError, warn
 from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import all_or_nothing
-from discriminant.estimators.logistic_parameters import class_weights
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -42,6 +41,7 @@ from discriminant.estimators.parts import CODING
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.estimators.svc_fits import OneFit, lasso_fit, machine_fit, ridge_fit
 from discriminant.methods.fit import Sample
+from discriminant.methods.parts import class_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History

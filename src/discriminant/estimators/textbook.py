@@ -17,8 +17,7 @@ from discriminant.codings import make_coding
 from discriminant.criteria import Logistic, Softmax
 from discriminant.data import ArrayBlocks, OriginRows, require_finite
 from discriminant.errors import DataError, MismatchError, warn
-from discriminant.estimators.general import starting_weights
-from discriminant.estimators.parts import prepare_optimizer
+from discriminant.methods.parts import prepare_optimizer, starting_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.choose import Choice

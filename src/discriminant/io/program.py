@@ -26,7 +26,7 @@ from discriminant.decision.rule import Rule
 from discriminant.errors import DataError
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.io.table_model import TableModel
-from discriminant.methods import Fit
+from discriminant.methods.fit import Fit, is_unanimous, reject_label
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
@@ -120,7 +120,11 @@ def program(model: Any) -> Program:
         found = replace(program(model.model), features=tuple(model.feature_names), columns=columns)
         return found if model.costs is None else replace(found, costs=model.costs, actions=found.classes)
     if isinstance(model, Fit):
-        return program(model.discriminant)
+        found = program(model.discriminant)
+        linear = model.discriminant_
+        if linear is None or not is_unanimous(linear.coding):
+            return found
+        return replace(found, rejects=True, reject=reject_label(model.method.reject_label, model.classes))
     if isinstance(model, LinearDiscriminant):
         return _linear(model, "This discriminant")
     if isinstance(model, QuadraticDiscriminant):

@@ -14,11 +14,18 @@ from discriminant.methods.fit import Fit, Note, Sample, Schema, make_sample
 
 # Estimator → the module and the class of its method.
 HOMES = {
+    "Adaline": "adaline.LeastMeanSquares",
+    "Discriminant": "general.General",
     "FisherDiscriminant": "fisher.Fisher",
     "LeastSquaresClassifier": "least_squares.MinimumSquaredError",
     "LinearDiscriminantAnalysis": "gaussian.Linear",
+    "LinearMachine": "machine.Machine",
+    "LinearProgrammingClassifier": "linear_program.LinearProgramming",
     "LogisticRegression": "logistic.Logistic",
+    "MinimumErrorClassifier": "minimum_error.MinimumError",
+    "Perceptron": "perceptron.ErrorCorrection",
     "QuadraticDiscriminantAnalysis": "quadratic.Quadratic",
+    "SigmoidRegressionClassifier": "sigmoid.SigmoidRegression",
 }
 
 __all__ = ["HOMES", "Fit", "Note", "Sample", "Schema", "make_sample", "method_of"]

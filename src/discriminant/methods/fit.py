@@ -12,7 +12,7 @@ import numpy as np
 from discriminant.data import ArrayBlocks, encode_labels, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.labels import recode
-from discriminant.errors import DataError, DiscriminantWarning, names
+from discriminant.errors import DataError, DiscriminantWarning, ParameterError, names
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 
@@ -35,6 +35,7 @@ class Sample:
     codes: Any  # (n,), or what stands for them in blocks that are not in memory
     weight: Any
     schema: Schema
+    given: tuple[Any, Sequence[str] | None] | None = None  # X and the names of its columns, where the rows are φ(x)
 
     @property
     def classes(self) -> Array:
@@ -103,7 +104,10 @@ class Fit:
         return self.discriminant if isinstance(self.discriminant, LinearDiscriminant) else None
 
     def predict(self, X: Any) -> Array:
-        """The class of each row."""
+        """The class of each row, or the reject label where the coding asks for one class and not one agrees."""
+        linear = self.discriminant_
+        if linear is not None and is_unanimous(linear.coding):
+            return linear.predict_or_reject(X, reject_label(self.method.reject_label, self.classes))
         return np.asarray(self.discriminant.predict(X))
 
     def predict_proba(self, X: Any) -> Array:
@@ -113,6 +117,19 @@ class Fit:
     def decision_function(self, X: Any) -> Array:
         """Scores (n,) of two classes, positive for the second; (n, K) of more."""
         return np.asarray(self.discriminant.decision_function(X))
+
+
+def is_unanimous(coding: Any) -> bool:
+    """Whether the coding names a class only where exactly one is claimed by all outputs that speak of it."""
+    return coding is not None and coding.decoder == "unanimous" and coding.n_outputs > 1
+
+
+def reject_label(given: Any, classes: Array) -> Any:
+    """What stands for no class: the label given, or −1 or "reject" as the labels are numbers or not."""
+    label = given if given is not None else -1 if classes.dtype.kind in "iuf" else "reject"
+    if label in classes.tolist():
+        raise ParameterError(f"reject_label {label!r} is the label of a class; choose another.")
+    return label
 
 
 def make_sample(

@@ -12,7 +12,6 @@ import numpy as np
 from discriminant.data import OriginRows
 from discriminant.data.rows import FrameRows
 from discriminant.errors import names
-from discriminant.estimators.discriminative import Reading
 from discriminant.inference.separability import SEPARABLE, Separability, separability
 from discriminant.objective import PointwiseObjective
 from discriminant.protocols import Array
@@ -30,9 +29,9 @@ def worst_outputs(objective: PointwiseObjective, A: Array) -> list[int]:
     return sorted(int(j) for j in order if wrong[j])
 
 
-def verdicts(reading: Reading, objective: PointwiseObjective, outputs: Any = None) -> list[Separability] | None:
+def verdicts(classes: Array, objective: PointwiseObjective, outputs: Any = None) -> list[Separability] | None:
     """Separability of the rows of each output (or of ``outputs``); None where there are too many values to ask."""
-    blocks, coding = reading.blocks, objective.coding
+    blocks, coding = objective.blocks, objective.coding
     n, d = blocks.rows.shape
     count = range(objective.n_outputs) if outputs is None else outputs
     if coding is None or blocks.elsewhere or n * d * (1 if objective.criterion.coupled else len(count)) > MOST_VALUES:
@@ -44,7 +43,7 @@ def verdicts(reading: Reading, objective: PointwiseObjective, outputs: Any = Non
     seen = None if heavy is None or (heavy > 0).all() else heavy > 0
     if objective.criterion.coupled:
         X, y = _part(source, codes, seen)
-        return [separability(X, reading.classes[y], fit_intercept=intercept, hyperplane="any")]
+        return [separability(X, classes[y], fit_intercept=intercept, hyperplane="any")]
     answers = []
     for j in count:
         sides, cared = coding.signs[:, j][codes], coding.care[:, j][codes] > 0
@@ -62,13 +61,13 @@ def _part(source: Any, labels: Array, part: Array | None) -> tuple[Any, Array]:
 
 
 def sentence(
-    reading: Reading, objective: PointwiseObjective, answers: list[Separability] | None, outputs: list[int]
+    classes: Array, objective: PointwiseObjective, answers: list[Separability] | None, outputs: list[int]
 ) -> str:
     """What follows from the verdicts on ``outputs`` for rows that were not separated."""
     if answers is None:
         return "Whether they can be separated at all, discriminant.separability(X, y) tells."
     one = objective.n_outputs == 1 or objective.criterion.coupled
-    asked = [] if one else [_output(reading, objective, j) for j in outputs]
+    asked = [] if one else [_output(classes, objective, j) for j in outputs]
     if all(answers):
         what = "They" if one else f"The outputs with the most errors ({names_of(asked)})"
         return f"{what} can be separated (discriminant.separability proves it): more passes would get there."
@@ -78,9 +77,9 @@ def sentence(
     return f"They cannot be separated: no hyperplane separates {names_of(hopeless)}."
 
 
-def _output(reading: Reading, objective: PointwiseObjective, j: int) -> str:
+def _output(classes: Array, objective: PointwiseObjective, j: int) -> str:
     assert objective.coding is not None
-    signs, labels = objective.coding.signs[:, j], reading.classes.tolist()
+    signs, labels = objective.coding.signs[:, j], classes.tolist()
     high = [labels[k] for k in np.flatnonzero(signs > 0)]
     low = [labels[k] for k in np.flatnonzero(signs < 0)]
     rest = len(high) == 1 and len(high) + len(low) == len(labels) and len(labels) > 2

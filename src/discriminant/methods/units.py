@@ -9,7 +9,8 @@ import numpy as np
 
 from discriminant.data import as_rows
 from discriminant.data.columns import Ranges, column_ranges, in_own_units, is_plain
-from discriminant.errors import DataError, ScaleWarning, capital, columns, warn
+from discriminant.errors import DataError, ScaleWarning, capital, columns
+from discriminant.methods.fit import Note
 from discriminant.protocols import Array
 
 TOO_FAR = 1e3  # middles further from zero, in half-widths, than steps in the units of X can bear
@@ -44,35 +45,35 @@ def in_units_of_X(A: Array, units: tuple[Array, Array], feature_names: Sequence[
     return weights
 
 
-def warn_of_weights(weight: Array | None) -> None:
+def weight_notes(weight: Array | None) -> list[Note]:
     """Say where row weights are factors on steps and would make them vanish or explode."""
     if weight is None or 1 / TOO_WIDE <= float(weight.max()) <= TOO_WIDE:
-        return
-    warn(
+        return []
+    text = (
         f"The largest sample_weight is {float(weight.max()):.3g}. In this method a weight is a factor on the step, so "
-        "that such weights end the learning too early or let it jump. Divide them by their mean.",
-        ScaleWarning,
+        "that such weights end the learning too early or let it jump. Divide them by their mean."
     )
+    return [Note(text, ScaleWarning)]
 
 
-def warn_of_scales(rows: Any, feature_names: Sequence[str] | None) -> None:
+def scale_notes(rows: Any, feature_names: Sequence[str] | None) -> list[Note]:
     """Say which columns lie too far from zero, or vary by too much or too little, for steps in their own units."""
     if not is_plain(rows):
-        return
+        return []
     n = rows.shape[0]
     if n > SOME_ROWS:  # enough to see orders of magnitude
         rows = as_rows(rows.pick(np.linspace(0, n - 1, SOME_ROWS).astype(np.intp)).values)
     ranges = column_ranges(rows)
     far, odd = ranges.far(TOO_FAR), ranges.odd_units(TOO_WIDE)
     if not ranges.finite or not (len(far) or len(odd)):
-        return
+        return []
     what, why = _worst(ranges, far, odd, feature_names)
-    warn(
+    text = (
         f"{capital(what)} {why}. This method steps in the units of X, where such a column drowns the others or is "
         "drowned, so that the answer may be far from the best. Standardise the columns first "
-        "(sklearn.preprocessing.StandardScaler).",
-        ScaleWarning,
+        "(sklearn.preprocessing.StandardScaler)."
     )
+    return [Note(text, ScaleWarning)]
 
 
 def _worst(ranges: Ranges, far: Array, odd: Array, feature_names: Sequence[str] | None) -> tuple[str, str]:

@@ -1,0 +1,168 @@
+"""The Widrow–Hoff rule, least squares learned sample by sample (LMS) or in batches.
+
+    single-sample    a ← a + η(k) (t − a·y) y             t = ±b
+    batch            a ← a − η(k) (1/n) Yᵗ(Y a − t)
+
+With η(k) = η₁/k it tends to the least-squares solution Y†t, which need not separate samples that can be separated.
+Widrow and Hoff 1960; Duda, Hart and Stork 5.8; PRML 4.1.7.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discriminant.bases.expansion import generator
+from discriminant.codings import make_coding
+from discriminant.criteria import Squared
+from discriminant.data import ArrayBlocks
+from discriminant.errors import MismatchError
+from discriminant.methods.criterion import Parts, Task
+from discriminant.methods.fit import Note
+from discriminant.methods.parts import ONE_OUTPUT
+from discriminant.methods.sequential import Progress, SequentialMethod
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize import ClosedForm, Constant, GradientDescent, Power, SingleSample, check_conditions
+from discriminant.optimize.choose import Choice
+from discriminant.optimize.solve import largest_eigenvalue
+from discriminant.protocols import Array, Certificate, Solution
+
+NEAR = 0.02  # J within this part of its minimum counts as arrived, for a procedure that comes near and never arrives
+CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is worked out beside
+
+
+@dataclass(frozen=True)
+class LeastMeanSquares(SequentialMethod):
+    """Every sample corrects the weights by its error; the parameters are those of ``Adaline``."""
+
+    estimator: ClassVar[str] = "Adaline"
+
+    eta0: Any = "auto"
+    mode: str = "single-sample"
+    margin: float = 1.0
+    max_iter: int = 1000
+    tol: float = 1e-3
+    threshold: float = 0.0
+    shuffle: bool = True
+    average: bool = False
+    random_state: Any = 0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Any = None
+    warm_start: bool = False
+    fit_intercept: bool = True
+    coding: Any = "auto"
+    decoder: str | None = None
+    reject_label: Any = None
+    basis: Any = None
+    start: Any = None
+    trace: bool = False
+    callback: Any = None
+
+    def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
+        K, b, coding = len(classes), float(self.margin), self.coding
+        if isinstance(coding, str):
+            coding = coding.lower().replace("_", "-")
+            if coding in ("machine", "softmax", "reference"):
+                raise MismatchError(
+                    f"Adaline's outputs learn apart, and the coding {coding!r} couples them; use 'one-vs-rest' or "
+                    "'pairwise', or LinearMachine(criterion='squared')."
+                )
+            coding = "one-vs-rest" if coding == "auto" else coding
+            coding = "two-class" if K == 2 and coding in ONE_OUTPUT else coding
+        made = make_coding(
+            coding, K, counts=blocks.counts(K), labels=(-b, b), threshold=Squared.threshold, decoder=self.decoder
+        )
+        return Squared(), made, None, None
+
+    def procedure(self, objective: PointwiseObjective, progress: Progress | None) -> tuple[Any, Choice, Any]:
+        steps, chosen = self.eta0, None
+        if isinstance(self.eta0, str):
+            known = None if progress is None else progress.schedule
+            steps = chosen = usual_steps(objective, self.mode, self.max_iter) if known is None else known
+        if self.mode == "batch":
+            batch = GradientDescent(
+                step=steps, threshold=self.threshold or 1e-8, iterations=self.max_iter, trace=self.trace,
+                count_errors=self.trace, callback=self.callback,
+            )  # fmt: skip
+            return batch, Choice("batch", f"all samples at once, with {steps!r}"), chosen
+        single = SingleSample(
+            step=self.later(steps, progress),
+            order="shuffled" if self.shuffle else "cyclic",
+            epochs=self.max_iter,
+            keep=self.kept_weights,  # type: ignore[arg-type]
+            threshold=self.threshold,
+            tolerance=self.tol,
+            random_state=generator(self.random_state),
+            trace=self.trace,
+            callback=self.callback,
+            evaluate=self.looks_back(objective),
+        )
+        return single, Choice("single-sample", f"each sample corrects the weights at once, with {steps!r}"), chosen
+
+    @property
+    def kept_weights(self) -> str:
+        return "average" if self.average else "last"
+
+    def certify_solution(self, task: Task, solution: Solution) -> Certificate:
+        certificate = super().certify_solution(task, solution)
+        objective = task.objective
+        if objective.blocks.n_rows * objective.n_parameters**2 * objective.n_outputs > CHEAP:
+            return certificate
+        least = ClosedForm().minimize(objective, np.zeros_like(solution.weights)).objective
+        gap = max(certificate.objective - least, 0.0)
+        status = f"{certificate.status} J = {certificate.objective:.6g}; the least-squares minimum is {least:.6g}."
+        near = gap <= NEAR * max(least, np.finfo(np.float64).tiny)
+        if not near:
+            status += " That is still far: columns of unlike size or mean make LMS slow; standardise them."
+        return dataclasses.replace(certificate, bound=float(least), gap=float(gap), status=status, converged=near)
+
+    def worth_a_note(self, solution: Solution, certificate: Certificate) -> bool:
+        return not certificate.converged
+
+    def check(self) -> list[Note]:
+        self.check_mode()
+        if not callable(self.eta0) or self.mode != "single-sample" or check_conditions(self.eta0).stochastic:
+            return []
+        why = check_conditions(self.eta0).sentence()
+        return [Note(f"The steps eta0(k) break the conditions under which LMS settles: {why}")]
+
+
+def usual_steps(objective: PointwiseObjective, mode: str, epochs: int) -> Power:
+    """η(k) from the data: short enough to be stable at once, and fading as slowly as the flattest direction allows.
+
+    Single samples: η₁/(k + k₀) with η₁ = 1/λ_min of the mean Hessian, and k₀ such that η(0)·max w‖y‖² = 1.
+    """
+    norms = objective.blocks.reduce(_norms)
+    top, mean = float(norms[0]), float(norms[1]) / objective.blocks.n_rows
+    if not (np.isfinite(top) and top > 0):
+        return Constant(1.0)  # the sums will show what is wrong with the rows
+    small = objective.n_parameters <= 500
+    H = objective.hessian(np.zeros((objective.n_parameters, objective.n_outputs)))[0] if small else None
+    if mode == "batch":
+        return Constant(1.0 / (largest_eigenvalue(H) if H is not None else mean))
+    flattest = mean / objective.n_parameters
+    if H is not None:
+        sizes = np.linalg.eigvalsh(H)
+        flattest = float(sizes[sizes > 1e-10 * sizes[-1]].min(initial=sizes[-1]))
+    rate = min(1.0 / flattest, objective.blocks.n_rows * epochs / top)
+    return Power(rate=rate, power=1.0, delay=rate * top)
+
+
+class _Largest(float):
+    """A number whose sum with another is the larger of both, so that a reduction gives the maximum."""
+
+    def __add__(self, other: float) -> _Largest:
+        return _Largest(max(float(self), float(other)))
+
+
+def _norms(block: Any) -> tuple[_Largest, float]:
+    """max w‖y‖² and Σ w‖y‖² of a block."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = block.design.squared_norms()
+        size = size if block.weight is None else size * block.weight
+    return _Largest(size.max(initial=0.0)), float(size.sum())

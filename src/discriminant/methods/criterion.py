@@ -1,0 +1,241 @@
+"""What the methods that minimise a criterion share: targets, coordinates, learning, and what can be said of the end.
+
+    J(A) = Σ w ℓ(t, z) / Σ w + λ Ω(A),     z = [1, φ(x)] A
+
+A named method is a choice of ℓ, coding, penalty and optimizer; it says which in ``choose`` and is otherwise this.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discriminant.codings import ClassCoding
+from discriminant.criteria import Logistic as LogisticCriterion
+from discriminant.criteria import Pointwise
+from discriminant.data import ArrayBlocks, OriginRows, as_rows, require_finite
+from discriminant.errors import DataError, MismatchError
+from discriminant.methods.fit import Fit, Note, Sample
+from discriminant.methods.least_squares import needed_coding
+from discriminant.methods.moments import cast
+from discriminant.methods.parts import class_weights, link_of, prepare_optimizer, starting_weights
+from discriminant.methods.units import in_units_of_X, own_units, scale_notes, weight_notes
+from discriminant.model import LinearDiscriminant
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize import ClosedForm, LinearProgram, MixedInteger, SingleSample
+from discriminant.optimize.choose import Choice
+from discriminant.optimize.history import History
+from discriminant.penalties import WeightPenalty
+from discriminant.protocols import Array, Certificate, Solution
+
+Parts = tuple[Pointwise, ClassCoding | None, WeightPenalty | None, Any]  # and an optimizer, or its name
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be minimised, by what, and why so."""
+
+    sample: Sample  # as it was given
+    rows: ArrayBlocks  # weighed by class, in the coordinates of the arithmetic
+    objective: PointwiseObjective  # over ``rows``, or over what the method makes of them
+    optimizer: Any
+    choice: Choice
+    units: tuple[Array, Array] | None = None  # (c, s) where ``rows`` holds (x − c) / s
+
+    @property
+    def classes(self) -> Array:
+        return self.sample.classes
+
+
+class CriterionMethod(ABC):
+    """A method whose fit is argmin J.  A subclass says in ``choose`` of which J and by which optimizer."""
+
+    estimator: ClassVar[str]
+    optional: ClassVar[tuple[str, ...]] = ("coding_",)
+
+    # Parameters that not every method has.
+    class_weight: Any = None
+    fit_intercept: bool = True
+    penalty: Any = None
+    alpha: float = 0.0
+    optimizer: Any = "auto"
+    start: Any = None
+    random_state: Any = 0
+    warm_start: bool = False
+    trace: bool = False
+    callback: Any = None
+
+    # What a subclass says
+
+    @abstractmethod
+    def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
+        """Criterion, coding, penalty, and an optimizer or its name."""
+
+    def check(self) -> list[Note]:
+        """Refuse parameters that do not go together, and say what is doubtful about them."""
+        return []
+
+    def starting_weights(self, objective: PointwiseObjective) -> Array:
+        return starting_weights(self.start, objective, self.random_state)
+
+    @property
+    def freedom(self) -> str:
+        """Which change of coordinates leaves the answer the same: "units", "origin" (a penalty), or "none".
+
+        None where the user steers the course of the optimizer: its steps and starts are in the units of X.
+        """
+        steered = (
+            self.trace or self.callback or self.warm_start or not (self.start is None or isinstance(self.start, str))
+        )
+        if steered or self.optimizer != "auto":
+            return "none"
+        return "origin" if self.penalty or self.alpha else "units"
+
+    def arrange(self, blocks: ArrayBlocks) -> ArrayBlocks:
+        """The rows as the objective sees them."""
+        return blocks
+
+    # Learning
+
+    def fit(self, sample: Sample, start: Array | None = None) -> Fit:
+        """Minimise J; ``start``: weights to begin with, where they have the shape of these."""
+        notes = self.check()
+        task = self.task(sample)
+        fits = start is not None and start.shape == (task.objective.n_parameters, task.objective.n_outputs)
+        first: Array = start if fits else self.starting_weights(task.objective)  # type: ignore[assignment]
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in J, and is told with its column
+            solution = self.solve(task, first)
+        return self.found(task, first, solution, notes)
+
+    def plan(self, sample: Sample) -> Choice:
+        """Which optimizer ``fit`` would use, and why."""
+        return self.task(sample).choice
+
+    def task(self, sample: Sample) -> Task:
+        rows, units = self._rows(sample)
+        blocks = self.arrange(rows)
+        criterion, coding, penalty, optimizer = self.choose(blocks, sample.classes)
+        objective = PointwiseObjective(blocks, criterion, coding, penalty)
+        options = {"trace": bool(self.trace), "count_errors": bool(self.trace), "callback": self.callback}
+        made, choice = prepare_optimizer(optimizer, objective, **options)
+        return Task(sample, rows, objective, made, choice, units)
+
+    def _rows(self, sample: Sample) -> tuple[ArrayBlocks, tuple[Array, Array] | None]:
+        """The rows weighed by class, through the origin where that is asked, and (c, s) where they are moved."""
+        factors = class_weights(self.class_weight, sample.classes, None if self.class_weight is None else sample.counts)
+        blocks = sample.blocks if factors is None else sample.blocks.weighed(factors)
+        if type(blocks) is not ArrayBlocks:
+            if not self.fit_intercept:
+                raise MismatchError(f"{self.estimator} with fit_intercept=False takes rows in memory only.")
+            return blocks, None
+        rows: Any = blocks.rows if self.fit_intercept else OriginRows(blocks.rows)
+        rows, units = own_units(rows, self.freedom)
+        return replace(blocks, rows=rows), units
+
+    def solve(self, task: Task, start: Array) -> Solution:
+        """argmin J."""
+        if isinstance(task.optimizer, LinearProgram | MixedInteger):  # they have no sums in which a NaN would show
+            require_finite(task.objective.blocks.rows, estimator=self.estimator)
+        solution: Solution = task.optimizer.minimize(task.objective, start)
+        return solution
+
+    # What was found
+
+    def found(self, task: Task, start: Array, solution: Solution, notes: list[Note]) -> Fit:
+        """The fit that a solution is."""
+        solution = self.finish(task, start, solution)
+        if self.went_wrong(solution):
+            given, names = task.sample.given or (task.sample.X, task.sample.schema.names)
+            require_finite(as_rows(given), names, estimator=self.estimator)
+            if isinstance(task.optimizer, SingleSample):
+                raise DataError(too_long(task.objective.blocks))
+            raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
+        if solution.converged and task.objective.saturated(solution.weights):
+            status = (
+                f"Not converged: J = {solution.objective:.6g} is flat around the weights, since the outputs are "
+                "saturated on the wrong side. Start from smaller weights, or standardise the columns."
+            )
+            solution = replace(solution, status=status, converged=False)
+        certificate = self.certify_solution(task, solution)
+        discriminant, state = self.weights(task, solution.weights)
+        state |= {
+            "n_iter_": max(int(solution.iterations), 1), "certificate_": certificate,
+            "history_": solution.history if solution.history is not None else History(),
+        } | self.details(task, solution, certificate)  # fmt: skip
+        if self.worth_a_note(solution, state["certificate_"]):
+            notes = [*notes, Note(state["certificate_"].status)]
+        if task.units is None and not isinstance(task.optimizer, ClosedForm | LinearProgram | MixedInteger):
+            blocks = task.objective.blocks
+            notes = [*notes, *scale_notes(blocks.rows, task.sample.schema.names)]
+            if isinstance(task.optimizer, SingleSample):
+                notes += weight_notes(blocks.weight)
+        return Fit(self, self.discriminant(state) or discriminant, state, tuple(notes))
+
+    def finish(self, task: Task, start: Array, solution: Solution) -> Solution:
+        """The solution, with what is found out after the run."""
+        return solution
+
+    def details(self, task: Task, solution: Solution, certificate: Certificate) -> dict[str, Any]:
+        """Attributes that only this method has, and a certificate in the place of ``certificate``."""
+        return {}
+
+    def went_wrong(self, solution: Solution) -> bool:
+        return not (np.isfinite(solution.weights).all() and np.isfinite(solution.objective))
+
+    def worth_a_note(self, solution: Solution, certificate: Certificate) -> bool:
+        return not solution.converged
+
+    def weights(self, task: Task, A: Array) -> tuple[LinearDiscriminant, dict[str, Any]]:
+        """The discriminant with these weights, in the units of X, and the attributes that hold it."""
+        schema, objective = task.sample.schema, task.objective
+        coding, center = objective.coding, None
+        if not self.fit_intercept:
+            A = np.vstack([np.zeros((1, A.shape[1])), A[1:]])
+        if task.units is not None:
+            A, center = in_units_of_X(A, task.units, schema.names), task.units[0]
+        discriminant = LinearDiscriminant(
+            A, schema.classes, coding=None if coding is None else needed_coding(coding), feature_names=schema.names,
+            center=center, link=None if coding is None else link_of(objective.criterion, coding), basis=schema.basis,
+        )  # fmt: skip
+        state = {"classes_": schema.classes, "criterion_": objective.criterion, "discriminant_": discriminant}
+        state |= {} if coding is None else {"coding_": coding}
+        return discriminant, state | cast(
+            {"coef_": discriminant.coef, "intercept_": discriminant.intercept}, schema.dtype
+        )
+
+    def certify_solution(self, task: Task, solution: Solution) -> Certificate:
+        """What is proved of the end of the run."""
+        bound = float(getattr(solution, "bound", -np.inf))
+        J = float(solution.objective)
+        exact = solution.converged and isinstance(task.optimizer, LinearProgram | ClosedForm)
+        bound = J if exact else max(bound, 0.0)  # every criterion here is at least zero
+        return Certificate(
+            status=solution.status,
+            converged=bool(solution.converged),
+            objective=J,
+            bound=bound,
+            gap=J - bound,
+            gradient_norm=float(solution.gradient_norm),
+            passes=float(solution.passes),
+            notes=(str(task.choice), *solution.notes),
+        )
+
+    def discriminant(self, state: Mapping[str, Any]) -> LinearDiscriminant | None:
+        """What decides; None where labels do not exclude each other, or pairs are coupled, which the estimator does."""
+        coding: ClassCoding | None = state.get("coding_")
+        pairs = coding is not None and coding.name == "pairwise" and isinstance(state["criterion_"], LogisticCriterion)
+        return None if coding is None or pairs else state.get("discriminant_")
+
+
+def too_long(blocks: ArrayBlocks) -> str:
+    """Why single-sample steps ended in infinite weights although X is finite, and how short they should be."""
+    longest = max(float(np.max(block.design.squared_norms(), initial=0.0)) for block in blocks)
+    return (
+        "The weights overflow although X is finite: the steps are too long for these rows. Take a shorter step (eta0, "
+        "or SingleSample(step=...)), or rescale the columns: on a quadratic criterion single-sample steps are stable "
+        f"below 2/max‖y‖² = {2 / max(longest, 1e-300):.3g}."
+    )

@@ -1,0 +1,38 @@
+"""Any basis, criterion, penalty, coding and optimizer that fit together: the method you invent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from discriminant.data import ArrayBlocks
+from discriminant.methods.criterion import CriterionMethod, Parts
+from discriminant.methods.parts import fit_together
+from discriminant.penalties import make_penalty
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True)
+class General(CriterionMethod):
+    """argmin J for any parts; the parameters are those of ``Discriminant``."""
+
+    estimator: ClassVar[str] = "Discriminant"
+
+    basis: Any = None
+    criterion: Any = "logistic"
+    penalty: Any = None
+    coding: Any = "auto"
+    optimizer: Any = "auto"
+    decoder: str | None = None
+    reject_label: Any = None
+    class_weight: Any = None
+    fit_intercept: bool = True
+    start: Any = None
+    random_state: Any = 0
+    warm_start: bool = False
+    trace: bool = False
+    callback: Any = None
+
+    def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
+        parts = fit_together(self.criterion, self.coding, len(classes), blocks.counts(len(classes)), self.decoder)
+        return *parts, make_penalty(self.penalty), self.optimizer

@@ -1,0 +1,60 @@
+"""The linear machine: K discriminants learned together by Kesler's construction, which is never built.
+
+A sample y of class i asks that (a_i − a_j)·y > b for every rival j: K−1 samples of two classes in K(1+d) dimensions.
+The gradient of Σ_j ℓ((a_i − a_j)·y) does with the K scores of the sample what a two-class procedure would do with
+those (Duda, Hart and Stork 5.12).  Its decision regions are convex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from discriminant.codings import make_coding
+from discriminant.criteria import Kesler, make_criterion
+from discriminant.data import ArrayBlocks
+from discriminant.methods.criterion import CriterionMethod, Parts, Task
+from discriminant.methods.parts import with_margin
+from discriminant.methods.verdicts import sentence, verdicts, worst_outputs
+from discriminant.penalties import make_penalty
+from discriminant.protocols import Array, Certificate, Oracle, Solution
+
+
+@dataclass(frozen=True)
+class Machine(CriterionMethod):
+    """argmax_k a_k·y; the parameters are those of ``LinearMachine``."""
+
+    estimator: ClassVar[str] = "LinearMachine"
+    freedom: ClassVar[str] = "none"  # type: ignore[misc]  # steps are in the units of X
+
+    criterion: Any = "perceptron"
+    margin: float | None = None
+    over: str = "all"
+    optimizer: Any = "auto"
+    basis: Any = None
+    penalty: Any = None
+    class_weight: Any = None
+    fit_intercept: bool = True
+    start: Any = None
+    random_state: Any = 0
+    warm_start: bool = False
+    trace: bool = False
+    callback: Any = None
+
+    def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
+        base = with_margin(make_criterion(self.criterion), self.margin)
+        criterion = base if isinstance(base, Kesler) else Kesler(base, self.over)  # type: ignore[arg-type]
+        return criterion, make_coding("machine", len(classes)), make_penalty(self.penalty), self.optimizer
+
+    def certify_solution(self, task: Task, solution: Solution) -> Certificate:
+        certificate = super().certify_solution(task, solution)
+        if solution.converged or Oracle.MARGIN not in task.objective.oracles:
+            return certificate
+        outputs = worst_outputs(task.objective, solution.weights)
+        answers = verdicts(task.classes, task.objective, outputs)
+        told = certificate.status.split(" Whether the")[0]  # the optimizer's advice to ask is followed here
+        return replace(
+            certificate,
+            status=f"{told} {sentence(task.classes, task.objective, answers, outputs)}",
+            separability=None if answers is None else answers[0].verdict,
+        )

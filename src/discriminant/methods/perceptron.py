@@ -1,0 +1,255 @@
+"""Error-correcting procedures, sample by sample or in batches, with the theorem that bounds them.
+
+    fixed increment          a ← a + t y                      where t a·y ≤ 0        eta0 = 1
+    variable increment       a ← a + η(k) t y                 where t a·y ≤ b        eta0 = η(k), margin = b
+    relaxation               a ← a + η t (b − t a·y)/‖y‖² y   where t a·y ≤ b        criterion = "relaxation", 0 < η < 2
+    quadratic                a ← a + 2η t (b − t a·y) y       where t a·y ≤ b        criterion = "quadratic"
+    batch                    a ← a + η(k) (1/n) Σ of these over the rows that need correction
+
+Samples that can be separated are, after at most (R/γ)² corrections of fixed increment; the fit says how many it took
+and what the bound was.  When it has not separated them it asks whether anything could.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from discriminant.bases.expansion import generator
+from discriminant.criteria import Kesler, Pointwise, Quadratic, Relaxation, make_criterion
+from discriminant.criteria import Perceptron as PerceptronCriterion
+from discriminant.data import ArrayBlocks
+from discriminant.errors import MismatchError, ParameterError, counted
+from discriminant.inference.mistake_bound import mistake_bounds
+from discriminant.methods.criterion import Parts, Task
+from discriminant.methods.fit import Note
+from discriminant.methods.parts import fit_together, with_margin
+from discriminant.methods.sequential import Progress, SequentialMethod
+from discriminant.methods.verdicts import sentence, verdicts, worst_outputs
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize import (
+    GradientDescent,
+    Power,
+    SequentialSolution,
+    SingleSample,
+    check_conditions,
+    make_schedule,
+)
+from discriminant.optimize.choose import Choice
+from discriminant.penalties import Ridge, soft_threshold
+from discriminant.protocols import Array, Certificate, Oracle, Solution
+
+
+@dataclass(frozen=True)
+class Looked(SequentialSolution):
+    """A solution that was held against the rows once more."""
+
+    separated: bool = False
+    arrived: bool = False  # separated, and by the margin that was asked for
+    bounds: Any = None  # of the corrections, where the theorem speaks of this run
+
+
+@dataclass(frozen=True)
+class ErrorCorrection(SequentialMethod):
+    """Corrections of samples that lie short of a margin; the parameters are those of ``Perceptron``."""
+
+    estimator: ClassVar[str] = "Perceptron"
+
+    penalty: str | None = None
+    alpha: float = 0.0001
+    l1_ratio: float = 0.15
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    shuffle: bool = True
+    verbose: int = 0
+    eta0: Any = 1.0
+    n_jobs: Any = None
+    random_state: Any = 0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Any = None
+    warm_start: bool = False
+    criterion: Any = "perceptron"
+    margin: float | None = None
+    mode: str = "single-sample"
+    average: bool = False
+    pocket: bool = False
+    threshold: float = 1e-8
+    coding: Any = "auto"
+    decoder: str | None = None
+    reject_label: Any = None
+    basis: Any = None
+    start: Any = None
+    trace: bool = False
+    callback: Any = None
+
+    # What is minimised, and how
+
+    def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
+        K = len(classes)
+        criterion, coding = fit_together(self._corrected(), self.coding, K, blocks.counts(K), self.decoder)
+        strength = self.alpha * (1 - self._l1_share()) if self.penalty is not None else 0.0
+        return criterion, coding, Ridge(strength) if strength else None, None
+
+    def _corrected(self) -> Pointwise:
+        """The two-class criterion with its margin."""
+        made = make_criterion(self.criterion)
+        base = made.base if isinstance(made, Kesler) else made
+        if not isinstance(base, PerceptronCriterion | Quadratic | Relaxation):
+            raise MismatchError(
+                f"A perceptron corrects samples that lie short of a margin; criterion {type(made).__name__} has none. "
+                "Use 'perceptron', 'quadratic', 'relaxation' or 'hinge', or the estimator Discriminant."
+            )
+        margin = self.margin
+        if margin is None and isinstance(self.criterion, str) and self.criterion == "quadratic":
+            margin = 1.0  # with b = 0 the quadratic criterion is least at a = 0
+        return with_margin(made, margin)
+
+    def _l1_share(self) -> float:
+        return {"l1": 1.0, "l2": 0.0, "elasticnet": float(self.l1_ratio)}[self.penalty] if self.penalty else 0.0
+
+    def procedure(self, objective: PointwiseObjective, progress: Progress | None) -> tuple[Any, Choice, Any]:
+        if self.mode == "batch":
+            batch = GradientDescent(
+                step=self.eta0, threshold=self.threshold, iterations=self.max_iter, trace=self.trace,
+                count_errors=self.trace, callback=self.callback,
+            )  # fmt: skip
+            return batch, Choice("batch", "all samples that need correction are added at once"), None
+        single = SingleSample(
+            step=self.later(self.eta0, progress),
+            order="shuffled" if self.shuffle else "cyclic",
+            epochs=self.max_iter,
+            keep=self.kept_weights,  # type: ignore[arg-type]
+            improvement=self.tol,
+            patience=self.n_iter_no_change,
+            random_state=generator(self.random_state),
+            trace=self.trace,
+            callback=self.callback,
+            evaluate=objective.penalty is not None and self.looks_back(objective),
+        )
+        return single, Choice("single-sample", "each sample corrects the weights at once"), None
+
+    @property
+    def kept_weights(self) -> str:
+        return "average" if self.average else "pocket" if self.pocket else "last"
+
+    def solve(self, task: Task, start: Array) -> Solution:
+        if self._l1_share() * self.alpha == 0 or self.penalty is None:
+            return super().solve(task, start)
+        return self._run_with_lasso(task, start)
+
+    def _run_with_lasso(self, task: Task, start: Array) -> Solution:
+        """Epochs one by one, with a soft threshold after each: Langford's truncated gradient, once an epoch."""
+        optimizer, objective, A = task.optimizer, task.objective, start
+        level = self.eta0 * self.alpha * self._l1_share() * objective.blocks.n_rows
+        each, best, waited, epoch = np.zeros(1, dtype=np.int64), np.inf, 0, 0
+        while epoch < self.max_iter:
+            epoch += 1
+            A, made, _ = optimizer.once(objective, A)
+            A = np.vstack([A[:1], soft_threshold(A[1:], level)])
+            each = each + np.array(made)
+            if self.tol is not None:
+                met = objective.value(A)
+                waited, best = (0 if met < best - self.tol else waited + 1), min(best, met)
+                if waited >= self.n_iter_no_change:
+                    break
+        made = counted(int(each.sum()), "correction")
+        status = f"Ended after {counted(epoch, 'epoch')} and {made}, with a soft threshold after each epoch."
+        ended = epoch < self.max_iter or self.tol is None
+        counts = tuple(int(count) for count in each)
+        return Looked(A, status, ended, epoch, epoch, objective.value(A), each=counts)
+
+    # What can be said afterwards
+
+    def finish(self, task: Task, start: Array, solution: Solution) -> Solution:
+        """J and whether the samples are separated, from as few passes over the rows as can tell."""
+        if Oracle.MARGIN not in task.objective.oracles:
+            return solution
+        known = {one.name: getattr(solution, one.name) for one in dataclasses.fields(solution)}
+        looked = self._look_back(task, Looked(**known), isinstance(solution, SequentialSolution))
+        arrived = looked.separated and (looked.objective == 0 or (looked.converged and self.mode == "batch"))
+        bounds = self._bounds(task, start, looked) if arrived else None
+        return dataclasses.replace(looked, arrived=arrived, bounds=bounds)
+
+    def _look_back(self, task: Task, solution: Looked, by_samples: bool) -> Looked:
+        objective = task.objective
+        made, met = (solution.corrections, max(solution.samples, 1)) if by_samples else (0, 1)
+        if (
+            made and solution.converged and "separated" in solution.status
+        ):  # every sample went by without a correction: J = 0, seen on the way
+            return dataclasses.replace(solution, objective=0.0, separated=True)
+        if made > 0.05 * met and not self.looks_back(objective):
+            return solution
+        J = objective.value(solution.weights)
+        if np.isnan(J):  # looked at, and no number: not the same as not looked at
+            return dataclasses.replace(solution, objective=np.inf)
+        separated = not objective.sides(solution.weights)[0].any()
+        return dataclasses.replace(solution, objective=J, separated=separated)
+
+    def _bounds(self, task: Task, start: Array, solution: Solution) -> Any:
+        base: Any = getattr(task.objective.criterion, "base", task.objective.criterion)
+        blocks = task.objective.blocks
+        fixed = isinstance(self.eta0, int | float) and not start.any() and blocks.weight is None
+        fixed = fixed and not blocks.elsewhere
+        if self.mode != "single-sample" or not fixed or not isinstance(base, PerceptronCriterion):
+            return None
+        return mistake_bounds(task.objective, solution.weights, float(self.eta0), float(base.margin))
+
+    def details(self, task: Task, solution: Solution, certificate: Certificate) -> dict[str, Any]:
+        found = super().details(task, solution, certificate)
+        looked = isinstance(solution, Looked)
+        return found | {
+            "separated_": looked and solution.separated,  # type: ignore[attr-defined]
+            "mistake_bounds_": solution.bounds if looked else None,  # type: ignore[attr-defined]
+        }
+
+    def certify_solution(self, task: Task, solution: Solution) -> Certificate:
+        certificate = super().certify_solution(task, solution)
+        if not isinstance(solution, Looked):
+            return certificate
+        if solution.separated and not solution.arrived:
+            return dataclasses.replace(certificate, converged=False, separability="separable")
+        if solution.separated:
+            text = certificate.status
+            if solution.bounds:
+                told = ", ".join(f"{found.bound:.4g}" for found in solution.bounds[:8])
+                text += f" The theorem's bound (R/γ)² on corrections is {told}."
+            return dataclasses.replace(certificate, status=text, converged=True, separability="separable")
+        text = certificate.status.split(" Whether the")[0]  # the optimizer's advice to ask is followed here
+        outputs = worst_outputs(task.objective, solution.weights) if np.isfinite(solution.objective) else []
+        answers = verdicts(task.classes, task.objective, outputs) if outputs else None
+        worst = None if answers is None else next((a.verdict for a in answers if not a), "separable")
+        more = sentence(task.classes, task.objective, answers, outputs)
+        if not text.startswith("Not converged"):
+            text = f"{text} The samples are not separated."
+        return dataclasses.replace(certificate, status=f"{text} {more}", converged=False, separability=worst)
+
+    def worth_a_note(self, solution: Solution, certificate: Certificate) -> bool:
+        return not solution.converged and solution.iterations >= self.max_iter
+
+    def check(self) -> list[Note]:
+        notes = self._check_steps()
+        if self.average and self.pocket:
+            raise ParameterError("average and pocket are two answers to one question; choose one of them.")
+        self.check_mode()
+        if self.penalty is not None and self._l1_share() > 0 and not isinstance(self.eta0, int | float):
+            raise ParameterError("An l1 penalty goes with a fixed eta0.")
+        return notes
+
+    def _check_steps(self) -> list[Note]:
+        """η(k): a number that suits the criterion, or a schedule that keeps the convergence theorem's conditions."""
+        eta = self.eta0
+        if not callable(eta):
+            if self.criterion == "relaxation" and not eta < 2:
+                raise ParameterError(f"Relaxation converges for 0 < eta0 < 2; it was {eta!r}.")
+            return []
+        conditions = check_conditions(make_schedule(eta))
+        if conditions.perceptron:
+            return []
+        known = f"The steps {eta!r}" if isinstance(eta, Power) else "The steps eta0(k)"
+        return [Note(f"{known} break the conditions under which the procedure converges: {conditions.sentence()}")]

@@ -1,0 +1,211 @@
+"""Methods that may learn sample by sample, and go on with the next part of the data."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from discriminant.bases.expansion import generator
+from discriminant.data import ArrayBlocks, DenseRows, OriginRows, SparseRows, require_finite
+from discriminant.data.rows import is_sparse
+from discriminant.errors import DataError, ParameterError, counted
+from discriminant.methods.criterion import CriterionMethod, Task, too_long
+from discriminant.methods.fit import Fit, Sample
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize import Power, SequentialSolution, make_schedule
+from discriminant.optimize.choose import Choice
+from discriminant.optimize.iterative import NOT_A_NUMBER
+from discriminant.protocols import Array, Certificate, Solution
+
+LOOK_BACK = 2_000_000  # values of X up to which J and the errors are always counted after the run
+
+Split = Callable[[Array, float, int], tuple[Array, Array]]  # (codes, fraction, seed) ↦ rows to learn from, to ask
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where learning in parts has come to."""
+
+    weights: Array | None = None
+    corrections: Array | None = None
+    samples: int = 1  # t
+    schedule: Any = None  # the steps that the first part chose
+
+
+class SequentialMethod(CriterionMethod):
+    """Epochs of single samples, or batches."""
+
+    mode: str
+    tol: float | None
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    average: bool = False
+    pocket: bool = False
+
+    freedom = "none"  # type: ignore[assignment]  # steps are in the units of X
+
+    # What a subclass says
+
+    @abstractmethod
+    def procedure(self, objective: PointwiseObjective, progress: Progress | None) -> tuple[Any, Choice, Any]:
+        """The optimizer, why, and the steps; ``progress``: where the earlier parts ended, of a fit in parts."""
+
+    @property
+    @abstractmethod
+    def kept_weights(self) -> str:
+        """Which weights of the run are handed back."""
+
+    # Learning
+
+    def fit(
+        self, sample: Sample, start: Array | None = None, given: Array | None = None, split: Split | None = None
+    ) -> Fit:
+        """Learn from all rows; ``given``: weights to begin with; ``split``: sets rows aside for early stopping."""
+        notes = self.check()
+        task = self.task(sample)
+        shape = (task.objective.n_parameters, task.objective.n_outputs)
+        if given is not None and given.shape != shape:
+            raise ParameterError(
+                f"coef_init has shape {given[1:].T.shape}; there are {shape[1]} outputs and {shape[0] - 1} features."
+            )
+        first = start if start is not None and start.shape == shape else None
+        first = first if given is None else given
+        first = self.starting_weights(task.objective) if first is None else first
+        held = None
+        if self.early_stopping:
+            held, task = self._hold_out(task, split)
+        with np.errstate(over="ignore", invalid="ignore"):  # told below, with the column
+            solution = self.solve(task, first)
+        if self.went_wrong(solution):
+            self._require_finite(task, np.full(1, np.nan))
+        if held is not None and held.stopped:
+            solution = replace(solution, status=held.sentence(), converged=True)
+        return self.found(task, first, solution, notes)
+
+    def part(self, sample: Sample, progress: Progress) -> Fit:
+        """One more epoch, over these rows, from where the weights are."""
+        notes = self.check()
+        if isinstance(self.class_weight, str):
+            raise ParameterError(
+                f"class_weight '{self.class_weight}' is not supported for partial_fit, which does not see all rows at "
+                "once; give the weights as a dictionary."
+            )
+        rows, _ = self._rows(sample)
+        criterion, coding, penalty, _ = self.choose(rows, sample.classes)
+        objective = PointwiseObjective(rows, criterion, coding, penalty)
+        made, choice, steps = self.procedure(objective, progress)
+        task = Task(sample, rows, objective, made, choice)
+        first = self.starting_weights(objective) if progress.weights is None else progress.weights
+        A, each, _ = replace(made, improvement=None, trace=False, callback=None).once(objective, first)
+        self._require_finite(task, A)
+        discriminant, state = self.weights(task, A)
+        before = 0 if progress.corrections is None else progress.corrections
+        state |= {"corrections_": before + np.array(each, dtype=np.int64), "n_iter_": 1}
+        state |= {"t_": progress.samples + rows.n_rows} | ({} if steps is None else {"_schedule": steps})
+        return Fit(self, discriminant, state, tuple(notes))
+
+    def task(self, sample: Sample) -> Task:
+        rows, units = self._rows(sample)
+        criterion, coding, penalty, _ = self.choose(rows, sample.classes)
+        objective = PointwiseObjective(rows, criterion, coding, penalty)
+        optimizer, choice, _ = self.procedure(objective, None)
+        return Task(sample, rows, objective, optimizer, choice, units)
+
+    def solve(self, task: Task, start: Array) -> Solution:
+        solution: Solution = task.optimizer.minimize(task.objective, start)
+        return solution
+
+    def details(self, task: Task, solution: Solution, certificate: Certificate) -> dict[str, Any]:
+        each = getattr(solution, "each", ()) or [solution.iterations]
+        samples = 1 + int(solution.iterations) * task.objective.blocks.n_rows
+        return {"corrections_": np.array(each, dtype=np.int64), "t_": samples}
+
+    def went_wrong(self, solution: Solution) -> bool:
+        if not np.isfinite(solution.weights).all() or np.isinf(solution.objective):
+            return True
+        broke_off = solution.status.startswith(("Diverged", NOT_A_NUMBER[:20]))
+        return bool(np.isnan(solution.objective)) and (broke_off or not isinstance(solution, SequentialSolution))
+
+    def looks_back(self, objective: PointwiseObjective) -> bool:
+        """Whether J is worked out after the run: a pass that costs more than an epoch, where the rows are many."""
+        return int(objective.blocks.n_rows) * objective.n_parameters <= LOOK_BACK
+
+    def later(self, schedule: Any, progress: Progress | None) -> Any:
+        """η(k) for samples after those of earlier parts: k goes on."""
+        if progress is None:
+            return schedule
+        made = make_schedule(schedule)
+        if isinstance(made, Power) and made.power and progress.samples > 1 and progress.corrections is not None:
+            return replace(made, delay=made.delay + float(progress.corrections.max()))
+        return made
+
+    def check_mode(self) -> None:
+        """Refuse, in batch mode, what belongs to epochs of single samples."""
+        chosen = [name for name in ("average", "pocket", "early_stopping") if getattr(self, name)]
+        if chosen and self.mode == "batch":
+            raise ParameterError(
+                f"{chosen[0]}=True belongs to mode='single-sample'; {self.estimator} has mode='batch'. Change one "
+                "of them: averages, pockets and early stopping follow the samples from epoch to epoch."
+            )
+
+    def _require_finite(self, task: Task, A: Array) -> None:
+        if not np.isfinite(A).all():
+            require_finite(task.rows.rows, estimator=self.estimator)
+            raise DataError(too_long(task.rows))
+
+    def _hold_out(self, task: Task, split: Split | None) -> tuple[HeldOut, Task]:
+        """Set rows aside, by class, and ask them after each epoch."""
+        if split is None:
+            raise ParameterError("early_stopping needs scikit-learn's splits, which the estimators bring along.")
+        blocks, codes = task.objective.blocks, np.asarray(task.objective.blocks.target)
+        seed = int(generator(self.random_state).integers(2**31 - 1))
+        learn, ask = split(codes, float(self.validation_fraction), seed)
+        rows: Any = blocks.rows
+        held = HeldOut(
+            rows.pick(ask), codes[ask], task.objective, self.tol, self.n_iter_no_change, task.optimizer.callback
+        )
+        raw = rows.pick(learn).raw
+        kept: Any = SparseRows(raw.tocsr()) if is_sparse(raw) else DenseRows(raw)
+        kept = OriginRows(kept) if isinstance(rows, OriginRows) else kept
+        weight = None if blocks.weight is None else blocks.weight[learn]
+        objective = replace(task.objective, blocks=ArrayBlocks(kept, codes[learn], weight))
+        optimizer = replace(task.optimizer, callback=held, improvement=None)
+        return held, replace(task, objective=objective, optimizer=optimizer)
+
+
+@dataclass
+class HeldOut:
+    """Rows that are asked after each epoch, and end the run when they have stopped getting better."""
+
+    design: Any
+    codes: Array
+    objective: PointwiseObjective
+    tol: float | None
+    patience: int
+    also: Any = None
+    best: float = -np.inf
+    waited: int = 0
+    epochs: int = 0
+    stopped: bool = False
+
+    def __call__(self, step: Any) -> bool:
+        assert self.objective.coding is not None
+        score = float(np.mean(self.objective.coding.decide(self.design.scores(step.weights)) == self.codes))
+        self.epochs += 1
+        self.waited = self.waited + 1 if score < self.best + (self.tol or 0.0) else 0
+        self.best = max(self.best, score)
+        self.stopped = self.waited >= self.patience
+        return self.stopped or (self.also is not None and bool(self.also(step)))
+
+    def sentence(self) -> str:
+        """What happened, in words."""
+        return (
+            f"Stopped early after {counted(self.epochs, 'epoch')}: of {counted(len(self.codes), 'held-out row')} a "
+            f"share of {self.best:.4g} was right at best, and {counted(self.patience, 'epoch')} had not raised that by "
+            f"{self.tol or 0.0:g}."
+        )
