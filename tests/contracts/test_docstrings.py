@@ -171,8 +171,9 @@ def faults_of_a_class(cls: type) -> Iterator[str]:
     names = [] if inspect.isabstract(cls) else [name for name in made if not name.startswith("_")]
     yield from (f"does not document {name} with a type" for name in names if name not in known)
     yield from _faults_of_defaults(made, documented(parts.get("Parameters", "")))
-    if ">>>" not in docstring:
-        yield "has no example"
+    if "\n\n" not in parts[""].strip():
+        yield "has no extended summary: its formula, and its place in the theory"
+    yield from (f"has no section {title}" for title in ("See Also", "Examples") if title not in parts)
     for name, member in members(cls):
         function = _function(member)
         said = member.__doc__ if isinstance(member, functools.cached_property) else inspect.getdoc(getattr(cls, name))
@@ -187,7 +188,9 @@ def faults_of_a_class(cls: type) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", [name for name in THINGS if name not in CLASSES])
 def test_public_functions_document_their_parameters_and_what_they_return(name: str) -> None:
-    assert not list(faults(THINGS[name], inspect.getdoc(THINGS[name])))
+    docstring = inspect.getdoc(THINGS[name]) or ""
+    assert not list(faults(THINGS[name], docstring))
+    assert "Examples" in sections(docstring) or name.startswith("figures."), "figures are drawn on the site"
 
 
 @pytest.mark.parametrize("name", CLASSES)

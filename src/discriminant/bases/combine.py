@@ -40,6 +40,11 @@ class Concatenation(Expansion):
     n_features_out_ : int
         d̂, the number of features.
 
+    See Also
+    --------
+    Columns : A basis on some columns.
+    resolve : The same from a text, such as "log@income + linear".
+
     Examples
     --------
     >>> from discriminant.bases import Linear, Sine
@@ -93,6 +98,9 @@ class Concatenation(Expansion):
 class Columns(Expansion):
     """φ(x_S): a basis on some columns, by name or position; written ``φ.on("age", "height")``.
 
+    The other columns are left out; add them with ``+ Linear()``.  A generalised linear discriminant on chosen
+    attributes (Duda, Hart and Stork 5.3).
+
     Parameters
     ----------
     basis : basis, default=None
@@ -110,6 +118,10 @@ class Columns(Expansion):
         d, the columns of X.
     n_features_out_ : int
         d̂, the number of features.
+
+    See Also
+    --------
+    Concatenation : Several bases side by side.
 
     Examples
     --------

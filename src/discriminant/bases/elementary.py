@@ -55,12 +55,18 @@ class Elementary(Expansion):
 class Linear(Expansion):
     """φ(x) = x: the columns as they are; useful as a term of a sum.
 
+    A discriminant on it is a hyperplane in x.
+
     Attributes
     ----------
     n_features_in_ : int
         d, the columns of X.
     n_features_out_ : int
         d̂ = d.
+
+    See Also
+    --------
+    Polynomial : Products of columns, too.
 
     Examples
     --------
@@ -84,6 +90,8 @@ class Linear(Expansion):
 class Sine(Elementary):
     """sin(ωx + phase) for each column and each frequency ω; phase=π/2 gives the cosine.
 
+    Additive in the columns, as all elementary bases (Alpaydin 10.2).
+
     Parameters
     ----------
     frequencies : sequence of floats, default=(1.0,)
@@ -97,6 +105,10 @@ class Sine(Elementary):
         d, the columns of X.
     n_features_out_ : int
         d̂, one for each column and frequency.
+
+    See Also
+    --------
+    Step : Thresholds in place of waves.
 
     Examples
     --------
@@ -128,6 +140,8 @@ class Sine(Elementary):
 class Log(Elementary):
     """log(x + offset) of each column; refused, with the column's name, where x + offset is not positive.
 
+    For columns that act by their ratios, such as incomes and concentrations (Alpaydin 10.2).
+
     Parameters
     ----------
     offset : float, default=0.0
@@ -139,6 +153,10 @@ class Log(Elementary):
         d, the columns of X.
     n_features_out_ : int
         d̂ = d.
+
+    See Also
+    --------
+    Functions : Any function of the rows.
 
     Examples
     --------
@@ -187,6 +205,8 @@ class Log(Elementary):
 class Step(Elementary):
     """1(x > c): one where a column exceeds a threshold, zero elsewhere.
 
+    Additive in the columns: a discriminant on it is piecewise constant along each (Alpaydin 10.2).
+
     Parameters
     ----------
     thresholds : int or sequence of floats, default=1
@@ -200,6 +220,10 @@ class Step(Elementary):
         d, the columns of X.
     n_features_out_ : int
         d̂, one for each column and threshold.
+
+    See Also
+    --------
+    HalfPlane : Thresholds along any direction.
 
     Examples
     --------
@@ -228,6 +252,8 @@ class Step(Elementary):
 class Gaussian(Elementary):
     """exp(−(x − c)²/2s²) for each column and each centre: a bump of width s  (the book's c is 2s²).
 
+    Additive in the columns: the discriminant is a sum of smooth functions of one column each (Alpaydin 10.2, PRML 3.1).
+
     Parameters
     ----------
     centres : int or sequence of floats, default=5
@@ -242,6 +268,10 @@ class Gaussian(Elementary):
         d, the columns of X.
     n_features_out_ : int
         d̂, one for each column and centre.
+
+    See Also
+    --------
+    Radial : Bumps in all columns together.
 
     Examples
     --------

@@ -19,6 +19,8 @@ Function = Callable[[Array], Any]
 class Functions(Expansion):
     """f₁(X), f₂(X), …: each takes the rows (n, d) and gives one value per row (n,), or several (n, k).
 
+    Any fixed nonlinear functions φ(x) (PRML 4.3.1).
+
     Parameters
     ----------
     functions : mapping of str to callable, sequence of callables, or callable, default=()
@@ -31,6 +33,10 @@ class Functions(Expansion):
         d, the columns of X.
     n_features_out_ : int
         d̂, the number of features.
+
+    See Also
+    --------
+    resolve : Makes one of a callable.
 
     Notes
     -----

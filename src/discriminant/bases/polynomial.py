@@ -23,6 +23,8 @@ SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 class Polynomial(Expansion):
     """All products of columns with total degree 1 … ``degree``, in scikit-learn's order.
 
+    With degree 2 the discriminant is xᵗWx + wᵗx + w₀, linear in its weights (Alpaydin 10.2, Duda, Hart and Stork 5.3).
+
     Parameters
     ----------
     degree : int, default=2

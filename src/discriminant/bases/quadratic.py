@@ -31,6 +31,8 @@ from discriminant.protocols import Array
 class QuadraticForm:
     """g(x) = xᵗWx + wᵗx + w₀, with W symmetric (d, d).
 
+    The generalised linear discriminant of degree two, with its matrix written out (Alpaydin 10.2).
+
     Parameters
     ----------
     W : ndarray of shape (d, d)
@@ -158,6 +160,9 @@ def quadratic_form(polynomial: Polynomial, coef: Any, intercept: Any = 0.0) -> Q
 class LowRankQuadratic(Expansion):
     """(x, (v₁·(x−m))², …): the columns, and squares along the directions in which classes differ most in spread.
 
+    A quadratic discriminant with few terms: of d(d + 1)/2 products only the squares along the leading eigenvectors of W
+    are kept (Alpaydin 10.2).
+
     Parameters
     ----------
     rank : int, default=2
@@ -175,6 +180,11 @@ class LowRankQuadratic(Expansion):
         d, the columns of X.
     n_features_out_ : int
         d̂, the columns and the squares.
+
+    See Also
+    --------
+    Polynomial : All products.
+    quadratic_form : W itself.
 
     Notes
     -----

@@ -19,6 +19,8 @@ from discriminant.protocols import Array
 class Distances(Expansion):
     """‖x − c‖, the Euclidean distance to each centre.
 
+    Two classes, one around the other, are separated by a line in these features (Alpaydin 10.2).
+
     Parameters
     ----------
     centres : int, "classes" or array-like of shape (m, d), default=2
@@ -36,6 +38,10 @@ class Distances(Expansion):
         d, the columns of X.
     n_features_out_ : int
         d̂ = m.
+
+    See Also
+    --------
+    Radial : Hills in place of cones.
 
     Examples
     --------
@@ -61,6 +67,9 @@ class Distances(Expansion):
 class Radial(Expansion):
     """exp(−‖x − c‖²/2s²): a Gaussian hill over each centre.
 
+    A discriminant that is linear in these features is a radial basis function network with fixed centres (Alpaydin
+    10.2, PRML 3.1).
+
     Parameters
     ----------
     centres : int, "classes" or array-like of shape (m, d), default=10
@@ -83,6 +92,11 @@ class Radial(Expansion):
         d, the columns of X.
     n_features_out_ : int
         d̂ = m.
+
+    See Also
+    --------
+    Distances : The distances themselves.
+    Gaussian : Bumps along each column.
 
     Examples
     --------

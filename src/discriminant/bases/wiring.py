@@ -24,6 +24,8 @@ SPELLED_OUT = 3  # with more columns than this, "a3·x" stands for the sum
 class HalfPlane(Expansion):
     """1(a·x > c): one on one side of a hyperplane, zero on the other.
 
+    Threshold units with fixed weights: a first layer that is not learned (Alpaydin 10.2).
+
     Parameters
     ----------
     normals : int or array of shape (m, d), default=10
@@ -43,6 +45,11 @@ class HalfPlane(Expansion):
         d, the columns of X.
     n_features_out_ : int
         d̂ = m.
+
+    See Also
+    --------
+    Wiring : The Mark I's random ones.
+    Step : Thresholds along a column.
 
     Examples
     --------
@@ -129,6 +136,9 @@ def _combination(a: Array, x: list[str]) -> str:
 class Wiring(Expansion):
     """1(a·x ≥ θ) with a of −1, 0, 1 at random: the association units of the Mark I.
 
+    A unit fires where the sum of its exciting less its inhibiting points is at least θ; only the weights behind the
+    units are learned (PRML 4.1.7).
+
     Parameters
     ----------
     units : int, default=512
@@ -152,6 +162,11 @@ class Wiring(Expansion):
         d, the columns of X.
     n_features_out_ : int
         d̂, the units.
+
+    See Also
+    --------
+    discriminant.Perceptron : What learns on these features.
+    HalfPlane : Any normals.
 
     Examples
     --------

@@ -151,6 +151,11 @@ class Relaxation(Margin):
     margin : float, default=1.0
         b > 0.
 
+    See Also
+    --------
+    Quadratic : Without the division by ‖y‖².
+    discriminant.Perceptron : Takes it as ``criterion="relaxation"``.
+
     Examples
     --------
     >>> import numpy as np

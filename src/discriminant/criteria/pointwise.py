@@ -355,6 +355,11 @@ class Probability(Pointwise):
 
     The base of ``Logistic``, ``Softmax`` and ``SigmoidSquared``.
 
+    See Also
+    --------
+    Logistic : One sigmoid output.
+    Softmax : K outputs that compete.
+
     Examples
     --------
     >>> from discriminant.criteria import Logistic, Probability

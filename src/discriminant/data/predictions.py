@@ -25,6 +25,10 @@ class Predictions:
     function : callable
         From rows to one result a row.
 
+    See Also
+    --------
+    discriminant.scan : Opens files to predict for.
+
     Examples
     --------
     >>> import os, tempfile

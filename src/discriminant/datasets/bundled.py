@@ -17,6 +17,8 @@ import numpy as np
 class Dataset:
     """Measurements X (n, d), labels y (n,), and what the columns and classes are called.
 
+    What ``load`` returns; each call makes new arrays.
+
     Attributes
     ----------
     name : str

@@ -75,6 +75,8 @@ sigmoid_and_probit | sigmoids | Bishop 4.9
 class Entry:
     """One figure of the books: its name, where it is drawn, its place in the books, its claim.
 
+    ``discriminant.figures.REGISTRY`` holds all of them by name.
+
     Attributes
     ----------
     name : str
@@ -85,6 +87,10 @@ class Entry:
         Its place in the books.
     caption : str
         What it claims.
+
+    See Also
+    --------
+    entry : Finds one by name or by its number in a book.
 
     Examples
     --------

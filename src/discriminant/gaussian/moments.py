@@ -58,6 +58,10 @@ class ClassMoments:
     inflation : float
         1 + (m/s)² at most, over columns that were not shifted: what cancellation cost.
 
+    See Also
+    --------
+    discriminant.LinearDiscriminantAnalysis : Whose ``moments_`` they are.
+
     Examples
     --------
     >>> from discriminant import LinearDiscriminantAnalysis, datasets

@@ -24,6 +24,8 @@ SAMPLE = 100_000
 class Ambiguity:
     """Shares of a box claimed by none, by one and by several classes, with the regions where these are polygons.
 
+    Its text is a sentence with the three shares (PRML 4.1.2).
+
     Attributes
     ----------
     none : float
@@ -40,6 +42,10 @@ class Ambiguity:
         A point that no class claims, if there is one.
     point_of_several : ndarray of shape (d,) or None
         A point that several claim, if there is one.
+
+    See Also
+    --------
+    ambiguity : Computes one.
 
     Examples
     --------

@@ -175,6 +175,9 @@ def _log_count(n: int, d: int) -> float:
 class Radon:
     """Two sets of points whose hulls share a point: the labelling that gives one set + and the other − has no line.
 
+    By Radon's theorem any d + 2 points in d dimensions have such a partition, so that half-spaces shatter no more than
+    d + 1.
+
     Attributes
     ----------
     positive : ndarray of int
@@ -185,6 +188,10 @@ class Radon:
         Convex weights of positive, then of negative; each part sums to one.
     point : ndarray of shape (d,)
         Where the hulls meet.
+
+    See Also
+    --------
+    shatters : Finds one.
 
     Examples
     --------
@@ -204,6 +211,8 @@ class Radon:
 class Shattering:
     """Whether half-spaces can label some points in every way, and if not, a labelling that they cannot.
 
+    Points are shattered exactly when they are affinely independent.
+
     Attributes
     ----------
     shattered : bool
@@ -212,6 +221,11 @@ class Shattering:
         How many labellings have one at most, by Cover's count.
     radon : Radon or None
         A labelling that has none.
+
+    See Also
+    --------
+    shatters : Decides.
+    vc_dimension : The largest number that can be shattered.
 
     Examples
     --------

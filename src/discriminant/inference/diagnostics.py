@@ -38,6 +38,10 @@ class Diagnostics:
     cook : ndarray of shape (n,)
         Cook's distances.
 
+    See Also
+    --------
+    discriminant.LogisticRegression.diagnostics : Computes one.
+
     Examples
     --------
     >>> from discriminant import LogisticRegression, datasets

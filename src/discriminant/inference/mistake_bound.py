@@ -27,6 +27,9 @@ ROUNDS = 4
 class MistakeBound(NamedTuple):
     """The perceptron's convergence theorem in numbers: no more corrections than ``bound`` = (R² + 2b/η)/γ².
 
+    R is the length of the longest sample and γ the largest margin, both of augmented samples (Novikoff 1962; Duda, Hart
+    and Stork 5.5.2).
+
     Parameters
     ----------
     bound : float
@@ -35,6 +38,10 @@ class MistakeBound(NamedTuple):
         R, the length of the longest sample.
     margin : float
         γ, the largest margin of a separating hyperplane.
+
+    See Also
+    --------
+    discriminant.Perceptron : Whose ``mistake_bounds_`` they are.
 
     Examples
     --------

@@ -290,12 +290,18 @@ class Separability:
 class Removals:
     """Rows whose removal makes classes separable, and the least number of rows that any such set holds.
 
+    With as many rows as ``least`` no smaller set exists.
+
     Attributes
     ----------
     rows : ndarray of int
         Row numbers.
     least : int
         No smaller number of rows suffices; proved.
+
+    See Also
+    --------
+    Separability.removals : Computes one.
 
     Examples
     --------

@@ -63,6 +63,10 @@ class Summary:
     notes : tuple of str
         What else should be known.
 
+    See Also
+    --------
+    discriminant.LogisticRegression.summary : Computes one.
+
     Examples
     --------
     >>> from discriminant import LogisticRegression, datasets

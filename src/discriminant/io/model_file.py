@@ -109,6 +109,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     See Also
     --------
     save : Writes one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from discriminant import LinearDiscriminant, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     line = LinearDiscriminant([0.0, 1.0], ["left", "right"], link="sigmoid")
+    ...     load(save(line, Path(folder) / "line.model")) == line
+    True
     """
     return _load(Path(path), as_fits=False)
 

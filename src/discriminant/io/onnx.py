@@ -53,6 +53,11 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
     ------
     DataError
         Where the package onnx is not installed.
+
+    Examples
+    --------
+    >>> from discriminant import LinearDiscriminant, to_onnx
+    >>> data = to_onnx(LinearDiscriminant([0.0, 1.0], ["left", "right"], link="sigmoid"))  # doctest: +SKIP
     """
     if dtype not in ("float32", "float64"):
         raise ParameterError(f"dtype is {dtype!r}; an export takes float32 or float64 inputs.")

@@ -61,12 +61,18 @@ class Shape:
 class Choice:
     """A method and why: what ``plan`` returns.
 
+    Methods are chosen by a table of the problem's shape, which can be asked beforehand.
+
     Attributes
     ----------
     method : str
         The name of the method.
     why : str
         The reason, as a phrase.
+
+    See Also
+    --------
+    discriminant.LogisticRegression.plan : Returns one.
 
     Examples
     --------

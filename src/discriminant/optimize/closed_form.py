@@ -98,6 +98,8 @@ class ClosedForm:
 class LeastSquares:
     """What ``least_squares_from_moments`` finds.
 
+    Where the rank is less than d and there is no ridge, the shortest weights of many.
+
     Attributes
     ----------
     weights : ndarray of shape (1 + d, q)
@@ -106,6 +108,10 @@ class LeastSquares:
         The rank of the centred rows.
     null_space : ndarray of shape (d, d − rank)
         A basis of the directions in which the rows are flat.
+
+    See Also
+    --------
+    least_squares_from_moments : Returns one.
 
     Examples
     --------

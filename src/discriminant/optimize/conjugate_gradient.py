@@ -42,6 +42,10 @@ class ConjugateGradient(Iterative):
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
 
+    See Also
+    --------
+    LBFGS : Usually fewer passes.
+
     Examples
     --------
     >>> from discriminant import Discriminant, datasets

@@ -17,6 +17,8 @@ from discriminant.protocols import Array, Solution
 class Step(NamedTuple):
     """What a callback is told after each step.
 
+    To end a run early, let the callback return True.
+
     Parameters
     ----------
     k : int
@@ -31,6 +33,10 @@ class Step(NamedTuple):
         Misclassified rows, where they are counted.
     weights : ndarray of shape (1 + d, q)
         A.
+
+    See Also
+    --------
+    Iterative : The options of which ``callback`` is one.
 
     Examples
     --------
@@ -66,6 +72,11 @@ class Iterative:
         Count the misclassified rows at each step, at the price of a pass.
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
+
+    See Also
+    --------
+    History : Where the steps are kept.
+    Step : What a callback is told.
 
     Examples
     --------

@@ -59,6 +59,11 @@ class LBFGS(Iterative):
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
 
+    See Also
+    --------
+    Newton : With a Hessian.
+    ConjugateGradient : Without memory of earlier steps.
+
     Examples
     --------
     >>> from discriminant import Discriminant, datasets

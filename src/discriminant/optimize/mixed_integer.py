@@ -27,6 +27,8 @@ from discriminant.protocols import Array, Oracle, Solution
 class BoundedSolution(Solution):
     """A solution with a proved lower bound of J.
 
+    With objective = bound the weights are proved to be best.
+
     Attributes
     ----------
     bound : float
@@ -49,6 +51,10 @@ class BoundedSolution(Solution):
         One record a step.
     notes : tuple of str
         What else should be known.
+
+    See Also
+    --------
+    MixedInteger : Returns one.
 
     Examples
     --------

@@ -49,6 +49,15 @@ def require(optimizer: Any, objective: Any, needs: Oracle | None = None) -> None
     ------
     MismatchError
         The sentence names optimizer, criterion (or penalty) and the way out.
+
+    Examples
+    --------
+    >>> from discriminant.criteria import ZeroOne
+    >>> from discriminant import Discriminant
+    >>> Discriminant(criterion=ZeroOne(), optimizer="newton").fit([[0.0], [1.0]], [0, 1])
+    Traceback (most recent call last):
+        ...
+    discriminant.errors.MismatchError: ...
     """
     missing = (optimizer.needs if needs is None else needs) & ~objective.oracles
     if not missing:
@@ -79,6 +88,14 @@ def require_rows(optimizer: Any, objective: Any) -> PointwiseObjective:
     ------
     MismatchError
         Where it has no rows.
+
+    Examples
+    --------
+    >>> from discriminant.optimize import SingleSample
+    >>> require_rows(SingleSample(), lambda A: 0.0)
+    Traceback (most recent call last):
+        ...
+    discriminant.errors.MismatchError: ...
     """
     if not isinstance(objective, PointwiseObjective):
         raise MismatchError(

@@ -38,6 +38,10 @@ class ProximalGradient(Iterative):
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
 
+    See Also
+    --------
+    ProximalNewton : Fewer passes, with a proof.
+
     Examples
     --------
     >>> from discriminant import Discriminant, datasets

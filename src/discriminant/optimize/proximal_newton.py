@@ -32,6 +32,9 @@ SMOOTH = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.CONJUGATE
 class ProximalNewton:
     """Coordinate descent on quadratic models of J, over few columns at a time.
 
+    Each outer step minimises the second-order model of the loss plus the penalty on a working set; the duality gap over
+    all columns ends the run.
+
     Parameters
     ----------
     tolerance : float, default=1e-9

@@ -64,14 +64,20 @@ class Power:
 class Constant(Power):
     """η(k) = rate.
 
+    The fixed increments of the perceptron's convergence theorem.
+
     Parameters
     ----------
-    rate : float, default=1.0
-        η.
     power : float, default=0.0
         0.
+    rate : float, default=1.0
+        η.
     delay : float, default=0.0
         Without effect.
+
+    See Also
+    --------
+    Inverse : Steps that fade.
 
     Examples
     --------
@@ -86,14 +92,20 @@ class Constant(Power):
 class Inverse(Power):
     """η(k) = rate / (k + delay), the common choice for LMS.
 
+    It meets the conditions of stochastic approximation: Σ η = ∞ and Σ η² < ∞.
+
     Parameters
     ----------
-    rate : float, default=1.0
-        The factor.
     power : float, default=1.0
         1.
+    rate : float, default=1.0
+        The factor.
     delay : float, default=0.0
         Added to k.
+
+    See Also
+    --------
+    Constant : Steps that do not fade.
 
     Examples
     --------
@@ -123,6 +135,10 @@ class Conditions:
         Σ η² / (Σ η)² → 0.
     proved : bool
         Known from the formula; else judged from many values.
+
+    See Also
+    --------
+    check_conditions : Finds them.
 
     Examples
     --------

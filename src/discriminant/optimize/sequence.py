@@ -283,8 +283,6 @@ class Corrections(History):
 
     Parameters
     ----------
-    columns : dict of str to list, default={}
-        The columns by name.
     objective : PointwiseObjective or None, default=None
         Whose rows the samples are.
     start : ndarray of shape (1 + d, q), default=lambda()
@@ -293,6 +291,13 @@ class Corrections(History):
         The history by epochs.
     parts : list, default=[]
         What each sweep wrote down.
+    columns : dict of str to list, default={}
+        The columns by name.
+
+    See Also
+    --------
+    SingleSample : Writes one where ``trace`` is set.
+    History : The history by epochs.
 
     Examples
     --------

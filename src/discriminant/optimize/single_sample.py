@@ -35,6 +35,8 @@ from discriminant.protocols import Array, Oracle, Solution
 class SequentialSolution(Solution):
     """A solution with the number of corrections and of samples it took.
 
+    ``passes`` counts epochs, ``corrections`` the samples that changed the weights.
+
     Attributes
     ----------
     corrections : int
@@ -61,6 +63,10 @@ class SequentialSolution(Solution):
         One record an epoch.
     notes : tuple of str
         What else should be known.
+
+    See Also
+    --------
+    SingleSample : Returns one.
 
     Examples
     --------

@@ -16,6 +16,8 @@ from discriminant.protocols import Array
 class Solved(NamedTuple):
     """The solution of a symmetric system.
 
+    Where H is singular x is the shortest of all solutions.
+
     Parameters
     ----------
     x : ndarray of shape (D, m)
@@ -24,6 +26,10 @@ class Solved(NamedTuple):
         The rank of H.
     null_space : ndarray of shape (D, D − rank)
         An orthonormal basis of its null space.
+
+    See Also
+    --------
+    symmetric_solve : Returns one.
 
     Examples
     --------

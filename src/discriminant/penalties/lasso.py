@@ -83,12 +83,15 @@ class ElasticNet(WeightPenalty):
 class Lasso(ElasticNet):
     """λ Σ_j f_j |a_j|, the penalty that sets weights to zero.
 
+    Weights below the threshold of the proximal map are exactly zero: a choice of features (a Laplace prior; PRML
+    3.1.4).
+
     Parameters
     ----------
-    strength : float, default=1.0
-        λ, not negative, on the scale of the mean loss.
     mix : float, default=1.0
         α = 1; another value makes it an elastic net.
+    strength : float, default=1.0
+        λ, not negative, on the scale of the mean loss.
     factors : tuple of d floats or None, default=None
         f_j ≥ 0, which scale the penalty feature by feature; None: all one.
 

@@ -26,6 +26,8 @@ from discriminant.protocols import Array
 class TraceAnimation:
     """The weights of each step of a traced fit, drawn over the rows.
 
+    Each frame shows the boundary after a step, and the rows that it still has wrong.
+
     Parameters
     ----------
     weights : ndarray of shape (steps, 3, q)
@@ -51,6 +53,10 @@ class TraceAnimation:
         Where it was drawn.
     figure_ : matplotlib Figure
         The figure of these axes.
+
+    See Also
+    --------
+    HistoryDisplay : The same run as curves.
 
     Examples
     --------

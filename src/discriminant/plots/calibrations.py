@@ -22,6 +22,8 @@ from discriminant.report.measures import CalibrationBin, calibration
 class CalibrationDisplay:
     """Observed frequency against predicted probability, a curve for each class.
 
+    A calibrated model lies on the diagonal: of the rows that are given probability p, the share p belongs to the class.
+
     Parameters
     ----------
     curves : dict of label to list of CalibrationBin

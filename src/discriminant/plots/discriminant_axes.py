@@ -17,6 +17,8 @@ from discriminant.protocols import Array
 class DiscriminantAxesDisplay:
     """Coordinates on the first one or two discriminant axes.
 
+    The projection in which the classes lie furthest apart, in units of their spread (PRML 4.1.6).
+
     Parameters
     ----------
     coordinates : ndarray of shape (n, m)

@@ -25,6 +25,8 @@ WORDS = {
 class HistoryDisplay:
     """Columns of a history against the step.
 
+    With the certificate's lower bound the remaining gap shows.
+
     Parameters
     ----------
     steps : ndarray of shape (n,)

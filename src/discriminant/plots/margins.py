@@ -23,6 +23,8 @@ from discriminant.protocols import Array
 class MarginDisplay:
     """Distances from the boundary, in the plane with their feet, or as a histogram for any number of columns.
 
+    r = g(x)/‖w‖, and x − r w/‖w‖ as its foot (Alpaydin 10.3, PRML 4.1.1).
+
     Parameters
     ----------
     distances : ndarray of shape (n,)

@@ -17,6 +17,8 @@ from discriminant.protocols import Array
 class CoefficientPathDisplay:
     """Weights of one output against λ (logarithmic, the strongest penalty at the left).
 
+    Weights enter one after the other as the penalty fades.
+
     Parameters
     ----------
     lambdas : ndarray of shape (L,)

@@ -18,6 +18,8 @@ from discriminant.protocols import Array
 class PosteriorDisplay:
     """P(C_k|x) over two columns, on a grid.
 
+    The softmax or sigmoid of linear scores is a smooth ramp between the classes (PRML 4.2).
+
     Parameters
     ----------
     across : ndarray of shape (r,)

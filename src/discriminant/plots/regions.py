@@ -24,6 +24,8 @@ Area = tuple[Array, tuple[Any, ...]]  # a convex polygon and the classes that cl
 class DecisionRegionsDisplay:
     """The regions of a classifier over two features, with ambiguous and rejected areas.
 
+    Exact polygons where the rule is linear in the two features, else a grid (Alpaydin 10.3, PRML 4.1.2).
+
     Parameters
     ----------
     bounds : ndarray of shape (2, 2)

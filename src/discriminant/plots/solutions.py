@@ -21,6 +21,8 @@ from discriminant.protocols import Array
 class SolutionRegionDisplay:
     """The region of two weights as a polygon, of three as a cone.
 
+    Every sample cuts away a half-space of weights; what is left separates (Duda, Hart and Stork 5.4.1).
+
     Parameters
     ----------
     region : SolutionRegion

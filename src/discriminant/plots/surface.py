@@ -27,6 +27,8 @@ Entries = tuple[tuple[int, int], tuple[int, int]]  # two entries (row, output) o
 class CriterionSurfaceDisplay:
     """J over two weights, and a path of descent.
 
+    The criterion as a landscape and the steps of an optimizer in it (Duda, Hart and Stork 5.4–5.6).
+
     Parameters
     ----------
     across : ndarray of shape (r,)
@@ -48,6 +50,10 @@ class CriterionSurfaceDisplay:
         Where it was drawn.
     figure_ : matplotlib Figure
         The figure of these axes.
+
+    See Also
+    --------
+    HistoryDisplay : J against the step.
 
     Examples
     --------

@@ -21,6 +21,8 @@ from discriminant.protocols import Array
 class ContributionsDisplay:
     """A waterfall of contributions: how the attributes of one row lead from the reference's score to its own.
 
+    g(x) = g(r) + Σ_j w_j (x_j − r_j), a bar for each term (Alpaydin 10.1).
+
     Parameters
     ----------
     contributions : ndarray of shape (d,)

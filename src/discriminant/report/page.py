@@ -36,6 +36,8 @@ MOST_SEPARABILITY = 300_000  # rows × features up to which a report asks whethe
 class Report:
     """One self-contained HTML page on what a fitted classifier is worth; in a notebook it shows itself.
 
+    It holds its pictures and needs no network.
+
     Parameters
     ----------
     html : str
