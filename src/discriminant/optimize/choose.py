@@ -138,8 +138,20 @@ TABLE: tuple[Rule, ...] = (
 def choose(shape: Shape) -> Choice:
     """The first row of the table that applies.
 
-    >>> choose(Shape(150, 4, 3)).method, choose(Shape(10**6, 50, 1)).method
-    ('newton', 'sampled-quasi-newton')
+    Parameters
+    ----------
+    shape : Shape
+        Rows, columns and outputs of the problem.
+
+    Returns
+    -------
+    Choice
+        The method and why.
+
+    Examples
+    --------
+    >>> choose(Shape(150, 4, 3)).method, choose(Shape(100, 10_000, 1)).method
+    ('newton', 'newton-in-row-space')
     """
     for method, applies, why in TABLE:
         if applies(shape):
