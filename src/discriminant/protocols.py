@@ -181,6 +181,14 @@ class Objective(Protocol):
 
 
 @runtime_checkable
+class Evaluates(Protocol):
+    """An objective that finds its value and derivatives in one pass."""
+
+    def evaluate(self, A: Array, need: Need) -> Evaluation:
+        """J(A) and what else is asked for."""
+
+
+@runtime_checkable
 class Optimizer(Protocol):
     """argmin J, knowing an objective and nothing else."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from discriminant import (
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
     LogisticRegression,
+    LogisticRegressionCV,
     QuadraticDiscriminantAnalysis,
 )
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
@@ -204,18 +207,16 @@ def test_the_table_of_a_limit():
 
 
 @pytest.mark.parametrize("K", [2, 4])
-def test_many_rows_are_seen_as_the_solver_sees_them(monkeypatch, K):
-    from discriminant.inference import likelihood
-
+def test_units_and_offsets_of_the_columns_cost_no_digits(K):
     X, y = gaussians(n=2000, K=K)
-    X *= [1e-3, 1.0, 1e4]
-    model = LogisticRegression(C=np.inf).fit(X, y)
-    plain = model.summary(X, y)
-    monkeypatch.setattr(likelihood, "MANY_VALUES", 1)
-    fast = model.summary(X, y)
-    np.testing.assert_allclose(fast.standard_error, plain.standard_error, rtol=1e-8)
-    assert fast.statistics["deviance"] == pytest.approx(plain.statistics["deviance"], rel=1e-12)
-    assert not fast.notes
+    unit, shift = np.array([2.0**-10, 1.0, 2.0**13]), np.array([0.0, 2.0**20, -3.0])
+    plain = LogisticRegression(C=np.inf).fit(X, y).summary()
+    moved = LogisticRegression(C=np.inf).fit(X * unit + shift, y).summary()
+    slopes = np.tile([False, True, True, True], K - 1)
+    error = moved.standard_error[slopes] * np.tile(unit, K - 1)
+    np.testing.assert_allclose(error, plain.standard_error[slopes], rtol=1e-8)
+    assert moved.statistics["deviance"] == pytest.approx(plain.statistics["deviance"], rel=1e-10)
+    assert not moved.notes
 
 
 def test_the_profile_of_a_jeffreys_intercept_is_that_of_its_own_likelihood():
@@ -227,7 +228,118 @@ def test_the_profile_of_a_jeffreys_intercept_is_that_of_its_own_likelihood():
     X = X - X.mean()
     model = LogisticRegression(penalty="jeffreys").fit(X, y)
     table = model.summary(X, y, intervals="profile")
-    likelihood, _, look = firth(make_blocks(X, y.astype(np.uint8)), 2)
+    likelihood, _, top = firth(make_blocks(X, y.astype(np.uint8)), 2)
     slopes = np.linspace(model.coef_[0, 0] - 2, model.coef_[0, 0] + 2, 801)
-    best = max(likelihood.look(likelihood.from_raw(np.array([[table.low[0]], [b]]))).value for b in slopes)
-    assert 2 * (look.value - best) == pytest.approx(3.841459, rel=1e-4)
+    best = min(likelihood.evaluate(likelihood.from_weights(np.array([[table.low[0]], [b]]))).value for b in slopes)
+    assert 2 * (best - top.value) == pytest.approx(3.841459, rel=1e-4)
+
+
+def fits():
+    """(name, a function that fits on rows that nobody keeps, the same rows, labels and weights)."""
+    X, y = gaussians(n=200)
+    noise = X + np.random.default_rng(1).normal(size=X.shape) * 3
+    weight = np.random.default_rng(2).integers(1, 4, len(y))
+    cases = {
+        "no penalty": (LogisticRegression(C=np.inf), {}),
+        "ridge": (LogisticRegression(C=0.3), {}),
+        "jeffreys": (LogisticRegression(penalty="jeffreys"), {}),
+        "weights": (LogisticRegression(C=np.inf), {"sample_weight": weight}),
+        "textbook": (LogisticRegression(C=np.inf, optimizer="newton"), {}),
+        "search": (LogisticRegressionCV(Cs=[0.5], use_legacy_attributes=False), {}),
+    }
+    return [pytest.param(model, noise, y, more, id=name) for name, (model, more) in cases.items()]
+
+
+@pytest.mark.parametrize(("model", "X", "y", "more"), fits())
+def test_a_summary_needs_no_rows_that_the_caller_has_let_go(model, X, y, more):
+    kept = {name: value.copy() for name, value in more.items()}
+    model.fit(X.copy(), list(y), **kept)
+    del kept
+    table, again = model.summary(), model.summary(X, y, **more)
+    np.testing.assert_allclose(table.standard_error, again.standard_error, rtol=1e-10)
+    np.testing.assert_allclose(table.estimate, again.estimate, rtol=1e-12)
+    assert table.statistics == pytest.approx(again.statistics, rel=1e-10)
+    for options in ({"covariance": "HC1"}, {"intervals": "bootstrap"}, {"intervals": "profile"}):
+        with pytest.raises(DataError, match=r"call summary\(X, y\)"):
+            model.summary(**options)
+
+
+def test_a_frame_of_chosen_columns_has_a_summary():
+    pandas = pytest.importorskip("pandas")
+    X, y = gaussians(n=200)
+    frame = pandas.DataFrame(X, columns=["a", "b", "c"]).assign(y=np.where(y == 0, "no", "yes"))
+    table = LogisticRegression(C=np.inf).fit(frame[["a", "c"]], frame["y"]).summary()
+    assert table.terms == ["(intercept)", "a", "c"]
+    assert table.outcomes == ["yes"] * 3
+    again = LogisticRegression(C=np.inf).fit(X[:, [0, 2]], y).summary()
+    np.testing.assert_allclose(table.standard_error, again.standard_error, rtol=1e-10)
+
+
+def test_a_pickled_model_has_its_summary_and_not_its_rows():
+    X, y = gaussians(n=20_000)
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    text = pickle.dumps(model)
+    assert len(text) < X.nbytes / 20
+    assert str(pickle.loads(text).summary()) == str(model.summary())
+    with pytest.raises(DataError, match=r"call summary\(X, y\)"):
+        pickle.loads(text).summary(covariance="HC0")
+
+
+def test_fewer_rows_than_columns_have_a_summary_too():
+    X, y = np.random.default_rng(0).normal(size=(30, 60)), np.arange(30) % 2
+    model = LogisticRegression().fit(X.copy(), y.copy())
+    assert str(model.summary()) == str(model.summary(X, y))
+    text = pickle.dumps(model)
+    assert len(text) < X.nbytes
+    with pytest.raises(DataError, match=r"call summary\(X, y\)"):
+        pickle.loads(text).summary()
+
+
+def test_weights_that_the_user_sets_have_no_summary_of_the_fit():
+    X, y = gaussians()
+    model = LogisticRegression(C=np.inf).fit(X.copy(), y)
+    model.coef_ = model.coef_ * 2
+    with pytest.raises(DataError, match=r"call summary\(X, y\)"):
+        model.summary()
+
+
+@pytest.mark.parametrize("options", [{}, {"covariance": "HC1"}, {"intervals": "profile", "tests": "likelihood-ratio"}])
+def test_the_summary_of_a_fit_with_an_offset_is_that_of_statsmodels(options):
+    models = pytest.importorskip("statsmodels.api")
+    X, y = gaussians()
+    X = X + np.random.default_rng(1).normal(size=X.shape) * 3
+    offset = np.random.default_rng(3).normal(size=len(y))
+    model = LogisticRegression(C=np.inf).fit(X, y, offset=offset)
+    table = model.summary(**options)
+    kind = {"cov_type": options["covariance"]} if "covariance" in options else {}
+    theirs = models.GLM(y, models.add_constant(X), models.families.Binomial(), offset=offset).fit(tol=1e-14, **kind)
+    np.testing.assert_allclose(table.estimate, theirs.params, rtol=1e-7)
+    if "intervals" in options:
+        for low, estimate, high in zip(table.low, table.estimate, table.high, strict=True):
+            assert low < estimate < high
+    else:
+        np.testing.assert_allclose(table.standard_error, theirs.bse, rtol=1e-2 if kind else 1e-7)
+    assert table.statistics["deviance"] == pytest.approx(theirs.deviance, rel=1e-9)
+    assert table.statistics["null deviance"] == pytest.approx(theirs.null_deviance, rel=1e-9)
+    given = model.summary(X, y, offset=offset, **options)
+    np.testing.assert_allclose(given.high, table.high, rtol=1e-8)
+    with pytest.raises(DataError, match="offset of the fit"):
+        model.summary(X, y)
+    np.testing.assert_allclose(model.diagnostics(X, y, offset=offset).fitted, theirs.fittedvalues, rtol=1e-6)
+
+
+def test_class_probabilities_have_the_summary_of_rows_split_by_them():
+    X, y = gaussians(n=100)
+    share = np.random.default_rng(0).uniform(size=len(y))
+    soft = LogisticRegression(C=np.inf).fit(X, np.c_[1 - share, share]).summary()
+    both = np.r_[np.zeros(len(y), int), np.ones(len(y), int)]
+    split = LogisticRegression(C=np.inf).fit(np.r_[X, X], both, np.r_[1 - share, share]).summary()
+    np.testing.assert_allclose(soft.standard_error, split.standard_error, rtol=1e-8)
+    assert soft.statistics == pytest.approx(split.statistics, rel=1e-10)
+
+
+def test_the_table_of_a_limit_needs_no_rows():
+    X, y = np.arange(8.0)[:, None], np.arange(8) > 3
+    with pytest.warns(DiscriminantWarning, match="separat"):
+        model = LogisticRegression(C=np.inf).fit(X.copy(), y.copy())
+    assert str(model.summary()) == str(model.summary(X, y))

@@ -33,6 +33,7 @@ def bootstrap_summary(
     weights: Callable[[Any], Array],
     draws: int,
     random_state: int,
+    **given_to_fit: Any,
 ) -> Summary:
     """``table`` with the errors and intervals of ``draws`` refits; ``weights`` reads the estimates off a fit."""
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 20:
@@ -49,7 +50,7 @@ def bootstrap_summary(
             continue  # a sample without one of the classes has no fit
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is to be said of the data was said of the fit
-            found.append(weights(clone(estimator).fit(X, y, sample_weight=counts)))
+            found.append(weights(clone(estimator).fit(X, y, sample_weight=counts, **given_to_fit)))
     sample = np.array(found)
     tail = (1 - table.level) / 2
     low, high = np.quantile(sample, [tail, 1 - tail], axis=0, method="inverted_cdf")

@@ -1,49 +1,68 @@
 """``summary``, ``diagnostics`` and ``probability_interval`` of a fitted logistic regression: inference as a table.
 
-The rows of the fit are not kept alive: a weak reference finds them while the user still holds them, and afterwards they
-are asked for.  Rows that are not those of the fit are recognised by their score, which is not zero.
+A fit in memory keeps the sums over its rows that the table is made of (an ``Optimum``: one evaluation at the weights),
+and no row.  What needs the rows themselves finds them by a weak reference while the user still holds them, and asks for
+them afterwards.  Rows that are not those of the fit are recognised by their score, which is not zero.
 """
 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import as_rows
+from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.inputs import Inputs
 from discriminant.protocols import Array
 
 if TYPE_CHECKING:  # loaded with the first table, not with the first fit
-    from discriminant.inference.likelihood import Likelihood
+    from discriminant.inference.likelihood import Likelihood, Optimum
     from discriminant.inference.summary import Request, Summary
 
 
+KEPT_VALUES = 4_000_000  # numbers that a fit keeps at most for its table: 32 MB
+
+
 class Remembered:
-    """Weak references to the rows of a fit; copies, pickles and model files remember nothing."""
+    """What a fit keeps of its rows: sums over them, and references, which copies and pickles lose.
+
+    The references are weak, but where ``held``: rows that are fewer numbers than their sums would be.
+    """
 
     transient = True
 
-    def __init__(self, *objects: Any) -> None:
-        self._references: list[Any] = []
+    def __init__(self, *objects: Any, optimum: Optimum | None = None, held: bool = False) -> None:
+        self.optimum = optimum
+        self._references: list[Callable[[], Any] | None] = []
         for item in objects:
             try:
-                self._references.append(None if item is None else weakref.ref(item))
+                self._references.append(None if item is None else partial(_itself, item) if held else weakref.ref(item))
             except TypeError:  # lists and numbers cannot be referred to weakly
                 self._references = []
                 return
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Remembered, ()
+        return _remember_sums, (self.optimum,)
 
     def recall(self) -> tuple[Any, ...] | None:
         """The objects, or None where one of them is gone."""
         found = tuple(None if reference is None else reference() for reference in self._references)
         lost = not found or any(a is not None and b is None for a, b in zip(self._references, found, strict=True))
         return None if lost else found
+
+
+def _itself(item: Any) -> Any:
+    return item
+
+
+def _remember_sums(optimum: Optimum | None) -> Remembered:
+    return Remembered(optimum=optimum)
 
 
 class Uncertain(Inputs):
@@ -150,6 +169,7 @@ class Inferential(Uncertain):
         groups: Any = None,
         draws: int = 200,
         random_state: int = 0,
+        offset: Any = None,
     ) -> Summary:
         """Estimates, standard errors, tests and intervals, and measures of fit, as a table.
 
@@ -176,11 +196,14 @@ class Inferential(Uncertain):
             Refits of the bootstrap.
         random_state : int, default=0
             Seed of the bootstrap.
+        offset : array-like of shape (n,) or (n, K), or None, default=None
+            Known parts of the scores, where X is given and ``fit`` had them.
 
         Returns
         -------
         Summary
-            A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
+            A table.  After a fit in memory of up to 1000 parameters the table of the defaults needs no rows; for the
+            others X, y, sample_weight and offset may be left out while the arrays handed to ``fit`` are still there.
             Weights count as repetitions of rows.
 
         Examples
@@ -192,30 +215,33 @@ class Inferential(Uncertain):
         >>> table.terms[-1], round(float(table.estimate[-1]), 1), round(float(table.standard_error[-1]), 1)
         ('x3', 18.3, 10.0)
         """
-        from discriminant.inference.summary import Request, null_likelihood, summarise, summarise_limit
+        from discriminant.inference.summary import Request, summarise, summarise_limit
 
         check_is_fitted(self)
         estimator: Any = self
         found = estimator._names()
         labels = [f"x{j}" for j in range(estimator.n_features_in_)] if found is None else found
         request = Request(covariance, intervals, tests, level, groups)
-        rows = self._training_rows(X, y, sample_weight)
+        request.check()
         if intervals == "bootstrap":
+            rows = self._training_rows(X, y, sample_weight, offset)
+            request.check(len(rows[1]))
             return self._bootstrap(request, labels, rows, draws, random_state)
-        model = self._likelihood(*rows)
-        if hasattr(self, "limit_"):
-            total, null = null_likelihood(model.blocks, model.n_classes)
-            return summarise_limit(self.limit_, total, labels, request, null)
-        return summarise(model, self._raw_weights(), estimator.classes_, labels, request, self._ridge())
+        self._require_likelihood()
+        optimum, model = self._kept_sums() if X is None and not request.needs_rows else None, None
+        if optimum is None:
+            model = self._likelihood(X, y, sample_weight, offset)
+            request.check(model.blocks.n_rows)
+            optimum = model.optimum(self._theta(model))
+        if "limit_" in vars(self):
+            return summarise_limit(self.limit_, optimum.total, labels, request, optimum.null)  # type: ignore[attr-defined]
+        return summarise(optimum, estimator.classes_, labels, request, self._ridge(), model)
 
-    def _bootstrap(
-        self, request: Request, labels: list[str], rows: tuple[Any, Any, Any], draws: int, seed: int
-    ) -> Summary:
+    def _bootstrap(self, request: Request, labels: list[str], rows: tuple[Any, ...], draws: int, seed: int) -> Summary:
         from discriminant.estimators.bootstrap import bootstrap_summary
         from discriminant.inference.summary import Summary
 
         estimator: Any = self
-        request.check(len(rows[1]))
         theta = contrasts(self)
         none = np.full(len(theta), np.nan)
         D = estimator.n_features_in_ + 1
@@ -225,9 +251,10 @@ class Inferential(Uncertain):
         empty = np.full((len(theta), len(theta)), np.nan)
         n = {"n": float(len(rows[1]))}
         table = Summary(terms, outcomes, theta, none, none, none, none, none, empty, n, request.level, kinds)
-        return bootstrap_summary(self, table, rows, contrasts, draws, seed)
+        given = {} if rows[3] is None else {"offset": rows[3]}
+        return bootstrap_summary(self, table, (rows[0], rows[1], rows[2]), contrasts, draws, seed, **given)
 
-    def diagnostics(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
+    def diagnostics(self, X: Any = None, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> Any:
         """Residuals, leverages and Cook's distances of the rows of a two-class fit.
 
         The arguments may be left out while the arrays handed to ``fit`` are still there.
@@ -240,6 +267,8 @@ class Inferential(Uncertain):
             The labels; None where the source holds them.
         sample_weight : array-like of shape (n,) or None, default=None
             How often each row counts; None: once.
+        offset : array-like of shape (n,) or (n, K), or None, default=None
+            Known parts of the scores, where X is given and ``fit`` had them.
 
         Returns
         -------
@@ -258,9 +287,13 @@ class Inferential(Uncertain):
         from discriminant.inference.diagnostics import diagnose
 
         self._require_maximum("residual, leverage or influence of a row")
-        return diagnose(self._likelihood(X, y, sample_weight), self._raw_weights())
+        self._require_likelihood()
+        model = self._likelihood(X, y, sample_weight, offset)
+        return diagnose(model, self._theta(model))
 
-    def loo_predict_proba(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Array:
+    def loo_predict_proba(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, offset: Any = None
+    ) -> Array:
         """Posteriors of each training row under the fit without it, by one Newton step from the fit with it.
 
         No refit: an approximation, exact to second order in the row's leverage.  On iris and breast cancer (C = 1) it
@@ -274,6 +307,8 @@ class Inferential(Uncertain):
             The labels; None where the source holds them.
         sample_weight : array-like of shape (n,) or None, default=None
             How often each row counts; None: once.
+        offset : array-like of shape (n,) or (n, K), or None, default=None
+            Known parts of the scores, where X is given and ``fit`` had them.
 
         Returns
         -------
@@ -297,8 +332,10 @@ class Inferential(Uncertain):
                 "After a penalty on absolute values a Newton step is not the fit without a row, since columns come and "
                 "go: use sklearn.model_selection.cross_val_predict with LeaveOneOut(), or l1_ratio=0."
             )
-        model = self._likelihood(X, y, sample_weight)
-        return np.exp(one_step_deletions(model, self._raw_weights(), ridge_curvature(model, self._ridge())))
+        self._require_likelihood()
+        model = self._likelihood(X, y, sample_weight, offset)
+        penalty = ridge_curvature(model.scaling, model.n_classes, self._ridge())
+        return np.exp(one_step_deletions(model, self._theta(model), penalty))
 
     def _require_maximum(self, what: str) -> None:
         """Refuse a fit whose likelihood has no finite maximum."""
@@ -309,7 +346,7 @@ class Inferential(Uncertain):
                 "Use a penalty: C=1, or penalty='jeffreys'."
             )
 
-    def loo_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def loo_score(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> float:
         """The leave-one-out accuracy on the training rows, by one Newton step each.
 
         Parameters
@@ -320,6 +357,8 @@ class Inferential(Uncertain):
             The labels.
         sample_weight : array-like of shape (n,) or None, default=None
             How often each row counts; None: once.
+        offset : array-like of shape (n,) or (n, K), or None, default=None
+            Known parts of the scores, where ``fit`` had them.
 
         Returns
         -------
@@ -334,25 +373,44 @@ class Inferential(Uncertain):
         0.97
         """
         estimator: Any = self
-        chosen = estimator.classes_[self.loo_predict_proba(X, y, sample_weight).argmax(axis=1)]
+        chosen = estimator.classes_[self.loo_predict_proba(X, y, sample_weight, offset=offset).argmax(axis=1)]
         return float(np.average(chosen == np.asarray(y).ravel(), weights=sample_weight))
 
-    def _remember(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._rows = Remembered(X, y, sample_weight)
+    def _remember(
+        self, given: tuple[Any, ...], blocks: Any, offset: Array | None = None, scaling: Scaling | None = None
+    ) -> None:
+        """Keep what a table needs of the fit: sums over ``blocks``, or ``given`` (X, y, sample_weight, offset).
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        ``scaling``: of the columns, where the fit has found one.
+        """
+        estimator: Any = self
+        D, m = 1 + blocks.n_features, len(estimator.classes_) - 1
+        fewest = min((m * D) ** 2, blocks.n_values)
+        plain = estimator.fit_intercept and estimator.class_weight is None and not self._l1_share()
+        if not (plain and blocks.in_memory and fewest <= KEPT_VALUES):
+            self._rows = Remembered(*given)
+        elif fewest == blocks.n_values:
+            self._rows = Remembered(*given, held=True)
+        else:
+            model = self._likelihood_of(blocks, offset, scaling)
+            self._rows = Remembered(*given, optimum=model.optimum(self._theta(model)))
+
+    def _kept_sums(self) -> Optimum | None:
+        """The sums over the rows of the fit, while ``coef_`` and ``intercept_`` are what it left there."""
+        estimator: Any = self
+        return self._rows.optimum if "_rows" in vars(self) and estimator._as_fitted() else None
+
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Any, ...]:
         if X is not None:
-            return X, y, sample_weight
-        found = self._rows.recall() if hasattr(self, "_rows") else None
+            return X, y, sample_weight, offset
+        found = self._rows.recall() if "_rows" in vars(self) else None
         if found is None:
             raise DataError("The rows of the fit are not there any more: call summary(X, y) with them.")
-        return found[0], found[1], found[2]
+        return found
 
-    def _likelihood(self, X: Any, y: Any, sample_weight: Any) -> Likelihood:
-        from discriminant.inference.likelihood import likelihood
-
+    def _require_likelihood(self) -> None:
+        """Refuse fits that do not maximise one likelihood of x, or not over an intercept."""
         check_is_fitted(self)
-        estimator: Any = self
         if "coding_" in vars(self):
             raise ParameterError(
                 "With a basis or a coding there is no one likelihood of x; fit on the features, two classes or the "
@@ -360,18 +418,32 @@ class Inferential(Uncertain):
             )
         if not self.fit_intercept or self.class_weight is not None:  # type: ignore[attr-defined]
             raise ParameterError("summary is defined for fits with an intercept and without class_weight.")
-        X, y, sample_weight = self._training_rows(X, y, sample_weight)
-        sample = estimator._read_sample(X, y, sample_weight, estimator.classes_)
-        plain = likelihood(sample.blocks, len(estimator.classes_))
+
+    def _likelihood(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Likelihood:
+        from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft
+
+        estimator: Any = self
+        X, y, sample_weight, offset = self._training_rows(X, y, sample_weight, offset)
+        if is_table(y):
+            blocks = read_soft(self, X, y, sample_weight)[0]
+        else:
+            blocks = estimator._read_sample(X, y, sample_weight, estimator.classes_).blocks
+        return self._likelihood_of(blocks, read_offset(offset, blocks))
+
+    def _likelihood_of(self, blocks: Any, offset: Array | None, scaling: Scaling | None = None) -> Likelihood:
+        from discriminant.inference.likelihood import likelihood
+
+        estimator: Any = self
+        plain = likelihood(blocks, len(estimator.classes_), offset, scaling)
         if estimator.penalty != "jeffreys":
             return plain
         from discriminant.inference.firth import JeffreysLikelihood
 
-        return JeffreysLikelihood(plain.blocks, plain.n_classes, plain.center, plain.scale)
+        return JeffreysLikelihood(plain.objective)
 
-    def _raw_weights(self) -> Array:
-        model = self.discriminant_  # type: ignore[attr-defined]
-        return np.vstack([model.intercept, model.coef.T])
+    def _theta(self, model: Likelihood) -> Array:
+        found = self.discriminant_  # type: ignore[attr-defined]
+        return model.from_weights(found.weights, found.center)
 
     def _l1_share(self) -> float:
         ratio = getattr(self, "l1_ratio_", None)  # of a cross-validation, which chose it

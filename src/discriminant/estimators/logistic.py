@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.data import require_finite
 from discriminant.data.check import require_few_classes
 from discriminant.data.rows import is_sparse
+from discriminant.data.scaling import Scaling
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, ParameterError
@@ -283,14 +284,17 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         if is_textbook(self.optimizer):
             solution, choice = textbook_fit(self, problem, len(classes), start)
             keep_textbook(self, solution, choice, classes, dtype, self._prior_shift(classes, factors))
+            self._remember((X, y, sample_weight, offset), problem.blocks, problem.offset)
             return self
         if is_sparse_fit(self, strength):
             fit = sparse_fit(self, problem, strength, start)
         else:
             fit = solve_logistic(problem, self.tol, start)
         self._require_finite(fit, problem)
-        self._remember(X, y, sample_weight)
-        return self._keep(fit, problem, classes, dtype, factors)
+        self._keep(fit, problem, classes, dtype, factors)
+        scaling = Scaling(fit.center, np.ones(problem.n_features))
+        self._remember((X, y, sample_weight, offset), problem.blocks, problem.offset, scaling)
+        return self
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method ``fit`` would use on these data, and why.

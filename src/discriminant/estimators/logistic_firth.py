@@ -20,13 +20,14 @@ def fit_firth(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     sample = estimator._read_sample(X, y, sample_weight)
     require_memory(sample.blocks, "penalty='jeffreys'")
     K = len(sample.classes)
-    model, theta, look = firth(sample.blocks, K)
-    raw = (theta @ model.to_raw().T).T
+    model, theta, found = firth(sample.blocks, K)
+    A, center = model.scaling.to_user(theta)
     if K > 2:  # a vector for each class, of which the first is the reference; they are made to sum to zero
-        raw = np.c_[np.zeros(len(raw)), raw]
-        raw -= raw.mean(axis=1, keepdims=True)
-    size = np.sqrt(np.maximum(np.diagonal(look.information), 1e-300)) if look.information is not None else 1.0
-    score = float(np.abs(look.score.ravel() / size).max())
+        A = np.c_[np.zeros(len(A)), A]
+        A -= A.mean(axis=1, keepdims=True)
+    assert found.hessian is not None
+    size = np.sqrt(np.maximum(np.diagonal(found.hessian), 1e-300))
+    score = float(np.abs(found.gradient.T.ravel() / size).max())
     total = float(sample.blocks.n_rows if sample.weight is None else sample.weight.sum())
     converged = score < 1e-6
     status = (
@@ -34,10 +35,10 @@ def fit_firth(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         if converged
         else f"Jeffreys' prior: the score is still {score:.1e} standard errors from zero."
     )
-    estimator._remember(X, y, sample_weight)
-    estimator._set_weights(raw, None, sample.classes, sample.dtype)
+    estimator._set_weights(A, center, sample.classes, sample.dtype)
     estimator._belief = None
     estimator.n_iter_ = np.array([1], dtype=np.int32)
     estimator.history_ = History()
-    estimator.certificate_ = Certificate(status, converged, -look.value / total, gradient_norm=score)
+    estimator.certificate_ = Certificate(status, converged, found.value / total, gradient_norm=score)
+    estimator._remember((X, y, sample_weight, None), sample.blocks, None, model.scaling)
     return estimator

@@ -13,12 +13,13 @@ from functools import cached_property
 
 import numpy as np
 
+from discriminant.data import make_blocks
 from discriminant.inference.cone import KeslerCone
-from discriminant.inference.likelihood import invert_scaled, solve_scaled
+from discriminant.inference.likelihood import Likelihood, inverse, maximise
+from discriminant.objective import logistic_objective
 from discriminant.protocols import Array
 
-_STEPS = 200
-_CHUNK = 4_096
+OUT_OF_REACH = -1e30  # as good as −∞ for a score, but finite: e^z is zero, and zero times it too
 
 
 @dataclass(frozen=True)
@@ -32,40 +33,15 @@ class BoundaryRows:
     weight: Array
     offset: Array | None
 
-    def look(self, W: Array, curvature: bool = True) -> tuple[float, Array, Array | None]:
-        """(value, gradient (r, K), Hessian of −value ((K−1) r)², classes outermost) at W (r, K)."""
-        r, K = W.shape
-        value, gradient = 0.0, np.zeros((r, K))
-        hessian = np.zeros(((K - 1) * r, (K - 1) * r)) if curvature else None
-        for start in range(0, len(self.rows), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            F = self.cone.float_features(self.rows[part].tolist())
-            z = F @ W + (0.0 if self.offset is None else self.offset[part])
-            z = np.where(self.ties[part], z, -np.inf)
-            z -= z.max(axis=1, keepdims=True)
-            e = np.exp(z)
-            total = e.sum(axis=1)
-            own = np.arange(len(z)), self.codes[part]
-            w = self.weight[part]
-            value += float(w @ (z[own] - np.log(total)))
-            p = e / total[:, None]
-            if hessian is not None:
-                _add_curvature(hessian, F, p, w)
-            residual = -p
-            residual[own] += 1.0
-            gradient += F.T @ (residual * w[:, None])
-        return value, gradient, hessian
-
-
-def _add_curvature(hessian: Array, F: Array, p: Array, w: Array) -> None:
-    r, K = F.shape[1], p.shape[1]
-    for j in range(1, K):
-        for k in range(1, j + 1):
-            part = F.T @ ((w * p[:, j] * ((j == k) - p[:, k]))[:, None] * F)
-            a, b = slice((j - 1) * r, j * r), slice((k - 1) * r, k * r)
-            hessian[a, b] += part
-            if j != k:
-                hessian[b, a] += part.T
+    def likelihood(self) -> Likelihood:
+        """Of the rows' features, whose intercept is a column; a class that does not tie is out of reach."""
+        K = self.cone.n_classes
+        offset = np.zeros(self.ties.shape) if self.offset is None else np.array(self.offset, dtype=np.float64)
+        offset[~self.ties] = OUT_OF_REACH
+        features = self.cone.float_features(self.rows.tolist())
+        blocks = make_blocks(features, self.codes.astype(np.int32), self.weight)
+        known = offset[:, 1] - offset[:, 0] if K == 2 else offset
+        return Likelihood(logistic_objective(blocks, K, intercept=False, offset=known))
 
 
 @dataclass(frozen=True)
@@ -93,59 +69,14 @@ class Coordinates:
             held.append(place)
         return np.setdiff1d(np.arange((self.n_classes - 1) * self.width), held)
 
-    def spread(self, values: Array) -> Array:
-        """Free weights as W (r, K), the first class and held ones zero."""
-        flat = np.zeros((self.n_classes - 1) * self.width)
-        flat[self.free] = values
-        return np.column_stack([np.zeros(self.width), flat.reshape(self.n_classes - 1, self.width).T])
 
-
-def maximise(rows: BoundaryRows, coordinates: Coordinates) -> tuple[Array, float, Array]:
+def fit_boundary(rows: BoundaryRows, coordinates: Coordinates) -> tuple[Array, float, Array]:
     """(W (r, K), the maximum, the covariance ((K−1) r)² of W's columns but the first, zero where held)."""
-    free = coordinates.free
-    theta = _two_classes(rows, coordinates) if coordinates.n_classes == 2 else np.zeros(len(free))
-    value, gradient, hessian = rows.look(coordinates.spread(theta))
-    for _ in range(_STEPS):
-        assert hessian is not None
-        g = gradient[:, 1:].T.ravel()[free]
-        step = solve_scaled(hessian[np.ix_(free, free)], g)
-        decrement = float(g @ step)
-        if not decrement > 1e-26 * (1 + abs(value)):
-            break
-        size, near = 1.0, decrement <= 1e-10 * (1 + abs(value))
-        while True:
-            trial = theta + size * step
-            ahead = rows.look(coordinates.spread(trial))
-            if near or ahead[0] >= value + 0.25 * size * decrement or size < 1e-10:
-                break
-            size /= 2.0
-        if near and ahead[0] < value - 1e-12 * (1 + abs(value)):
-            break
-        theta, (value, gradient, hessian) = trial, ahead
-        if decrement <= 1e-20 * (1 + abs(value)):
-            break
-    assert hessian is not None
-    covariance = np.zeros(hessian.shape)
-    covariance[np.ix_(free, free)] = invert_scaled(hessian[np.ix_(free, free)])
-    return coordinates.spread(theta), value, covariance
-
-
-def _two_classes(rows: BoundaryRows, coordinates: Coordinates) -> Array:
-    """The free weights by the solver of ordinary fits, which sees rows in blocks: a start that is all but the end."""
-    from discriminant.data.blocks import make_blocks
-    from discriminant.optimize.logistic import LogisticProblem, solve_logistic
-
-    cone = rows.cone
-    if coordinates.intercept != (0 in coordinates.free) or len(coordinates.free) <= cone.intercept or cone.extreme:
-        return np.zeros(len(coordinates.free))
-    columns = np.array(cone.keep)[coordinates.free[cone.intercept :] - cone.intercept]
-    values = cone.source.pick(rows.rows).values[:, columns]
-    offset = None if rows.offset is None else rows.offset[:, 1] - rows.offset[:, 0]
-    blocks = make_blocks(values, rows.codes.astype(np.int32), rows.weight)
-    fit = solve_logistic(LogisticProblem(blocks, 2, 0.0, bool(cone.intercept), offset), 1e-12)
-    slopes = fit.weights[1:, 0]
-    theta = np.ldexp(slopes, cone.exponent[columns])
-    if not cone.intercept:
-        return np.asarray(theta)
-    moved = cone.center[columns] - (0.0 if fit.center is None else fit.center)
-    return np.concatenate([[fit.weights[0, 0] + moved @ slopes], theta])
+    model, free, r = rows.likelihood(), coordinates.free, coordinates.width
+    places = free + free // r + 1  # in θ, whose columns begin with an intercept that is nothing
+    theta, found = maximise(model, np.zeros((r + 1, coordinates.n_classes - 1)), places)
+    covariance = np.zeros(((coordinates.n_classes - 1) * r,) * 2)
+    if len(free):
+        assert found.hessian is not None
+        covariance[np.ix_(free, free)] = inverse(found.hessian[np.ix_(places, places)])
+    return np.hstack([np.zeros((r, 1)), theta[1:]]), -found.value, covariance

@@ -20,6 +20,7 @@ from discriminant.data import as_rows, encode_labels
 from discriminant.data.check import check_weights
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.inference.separability import separability
+from discriminant.optimize.certificate import self_concordant_gap
 from discriminant.protocols import Array, Certificate
 
 BLOCK = 4_096
@@ -212,8 +213,6 @@ class _Problem:
 
     def newton_bound(self, A: Array, slope: Array) -> float:
         """((1 − νR) ln(1 − νR) + νR) / R², or infinity; over the contrasts with the first class."""
-        from discriminant.optimize.logistic.bounds import self_concordant_gap
-
         m, D = self.K - 1, A.shape[0]
         H = np.zeros((m * D, m * D), dtype=Wide)
         for Y, z, _, share in self.blocks(A):

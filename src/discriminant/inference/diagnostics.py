@@ -15,7 +15,8 @@ import numpy as np
 from discriminant.data import encode_labels
 from discriminant.decision.posteriors import log_softmax
 from discriminant.errors import DataError
-from discriminant.inference.likelihood import Kernel, Likelihood, invert_scaled
+from discriminant.inference.likelihood import Likelihood, inverse
+from discriminant.optimize.factor import make_factor
 from discriminant.protocols import Array
 
 
@@ -59,23 +60,18 @@ class Diagnostics:
     cook: Array
 
 
-def diagnose(model: Likelihood, A: Array) -> Diagnostics:
+def diagnose(model: Likelihood, theta: Array) -> Diagnostics:
     """Residuals, leverages and Cook's distances of a two-class fit."""
     if model.n_classes != 2:
         raise DataError("Residuals and leverages of single rows are given for two classes.")
-    theta = model.from_raw(A)
-    kernel = Kernel(theta, model.center, model.scale)
-    look = model.look(theta)
-    assert look.information is not None
-    half = np.linalg.cholesky(invert_scaled(look.information))
+    information, kernel = model.evaluate(theta).hessian, model.rows(theta)
+    assert information is not None
+    factor = make_factor(information)
     columns: list[list[Array]] = [[] for _ in range(4)]
     for block in model.blocks:
-        Y = kernel.features(block)
-        codes = np.asarray(block.target, dtype=np.intp)
-        log_p, p, residual = kernel.parts(Y, codes)
-        w = np.ones(len(Y)) if block.weight is None else block.weight
+        Y, _, p, residual, log_p, w = kernel(block)
         curve = p[:, 0] * (1 - p[:, 0])
-        leverage = w * curve * ((Y @ half) ** 2).sum(axis=1)
+        leverage = w * curve * np.einsum("ij,ji->i", Y, factor.solve(Y.T))
         with np.errstate(divide="ignore", invalid="ignore"):
             pearson = residual[:, 0] / np.sqrt(curve)
         for column, values in zip(columns, (p[:, 0], leverage, pearson, log_p), strict=True):
@@ -86,24 +82,20 @@ def diagnose(model: Likelihood, A: Array) -> Diagnostics:
     return Diagnostics(fitted, leverage, pearson, deviance, cook)
 
 
-def one_step_deletions(model: Likelihood, A: Array, penalty: Array) -> Array:
+def one_step_deletions(model: Likelihood, theta: Array, penalty: Array) -> Array:
     """log P(C_k|x) (n, K) of each row under the fit without it, by one Newton step from the fit with it."""
-    theta = model.from_raw(A)
-    look = model.look(theta)
-    assert look.information is not None
-    inverse = invert_scaled(look.information + penalty)
-    kernel = Kernel(theta, model.center, model.scale)
-    m, D = theta.shape
+    information, kernel = model.evaluate(theta).hessian, model.rows(theta)
+    assert information is not None
+    D, m = theta.shape
+    spread = inverse(information + penalty).reshape(m, D, m, D)
     out = []
     for block in model.blocks:
-        Y = kernel.features(block)
-        _, p, residual = kernel.parts(Y, np.asarray(block.target, dtype=np.intp))
-        w = np.ones(len(Y)) if block.weight is None else block.weight
-        Q = np.einsum("ij,ajbk,ik->iab", Y, inverse.reshape(m, D, m, D), Y, optimize=True)
+        Y, z, p, residual, _, w = kernel(block)
+        Q = np.einsum("ij,ajbk,ik->iab", Y, spread, Y, optimize=True)
         V = p[:, :, None] * (np.eye(m) - p[:, None, :])
         system = np.eye(m) - w[:, None, None] * V @ Q
         step = np.linalg.solve(system, (w[:, None] * residual)[:, :, None])
-        z = Y @ theta.T - (Q @ step)[:, :, 0]
+        z = z - (Q @ step)[:, :, 0]
         out.append(log_softmax(np.c_[np.zeros(len(z)), z]))
     return np.vstack(out)
 
@@ -111,12 +103,9 @@ def one_step_deletions(model: Likelihood, A: Array, penalty: Array) -> Array:
 def clustered_scores(model: Likelihood, theta: Array, groups: Any) -> Array:
     """(clusters, parameters): the scores of each cluster's rows, summed."""
     labels, codes = encode_labels(np.asarray(groups))
-    kernel = Kernel(theta, model.center, model.scale)
+    kernel = model.rows(theta)
     total = np.zeros((len(labels), model.n_parameters))
     for block in model.blocks:
-        Y = kernel.features(block)
-        residual = kernel.parts(Y, np.asarray(block.target, dtype=np.intp))[2]
-        w = np.ones(len(Y)) if block.weight is None else block.weight
-        rows = (residual[:, :, None] * Y[:, None, :]).reshape(len(Y), -1) * w[:, None]
-        np.add.at(total, codes[block.start : block.start + block.rows], rows)
+        rows = kernel(block)
+        np.add.at(total, codes[block.start : block.start + block.rows], rows.scores * rows.weight[:, None])
     return total

@@ -10,65 +10,65 @@ Firth (1993); Heinze and Schemper (2002); Kosmidis and Firth (2021).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from discriminant.inference.likelihood import Kernel, Likelihood, Look, invert_scaled, likelihood
-from discriminant.protocols import Array, Block
+from discriminant.inference.likelihood import FULL, Likelihood, Optimum, RowKernel, inverse, likelihood, maximise
+from discriminant.optimize.factor import unit_diagonal
+from discriminant.protocols import Array, Block, Evaluation, Need
 
 
 @dataclass(frozen=True)
-class PriorKernel:
-    """One block's part of the gradient of ½ ln|I|, given I⁻¹."""
+class PriorSlope:
+    """One block's part of the gradient of ½ ln|I|, (1+d, K−1), given I⁻¹."""
 
-    kernel: Kernel
+    rows: RowKernel
     inverse: Array
 
     def __call__(self, block: Block) -> Array:
-        Y = self.kernel.features(block)
-        p = self.kernel.parts(Y, np.asarray(block.target, dtype=np.intp))[1]
-        w = np.ones(len(Y)) if block.weight is None else block.weight
+        Y, _, p, _, _, w = self.rows(block)
         m, D = p.shape[1], Y.shape[1]
-        Q = np.empty((len(Y), m, m))
-        for a in range(m):
-            for b in range(a, m):
-                part = self.inverse[a * D : (a + 1) * D, b * D : (b + 1) * D]
-                Q[:, a, b] = Q[:, b, a] = np.einsum("ij,jk,ik->i", Y, part, Y)
+        Q = np.einsum("ij,ajbk,ik->iab", Y, self.inverse.reshape(m, D, m, D), Y, optimize=True)
         own = np.einsum("iaa->ia", Q)
         across = np.einsum("iab,ib->ia", Q, p)  # Σ_b Q_ab p_b
         whole = np.einsum("ia,ia->i", across, p)
         spread = np.einsum("ia,ia->i", own, p)
         # Σ_ab κ_abc Q_ab, gathered by c.
         pull = p * (own - spread[:, None] - 2 * across + 2 * whole[:, None])
-        return np.asarray(0.5 * (pull * w[:, None]).T @ Y)
+        return np.asarray(0.5 * Y.T @ (pull * w[:, None]))
 
 
 @dataclass(frozen=True)
 class JeffreysLikelihood(Likelihood):
-    """ℓ + ½ ln|I|: everything that is done with a likelihood can be done with it."""
+    """−ℓ − ½ ln|I|: everything that is done with a likelihood can be done with it.
 
-    settled: ClassVar[float] = 1e-24  # the steps use I alone, so that they converge linearly
+    Its Hessian is I, that of −ℓ alone: Fisher scoring.
+    """
 
-    def look(self, theta: Array, *, information: bool = True, meat: bool = False) -> Look:
-        look = super().look(theta, information=True, meat=meat)
-        assert look.information is not None
-        scale = np.sqrt(np.maximum(np.diagonal(look.information), 1e-300))
-        sign, log_volume = np.linalg.slogdet(look.information / scale / scale[:, None])
-        value = look.value + 0.5 * (float(log_volume) + 2 * float(np.log(scale).sum())) if sign > 0 else -np.inf
-        kernel = PriorKernel(Kernel(theta, self.center, self.scale), invert_scaled(look.information))
-        return Look(value, look.score + self.blocks.reduce(kernel), look.information, look.meat)
+    def evaluate(self, theta: Array, need: Need = FULL) -> Evaluation:
+        found = super().evaluate(theta, FULL)
+        assert found.hessian is not None
+        scaled, scale = unit_diagonal(found.hessian)
+        sign, log_volume = np.linalg.slogdet(scaled)
+        found.value -= 0.5 * float(log_volume) - float(np.log(scale).sum()) if sign > 0 else -np.inf
+        if need & Need.GRADIENT:
+            prior = PriorSlope(self.rows(theta), inverse(found.hessian))
+            found.gradient = found.gradient - self.blocks.reduce(prior)
+        return found
 
-    def plain_value(self, theta: Array) -> float:
-        """ℓ alone."""
-        return super().look(theta, information=False).value
+    def along(self, theta: Array, direction: Array, steps: Array) -> Array:
+        return np.array([self.evaluate(theta + step * direction, Need.VALUE).value for step in steps])
+
+    def optimum(self, theta: Array) -> Optimum:
+        """Its value is that of ℓ alone."""
+        plain = Likelihood(self.objective).evaluate(theta, Need.VALUE)
+        return replace(super().optimum(theta), value=-plain.value)
 
 
-def firth(blocks: Any, n_classes: int) -> tuple[JeffreysLikelihood, Array, Look]:
-    """(the penalised likelihood, its maximum θ, the look there) of rows with class codes."""
-    plain = likelihood(blocks, n_classes)
-    model = JeffreysLikelihood(plain.blocks, n_classes, plain.center, plain.scale)
-    start = np.zeros((n_classes - 1, len(plain.center) + 1))
-    theta, look = model.maximise(start)
-    return model, theta, look
+def firth(blocks: Any, n_classes: int) -> tuple[JeffreysLikelihood, Array, Evaluation]:
+    """(the penalised likelihood, its maximum θ, the evaluation there) of rows with class codes."""
+    model = JeffreysLikelihood(likelihood(blocks, n_classes).objective)
+    theta, found = maximise(model, np.zeros((model.objective.n_parameters, n_classes - 1)))
+    return model, theta, found

@@ -1,238 +1,236 @@
-"""The likelihood of a logistic or softmax model over blocks of rows: its value, score, information and rows' parts.
+"""The likelihood of a logistic or softmax model: its score and information, its maximum, and each row's part of it.
 
-Parameters are relative to the first class: θ holds 1 + d weights for each of the other K − 1 classes, intercept first.
+Parameters are relative to the first class: θ (1 + d, K − 1) holds a column of weights for each of the other classes,
+intercepts in row 0.
 
     ℓ(θ) = Σ w [z_t − ln(1 + Σ_k e^{z_k})],    score = Yᵗ w (t − p),    information = Yᵗ w (diag p − p pᵗ) Y
 
-Columns are centred and scaled inside, so that offsets and units cost no digits: θ is that of (x − c)/s, and ``to_raw``
-gives the matrix M with raw = M θ.
+Sums over rows are those of ``objective``, in columns with a centre and units, so that offsets and units cost no digits:
+θ is that of (x − c)/u, and ``to_raw`` gives the matrix M with raw = M θ.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from discriminant.data import single_threaded_blas
+from discriminant.data import make_blocks
+from discriminant.data.evaluate import Evaluate
+from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.errors import DataError
-from discriminant.protocols import Array, Block
+from discriminant.objective import PointwiseObjective, logistic_objective
+from discriminant.optimize.factor import make_factor
+from discriminant.optimize.newton import Newton
+from discriminant.protocols import Array, Block, Evaluation, Need, Oracle
 
 MOST_PARAMETERS = 6_000
-MANY_VALUES = 5_000_000
+FULL = Need.VALUE | Need.GRADIENT | Need.HESSIAN
+# −ℓ is a sum: a promised fall of 1e-24 of it leaves θ some 1e-12 √n standard errors from the maximum.
+NEWTON = Newton(tolerance=1e-24)
 
 
-@dataclass
-class Look:
-    """What is added over rows."""
+class RowParts(NamedTuple):
+    """What single rows bring: Y (n, 1+d), z, p and t − p of the other classes (n, K−1), ln p of the own class, w."""
 
-    value: float
-    score: Array  # (K−1, 1+d)
-    information: Array | None  # ((K−1)(1+d), …), classes outermost
-    meat: Array | None  # Σ w (score of the row)(score of the row)ᵗ
+    Y: Array
+    z: Array
+    p: Array
+    residual: Array
+    log_p: Array
+    weight: Array
 
-    def __iadd__(self, other: Look) -> Look:
-        self.value += other.value
-        self.score += other.score
-        for name in ("information", "meat"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine is not None and theirs is not None:
-                mine += theirs
-        return self
+    @property
+    def scores(self) -> Array:
+        """(n, (K−1)(1+d)): the gradient of each row's log-likelihood, classes outermost."""
+        return np.asarray((self.residual[:, :, None] * self.Y[:, None, :]).reshape(len(self.Y), -1))
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """One block's part of ℓ and its derivatives at θ."""
+class RowKernel:
+    """A block's rows at θ."""
 
-    theta: Array  # (K−1, 1+d)
-    center: Array
-    scale: Array
-    information: bool = True
-    meat: bool = False
+    request: Evaluate
+    unit: Array  # (1+d,)
 
-    def features(self, block: Block) -> Array:
-        values = block.design.values
-        values = values.toarray() if hasattr(values, "toarray") else values
-        Y = np.empty((len(values), values.shape[1] + 1))
-        Y[:, 0] = 1.0
-        np.subtract(values, self.center, out=Y[:, 1:])
-        Y[:, 1:] /= self.scale
-        return Y
+    def __call__(self, block: Block) -> RowParts:
+        design, t, _, z, _ = self.request.parts(block)
+        criterion: Any = self.request.criterion
+        Y = design.scores(np.eye(len(self.unit))) / self.unit
+        value, slope = criterion.value_and_gradient(t, z)
+        first = int(criterion.coupled)
+        weight = np.ones(len(Y)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        p, contrasts = criterion.probability(z)[:, first:], z[:, 1:] - z[:, :1] if first else z
+        return RowParts(Y, contrasts, p, -slope[:, first:], -value[:, 0], weight)
 
-    def parts(self, Y: Array, codes: Array) -> tuple[Array, Array, Array]:
-        """(log p of the own class (n,), p of the other classes (n, K−1), t − p (n, K−1))."""
-        z = Y @ self.theta.T
-        top = np.maximum(z.max(axis=1), 0.0)
-        e = np.exp(z - top[:, None])
-        first = np.exp(-top)
-        total = first + e.sum(axis=1)
-        p = e / total[:, None]
-        residual = -p
-        others = np.flatnonzero(codes > 0)
-        own = codes[others] - 1
-        log_p = -top - np.log(total)
-        log_p[others] += z[others, own]
-        # 1 − p from the other classes' share, not as a difference that cancels.
-        rest = (first[others] + e[others].sum(axis=1) - e[others, own]) / total[others]
-        residual[others, own] = rest
-        return log_p, p, residual
 
-    def __call__(self, block: Block) -> Look:
-        Y = self.features(block)
-        codes = np.asarray(block.target, dtype=np.intp)
-        log_p, p, residual = self.parts(Y, codes)
-        w = np.ones(len(Y)) if block.weight is None else block.weight
-        score = (residual * w[:, None]).T @ Y
-        information = self._information(Y, p, w) if self.information else None
-        meat = self._meat(Y, residual, w) if self.meat else None
-        return Look(float(w @ log_p), score, information, meat)
+@dataclass(frozen=True)
+class OuterProducts:
+    """Σ w s sᵗ over the scores s of a block's rows."""
 
-    def _information(self, Y: Array, p: Array, w: Array) -> Array:
-        m, D = p.shape[1], Y.shape[1]
-        total = np.empty((m * D, m * D))
-        first = 1.0 - p.sum(axis=1)
-        for a in range(m):
-            for b in range(a, m):
-                if a == b:
-                    rest = first + p.sum(axis=1) - p[:, a] if m > 1 else np.maximum(first, 0.0)
-                    curve = w * p[:, a] * rest
-                else:
-                    curve = -w * p[:, a] * p[:, b]
-                if a == b:
-                    root = np.sqrt(np.maximum(curve, 0.0))[:, None] * Y
-                    part = root.T @ root
-                else:
-                    part = (Y * curve[:, None]).T @ Y
-                total[a * D : (a + 1) * D, b * D : (b + 1) * D] = part
-                total[b * D : (b + 1) * D, a * D : (a + 1) * D] = part.T
-        return total
+    rows: RowKernel
 
-    @staticmethod
-    def _meat(Y: Array, residual: Array, w: Array) -> Array:
-        rows = (residual[:, :, None] * Y[:, None, :]).reshape(len(Y), -1) * np.sqrt(w)[:, None]
-        return np.asarray(rows.T @ rows)
+    def __call__(self, block: Block) -> Array:
+        found = self.rows(block)
+        scores = found.scores * np.sqrt(found.weight)[:, None]
+        return np.asarray(scores.T @ scores)
 
 
 @dataclass(frozen=True)
 class Likelihood:
-    """ℓ(θ) of rows with class codes."""
+    """−ℓ(θ), as an objective that ``optimize`` minimises."""
 
-    settled: ClassVar[float] = 1e-13  # after a step with this decrement the next of Newton's gains nothing
+    objective: PointwiseObjective  # the mean loss, without a penalty
 
-    blocks: Any
-    n_classes: int
-    center: Array
-    scale: Array
-    problem: Any = None  # the same rows as the solver sees them, where they are many: its looks are faster
+    oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
+
+    @property
+    def blocks(self) -> Any:
+        return self.objective.blocks
+
+    @property
+    def n_classes(self) -> int:
+        return max(self.objective.n_outputs, 2)
 
     @property
     def n_parameters(self) -> int:
-        return (self.n_classes - 1) * (len(self.center) + 1)
+        return (self.n_classes - 1) * self.objective.n_parameters
 
-    def look(self, theta: Array, *, information: bool = True, meat: bool = False) -> Look:
-        if self.n_parameters > MOST_PARAMETERS:
-            raise DataError(
-                f"The information matrix of {self.n_parameters} parameters is too large to invert; "
-                f"standard errors are given for up to {MOST_PARAMETERS}."
-            )
-        if self.problem is not None and not meat:
-            return self._fast(theta, information)
-        result: Look = self.blocks.reduce(Kernel(theta, self.center, self.scale, information, meat))
-        return result
+    @property
+    def scaling(self) -> Scaling:
+        return self.objective.scaling or Scaling(None, np.ones(self.objective.n_features))
 
-    def _fast(self, theta: Array, information: bool) -> Look:
-        """The look of the solver: mean losses in the same coordinates, for K classes with a vector for each."""
-        many = self.n_classes > 2
-        A = np.c_[np.zeros(theta.shape[1]), theta.T] if many else theta.T
-        with single_threaded_blas():
-            look = self.problem.look(np.ascontiguousarray(A), hessian=information)
-        total, first = self.problem.total, theta.shape[1] if many else 0
-        found = None if look.hessian is None else look.hessian[first:, first:] * total
-        return Look(-look.value * total, -look.gradient[:, int(many) :].T * total, found, None)
+    def weights(self, theta: Array) -> Array:
+        """(1+d, q) of the objective: for more than two classes the first has weights of zero."""
+        return theta if self.n_classes == 2 else np.hstack([np.zeros((len(theta), 1)), theta])
 
-    def from_raw(self, A: Array) -> Array:
-        """θ (K−1, 1+d) from weights (1 + d, K) or, two classes, (1 + d, 1) in the units of X."""
-        raw = (A if A.shape[1] == 1 else A[:, 1:] - A[:, :1]).T
-        theta = np.empty_like(raw)
-        theta[:, 1:] = raw[:, 1:] * self.scale
-        shift = raw[:, 1:].astype(np.longdouble) @ self.center.astype(np.longdouble)
-        theta[:, 0] = np.asarray(raw[:, 0] + shift, dtype=np.float64)
-        return theta
+    def evaluate(self, theta: Array, need: Need = FULL) -> Evaluation:
+        """−ℓ, minus the score (1+d, K−1) and the information ((K−1)(1+d))², classes outermost."""
+        found, total = self.objective.evaluate(self.weights(theta), need), self.objective.total
+        H, first = found.hessian, len(theta) if self.n_classes > 2 else 0
+        if H is not None:
+            H = np.asarray((H if H.ndim == 2 else H[0])[first:, first:] * total)
+        return Evaluation(found.value * total, found.gradient[:, int(first > 0) :] * total, H, margin=-np.inf)
 
-    def to_raw(self) -> Array:
-        """M (1+d, 1+d) with raw = M θ, class by class."""
-        D = len(self.center) + 1
-        M = np.zeros((D, D))
-        M[0, 0] = 1.0
-        M[np.arange(1, D), np.arange(1, D)] = 1.0 / self.scale
-        M[0, 1:] = -self.center / self.scale
-        return M
+    def along(self, theta: Array, direction: Array, steps: Array) -> Array:
+        """−ℓ(θ + s·direction) for each s, in one pass."""
+        first = np.zeros((len(theta), self.objective.n_outputs - theta.shape[1]))
+        values = self.objective.along(self.weights(theta), np.hstack([first, direction]), steps)
+        return np.asarray(values * self.objective.total)
 
-    def maximise(self, theta: Array, fixed: Array | None = None, ridge: Array | None = None) -> tuple[Array, Look]:
-        """Newton with step-halving from θ over the parameters that are not ``fixed`` (a mask over θ)."""
-        free = np.ones(theta.size, dtype=bool) if fixed is None else ~fixed.ravel()
-        penalty = np.zeros(theta.size) if ridge is None else ridge.ravel()
-        look = self.look(theta)
-        value = look.value - 0.5 * float(penalty @ theta.ravel() ** 2)
-        for _ in range(100):
-            g = (look.score.ravel() - penalty * theta.ravel())[free]
-            assert look.information is not None
-            H = look.information[np.ix_(free, free)] + np.diag(penalty[free])
-            step = np.zeros(theta.size)
-            step[free] = solve_scaled(H, g)
-            decrement = float(step[free] @ g)
-            if decrement <= 1e-26 * max(abs(value), 1.0):
-                break
-            length = 1.0
-            while True:
-                trial = theta + length * step.reshape(theta.shape)
-                after = self.look(trial)
-                gained = after.value - 0.5 * float(penalty @ trial.ravel() ** 2)
-                if gained >= value - 1e-14 * abs(value) or length < 1e-8:
-                    break
-                length /= 2
-            theta, look, value = trial, after, gained
-            if decrement <= self.settled * max(abs(value), 1.0):
-                break
-        return theta, look
+    def rows(self, theta: Array) -> RowKernel:
+        """What hands out the parts of a block's rows at θ."""
+        return RowKernel(self.objective.request(self.weights(theta), Need.VALUE), self.objective.units[:, 0])
+
+    def from_weights(self, A: Array, center: Array | None = None) -> Array:
+        """θ from weights (1 + d, K) or, two classes, (1 + d, 1) of x − ``center``."""
+        theta = np.array(A if A.shape[1] == 1 else A[:, 1:] - A[:, :1], dtype=np.longdouble)
+        mine, theirs = (np.zeros(len(A) - 1) if c is None else c for c in (self.scaling.center, center))
+        theta[0] += (mine.astype(np.longdouble) - theirs) @ theta[1:]
+        theta[1:] *= self.scaling.unit[:, None]
+        return theta.astype(np.float64)
+
+    def uncentred(self) -> Likelihood:
+        """The same with the origin of the columns at zero, so that a raw intercept is a parameter of its own."""
+        return replace(self, objective=self.objective.scaled(Scaling(None, self.scaling.unit)))
+
+    def optimum(self, theta: Array) -> Optimum:
+        """What a table needs of the rows at θ."""
+        found = self.evaluate(theta)
+        assert found.hessian is not None
+        null = null_likelihood(self.objective)
+        return Optimum(theta, self.scaling, -found.value, -found.gradient, found.hessian, self.objective.total, null)
 
 
-def solve_scaled(H: Array, b: Array) -> Array:
-    """H⁻¹ b for a symmetric positive semi-definite H, scaled to a unit diagonal first."""
-    scale = np.sqrt(np.maximum(np.diagonal(H), 1e-300))
-    R = H / scale / scale[:, None]
-    try:
-        L = np.linalg.cholesky(R)
-        return np.asarray(np.linalg.solve(L.T, np.linalg.solve(L, b / scale)) / scale)
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(R, b / scale, rcond=1e-12)[0] / scale)
+@dataclass(frozen=True)
+class Optimum:
+    """What a table of a fit needs of its rows: sums over them at the weights of the fit, and no row."""
+
+    theta: Array  # (1+d, K−1)
+    scaling: Scaling
+    value: float  # ℓ, without a prior
+    score: Array  # (1+d, K−1), with the prior
+    information: Array
+    total: float  # Σ w
+    null: float  # ℓ of the intercepts alone
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.theta.shape[1]) + 1
+
+    @property
+    def raw(self) -> Array:
+        """((K−1)(1+d),): the weights of the columns of X, classes outermost."""
+        return np.asarray((to_raw(self.scaling) @ self.theta).T.ravel())
 
 
-def invert_scaled(H: Array) -> Array:
+def to_raw(scaling: Scaling) -> Array:
+    """M (1+d, 1+d) with raw = M θ, class by class."""
+    M = np.diag(np.concatenate([[1.0], 1.0 / scaling.unit]))
+    if scaling.center is not None:
+        M[0, 1:] = -scaling.center / scaling.unit
+    return M
+
+
+def likelihood(blocks: Any, n_classes: int, offset: Array | None = None, scaling: Scaling | None = None) -> Likelihood:
+    """The likelihood of rows with class codes or probabilities; ``offset``: known parts of their scores."""
+    objective = logistic_objective(blocks, n_classes, offset=offset)
+    parameters = (n_classes - 1) * objective.n_parameters
+    if parameters > MOST_PARAMETERS:
+        raise DataError(
+            f"The information matrix of {parameters} parameters is too large to invert; "
+            f"standard errors are given for up to {MOST_PARAMETERS}."
+        )
+    return Likelihood(objective.scaled(scaling or choose_scaling(blocks, True)))
+
+
+def null_likelihood(objective: PointwiseObjective) -> float:
+    """The log-likelihood of intercepts alone: of class frequencies, where there are neither offsets nor soft labels."""
+    if objective.offset is None and objective.coding is not None:
+        counts = objective.blocks.counts(objective.coding.n_classes)
+        shares = counts[counts > 0]
+        return float((shares * np.log(shares / counts.sum())).sum())
+    blocks = objective.blocks
+    empty = make_blocks(np.zeros((blocks.n_rows, 1)), blocks.target, blocks.weight)
+    model = Likelihood(replace(objective, blocks=empty, scaling=None))
+    return -maximise(model, np.zeros((2, model.n_classes - 1)))[1].value
+
+
+@dataclass(frozen=True)
+class Free:
+    """A likelihood as a function of some of its parameters; the others stay where they are."""
+
+    model: Likelihood
+    at: Array  # (1+d, K−1)
+    free: Array  # (m,): places in θ, classes outermost
+
+    oracles: ClassVar[Oracle] = Likelihood.oracles
+
+    def theta(self, x: Array, at: Array | None = None) -> Array:
+        """θ (1+d, K−1) with the free parameters x (m, 1)."""
+        flat = (self.at if at is None else at).T.ravel().copy()
+        flat[self.free] = x[:, 0]
+        return np.asarray(flat.reshape(self.at.T.shape).T)
+
+    def evaluate(self, x: Array, need: Need = FULL) -> Evaluation:
+        found = self.model.evaluate(self.theta(x), need)
+        H = None if found.hessian is None else found.hessian[np.ix_(self.free, self.free)]
+        return Evaluation(found.value, found.gradient.T.ravel()[self.free][:, None], H, margin=-np.inf)
+
+    def along(self, x: Array, direction: Array, steps: Array) -> Array:
+        return self.model.along(self.theta(x), self.theta(direction, np.zeros_like(self.at)), steps)
+
+
+def maximise(model: Likelihood, theta: Array, free: Array | None = None) -> tuple[Array, Evaluation]:
+    """(θ, the evaluation there): Newton's method over the parameters ``free`` (places in θ, classes outermost)."""
+    free = np.arange(theta.size) if free is None else free
+    inside = Free(model, theta, free)
+    if len(free):
+        theta = inside.theta(NEWTON.minimize(inside, theta.T.ravel()[free][:, None]).weights)
+    return theta, model.evaluate(theta)
+
+
+def inverse(H: Array) -> Array:
     """H⁻¹, or its pseudo-inverse, through a unit diagonal."""
-    scale = np.sqrt(np.maximum(np.diagonal(H), 1e-300))
-    R = H / scale / scale[:, None]
-    try:
-        inverse = np.linalg.inv(np.linalg.cholesky(R))
-        return np.asarray(inverse.T @ inverse / scale / scale[:, None])
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.pinv(R, hermitian=True, rcond=1e-12) / scale / scale[:, None])
-
-
-def likelihood(blocks: Any, n_classes: int) -> Likelihood:
-    """The likelihood with columns centred and scaled by the rows' own mean and deviation; many rows: those of some."""
-    from discriminant.gaussian.moments import class_moments
-    from discriminant.optimize.logistic import LogisticProblem
-
-    problem = LogisticProblem(blocks, n_classes)
-    if problem.values >= MANY_VALUES and not problem.sparse:
-        problem = problem.with_units()
-        center = np.zeros(blocks.n_features) if problem.center is None else problem.center
-        return Likelihood(blocks, n_classes, center, problem.units[1:, 0], problem)
-    one = type(blocks)(blocks.rows, np.zeros(blocks.n_rows, dtype=np.uint8), blocks.weight)
-    moments = class_moments(one, 1, diagonal=True)
-    deviation = np.sqrt(moments.squares() / moments.total) * moments.unit
-    center = moments.class_means[0]
-    return Likelihood(blocks, n_classes, center, np.where(deviation > 0, deviation, 1.0))
+    return make_factor(H).solve(np.eye(len(H)))

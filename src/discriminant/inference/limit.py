@@ -22,7 +22,7 @@ import numpy as np
 
 from discriminant.data import as_rows, single_threaded_blas
 from discriminant.decision.posteriors import log_softmax
-from discriminant.inference.boundary_fit import BoundaryRows, Coordinates, maximise
+from discriminant.inference.boundary_fit import BoundaryRows, Coordinates, fit_boundary
 from discriminant.inference.cone import OWN, KeslerCone
 from discriminant.inference.exact import Integers, nullspace
 from discriminant.protocols import Array, Block
@@ -199,7 +199,7 @@ def limiting_fit(
         ties[rows, cone.codes[rows]] = True
         found = BoundaryRows(inner, rows, np.asarray(cone.codes[rows], dtype=np.intp), ties[rows], mass, known)
         with single_threaded_blas():  # many small products
-            inside, value, spread = maximise(found, coordinates)
+            inside, value, spread = fit_boundary(found, coordinates)
         scores[places] = inside
     if shift is not None and cone.intercept:
         scores[0] -= shift

@@ -8,24 +8,21 @@ Parameters are those of the raw columns: the intercept's profile is that of the 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from discriminant.inference.likelihood import Likelihood, Look
+from discriminant.inference.likelihood import Likelihood, maximise, to_raw
 from discriminant.protocols import Array
 
 
-def likelihood_ratio_tests(model: Likelihood, theta: Array, look: Look) -> tuple[Array, Array]:
-    """(signed root of the statistic, p) of each parameter against zero."""
+def likelihood_ratio_tests(model: Likelihood, theta: Array, best: float) -> tuple[Array, Array]:
+    """(signed root of the statistic, p) of each parameter against zero; ``best``: ℓ(θ)."""
     from scipy.special import chdtrc
 
-    raw = _raw(model, theta)
-    statistic = np.array([max(2 * (look.value - _held(model, theta, j, 0.0)[0]), 0.0) for j in range(theta.size)])
-    return np.sign(raw) * np.sqrt(statistic), np.asarray(chdtrc(1, statistic))
+    statistic = np.array([max(2 * (best - _held(model, theta, j, 0.0)[0]), 0.0) for j in range(theta.size)])
+    return np.sign(_raw(model, theta)) * np.sqrt(statistic), np.asarray(chdtrc(1, statistic))
 
 
-def profile_intervals(model: Likelihood, theta: Array, look: Look, level: float, error: Array) -> tuple[Array, Array]:
+def profile_intervals(model: Likelihood, theta: Array, best: float, level: float, error: Array) -> tuple[Array, Array]:
     """The ends of each parameter's profile interval; ±inf where the likelihood never falls that far."""
     from scipy.special import chdtri
 
@@ -34,12 +31,12 @@ def profile_intervals(model: Likelihood, theta: Array, look: Look, level: float,
     ends = np.empty((2, theta.size))
     for j in range(theta.size):
         for side, sign in enumerate((-1.0, 1.0)):
-            ends[side, j] = _end(model, theta, look.value, j, raw[j], sign * error[j], target)
+            ends[side, j] = _end(model, theta, best, j, raw[j], sign * error[j], target)
     return ends[0], ends[1]
 
 
 def _raw(model: Likelihood, theta: Array) -> Array:
-    return np.asarray(theta @ model.to_raw().T).ravel()
+    return np.asarray((to_raw(model.scaling) @ theta).T.ravel())
 
 
 def _end(model: Likelihood, theta: Array, best: float, j: int, centre: float, error: float, target: float) -> float:
@@ -62,27 +59,20 @@ def _end(model: Likelihood, theta: Array, best: float, j: int, centre: float, er
 def _held(model: Likelihood, theta: Array, j: int, t: float) -> tuple[float, Array, float]:
     """(max ℓ with raw parameter j at t, where, ∂ℓ/∂(raw j) there).
 
-    A raw slope is a scaled one over its deviation: hold that.  The raw intercept is a combination; an origin at zero
+    A raw slope is a scaled one over its unit: hold that.  The raw intercept is a combination; an origin at zero
     makes it a parameter of its own.
     """
-    D = len(model.center) + 1
+    D = len(theta)
     k, i = divmod(j, D)
-    if i == 0:
-        plain = replace(model, center=np.zeros(D - 1), problem=None)
-        moved = theta.copy()
-        moved[:, 0] = theta[:, 0] - theta[:, 1:] @ (model.center / model.scale)
-        moved[k, 0] = t
-        found, look = plain.maximise(moved, _mask(moved, k, 0))
-        back = found.copy()
-        back[:, 0] = found[:, 0] + found[:, 1:] @ (model.center / model.scale)
-        return look.value, back, float(look.score[k, 0])
+    scaling = model.scaling
+    unit = 1.0 if i == 0 else float(scaling.unit[i - 1])
+    shift = np.zeros(theta.shape[1])
+    if i == 0 and scaling.center is not None:
+        model, shift = model.uncentred(), (scaling.center / scaling.unit) @ theta[1:]
     held = theta.copy()
-    held[k, i] = t * model.scale[i - 1]
-    found, look = model.maximise(held, _mask(held, k, i))
-    return look.value, found, float(look.score[k, i] * model.scale[i - 1])
-
-
-def _mask(theta: Array, k: int, i: int) -> Array:
-    mask = np.zeros(theta.shape, dtype=bool)
-    mask[k, i] = True
-    return mask
+    held[0] -= shift
+    held[i, k] = t * unit
+    found, there = maximise(model, held, np.delete(np.arange(theta.size), j))
+    if shift.any() and scaling.center is not None:
+        found[0] += (scaling.center / scaling.unit) @ found[1:]
+    return -there.value, found, -float(there.gradient[i, k]) * unit

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, ParameterError, names, printable
-from discriminant.inference.likelihood import Likelihood, Look, invert_scaled
-from discriminant.protocols import Array
+from discriminant.inference.likelihood import Likelihood, Optimum, OuterProducts, inverse, to_raw
+from discriminant.protocols import Array, Need
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")
 INTERVALS = ("wald", "profile", "bootstrap")
@@ -190,7 +191,12 @@ class Request:
     level: float = 0.95
     groups: Any = None
 
-    def check(self, n_rows: int) -> None:
+    @property
+    def needs_rows(self) -> bool:
+        """Whether sums over the rows at the optimum are not enough."""
+        return (self.covariance, self.intervals, self.tests) != ("model", "wald", "wald")
+
+    def check(self, n_rows: int | None = None) -> None:
         for name, options in (
             ("covariance", COVARIANCES),
             ("intervals", INTERVALS),
@@ -202,33 +208,29 @@ class Request:
             raise ParameterError(f"level is {self.level!r}; it must lie between 0 and 1, such as 0.95.")
         if (self.covariance == "cluster") != (self.groups is not None):
             raise ParameterError("covariance='cluster' and groups (a label for each row) go together.")
-        if self.groups is not None and len(self.groups) != n_rows:
+        if self.groups is not None and n_rows is not None and len(self.groups) != n_rows:
             raise DataError(f"groups has {len(self.groups)} entries and X has {n_rows} rows.")
 
 
 def summarise(
-    model: Likelihood,
-    A: Array,
+    optimum: Optimum,
     classes: Sequence[Any],
     feature_names: Sequence[str],
     request: Request,
     ridge: float = 0.0,
+    model: Likelihood | None = None,
 ) -> Summary:
-    """The table of the fit A (1 + d, q) to the rows of ``model``; ``ridge``: ½ ridge ‖w‖² on the summed losses."""
-    request.check(model.blocks.n_rows)
-    theta = model.from_raw(A)
-    look = model.look(theta, meat=request.covariance in ("HC0", "HC1"))
-    penalty = ridge_curvature(model, ridge)
-    notes = list(_check_optimum(look, theta, penalty))
-    assert look.information is not None
-    bread = invert_scaled(look.information + penalty)
-    covariance = _covariance(model, theta, look, bread, request)
-    M = np.kron(np.eye(model.n_classes - 1), model.to_raw())
-    raw = M @ theta.ravel()
-    raw_covariance = M @ covariance @ M.T
-    error = np.sqrt(np.maximum(np.diagonal(raw_covariance), 0.0))
+    """The table of a fit; ``ridge``: ½ ridge ‖w‖² on the summed losses; ``model``: its rows, where they are needed."""
     from scipy.special import ndtr, ndtri
 
+    penalty = ridge_curvature(optimum.scaling, optimum.n_classes, ridge)
+    notes = list(_check_optimum(optimum, penalty))
+    bread = inverse(optimum.information + penalty)
+    covariance = bread if model is None else _covariance(model, optimum, bread, request)
+    M = np.kron(np.eye(optimum.n_classes - 1), to_raw(optimum.scaling))
+    raw = optimum.raw
+    raw_covariance = M @ covariance @ M.T
+    error = np.sqrt(np.maximum(np.diagonal(raw_covariance), 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = raw / error
     p = 2 * ndtr(-np.abs(z))
@@ -237,22 +239,22 @@ def summarise(
     if ridge:
         p = np.full_like(p, np.nan)
         notes.append(PENALISED)
-    elif request.tests == "likelihood-ratio" or request.intervals == "profile":
+    elif model is not None and (request.tests == "likelihood-ratio" or request.intervals == "profile"):
         from discriminant.inference.profile import likelihood_ratio_tests, profile_intervals
 
+        best = -model.evaluate(optimum.theta, Need.VALUE).value
         if request.tests == "likelihood-ratio":
-            z, p = likelihood_ratio_tests(model, theta, look)
+            z, p = likelihood_ratio_tests(model, optimum.theta, best)
         if request.intervals == "profile":
-            low, high = profile_intervals(model, theta, look, request.level, error)
-    D = len(model.center) + 1
-    terms = ["(intercept)", *(str(name) for name in feature_names)] * (model.n_classes - 1)
-    outcomes = [str(classes[k]) for k in range(1, model.n_classes) for _ in range(D)]
+            low, high = profile_intervals(model, optimum.theta, best, request.level, error)
+    terms = ["(intercept)", *(str(name) for name in feature_names)] * (optimum.n_classes - 1)
+    outcomes = [str(label) for label in classes[1:] for _ in range(len(optimum.theta))]
     kinds = {
         "errors": "posterior" if ridge else "sampling",
         "covariance": request.covariance if not ridge else "Laplace posterior",
         "intervals": request.intervals if not ridge else "posterior",
     }
-    statistics = _statistics(model, theta, look)
+    statistics = _statistics(optimum)
     return Summary(
         terms, outcomes, raw, error, z, p, low, high, raw_covariance, statistics, request.level, kinds, tuple(notes)
     )
@@ -288,72 +290,59 @@ def summarise_limit(limit: Any, total: float, feature_names: Sequence[str], requ
     )
 
 
-def ridge_curvature(model: Likelihood, ridge: float) -> Array:
+def ridge_curvature(scaling: Scaling, n_classes: int, ridge: float) -> Array:
     """½ ridge ‖w‖² in the scaled coordinates; over softmax weights of K classes it is that of the contrasts."""
-    D, m = len(model.center) + 1, model.n_classes - 1
+    D, m = len(scaling.unit) + 1, n_classes - 1
     if not ridge:
         return np.zeros((m * D, m * D))
-    own = np.concatenate([[0.0], ridge / model.scale**2])
+    own = np.concatenate([[0.0], ridge / scaling.unit**2])
     # The K penalised vectors sum to zero at the optimum; over the contrasts v_k = w_k − w_0 their squares make
     # vᵗ (I − 11ᵗ/K) v.  Two classes with one vector: I.
-    mix = np.eye(m) - 1.0 / model.n_classes if m > 1 else np.eye(1)
+    mix = np.eye(m) - 1.0 / n_classes if m > 1 else np.eye(1)
     return np.asarray(np.kron(mix, np.diag(own)))
 
 
-def _check_optimum(look: Look, theta: Array, penalty: Array) -> list[str]:
+def _check_optimum(optimum: Optimum, penalty: Array) -> list[str]:
     """Refuse rows to which the model was not fitted: their score is not zero."""
-    assert look.information is not None
-    g = look.score.ravel() - penalty @ theta.ravel()
-    size = np.sqrt(np.maximum(np.diagonal(look.information), 1e-300))
+    g = optimum.score.T.ravel() - penalty @ optimum.theta.T.ravel()
+    size = np.sqrt(np.maximum(np.diagonal(optimum.information), 1e-300))
     worst = float(np.abs(g / size).max())
     if worst > 1e-2:
         raise DataError(
             f"The model is not the optimum for these rows (the score is {worst:.1g} standard errors from zero): give "
-            "summary the X, y and weights of the fit."
+            "summary the X, y, weights and offset of the fit."
         )
     if worst > 1e-5:
         return [f"The fit is {worst:.1e} standard errors from the optimum; fit with a smaller tol for more digits."]
     return []
 
 
-def _covariance(model: Likelihood, theta: Array, look: Look, bread: Array, request: Request) -> Array:
+def _covariance(model: Likelihood, optimum: Optimum, bread: Array, request: Request) -> Array:
     if request.covariance == "model":
         return bread
-    n, k = float(model.blocks.n_rows if model.blocks.weight is None else model.blocks.weight.sum()), len(bread)
+    n, k = optimum.total, len(bread)
     if request.covariance == "cluster":
         from discriminant.inference.diagnostics import clustered_scores
 
-        scores = clustered_scores(model, theta, request.groups)
+        scores = clustered_scores(model, optimum.theta, request.groups)
         count = len(scores)
         if count < 2:
             raise DataError("groups names one cluster only; a clustered covariance needs at least two.")
         return np.asarray(bread @ (scores.T @ scores) @ bread * (count / (count - 1)) * ((n - 1) / (n - k)))
-    assert look.meat is not None
+    meat = model.blocks.reduce(OuterProducts(model.rows(optimum.theta)))
     factor = n / (n - k) if request.covariance == "HC1" else 1.0
-    return np.asarray(factor * bread @ look.meat @ bread)
+    return np.asarray(factor * bread @ meat @ bread)
 
 
-def null_likelihood(blocks: Any, n_classes: int) -> tuple[float, float]:
-    """(rows, the log-likelihood of class frequencies alone)."""
-    from discriminant.data import count_classes
-
-    counts = count_classes(blocks.target, n_classes, blocks.weight)
-    n = float(counts.sum())
-    shares = counts[counts > 0]
-    return n, float((shares * np.log(shares / n)).sum())
-
-
-def _statistics(model: Likelihood, theta: Array, look: Look) -> dict[str, float]:
-    n, null = null_likelihood(model.blocks, model.n_classes)
-    k = model.n_parameters
-    value = model.plain_value(theta) if hasattr(model, "plain_value") else look.value
+def _statistics(optimum: Optimum) -> dict[str, float]:
+    n, k, value = optimum.total, optimum.theta.size, optimum.value
     return {
         "n": n,
         "log-likelihood": value,
         "deviance": -2 * value,
-        "null deviance": -2 * null,
+        "null deviance": -2 * optimum.null,
         "df": n - k,
         "AIC": -2 * value + 2 * k,
         "BIC": -2 * value + k * float(np.log(n)),
-        "McFadden R²": 1 - value / null,
+        "McFadden R²": 1 - value / optimum.null,
     }

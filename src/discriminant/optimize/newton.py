@@ -24,7 +24,7 @@ from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Re
 from discriminant.optimize.line_search import ROUNDING
 from discriminant.optimize.needs import require
 from discriminant.optimize.state import State
-from discriminant.protocols import Array, Evaluation, Need, Oracle, Solution
+from discriminant.protocols import Array, Evaluates, Evaluation, Need, Oracle, Solution
 
 FULL = Need.VALUE | Need.GRADIENT | Need.HESSIAN | Need.INTERCEPT
 CHORD = 1e-6  # ν/√J below which the Hessian at hand is right to six digits: a chord step is as good and cheaper
@@ -171,8 +171,8 @@ class Advanced:
 
 
 def evaluate(objective: Any, A: Array, need: Need = FULL) -> Evaluation:
-    """J, ∇J and the Hessian at A; of an objective that has no rows, from its three questions."""
-    if isinstance(objective, PointwiseObjective):
+    """J, ∇J and the Hessian at A; of an objective that does not evaluate all in one, from its three questions."""
+    if isinstance(objective, Evaluates):
         return objective.evaluate(A, need)
     value, gradient = objective.value_and_gradient(A)
     return Evaluation(float(value), gradient, objective.hessian(A) if need & Need.HESSIAN else None, margin=-np.inf)
