@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data.scaling import choose_scaling
 from discriminant.errors import MismatchError
+from discriminant.optimize.certificate import self_concordant_gap
 from discriminant.optimize.choose import Choice
-from discriminant.optimize.logistic.bounds import self_concordant_gap
+from discriminant.optimize.factor import cholesky
 from discriminant.optimize.logistic.device_looks import DeviceLook, DeviceProblem
-from discriminant.optimize.logistic.factor import cholesky
-from discriminant.optimize.logistic.newton import SEPARATED_LOSS
-from discriminant.optimize.logistic.problem import LogisticProblem, choose_units
+from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.optimize.newton import SEPARATED_LOSS
 from discriminant.protocols import Array
 
 PAIRS = 40
@@ -96,7 +97,7 @@ def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -
         raise MismatchError(
             "Known parts of the scores (offset) are taken for rows in memory, not for those on a device."
         )
-    center, _ = choose_units(problem)
+    center = choose_scaling(problem.blocks, problem.intercept).center
     device = DeviceProblem(problem, center)
     A = np.zeros((device.d + 1, device.q))
     if start is not None:
@@ -123,7 +124,7 @@ def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -
         "gradient_norm": _norm(device, course.look.gradient),
         "passes": device.passes,
         "separated": course.separated,
-        "history": {name: table[:, j] for j, name in enumerate(columns)},
+        "history": {name: table[:, j].tolist() for j, name in enumerate(columns)},
     }
 
 

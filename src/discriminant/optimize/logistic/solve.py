@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from discriminant.data.device import DeviceBlocks
-from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize.automatic import Minimum, minimize
 from discriminant.optimize.automatic import shape_of as shape_of_objective
 from discriminant.optimize.choose import Shape
@@ -15,14 +14,9 @@ LogisticFit = Minimum
 COLUMNS = ("k", "objective", "gradient_norm", "step", "decrement", "passes")
 
 
-def objective_of(problem: LogisticProblem) -> PointwiseObjective:
-    """J(A) = Σ w ℓ / Σ w + ½ λ ‖a‖² of two or more classes."""
-    return logistic_objective(problem.blocks, problem.n_classes, problem.ridge, problem.intercept, problem.offset)
-
-
 def shape_of(problem: LogisticProblem) -> Shape:
     """What the choice of a method depends on."""
-    return shape_of_objective(objective_of(problem))
+    return shape_of_objective(problem.objective)
 
 
 def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | None = None) -> Minimum:
@@ -32,4 +26,4 @@ def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | N
     """
     if isinstance(problem.blocks, DeviceBlocks):
         return Minimum(**solve_on_device(problem, tol, start))
-    return minimize(objective_of(problem), tol, start)
+    return minimize(problem.objective, tol, start)
