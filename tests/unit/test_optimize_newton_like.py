@@ -273,3 +273,17 @@ def test_optimizers_by_name():
         make_optimizer("adam")
     with pytest.raises(ParameterError, match="`needs` and `minimize`"):
         make_optimizer(3)
+
+
+@pytest.mark.parametrize("strength", [1e-9, 1e-5, 0.1])
+def test_newton_on_the_softmax_is_quadratic_wherever_it_starts(strength):
+    """A start whose outputs' weights do not sum to zero: their sum has the penalty's curvature alone."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3_000, 3))
+    codes = (X[:, 0] + rng.logistic(size=3_000) > 0).astype(int)
+    codes[:20] = 2
+    J = objective(criteria.Softmax(), X, codes, "softmax", penalties.Ridge(strength))
+    found = Newton().minimize(J, rng.uniform(-1, 1, (4, 3)))
+    assert found.converged
+    assert found.iterations <= 15
+    np.testing.assert_allclose(found.weights[1:].sum(axis=1), 0, atol=1e-9)

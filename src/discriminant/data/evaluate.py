@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discriminant.codings import ClassCoding
-from discriminant.criteria import Pointwise
 from discriminant.data.rows import DenseDesign, OriginDesign, SparseDesign
 from discriminant.kernels import compiled
 from discriminant.protocols import Array, Block, Evaluation, Need, Oracle
 from discriminant.thresholds import BLAS_COLUMNS
+
+if TYPE_CHECKING:  # methods by moments go through blocks of rows and need no criterion
+    from discriminant.codings import ClassCoding
+    from discriminant.criteria import Pointwise
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from discriminant.optimize.iterative import (
 )
 from discriminant.optimize.line_search import line_search
 from discriminant.optimize.needs import require
-from discriminant.optimize.newton import NEGLIGIBLE, Advanced, Trace, ends_separated
+from discriminant.optimize.newton import NEGLIGIBLE, Advanced, Trace, ends_separated, without_sum
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need, Oracle, Solution
 
@@ -219,9 +219,7 @@ def lbfgs_to_gap(
     coupled, stuck, last = objective.criterion.coupled, False, np.inf
     for _ in range(most):
         found = state.found
-        P = pairs.direction(found.gradient)
-        if coupled:  # no softmax depends on Σ_k A_k: no step is taken along it
-            P = P - P.mean(axis=1, keepdims=True)
+        P = without_sum(objective, state.A, pairs.direction(found.gradient))
         decrement = float(np.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0)))
         trace.add(found, 1.0, decrement)
         target = tol * abs(found.value)

@@ -114,7 +114,8 @@ class Newton(Iterative):
                 status, converged = f"Converged after {counted(k, 'step')}: the gradient is zero.", True
                 break
             assert found.hessian is not None
-            P = -factor_hessian(found.hessian, G.shape[1], _free_sum(objective)).solve(G)
+            factors = factor_hessian(found.hessian, G.shape[1], _free_sum(objective))
+            P = without_sum(objective, A, -factors.solve(G))
             promised = -float((G * P).sum()) / 2
             if promised <= self.tolerance * abs(J) or np.linalg.norm(P) < self.threshold:
                 status, converged = self._arrived(k, promised, J), True
@@ -254,7 +255,7 @@ def newton_to_gap(
         else:
             drift += previous
         assert factors is not None
-        P = -factors.solve(found.gradient)
+        P = without_sum(objective, state.A, -factors.solve(found.gradient))
         decrement = float(np.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0)))
         step = min(1 / max(1 - decrement**2, 1e-4), LONGEST_STEP) if first else 1.0
         trace.add(found, step, decrement)
@@ -280,6 +281,17 @@ def newton_to_gap(
             return proved(objective, best)
         state = State(moved.A, moved.found)
     return replace(proved(objective, best or state), stalled=True)
+
+
+def without_sum(objective: Any, A: Array, P: Array) -> Array:
+    """The step P where the criterion leaves the sum of the outputs' weights free: to a sum of zero, if it is penalised.
+
+    Along that sum J is its penalty alone, whose minimum is known.
+    """
+    if not _free_sum(objective):
+        return P
+    P = P - P.mean(axis=1, keepdims=True)
+    return np.asarray(P - np.where(objective.damping > 0, A.mean(axis=1, keepdims=True), 0.0))
 
 
 def _free_sum(objective: Any) -> bool:

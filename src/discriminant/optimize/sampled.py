@@ -17,12 +17,12 @@ import numpy as np
 from discriminant.data.blocks import make_blocks
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import precondition
-from discriminant.optimize.certificate import SampleProof, longest_row, share_of
+from discriminant.optimize.certificate import RowLengths, SampleProof, longest_row, share_of
 from discriminant.optimize.factor import factor_hessian
 from discriminant.optimize.lbfgs import lbfgs_to_gap
 from discriminant.optimize.newton import FULL, Trace, newton_to_gap
 from discriminant.optimize.state import State
-from discriminant.protocols import Array, Need
+from discriminant.protocols import Array, Block, Need
 from discriminant.thresholds import (
     COUPLED_PARAMETERS,
     FACTOR_COLUMNS,
@@ -90,10 +90,16 @@ def by_sampled_hessian(objective: PointwiseObjective, A: Array, trace: Trace, to
     assert hessian is not None
     solve = precondition.from_hessian(hessian, objective.n_outputs, correction)
     trace.passes += quiet.passes * sample.n_rows / objective.n_rows
-    prove = sample_proof(objective, sample)
+    lengths = _Lengths(objective)
+    prove = sample_proof(objective, sample, lengths)
+    need = Need.VALUE | Need.GRADIENT | Need.INTERCEPT
+    if objective.blocks.pass_cost > 1:
+        begin = _begin_with_lengths(objective, A, need, hessian, lengths)
+        trace.passes += 1
+    else:
+        begin = _begin(objective, A, trace, need)
     del sample, hessian, state, found  # what follows may need their memory
-    state = _begin(objective, A, trace, Need.VALUE | Need.GRADIENT | Need.INTERCEPT)
-    state = lbfgs_to_gap(objective, state, solve, trace, tol, prove=prove)
+    state = lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove)
     met = state.separated or state.gap <= tol * abs(state.found.value)
     if met or objective.n_parameters * (objective.n_outputs if objective.criterion.coupled else 1) > FACTOR_COLUMNS:
         return state
@@ -171,6 +177,29 @@ def _begin(objective: PointwiseObjective, A: Array, trace: Trace, need: Need = N
     return State(A, objective.evaluate(A, need))
 
 
+@dataclass(frozen=True)
+class _Both:
+    """Two requests in one pass."""
+
+    first: Any
+    second: Any
+
+    def __call__(self, block: Block) -> tuple[Any, Any]:
+        return self.first(block), self.second(block)
+
+
+def _begin_with_lengths(
+    objective: PointwiseObjective, A: Array, need: Need, hessian: Array, lengths: _Lengths
+) -> State:
+    """The first pass over rows that are dear to read also measures the longest of them, for the proof."""
+    diagonal = np.einsum("...ii->...i", hessian).reshape(-1, objective.n_parameters)
+    lengths.scale = (1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))).max(axis=0)
+    rows = RowLengths(objective.center, lengths.scale / objective.units[:, 0], objective.intercept)
+    found, longest = objective.blocks.reduce(_Both(objective.request(A, need), rows))
+    lengths.most = float(longest.most)
+    return State(A, objective.finish(found, A))
+
+
 @dataclass
 class _Lengths:
     """The longest row, measured once in the first scales that are asked for, and bounded in others."""
@@ -185,8 +214,9 @@ class _Lengths:
         return self.most * float(np.square(scale / self.scale).max())
 
 
-def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective) -> Any:
+def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective, lengths: _Lengths | None = None) -> Any:
     """The proof from some rows' curvature: without a ridge, or with one too small for the dual to help."""
+    lengths = _Lengths(objective) if lengths is None else lengths
     D, q = objective.n_parameters, objective.n_outputs
     late = 1.0 if objective.penalty is None or objective.blocks.pass_cost > 1 else 1e-4
     made: list[SampleProof] = []
@@ -201,7 +231,7 @@ def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective) -> A
             base = sample if sample is not objective else objective
             if rows < objective.n_rows and objective.blocks.pass_cost == 1:
                 base = drawn(objective, int(rows))
-            made.append(SampleProof(base, share_of(objective, base), _Lengths(objective)))
+            made.append(SampleProof(base, share_of(objective, base), lengths))
         return made[0](state, wanted)
 
     return prove
