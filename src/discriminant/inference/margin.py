@@ -7,17 +7,15 @@ points bounds every margin from above:
 
     min_i s_i (w·x_i + b) / ‖w‖   ≤   maximum margin   ≤   ‖Σ₊ λ_i x_i − Σ₋ λ_i x_i‖ / 2.
 
-Mehrotra's predictor and corrector: with slacks v = s(w·x + b) − 1 and D = λ/v, each step solves
-(diag(1 … 1, 0) + Aᵗ D A) Δ = r, A the rows s_i (x_i, 1), so that a few hundred rows take milliseconds.
+A few hundred rows take milliseconds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from discriminant.inference.cone import KeslerCone, dense
+from discriminant.optimize.interior_point import Point, Program, Rows, interior_point
 from discriminant.protocols import Array, Block
 
 _NEAR_ROWS = 300
@@ -53,61 +51,15 @@ def hard_margin(values: Array, signs: Array, direction: Array) -> tuple[Array, f
 
 
 def _interior(A: Array, u: Array) -> tuple[Array, Array]:
-    """(u, λ) of min ½‖u without its last entry‖² subject to A u ≥ 1, from a feasible u, by Mehrotra's method."""
-    penalty = np.append(np.ones(A.shape[1] - 1), 0.0)
-    slack = np.maximum(A @ u - 1.0, 0.1)
-    multipliers = np.full(len(A), 1.0 / len(A))
-    for _ in range(_STEPS):
-        gradient = penalty * u - A.T @ multipliers
-        short = A @ u - 1.0 - slack
-        gap = float(slack @ multipliers) / len(A)
-        if gap * len(A) <= 1e-11 * (u * penalty @ u):
+    """(u, λ) of min ½‖u without its last entry‖² subject to A u ≥ 1, from a feasible u."""
+    m, v = A.shape
+    program = Program(np.append(np.ones(v - 1), 0.0), np.zeros(v), Rows(A), np.ones(m), np.full(m, np.inf))
+    start = Point(u, np.full(m, 1.0 / m), np.maximum(A @ u - 1.0, 0.1), np.zeros(m))
+    for point in interior_point(program, start, _STEPS):
+        u, multipliers = point.x, point.y
+        if point.complementarity(program.U) <= 1e-11 * (u[:-1] @ u[:-1]):
             break
-        weight = multipliers / slack
-        matrix = A.T @ (weight[:, None] * A)
-        matrix[np.diag_indices_from(matrix)] += penalty
-        scale = 1.0 / np.sqrt(matrix.diagonal())  # columns may differ by many powers of ten
-        matrix *= np.outer(scale, scale)
-        matrix[np.diag_indices_from(matrix)] += 1e-15
-        try:
-            factor = np.linalg.inv(matrix) * np.outer(scale, scale)
-        except np.linalg.LinAlgError:
-            break
-
-        system = _System(A, factor, weight, gradient, short, slack, multipliers)
-        _, dv, dm = system.step(-multipliers * slack)
-        reach = min(_reach(slack, dv), _reach(multipliers, dm))
-        ahead = float((slack + reach * dv) @ (multipliers + reach * dm)) / len(A)
-        du, dv, dm = system.step((ahead / gap) ** 3 * gap - dv * dm - multipliers * slack)
-        reach = 0.995 * min(_reach(slack, dv), _reach(multipliers, dm))  # one for both: the gradient mixes u and λ
-        if not (np.isfinite(du).all() and np.isfinite(dm).all()) or reach < 1e-8:
-            break
-        u, slack, multipliers = u + reach * du, slack + reach * dv, multipliers + reach * dm
-    return u, np.maximum(multipliers, 0.0)
-
-
-@dataclass(frozen=True)
-class _System:
-    """The Newton equations at one point, for any right-hand side of the complementarity part."""
-
-    A: Array
-    factor: Array
-    weight: Array
-    gradient: Array
-    short: Array
-    slack: Array
-    multipliers: Array
-
-    def step(self, target: Array) -> tuple[Array, Array, Array]:
-        du = self.factor @ (-self.gradient + self.A.T @ (target / self.slack - self.weight * self.short))
-        dv = self.A @ du + self.short
-        return du, dv, (target - self.multipliers * dv) / self.slack
-
-
-def _reach(value: Array, change: Array) -> float:
-    """The longest step, at most one, that keeps value + step·change ≥ 0."""
-    falling = change < 0
-    return min(1.0, float(np.min(-value[falling] / change[falling], initial=np.inf)))
+    return u, multipliers
 
 
 def widest_gap(cone: KeslerCone, direction: Array) -> tuple[Array, float, float, float]:

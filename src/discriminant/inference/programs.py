@@ -12,11 +12,11 @@ u with F u ≥ 0, and u positive on every other row (Goldman and Tucker), and on
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from discriminant.optimize.interior_point import Point, Program, Solve, interior_point, scaled_solver
 from discriminant.protocols import Array
 
 _STEPS = 80
@@ -25,7 +25,7 @@ _EXACT = 1e-15
 
 
 @dataclass(frozen=True)
-class Program:
+class Widest:
     """Where the interior-point method stopped."""
 
     u: Array  # (v,)
@@ -40,107 +40,59 @@ class Program:
         return self.multipliers * len(self.slack) > self.slack
 
 
-def widest(rows: Array) -> Program:
+def widest(rows: Array) -> Widest:
     """Solve the program for rows of unit length.
 
     >>> answer = widest(np.array([[0.6, 0.8], [-0.6, 0.8]]))
     >>> answer.u.round(2).tolist(), answer.margin > 0.79
     ([0.0, 1.0], True)
     """
-    m = len(rows)
-    point = _start(rows)
-    stalled = 0
-    for _ in range(_STEPS):
-        t, gap = point.t, point.gap
+    m, v = rows.shape
+    h = np.concatenate([np.zeros(m), -np.ones(2 * v)])
+    program = Program(np.zeros(v + 1), np.append(np.zeros(v), -1.0), _Above(rows), h, np.full(len(h), np.inf))
+    gap, stalled = np.inf, 0
+    for point in interior_point(program, _start(rows, program), _STEPS):
+        before, gap = gap, point.complementarity(program.U)
+        stalled = stalled + 1 if gap > 0.9 * before else 0
+        t = point.x[v]
         if gap <= _EXACT or (t > 1e-9 and gap <= _ENOUGH * t) or stalled > 3:
             break
-        moved = point.step(rows)
-        stalled = stalled + 1 if moved is None or moved.gap > 0.9 * gap else 0
-        if moved is None:
-            break
-        point = moved
-    values = rows @ point.u
-    return Program(point.u, float(values.min()), point.gap, point.y[:m], point.s[:m])
+    u = point.x[:v]
+    return Widest(u, float((rows @ u).min()), gap, point.y[:m], point.s[:m])
 
 
 @dataclass(frozen=True)
-class _Point:
-    """u, t; slacks s > 0 and multipliers y > 0 of the m rows, the v lower and the v upper bounds."""
+class _Above:
+    """The constraints on (u, t): f_i·u − t, then u and −u against their bounds."""
 
-    u: Array
-    t: float
-    s: Array
-    y: Array
+    rows: Array
 
-    @property
-    def gap(self) -> float:
-        return float(self.s @ self.y)
+    def dot(self, x: Array) -> Array:
+        return np.concatenate([self.rows @ x[:-1] - x[-1], x[:-1], -x[:-1]])
 
-    def step(self, rows: Array) -> _Point | None:
-        """One predictor and one corrector step, or None where the equations cannot be solved any more."""
-        m, v = rows.shape
-        s, y = self.s, self.y
-        weight = y / s
-        weighted = rows * weight[:m, None]
-        matrix = np.empty((v + 1, v + 1))
-        matrix[:v, :v] = weighted.T @ rows
-        matrix[:v, v] = matrix[v, :v] = -weighted.sum(axis=0)
-        matrix[v, v] = weight[:m].sum()
-        matrix[np.arange(v), np.arange(v)] += weight[m : m + v] + weight[m + v :]
-        missing = np.append(-_adjoint(rows, y), 1.0 - y[:m].sum()) * np.append(np.ones(v), -1.0)
-        short = _slacks(rows, self.u, self.t) - s
-        solve = _solver(matrix)
-        if solve is None:
-            return None
+    def adjoint(self, y: Array) -> Array:
+        m, v = self.rows.shape
+        return np.append(self.rows.T @ y[:m] + y[m : m + v] - y[m + v :], -y[:m].sum())
 
-        def direction(target: Array) -> tuple[Array, Array, Array]:
-            load = target / s - weight * short
-            dx = solve(np.append(_adjoint(rows, load), -load[:m].sum()) - missing)
-            ds = _slacks(rows, dx[:v], float(dx[v]), bounds=0.0) + short
-            return dx, ds, (target - y * ds) / s
-
-        _, ds, dy = direction(-s * y)
-        reach = min(_reach(s, ds), _reach(y, dy))
-        ahead = float((s + reach * ds) @ (y + reach * dy))
-        centre = (ahead / self.gap) ** 3 * self.gap / len(s)
-        dx, ds, dy = direction(centre - ds * dy - s * y)
-        if not (np.isfinite(dx).all() and np.isfinite(dy).all()):
-            return None
-        primal, dual = 0.995 * _reach(s, ds), 0.995 * _reach(y, dy)
-        return _Point(self.u + primal * dx[:v], self.t + primal * float(dx[v]), s + primal * ds, y + dual * dy)
+    def solver(self, P: Array, weight: Array) -> Solve:
+        m, v = self.rows.shape
+        weighted = self.rows * weight[:m, None]
+        H = np.diag(P)
+        H[:v, :v] += weighted.T @ self.rows
+        H[:v, v] = H[v, :v] = -weighted.sum(axis=0)
+        H[v, v] += weight[:m].sum()
+        H[np.arange(v), np.arange(v)] += weight[m : m + v] + weight[m + v :]
+        return scaled_solver(H)
 
 
-def _solver(matrix: Array) -> Callable[[Array], Array] | None:
-    """x ↦ matrix⁻¹ x for a positive definite matrix; None where rounding has made it something else."""
-    try:
-        inverse = np.linalg.inv(matrix)
-    except np.linalg.LinAlgError:
-        return None
-    return lambda right: np.asarray(inverse @ right)
-
-
-def _start(rows: Array) -> _Point:
+def _start(rows: Array, program: Program) -> Point:
     """A point strictly inside on both sides: u = 0, t = −1, equal multipliers, bounds that take up the rest."""
     m, v = rows.shape
-    u, y = np.zeros(v), np.full(m, 1.0 / m)
+    y = np.full(m, 1.0 / m)
     pull = rows.T @ y
     least = 0.1 + np.abs(pull)
-    return _Point(u, -1.0, _slacks(rows, u, -1.0), np.concatenate([y, (least - pull) / 2.0, (least + pull) / 2.0]))
-
-
-def _slacks(rows: Array, u: Array, t: float, bounds: float = 1.0) -> Array:
-    return np.concatenate([rows @ u - t, bounds + u, bounds - u])
-
-
-def _adjoint(rows: Array, y: Array) -> Array:
-    m, v = rows.shape
-    return np.asarray(rows.T @ y[:m] + y[m : m + v] - y[m + v :])
-
-
-def _reach(value: Array, change: Array) -> float:
-    """The longest step, at most one, that keeps value + step·change ≥ 0."""
-    falling = change < 0
-    return min(1.0, float(np.min(-value[falling] / change[falling], initial=np.inf)))
+    y = np.concatenate([y, (least - pull) / 2.0, (least + pull) / 2.0])
+    return program.start(np.append(np.zeros(v), -1.0), y)
 
 
 def vertex(rows: Array, multipliers: Array) -> Array:
