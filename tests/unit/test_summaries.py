@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from discriminant import (
     FisherDiscriminant,
@@ -262,6 +263,27 @@ def test_a_summary_needs_no_rows_that_the_caller_has_let_go(model, X, y, more):
     for options in ({"covariance": "HC1"}, {"intervals": "bootstrap"}, {"intervals": "profile"}):
         with pytest.raises(DataError, match=r"call summary\(X, y\)"):
             model.summary(**options)
+
+
+@pytest.mark.parametrize("penalty", [{"C": np.inf}, {"C": 0.1}, {"penalty": "jeffreys"}])
+@pytest.mark.parametrize("storage", [sparse.csr_array, sparse.csc_matrix, np.asfortranarray, np.ndarray.tolist])
+def test_the_summary_does_not_depend_on_how_rows_are_stored(storage, penalty):
+    X, y = gaussians(n=400)
+    X = np.where(np.random.default_rng(2).random(X.shape) < 0.5, X, 0) + [0.0, 50.0, 0.0]
+    plain = LogisticRegression(**penalty).fit(X, y).summary()
+    model = LogisticRegression(**penalty).fit(storage(X), y)
+    for table in (model.summary(), model.summary(storage(X), y)):
+        np.testing.assert_allclose(table.standard_error, plain.standard_error, rtol=1e-8)
+        assert table.statistics == pytest.approx(plain.statistics, rel=1e-10)
+
+
+def test_sparse_rows_that_are_many_have_the_summary_of_dense_ones():
+    random = np.random.default_rng(2)
+    X = sparse.random_array((40_000, 150), density=0.02, rng=random, format="csr")
+    y = (X[:, [0]].toarray()[:, 0] + random.logistic(size=40_000) > 0).astype(int)
+    found = LogisticRegression(C=np.inf).fit(X, y).summary()
+    plain = LogisticRegression(C=np.inf).fit(X.toarray(), y).summary()
+    np.testing.assert_allclose(found.standard_error, plain.standard_error, rtol=1e-7)
 
 
 def test_a_frame_of_chosen_columns_has_a_summary():

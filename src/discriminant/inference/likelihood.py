@@ -21,6 +21,7 @@ from discriminant.data.evaluate import Evaluate
 from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.errors import DataError
 from discriminant.objective import PointwiseObjective, logistic_objective
+from discriminant.optimize.automatic import written_out
 from discriminant.optimize.factor import make_factor
 from discriminant.optimize.newton import Newton
 from discriminant.protocols import Array, Block, Evaluation, Need, Oracle
@@ -175,14 +176,16 @@ def to_raw(scaling: Scaling) -> Array:
 
 def likelihood(blocks: Any, n_classes: int, offset: Array | None = None, scaling: Scaling | None = None) -> Likelihood:
     """The likelihood of rows with class codes or probabilities; ``offset``: known parts of their scores."""
-    objective = logistic_objective(blocks, n_classes, offset=offset)
+    objective = written_out(logistic_objective(blocks, n_classes, offset=offset))
     parameters = (n_classes - 1) * objective.n_parameters
     if parameters > MOST_PARAMETERS:
         raise DataError(
             f"The information matrix of {parameters} parameters is too large to invert; "
             f"standard errors are given for up to {MOST_PARAMETERS}."
         )
-    return Likelihood(objective.scaled(scaling or choose_scaling(blocks, True)))
+    if scaling is None or objective.blocks.is_sparse:  # which has no centre
+        scaling = choose_scaling(objective.blocks, True)
+    return Likelihood(objective.scaled(scaling))
 
 
 def null_likelihood(objective: PointwiseObjective) -> float:
