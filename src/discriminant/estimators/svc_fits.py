@@ -9,8 +9,8 @@ import numpy as np
 
 from discriminant.criteria import SquaredHinge
 from discriminant.data import make_blocks
+from discriminant.data.scaling import choose_scaling
 from discriminant.data.working_columns import AllColumns
-from discriminant.optimize.logistic import LogisticProblem
 from discriminant.optimize.machine import solve_machine
 from discriminant.optimize.margins import MarginProblem, solve_margin
 from discriminant.optimize.path import LAST_DIGITS
@@ -50,18 +50,17 @@ def lasso_fit(X: Any, y: Array, cost: Array, bias: float, free: bool, tol: float
             X = hstack([X, csr_array(np.full((X.shape[0], 1), bias))], format="csr")
         else:
             X = np.column_stack([X, np.full(len(X), bias)])
-    problem = LogisticProblem(make_blocks(X, (y > 0).astype(np.int32)), 2, intercept=free).with_units()
-    total = float(cost.sum())
-    unit = np.asarray(problem.unit, dtype=np.float64)
-    columns = AllColumns(problem.blocks, problem.center, unit)
+    blocks, total = make_blocks(X), float(cost.sum())
+    scaling = choose_scaling(blocks, free)
+    columns = AllColumns(blocks, scaling.center, scaling.unit)
     loss = RowLoss(SquaredHinge(), y[:, None], cost / total)
-    solver = WorkingSet(columns, loss, separable_penalty(X.shape[1], unit), free)
+    solver = WorkingSet(columns, loss, separable_penalty(X.shape[1], scaling.unit), free)
     solver.start()
     here = solver.solve(1 / total, tol, exact=columns.blocks.n_values <= LAST_DIGITS)
     A = np.zeros((1 + X.shape[1], 1))
     solver.weights(A)
-    if problem.center is not None:
-        A[0] -= problem.center @ A[1:]
+    if scaling.center is not None:
+        A[0] -= scaling.center @ A[1:]
     if extra:
         A[0] = bias * A[-1]
         A = A[:-1]

@@ -13,6 +13,7 @@ import numpy as np
 
 from discriminant.criteria import Logistic, Softmax
 from discriminant.data import single_threaded_blas
+from discriminant.data.scaling import choose_scaling
 from discriminant.data.working_columns import AllColumns
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.logistic.problem import LogisticProblem
@@ -21,6 +22,7 @@ from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.working_set import WorkingSet
 from discriminant.penalties.separable import separable_penalty
 from discriminant.protocols import Array
+from discriminant.thresholds import LAST_DIGITS_TOL
 
 NO_L1 = 1e-3  # without an L1 part λ_max is that of this mixing, as in glmnet
 LAST_DIGITS = 2_000_000  # values·outputs up to which a single fit goes on to the last digits
@@ -79,16 +81,15 @@ def targets(problem: LogisticProblem) -> Array:
 
 def make_working_set(problem: LogisticProblem, penalty: SparsePenalty) -> WorkingSet:
     """A logistic problem as one of columns, with an empty working set."""
-    if problem.unit is None:
-        problem = problem.with_units()
-    unit = np.asarray(problem.unit, dtype=np.float64).copy()
+    scaling = choose_scaling(problem.blocks, problem.intercept)
+    unit = scaling.unit.copy()
     for group in penalty.groups or ():
         unit[list(group)] = unit[list(group)].max()
     n, w = problem.n_rows, problem.blocks.weight
     s = np.full(n, 1.0 / n) if w is None else np.asarray(w, dtype=np.float64) / float(np.sum(w))
     t = targets(problem)
     offset = None if problem.offset is None else np.asarray(problem.offset, dtype=np.float64).reshape(t.shape)
-    source = AllColumns(problem.blocks, problem.center, unit)
+    source = AllColumns(problem.blocks, scaling.center, unit)
     levels = separable_penalty(
         problem.n_features,
         unit,
@@ -158,7 +159,8 @@ def solve_sparse(
         else:
             intercept = start[0] + (0.0 if center is None else center @ start[1:])
             fit.move_to(np.asarray(start[1:] * unit[:, None], dtype=np.float64), intercept * np.ones(start.shape[1]))
-        here = fit.solve(strength, tol, exact=problem.values * fit.loss.q <= LAST_DIGITS)
+        few = problem.values * fit.loss.q <= LAST_DIGITS
+        here = fit.solve(strength, tol, exact=few and tol <= LAST_DIGITS_TOL)
         A = np.zeros((1 + fit.source.d, fit.loss.q))
         fit.weights(A)
     fit.records.append((fit.set.steps, here.J, here.gap, strength, fit.passes))

@@ -102,6 +102,11 @@ class WorkingSet:
         """Over all columns."""
         return self.screening.passes
 
+    @property
+    def _whole(self) -> bool:
+        """Whether all columns are in the working set."""
+        return len(self.set.groups) == self.penalty.n_groups
+
     def start(self) -> float:
         """Fit what is not penalised at all, and tell λ_max: the least λ at which nothing else enters."""
         free = np.flatnonzero(self.penalty.free)
@@ -127,7 +132,7 @@ class WorkingSet:
         straight = self._go_on(strength)
         if self.screening.seen:
             self._enter_likely(strength, strength if previous is None else previous, straight)
-        left, goal = np.inf, max(0.5 * tol, SHARE)
+        left, goal = np.inf, 0.5 * tol if self._whole else max(0.5 * tol, SHARE)
         for _ in range(MOST_ROUNDS):
             here, missing = self._check(self.set.minimize(strength, goal, least=int(straight)), strength)
             self.records.append((self.set.steps, here.J, here.gap, strength, self.passes))
@@ -145,7 +150,7 @@ class WorkingSet:
     def _check(self, here: State, strength: float) -> tuple[State, Array]:
         """(what is known, with the gap over all columns; the groups that must enter)."""
         none = np.empty(0, dtype=np.intp)
-        if len(self.set.groups) == self.penalty.n_groups:
+        if self._whole:
             return here, none
         groups, R = self.screening.suspects(here.dual, self.penalty.times(strength), self.set.inside)
         outside = self.penalty.pick(groups).times(strength)
