@@ -374,3 +374,21 @@ def test_many_sparse_columns_are_those_of_the_same_rows_written_out(l1_ratio, bo
     np.testing.assert_allclose(sparse.objectives, dense.objectives, rtol=3e-9)
     np.testing.assert_allclose(sparse.coefs, dense.coefs, atol=5e-4)  # what a gap of 1e-9 leaves open
     assert (sparse.gaps <= 1e-9 * np.abs(sparse.objectives)).all()
+
+
+def test_a_path_of_sparse_columns_far_from_zero_does_not_run_away():
+    X, y = data(n=150, d=120)
+    X = np.where(np.random.default_rng(1).random(X.shape) < 0.3, X + np.linspace(-1e4, 1e4, 120), 0.0)
+    path = logistic_path(csr_array(X), y, n_lambdas=8, ratio=0.05, tol=1e-8)
+    assert path.certified.all()
+    assert (np.diff(path.objectives) < 0).all()
+
+
+def test_a_weight_without_a_penalty_inside_its_bounds_leaves_the_gap_proved():
+    X, y = data(n=250, d=18)
+    factors = np.ones(18)
+    factors[0] = 0.0
+    sign = np.sign(np.corrcoef(X[:, 0], y)[0, 1])
+    path = logistic_path(X * sign, y, n_lambdas=6, ratio=0.1, penalty_factors=factors, bounds=(0, np.inf), tol=1e-9)
+    assert path.certified.all()
+    assert (path.coefs[:, 0, 0] > 0).all()

@@ -33,9 +33,11 @@ from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
 from discriminant.thresholds import GRAM_ROWS_PER_COLUMN, MOST_CHOLESKY, MOST_GRAM, SPARSE_GRAM
 
-MOST_STEPS = 1_000  # a guard against a loop, not a setting
+MOST_STEPS, PATIENCE = 1_000, 50  # guards against a loop, not settings: so many steps halve the gap, or are the last
 NEAR = 0.1  # the gap, relative to J, below which Newton steps on the support are tried
+SLOW = 0.7  # sweeps that leave more than this share of it: then, too
 ROUGH = 0.3  # how far below the gap at hand the model's own slopes are brought
+PROGRESS = 0.05  # of what the slopes are off that a step may leave
 STALE = 0.05  # a step on an old Gram matrix that leaves more than this share of the gap: it is formed anew
 GRAM_SWEEPS, COLUMN_SWEEPS = (10, 10), (2, 6)  # rounds, and sweeps over the support in each
 EXACT = 1e-15  # of the least l₁: how still the slopes stand in the last steps of a fit
@@ -71,6 +73,7 @@ class SetSolver:
         self._gram: GramMatrix | None = None
         self._fresh = False  # whether the Gram matrix is that of the point at hand
         self._signs = b""  # before the last sweeps
+        self._slow = False  # whether these left most of the gap
         self._hopeless = b""  # the signs at which a Newton step on the support led nowhere
         self.least = loss.dual(np.zeros_like(loss.t))  # the dual at v = 0
 
@@ -118,12 +121,20 @@ class SetSolver:
 
     def _without_free(self, v: Array, h: Array, R: Array) -> tuple[Array, Array]:
         """The slopes, moved so that weights without a penalty have R = 0, and their R."""
-        free = self.picked.each(self.picked.free)[:, 0] if len(self.A) else np.empty(0, dtype=bool)
+        penalty = self.picked
+        free = penalty.each((penalty.l1 == 0) & (penalty.l2 == 0))[:, 0]
+        free = free & ((penalty.lower[:, None] < self.A) & (penalty.upper[:, None] > self.A)).all(axis=1)
         if not free.any():
             return v, R
         Y = self.columns.dot(np.eye(len(free))[:, free])
+        norms = np.sqrt(self.loss.s @ np.square(Y))
+        Y = Y / np.where(norms > 0, norms, 1.0)
         v = self.loss.balanced(v, h, np.hstack([np.ones((len(Y), 1)), Y]) if self.intercept else Y)
-        return v, -self._adjoint(v)
+        R = -self._adjoint(v)
+        if not (np.abs(R[free]) <= 1e-9 * norms[:, None]).all():
+            return np.zeros_like(v), np.zeros_like(R)  # collinear beyond what can be undone: the dual at zero
+        R[free] = 0.0
+        return v, R
 
     def settle(self) -> float:
         """Move the intercepts to where their slopes are nothing; hands back Σ s ℓ there."""
@@ -145,16 +156,21 @@ class SetSolver:
     def minimize(self, strength: float, tol: float, least: int = 0) -> State:
         """Minimise J until the gap is ≤ tol·|J|, in ``least`` steps at least."""
         here = self.evaluate(strength)
-        stuck = 0
+        stuck, patience = 0, here.gap
         for step in range(MOST_STEPS):
             if len(self.A) == 0 or (here.gap <= tol * abs(here.J) and step >= least):
                 break
+            if step % PATIENCE == PATIENCE - 1:  # weights without a penalty may be on their way to infinity
+                if here.gap > 0.5 * patience:
+                    break
+                patience = here.gap
             there = self._step(here, strength, tol)
             if there is None:
                 if self._gram is None or self._fresh:
                     break
                 self._gram = None
                 continue
+            self._slow = there.gap > SLOW * here.gap
             stuck = stuck + 1 if there.J >= here.J * (1 - 1e-15) and there.gap > 0.7 * here.gap else 0
             here = there
             if stuck >= 4:
@@ -183,7 +199,7 @@ class SetSolver:
             return self._search(here, strength, penalty, self._gram_step(here, penalty, tol))
         signs = np.sign(self.A).astype(np.int8).tobytes()
         stable, self._signs = signs == self._signs, signs
-        if here.gap <= NEAR * abs(here.J) and stable and signs != self._hopeless:
+        if signs != self._hopeless and (self._slow or (stable and here.gap <= NEAR * abs(here.J))):
             there = self._search(
                 here, strength, penalty, self._support_step(here, penalty, CG_EXACT if tol == 0 else CG_ROUGH)
             )
@@ -203,12 +219,19 @@ class SetSolver:
         return size <= MOST_GRAM and self.loss.t.shape[0] >= GRAM_ROWS_PER_COLUMN * size
 
     def _still(self, here: State, penalty: SeparablePenalty, tol: float) -> float:
-        """How much the model's slopes may be off: the gap is of first order in what R exceeds the least l₁ by."""
+        """How much the model's slopes may be off: the gap is of first order in what R exceeds the least l₁ by.
+
+        And a part of what they are off now, where weights without a kink leave no other measure.
+        """
         kinked = penalty.l1[penalty.l1 > 0]
         least = float(kinked.min()) if len(kinked) else 1.0
         if tol == 0:
             return EXACT * least
-        return ROUGH * max(here.gap / max(abs(here.J), 1e-300), tol) * least * (1.0 if len(kinked) else 1e-2)
+        G, support = self._gradient(here, penalty), Support(self.A, penalty)
+        held = penalty.each(penalty.lengths(G)) if penalty.joint else np.abs(G)
+        off = np.where(support.live, np.abs(G + support.slope), np.maximum(held - penalty.each(penalty.l1), 0.0))
+        rough = ROUGH * max(here.gap / max(abs(here.J), 1e-300), tol) * least
+        return max(min(rough, PROGRESS * float(off.max())), EXACT * least)
 
     # Where the model leads: each hands back weights (m, q)
 
@@ -260,11 +283,12 @@ class SetSolver:
                 E = E - solve_corner(here.corner, s[:, 0] @ loss.product(here.h, E))
             return np.where(live, columns.adjoint(s * loss.product(here.h, E)) + l2 * D + support.bend(D, used), 0.0)
 
-        if loss.q == 1 and not penalty.joint and len(used) <= MOST_CHOLESKY:
-            gram = GramMatrix(loss, here.h)
+        if not penalty.joint and live.size <= MOST_CHOLESKY:
+            gram, S = GramMatrix(loss, here.h), np.flatnonzero(live.ravel())
             gram.extend(columns)
             H = gram.matrix(penalty.pick(used), self.intercept)
-            D = -positive_solve(H, slope[:, 0])[:, None]
+            D = np.zeros(live.shape)
+            D[live] = -positive_solve(H[np.ix_(S, S)], slope[live])
         else:
             D = conjugate_gradients(product, np.where(live, -slope, 0.0), share)
         A = self.A.copy()

@@ -95,7 +95,7 @@ class WorkingSet:
         self.set = SetSolver(source.working_set(loss.q), loss, penalty, intercept)
         self.screening = Screening(source, loss.s, intercept)
         self.records: list[tuple[float, ...]] = []  # (steps, J, gap, λ, passes) after each round
-        self._trail: list[tuple[float, Array]] = []  # (λ, weights) of the last two answers
+        self._trail: list[tuple[float, Array, Array]] = []  # (λ, weights, intercepts) of the last two answers
 
     @property
     def passes(self) -> float:
@@ -144,7 +144,7 @@ class WorkingSet:
         if exact:
             here, _ = self._check(self.set.finish(strength), strength)
         J = self.set.settle() + self.set.picked.times(strength).value(self.set.A)
-        self._trail = [*self._trail[-1:], (strength, self.set.A)]
+        self._trail = [*self._trail[-1:], (strength, self.set.A, self.set.b)]
         return replace(here, J=J, gap=max(here.gap - (here.J - J), 0.0))
 
     def _check(self, here: State, strength: float) -> tuple[State, Array]:
@@ -171,16 +171,21 @@ class WorkingSet:
         """Begin where the last two answers lead: weights that are not zero go on nearly straight; whether they did."""
         if len(self._trail) < 2 or self._trail[1][1] is not self.set.A:
             return False
-        (first, A_first), (last, A) = self._trail
+        (first, A_first, b_first), (last, A, b) = self._trail
         if not strength < last < first:
             return False
-        known = A[: len(A_first)]
-        D = (known - A_first) * (last - strength) / (first - last)
+        known, t = A[: len(A_first)], (last - strength) / (first - last)
+        D = (known - A_first) * t
         D[(A_first == 0) | (known == 0) | (np.sign(known + D) != np.sign(known))] = 0.0
         ahead = A.copy()
         ahead[: len(D)] += D
-        ahead = np.clip(ahead, self.set.picked.lower[:, None], self.set.picked.upper[:, None])
-        self.set.A, self.set.z = ahead, self.set.z + self.set.columns.dot(ahead - A)
+        penalty, z, change = self.set.picked.times(strength), self.set.z, (b - b_first) * t
+        ahead = np.clip(ahead, penalty.lower[:, None], penalty.upper[:, None])
+        moved = z + self.set.columns.dot(ahead - A) + change
+        value, here = (self.loss.value_and_slope(scores)[0] for scores in (moved, z))
+        if not value + penalty.value(ahead) <= here + penalty.value(A):
+            return False
+        self.set.A, self.set.b, self.set.z = ahead, b + change, moved
         return True
 
     def _enter_likely(self, strength: float, previous: float, straight: bool) -> None:
