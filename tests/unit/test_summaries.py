@@ -325,6 +325,13 @@ def test_weights_that_the_user_sets_have_no_summary_of_the_fit():
         model.summary()
 
 
+def test_rows_learned_after_the_fit_are_not_left_out_of_the_summary():
+    X, y = gaussians()
+    model = LogisticRegression().fit(X[:200].copy(), y[:200].copy()).partial_fit(X[200:], y[200:])
+    with pytest.raises(DataError, match=r"call summary\(X, y\)"):
+        model.summary()
+
+
 @pytest.mark.parametrize("options", [{}, {"covariance": "HC1"}, {"intervals": "profile", "tests": "likelihood-ratio"}])
 def test_the_summary_of_a_fit_with_an_offset_is_that_of_statsmodels(options):
     models = pytest.importorskip("statsmodels.api")

@@ -396,9 +396,16 @@ class Inferential(Uncertain):
             self._rows = Remembered(*given, optimum=model.optimum(self._theta(model)))
 
     def _kept_sums(self) -> Optimum | None:
-        """The sums over the rows of the fit, while ``coef_`` and ``intercept_`` are what it left there."""
+        """The sums over the rows of the fit, while the weights are those at which they were taken."""
+        from discriminant.inference.likelihood import scaled_contrasts
+
         estimator: Any = self
-        return self._rows.optimum if "_rows" in vars(self) and estimator._as_fitted() else None
+        optimum = self._rows.optimum if "_rows" in vars(self) and estimator._as_fitted() else None
+        if optimum is None:
+            return None
+        found = estimator.discriminant_
+        same = np.array_equal(optimum.theta, scaled_contrasts(found.weights, found.center, optimum.scaling))
+        return optimum if same else None
 
     def _training_rows(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> tuple[Any, ...]:
         if X is not None:

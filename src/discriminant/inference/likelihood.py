@@ -126,11 +126,7 @@ class Likelihood:
 
     def from_weights(self, A: Array, center: Array | None = None) -> Array:
         """θ from weights (1 + d, K) or, two classes, (1 + d, 1) of x − ``center``."""
-        theta = np.array(A if A.shape[1] == 1 else A[:, 1:] - A[:, :1], dtype=np.longdouble)
-        mine, theirs = (np.zeros(len(A) - 1) if c is None else c for c in (self.scaling.center, center))
-        theta[0] += (mine.astype(np.longdouble) - theirs) @ theta[1:]
-        theta[1:] *= self.scaling.unit[:, None]
-        return theta.astype(np.float64)
+        return scaled_contrasts(A, center, self.scaling)
 
     def uncentred(self) -> Likelihood:
         """The same with the origin of the columns at zero, so that a raw intercept is a parameter of its own."""
@@ -164,6 +160,15 @@ class Optimum:
     def raw(self) -> Array:
         """((K−1)(1+d),): the weights of the columns of X, classes outermost."""
         return np.asarray((to_raw(self.scaling) @ self.theta).T.ravel())
+
+
+def scaled_contrasts(A: Array, center: Array | None, scaling: Scaling) -> Array:
+    """θ in the units of ``scaling`` from weights (1 + d, K) or, two classes, (1 + d, 1) of x − ``center``."""
+    theta = np.array(A if A.shape[1] == 1 else A[:, 1:] - A[:, :1], dtype=np.longdouble)
+    mine, theirs = (np.zeros(len(A) - 1) if c is None else c for c in (scaling.center, center))
+    theta[0] += (mine.astype(np.longdouble) - theirs) @ theta[1:]
+    theta[1:] *= scaling.unit[:, None]
+    return theta.astype(np.float64)
 
 
 def to_raw(scaling: Scaling) -> Array:
