@@ -20,19 +20,17 @@ from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.inputs import Inputs
 from discriminant.protocols import Array
+from discriminant.thresholds import HELD_ROWS, KEPT_VALUES
 
 if TYPE_CHECKING:  # loaded with the first table, not with the first fit
     from discriminant.inference.likelihood import Likelihood, Optimum
     from discriminant.inference.summary import Request, Summary
 
 
-KEPT_VALUES = 4_000_000  # numbers that a fit keeps at most for its table: 32 MB
-
-
 class Remembered:
     """What a fit keeps of its rows: sums over them, and references, which copies and pickles lose.
 
-    The references are weak, but where ``held``: rows that are fewer numbers than their sums would be.
+    The references are weak, but where ``held``: rows of hardly more numbers than their sums.
     """
 
     transient = True
@@ -384,12 +382,12 @@ class Inferential(Uncertain):
         ``scaling``: of the columns, where the fit has found one.
         """
         estimator: Any = self
-        D, m = 1 + blocks.n_features, len(estimator.classes_) - 1
-        fewest = min((m * D) ** 2, blocks.n_values)
+        values, sums = blocks.n_values, ((len(estimator.classes_) - 1) * (1 + blocks.n_features)) ** 2
+        held = values <= HELD_ROWS * sums
         plain = estimator.fit_intercept and estimator.class_weight is None and not self._l1_share()
-        if not (plain and blocks.in_memory and fewest <= KEPT_VALUES):
+        if not (plain and blocks.in_memory and (values if held else sums) <= KEPT_VALUES):
             self._rows = Remembered(*given)
-        elif fewest == blocks.n_values:
+        elif held:
             self._rows = Remembered(*given, held=True)
         else:
             model = self._likelihood_of(blocks, offset, scaling)
