@@ -88,6 +88,6 @@ MOST_KEPT = 80
 # Numbers that a fit keeps at most for its summary: 32 MB.
 KEPT_VALUES = 4_000_000
 
-# A fit holds rows of up to so many times the numbers of their information matrix instead of it: to sum that of 15,000×16
-# in 26 classes took 180 ms after a fit of 250; of 300,000×30 in two classes it takes 33 after 140.
+# A fit holds rows of up to so many times the numbers of their information matrix instead of it: to sum that of
+# 15,000×16 in 26 classes took 180 ms after a fit of 250; of 300,000×30 in two classes it takes 33 after 140.
 HELD_ROWS = 2

@@ -1,8 +1,9 @@
 """``summary``, ``diagnostics`` and ``probability_interval`` of a fitted logistic regression: inference as a table.
 
 A fit in memory keeps the sums over its rows that the table is made of (an ``Optimum``: one evaluation at the weights),
-and no row.  What needs the rows themselves finds them by a weak reference while the user still holds them, and asks for
-them afterwards.  Rows that are not those of the fit are recognised by their score, which is not zero.
+and no row, unless the rows are hardly more numbers than those sums.  What needs the rows themselves finds them by a
+weak reference while the user still holds them, and asks for them afterwards.  Rows that are not those of the fit are
+recognised by their score, which is not zero.
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ class Inferential(Uncertain):
         Returns
         -------
         Summary
-            A table.  After a fit in memory of up to 1000 parameters the table of the defaults needs no rows; for the
+            A table.  After a fit in memory of up to 2000 parameters the table of the defaults needs no rows; for the
             others X, y, sample_weight and offset may be left out while the arrays handed to ``fit`` are still there.
             Weights count as repetitions of rows.
 
