@@ -101,9 +101,7 @@ def test_one_warning_names_columns_and_remedies():
 
 def test_overlapping_classes_are_not_asked_about(monkeypatch):
     """The check costs ordinary fits nothing: it is not made."""
-    from discriminant.estimators import logistic_limit
-
-    monkeypatch.setattr(logistic_limit, "told", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr("discriminant.methods.limit.handle_separation", lambda *_: pytest.fail("asked"))
     random = np.random.default_rng(0)
     for K in (2, 3):
         X = random.normal(size=(300, 5))

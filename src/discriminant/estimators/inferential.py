@@ -426,14 +426,11 @@ class Inferential(Uncertain):
             raise ParameterError("summary is defined for fits with an intercept and without class_weight.")
 
     def _likelihood(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Likelihood:
-        from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft
+        from discriminant.methods.logistic import read_offset
 
         estimator: Any = self
         X, y, sample_weight, offset = self._training_rows(X, y, sample_weight, offset)
-        if is_table(y):
-            blocks = read_soft(self, X, y, sample_weight)[0]
-        else:
-            blocks = estimator._read_sample(X, y, sample_weight, estimator.classes_).blocks
+        blocks = estimator._sample(X, y, sample_weight, estimator.classes_).blocks
         return self._likelihood_of(blocks, read_offset(offset, blocks))
 
     def _likelihood_of(self, blocks: Any, offset: Array | None, scaling: Scaling | None = None) -> Likelihood:

@@ -8,47 +8,37 @@ ends with a proof of how near it is (``certificate_``).  PRML 4.3.2–4.3.4, Alp
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.data import require_finite
-from discriminant.data.check import require_few_classes
+from discriminant.data import as_rows, is_frame, make_blocks, require_finite
+from discriminant.data.check import check_weights
 from discriminant.data.rows import is_sparse
 from discriminant.data.scaling import Scaling
+from discriminant.data.sources import find_source
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.decision.rule import largest
-from discriminant.errors import DataError, ParameterError
-from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
+from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing
-from discriminant.estimators.logistic_firth import fit_firth
-from discriminant.estimators.logistic_inputs import is_table, read_offset, read_soft, weigh
-from discriminant.estimators.logistic_online import Online
-from discriminant.estimators.logistic_parameters import CONSTRAINTS, Strength, check_parameters
-from discriminant.estimators.logistic_sparse import is_sparse_fit, sparse_fit
-from discriminant.estimators.logistic_verdict import judge, limited, limiting_scores
+from discriminant.estimators.logistic_parameters import CONSTRAINTS
 from discriminant.estimators.parameters import require_valid
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
-from discriminant.estimators.textbook import is_textbook, keep_textbook, textbook_fit
-from discriminant.methods.parts import class_weights
+from discriminant.methods.fit import Sample, Schema
+from discriminant.methods.logistic import Logistic, Strength, make_problem, read_offset
 from discriminant.model import LinearDiscriminant
-from discriminant.optimize.choose import Choice, choose
-from discriminant.optimize.history import History
+from discriminant.optimize.choose import Choice
 from discriminant.optimize.laplace import LaplacePosterior
-from discriminant.optimize.logistic import LogisticFit, LogisticProblem, solve_logistic
-from discriminant.optimize.logistic.certificate import certify_fit
-from discriminant.optimize.logistic.solve import shape_of
-from discriminant.optimize.path import SPARSE
+from discriminant.optimize.logistic import LogisticProblem
 from discriminant.protocols import Array
 
 
-class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, ClassifierMixin, BaseEstimator):
+class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
     argmin Σ w_i ℓ(t_i, z_i) + ½‖w‖²/C with ℓ = ln(1+e^z) − tz, or ln Σ_k e^{z_k} − t·z for K classes (PRML 4.3.2–4.3.4,
@@ -268,32 +258,14 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         >>> LogisticRegression(C=10.0).fit(iris.X, soft).classes_.tolist()
         [0, 1, 2]
         """
-        if is_coded(self):
-            fit_coded(self, X, y, sample_weight, "logistic", {}, offset=offset)
-            return self
-        self.__dict__.pop("coding_", None)
-        if self.penalty == "jeffreys":
-            if offset is not None:
-                raise ParameterError("offset= has no effect with penalty='jeffreys'; leave out one of the two.")
-            return fit_firth(self, X, y, sample_weight)  # type: ignore[no-any-return]
-        strength = check_parameters(self)
-        start, before = self._start(), getattr(self, "classes_", ())
-        problem, classes, dtype, factors = self._problem(X, y, sample_weight, offset, strength)
-        if start is not None and not (len(start) == 1 + problem.blocks.n_features and np.array_equal(before, classes)):
-            start = None  # weights of other columns or classes say nothing about these
-        if is_textbook(self.optimizer):
-            solution, choice = textbook_fit(self, problem, len(classes), start)
-            keep_textbook(self, solution, choice, classes, dtype, self._prior_shift(classes, factors))
-            self._remember((X, y, sample_weight, offset), problem.blocks, problem.offset)
-            return self
-        if is_sparse_fit(self, strength):
-            fit = sparse_fit(self, problem, strength, start)
-        else:
-            fit = solve_logistic(problem, self.tol, start)
-        self._require_finite(fit, problem)
-        self._keep(fit, problem, classes, dtype, factors)
-        scaling = Scaling(fit.center, np.ones(problem.n_features))
-        self._remember((X, y, sample_weight, offset), problem.blocks, problem.offset, scaling)
+        method = self._method()
+        sample = self._sample(X, y, sample_weight)
+        fit = method.fit(sample, self._start(sample), offset)
+        self._hold(fit)
+        if not method.coded:
+            found = method.penalty != "jeffreys" and not method.named_optimizer
+            scaling = Scaling(self.discriminant_.center, np.ones(sample.blocks.n_features)) if found else None
+            self._remember((X, y, sample_weight, offset), sample.blocks, read_offset(offset, sample.blocks), scaling)
         return self
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
@@ -321,23 +293,62 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         'newton'
         """
         require_valid(self)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            strength = check_parameters(self)
-            if is_coded(self):
-                return plan_coded(self, X, y, sample_weight, "logistic")
-            # A clone, since reading the data notes their columns.
-            problem, _, _, _ = clone(self)._problem(X, y, sample_weight, None, strength)
-        if is_textbook(self.optimizer):
-            called = self.optimizer if isinstance(self.optimizer, str) else type(self.optimizer).__name__
-            return Choice(called, "it was asked for")
-        choice = SPARSE if is_sparse_fit(self, strength) else choose(shape_of(problem))
-        if self.solver == "auto":
-            return choice
-        note = f"; solver={self.solver!r} is accepted as scikit-learn's name for the same optimum"
-        if self.solver == "liblinear":
-            note += " (here the intercept is not penalised)"
-        return Choice(choice.method, choice.why + note)
+        before = dict(self.__dict__)
+        try:
+            return self._method().plan(self._sample(X, y, sample_weight))
+        finally:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+
+    def _learns_in_parts(self) -> bool:
+        options = vars(self)
+        if self._is_coded():
+            raise AttributeError("partial_fit takes no basis and no coding: map the rows first, and use the softmax.")
+        special = [name for name in ("penalty_factors", "bounds", "groups") if options[name] is not None]
+        if options["l1_ratio"] or special or options["penalty"] in ("l1", "elasticnet", "jeffreys"):
+            raise AttributeError("partial_fit remembers rows to second order, which takes a plain ridge: l1_ratio=0.")
+        return True
+
+    @available_if(_learns_in_parts)
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows and forget them; ``classes`` on the first call.
+
+        Earlier rows are remembered as a Gaussian over the weights: one call equals ``fit``, many come near to it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        y : array-like of shape (n,)
+            The labels.
+        classes : array-like of shape (K,) or None, default=None
+            All labels; needed on the first call only.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LogisticRegression()
+        >>> for start in range(3):
+        ...     model = model.partial_fit(iris.X[start::3], iris.y[start::3], classes=iris.classes)
+        >>> round(model.score(iris.X, iris.y), 2)
+        0.97
+        """
+        known: LaplacePosterior | None = vars(self).get("_belief")
+        if classes is None and "classes_" not in vars(self):
+            raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
+        if known is not None and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise DataError(f"classes differ from those of the first call, {names(list(self.classes_))}.")
+        labels = self.classes_ if known is not None or classes is None else np.unique(np.asarray(classes))
+        return self._hold(self._method().part(self._read_sample(X, y, sample_weight, labels), known))
 
     # Prediction
 
@@ -444,20 +455,20 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
         """
         if "coding_" in vars(self):
             return np.asarray(super().predict_log_proba(X))
-        model = self.limit_ if limited(self) else self._discriminant()
+        model = self.limit_ if self._limited() else self._discriminant()
         return model.predict_log_proba(self._checked(X))
 
     def _scores(self, X: Any) -> Array:
         """z (n, q); for plain arrays a short cut that checks what the long way checks."""
-        if limited(self):
-            return limiting_scores(self, self._checked(X))
+        if self._limited():
+            return self._limiting_scores(self._checked(X))
         if (
             type(X) is np.ndarray
             and X.ndim == 2
             and X.dtype == np.float64
             and 0 < len(X) <= 64
-            and hasattr(self, "_kept")
-            and not hasattr(self, "feature_names_in_")
+            and "_kept" in vars(self)
+            and "feature_names_in_" not in vars(self)
             and self._as_fitted()
         ):
             weights, center = self.discriminant_.weights, self.discriminant_.center
@@ -469,12 +480,30 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
                     return np.asarray(z)
         return self._discriminant().scores(self._checked(X))
 
+    def _limited(self) -> bool:
+        """Whether predictions are those of a limit: of a fit without a maximum, with weights as the fit left them."""
+        return "limit_" in vars(self) and self._as_fitted()
+
+    def _limiting_scores(self, X: Any) -> Array:
+        """(n, 1) log odds or (n, K) scores in the limit; where they are infinite, a quarter of the largest float.
+
+        So probabilities are 0 and 1, and measures of rank, which refuse infinities, still work.
+        """
+        require_finite(X, self._names(), estimator=type(self).__name__)
+        z = self.limit_.scores(X)
+        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+        most = float(np.finfo(dtype).max) / 4
+        if z.shape[1] == 2:
+            with np.errstate(invalid="ignore"):
+                z = z[:, 1:] - z[:, :1]
+        return np.asarray(np.clip(z, -most, most).astype(dtype))
+
     def _discriminant(self) -> LinearDiscriminant:
         """The fitted discriminant, or the one that the user made by setting ``coef_`` or ``intercept_``."""
         check_is_fitted(self)
         if self._as_fitted():
             return self.discriminant_
-        coef = self.coef_.toarray() if hasattr(self.coef_, "toarray") else np.asarray(self.coef_)
+        coef = dense_array(self.coef_)
         A = np.vstack([np.broadcast_to(self.intercept_, len(coef)), coef.T])
         return LinearDiscriminant(A, self.classes_, feature_names=self._names(), link=_link(len(self.classes_)))
 
@@ -492,72 +521,77 @@ class LogisticRegression(Inferential, SparseCoefficients, Online, Deciding, Clas
 
     # Learning
 
-    def _start(self) -> Array | None:
-        if not self.warm_start or not hasattr(self, "coef_") or "limit_" in vars(self):
+    def _method(self) -> Logistic:
+        return self._as(Logistic)
+
+    def _start(self, sample: Sample) -> Array | None:
+        if not self.warm_start or "coef_" not in vars(self) or "limit_" in vars(self):
             return None
-        coef = self.coef_.toarray() if hasattr(self.coef_, "toarray") else np.asarray(self.coef_)
+        if not np.array_equal(self.classes_, sample.classes):
+            return None  # weights of other classes say nothing about these
+        coef = dense_array(self.coef_)
         intercept = np.broadcast_to(self.intercept_, len(coef)) if self.fit_intercept else np.zeros(len(coef))
         return np.vstack([intercept, coef.T]).astype(np.float64)
+
+    def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
+        """Rows with labels, or with class probabilities (n, K), of which a frame's column names are the classes."""
+        name = type(self).__name__
+        coded = self._is_coded()
+        if coded and find_source(X) is not None:
+            raise MismatchError(f"{name} with a basis or a coding takes rows in memory; leave both out for a source.")
+        if not is_table(y):
+            return super()._sample(X, y, sample_weight, classes)
+        if coded:
+            raise DataError(f"{name} with a basis or a coding takes labels, not a table of them.")
+        return soft_sample(as_rows(self._read_rows(X, reset=True)), y, sample_weight, self._column_names())
+
+    def _is_coded(self) -> bool:
+        return self._method().coded
 
     def _problem(
         self, X: Any, y: Any, sample_weight: Any, offset: Any, strength: Strength
     ) -> tuple[LogisticProblem, Array, Any, Array | None]:
-        if not is_table(y):
-            sample = self._read_sample(X, y, sample_weight)
-            blocks, classes, dtype = sample.blocks, sample.classes, sample.dtype
-            counts = None if self.class_weight is None else sample.counts  # of files: a look at all labels
-        else:
-            blocks, classes, dtype, counts = read_soft(self, X, y, sample_weight)
-        require_few_classes(type(self).__name__, blocks.n_rows, len(classes))
-        if self.solver == "liblinear" and len(classes) > 2:
-            raise ParameterError(
-                "The 'liblinear' solver does not support multiclass classification (n_classes >= 3). Either use "
-                "another solver or wrap the estimator in a OneVsRestClassifier to keep applying a one-versus-rest "
-                "scheme. Only binary classification is supported."
-            )
-        factors = class_weights(self.class_weight, classes, counts)
-        if factors is not None:
-            blocks = weigh(blocks, factors)
-        problem = LogisticProblem(blocks, len(classes), 0.0, bool(self.fit_intercept), read_offset(offset, blocks))
-        ridge = strength.l2 / problem.total
-        return LogisticProblem(blocks, len(classes), ridge, problem.intercept, problem.offset), classes, dtype, factors
-
-    def _require_finite(self, fit: LogisticFit, problem: LogisticProblem) -> None:
-        if not (np.isfinite(fit.weights).all() and np.isfinite(fit.objective)):
-            require_finite(problem.blocks.rows, self._names(), estimator=type(self).__name__)
-            raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
-
-    def _keep(
-        self, fit: LogisticFit, problem: LogisticProblem, classes: Array, dtype: Any, factors: Array | None
-    ) -> Self:
-        A, shift = fit.weights.copy(), self._prior_shift(classes, factors)
-        A[0] -= shift
-        self._set_weights(A, fit.center, classes, dtype)
-        self._belief = None
-        self.n_iter_ = np.array([fit.steps], dtype=np.int32)
-        self.certificate_ = certify_fit(fit, self.tol, problem.ridge)
-        history = {name: list(values) for name, values in fit.history.items()}
-        self.history_ = History({"objective" if k == "J" else k: v for k, v in history.items()})
-        judge(self, fit, problem, shift)
-        return self
-
-    def _set_weights(self, A: Array, center: Array | None, classes: Array, dtype: Any) -> None:
-        self.__dict__.pop("limit_", None)
-        self.classes_ = classes
-        self.discriminant_ = LinearDiscriminant(
-            A, classes, feature_names=self._names(), center=center, link=_link(len(classes))
+        sample = self._sample(X, y, sample_weight)
+        problem, factors = make_problem(
+            sample, strength, self.class_weight, bool(self.fit_intercept), self.solver, offset
         )
-        self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
-        self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)
-        self._kept = (self.coef_.copy(), self.intercept_.copy())
+        return problem, sample.classes, sample.dtype, factors
 
-    def _prior_shift(self, classes: Array, factors: Array | None) -> Array | float:
-        """What class weights have added to the intercepts, where it is to be taken back."""
-        if factors is None or not self.correct_priors or not self.fit_intercept:
-            return 0.0
-        if (factors == 0).any():
-            raise ParameterError("correct_priors needs class weights > 0: a class without weight has no prior.")
-        return np.asarray(np.log(factors[1] / factors[0]) if len(classes) == 2 else np.log(factors))
+
+def is_table(y: Any) -> bool:
+    """Whether y has several columns: class probabilities, not labels."""
+    shape = getattr(y, "shape", None)
+    if shape is None and isinstance(y, list | tuple) and len(y):
+        shape = (len(y), len(y[0])) if isinstance(y[0], list | tuple | np.ndarray) else (len(y),)
+    return shape is not None and len(shape) == 2 and shape[1] > 1
+
+
+def soft_sample(rows: Any, y: Any, sample_weight: Any, feature_names: list[str] | None) -> Sample:
+    """Rows with class probabilities (n, K)."""
+    classes = np.array(list(y.columns)) if is_frame(y) else np.arange(np.shape(y)[1])
+    t = np.asarray(y, dtype=np.float64)
+    if len(t) != rows.shape[0]:
+        raise DataError(f"X has {rows.shape[0]} rows and y has {len(t)}: inconsistent numbers of samples.")
+    total = t.sum(axis=1)
+    if not (np.isfinite(t).all() and (t >= 0).all() and np.abs(total - 1).max() < 1e-6):
+        row = int(np.argmax(~(np.isfinite(t).all(axis=1) & (t >= 0).all(axis=1) & (np.abs(total - 1) < 1e-6))))
+        raise DataError(
+            f"y has {t.shape[1]} columns, which are read as class probabilities: they must be ≥ 0 and sum to 1 in each "
+            f"row. Row {row} is {t[row].tolist()}; Multioutput targets are not supported: fit one model a column."
+        )
+    weight = check_weights(sample_weight, len(t))
+    mass = t if weight is None else t * weight[:, None]
+    if (mass.sum(axis=0) == 0).any():
+        raise DataError(f"{classes_are(list(classes[mass.sum(axis=0) == 0]), 'has', 'have')} no weight in any row.")
+    dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
+    t = t / total[:, None]
+    blocks = make_blocks(rows, t[:, 1] if t.shape[1] == 2 else t, weight)
+    return Sample(blocks, blocks.target, weight, Schema(classes, dtype, feature_names))
+
+
+def dense_array(values: Any) -> Array:
+    """``coef_`` as an array, where it was made sparse."""
+    return np.asarray(values.toarray() if is_sparse(values) else values)
 
 
 def _link(n_classes: int) -> str:

@@ -23,12 +23,12 @@ from discriminant.data.check import check_weights
 from discriminant.data.sources import require_memory
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
 from discriminant.estimators.inputs import all_or_nothing, read_labels
-from discriminant.estimators.logistic import LogisticRegression
+from discriminant.estimators.logistic import LogisticRegression, is_table
 from discriminant.estimators.logistic_folds import FoldFits, Folds
-from discriminant.estimators.logistic_inputs import is_table
-from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS, Strength, check_parameters
+from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
 from discriminant.estimators.parameters import Among, require_valid
+from discriminant.methods.logistic import Strength
 from discriminant.model import LinearDiscriminant, label_array
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
@@ -406,6 +406,9 @@ class LogisticRegressionCV(LogisticRegression):
             verbose=self.verbose,
         )
 
+    def _is_coded(self) -> bool:
+        return False
+
     def _asked(self) -> Any:
         return None if isinstance(self.l1_ratios, str) and self.l1_ratios == "warn" else self.l1_ratios
 
@@ -429,7 +432,7 @@ class LogisticRegressionCV(LogisticRegression):
                 raise ParameterError(_RATIOS.format(asked))
             ratios = [float(r) for r in values]
         for ratio in ratios:
-            check_parameters(self._one(1.0, ratio))
+            self._one(1.0, ratio)._method().check()
         return ratios
 
     def _grid(self) -> Array:

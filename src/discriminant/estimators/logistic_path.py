@@ -15,8 +15,7 @@ import numpy as np
 from discriminant.data import require_finite
 from discriminant.errors import ParameterError
 from discriminant.estimators.logistic import LogisticRegression
-from discriminant.estimators.logistic_parameters import Strength
-from discriminant.estimators.logistic_sparse import read_bounds
+from discriminant.methods.logistic import Strength, read_bounds
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
 from discriminant.optimize.path import SparsePenalty, solve_path

@@ -1,25 +1,60 @@
 """Logistic regression: posteriors that are logistic (two classes) or softmax (K classes) functions of linear scores.
 
-minimise  Σ_i w_i ℓ(t_i, z_i) + ½ ‖w‖² / C,        ℓ = ln(1+e^z) − tz   or   ln Σ_k e^{z_k} − t·z
+    minimise  Σ_i w_i ℓ(t_i, z_i) + ½ ‖w‖² / C,        ℓ = ln(1+e^z) − tz   or   ln Σ_k e^{z_k} − t·z
+
+The intercept is free.  Beside the ridge: no penalty, with the limit itself where the classes are separated; L1, elastic
+net, groups and bounds; Firth's bias reduction; a coding with outputs of its own; an optimizer of the textbooks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import index
 from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.data import require_finite
+from discriminant.codings import make_coding
+from discriminant.criteria import Logistic as LogisticCriterion
+from discriminant.criteria import Softmax
+from discriminant.data import ArrayBlocks, OriginRows, require_finite
 from discriminant.data.check import require_few_classes
-from discriminant.errors import DataError
-from discriminant.methods.fit import Fit, Sample
+from discriminant.data.sources import require_memory
+from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError, as_numbers
+from discriminant.methods.coded import assign, fit_coded, is_coded, plan_coded
+from discriminant.methods.fit import Fit, Note, Sample, Schema
+from discriminant.methods.moments import cast
+from discriminant.methods.parts import class_weights, prepare_optimizer, starting_weights
 from discriminant.model import LinearDiscriminant
+from discriminant.objective import PointwiseObjective, logistic_objective
+from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
 from discriminant.optimize.history import History
+from discriminant.optimize.laplace import LaplacePosterior
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem, solve_logistic
 from discriminant.optimize.logistic.certificate import certify_fit
-from discriminant.protocols import Array
+from discriminant.optimize.logistic.solve import shape_of
+from discriminant.optimize.path import SPARSE, SparsePenalty, solve_sparse
+from discriminant.penalties import Ridge
+from discriminant.protocols import Array, Certificate, Solution
+
+NO_L1 = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
+
+
+@dataclass(frozen=True)
+class Strength:
+    """The penalty in one form: α ‖w‖₁ + ½ β ‖w‖² with α = ratio/C and β = (1 − ratio)/C, on Σ w ℓ."""
+
+    C: float
+    l1_ratio: float
+
+    @property
+    def l1(self) -> float:
+        return 0.0 if np.isinf(self.C) else self.l1_ratio / self.C
+
+    @property
+    def l2(self) -> float:
+        return 0.0 if np.isinf(self.C) else (1 - self.l1_ratio) / self.C
 
 
 @dataclass(frozen=True)
@@ -27,7 +62,10 @@ class Logistic:
     """The parameters of ``LogisticRegression``."""
 
     estimator: ClassVar[str] = "LogisticRegression"
-    optional: ClassVar[tuple[str, ...]] = ("limit_", "coding_")
+    optional: ClassVar[tuple[str, ...]] = ("limit_", "coding_", "criterion_")
+    coupled: ClassVar[str] = "softmax"
+    two_class: ClassVar[str] = "logistic"
+    together: ClassVar[dict[str, Any]] = {}
 
     penalty: Any = "deprecated"
     C: float = 1.0
@@ -56,34 +94,361 @@ class Logistic:
     trace: bool = False
     callback: Any = None
 
-    def fit(self, sample: Sample) -> Fit:
-        """Minimise with a ridge, to the gap that ``tol`` asks for."""
-        blocks, K = sample.blocks, len(sample.classes)
-        require_few_classes(self.estimator, blocks.n_rows, K)
-        total = LogisticProblem(blocks, K).total
-        problem = LogisticProblem(blocks, K, 1 / self.C / total, self.fit_intercept)
-        fit = solve_logistic(problem, self.tol)
-        if not (np.isfinite(fit.weights).all() and np.isfinite(fit.objective)):
-            require_finite(blocks.rows, sample.schema.names, estimator=self.estimator)
-            raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
-        return self._found(fit, problem, sample)
+    # Parameters
 
-    def _found(self, fit: LogisticFit, problem: LogisticProblem, sample: Sample) -> Fit:
-        link = "sigmoid" if problem.n_classes == 2 else "softmax"
-        model = LinearDiscriminant(
-            fit.weights.copy(), sample.classes, feature_names=sample.schema.names, center=fit.center, link=link
+    @property
+    def coded(self) -> bool:
+        """Whether the fit has a basis or a coding, and so outputs that are decoded."""
+        return is_coded(self)
+
+    @property
+    def named_optimizer(self) -> bool:
+        """Whether an optimizer was asked for, instead of the table behind "auto"."""
+        return not (isinstance(self.optimizer, str) and self.optimizer.lower() == "auto")
+
+    def bare(self) -> Logistic:
+        return replace(self, basis=None, coding="auto", decoder=None, reject_label=None, warm_start=False)
+
+    def check(self) -> tuple[Strength, list[Note]]:
+        """Refuse what does not go together, note what scikit-learn deprecates, and say what penalty is meant."""
+        if (self.trace or self.callback is not None) and not self.named_optimizer:
+            raise ParameterError(
+                "trace and callback follow the steps of a named optimizer, such as optimizer='newton'; the automatic "
+                "one keeps objective, gradient and step in history_ without them."
+            )
+        strength, notes = self._strength()
+        self._check_solver(strength)
+        if self.n_jobs is not None:
+            text = (
+                "'n_jobs' has no effect since 1.8 and will be removed in 1.10. "
+                f"You provided 'n_jobs={self.n_jobs}', please leave it unspecified; threads are used without it."
+            )
+            notes = [Note(text, FutureWarning), *notes]
+        return strength, notes
+
+    def _strength(self) -> tuple[Strength, list[Note]]:
+        ratio, notes = self.l1_ratio, list[Note]()
+        if self.penalty == "deprecated":
+            if ratio is None:
+                _note(
+                    notes,
+                    "'l1_ratio=None' was deprecated in version 1.8 and will trigger an error in 1.10. "
+                    "Use 0<=l1_ratio<=1 instead.",
+                    FutureWarning,
+                )
+            return Strength(self.C, ratio or 0.0), notes
+        _note(
+            notes,
+            "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this warning, leave "
+            "'penalty' set to its default value and use 'l1_ratio' or 'C' instead. Use l1_ratio=0 instead of "
+            "penalty='l2', l1_ratio=1 instead of penalty='l1', l1_ratio set to a float between 0 and 1 instead of "
+            "penalty='elasticnet', and C=np.inf instead of penalty=None.",
+            FutureWarning,
         )
-        coef: Array = np.array(model.coef, dtype=sample.dtype)
-        intercept: Array = np.array(model.intercept, dtype=sample.dtype)
+        if self.penalty != "elasticnet" and ratio is not None and 0 < ratio < 1:
+            _note(
+                notes,
+                f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={self.penalty})",
+            )
+        if (self.penalty == "l2" and ratio != 0) or (self.penalty == "l1" and ratio != 1):
+            _note(
+                notes,
+                f"Inconsistent values: penalty={self.penalty} with l1_ratio={ratio}. penalty is deprecated. "
+                "Please use l1_ratio only.",
+            )
+        if self.penalty is None:
+            if self.C != 1.0:
+                _note(notes, "Setting penalty=None will ignore the C and l1_ratio parameters")
+            return Strength(np.inf, 0.0), notes
+        if self.penalty == "elasticnet":
+            if ratio is None:
+                raise ParameterError("l1_ratio must be specified when penalty is elasticnet.")
+            return Strength(self.C, ratio), notes
+        return Strength(self.C, 1.0 if self.penalty == "l1" else 0.0), notes
+
+    def _check_solver(self, strength: Strength) -> None:
+        """The combinations that scikit-learn refuses are refused here too, in its words: code may count on it."""
+        solver = self.solver
+        kind = None if np.isinf(strength.C) else {0.0: "l2", 1.0: "l1"}.get(float(strength.l1_ratio), "elasticnet")
+        if solver in NO_L1 and kind not in ("l2", None):
+            raise ParameterError(
+                f"Solver {solver} supports only 'l2' or None penalties, got {kind} penalty. Use solver='auto'."
+            )
+        if solver not in ("liblinear", "auto") and self.dual:
+            raise ParameterError(f"Solver {solver} supports only dual=False, got dual={self.dual}")
+        if solver == "liblinear" and kind == "elasticnet":
+            raise ParameterError(f"Only 'saga' solver supports elasticnet penalty, got solver={solver}.")
+        if solver == "liblinear" and kind is None:
+            raise ParameterError("penalty=None is not supported for the liblinear solver")
+
+    def is_sparse(self, strength: Strength) -> bool:
+        """Whether the penalty has a kink, or is more than one ridge for all weights."""
+        if np.isinf(strength.C):  # factors and groups of no penalty say nothing
+            return self.bounds is not None
+        special = (self.penalty_factors, self.bounds, self.groups)
+        return bool(strength.l1) or any(value is not None for value in special)
+
+    # Learning
+
+    def fit(self, sample: Sample, start: Array | None = None, offset: Any = None) -> Fit:
+        """Learn from rows with labels or class probabilities; ``offset``: known parts of the scores."""
+        if self.coded:
+            if self.correct_priors and self.class_weight is not None and not assign(self, sample).whole:
+                raise MismatchError(
+                    "correct_priors moves the intercepts of classes; the outputs of a coding have none such."
+                )
+            return fit_coded(self, sample, offset)
+        if self.penalty == "jeffreys":
+            if offset is not None:
+                raise ParameterError("offset= has no effect with penalty='jeffreys'; leave out one of the two.")
+            return self._firth(sample)
+        strength, notes = self.check()
+        problem, factors = self.problem(sample, strength, offset)
+        if start is not None and len(start) != 1 + problem.blocks.n_features:
+            start = None  # weights of other columns say nothing about these
+        shift = self._prior_shift(sample.classes, factors)
+        if self.named_optimizer:
+            return self._by_name(sample, problem, start, shift, notes)
+        if self.is_sparse(strength):
+            require_memory(problem.blocks, "A penalty with a kink, or bounds on the weights,")
+            require_finite(problem.blocks.rows, sample.schema.names, estimator=self.estimator)
+            level = 0.0 if np.isinf(strength.C) else 1.0 / (strength.C * problem.total)
+            found = solve_sparse(problem, level, self._sparse_penalty(strength.l1_ratio), self.tol, start)
+        else:
+            found = solve_logistic(problem, self.tol, start)
+        self._require_finite(sample, found.weights, found.objective)
+        return self._found(sample, problem, found, shift, notes)
+
+    def problem(self, sample: Sample, strength: Strength, offset: Any = None) -> tuple[LogisticProblem, Array | None]:
+        """J, and the factors of the classes."""
+        return make_problem(sample, strength, self.class_weight, self.fit_intercept, self.solver, offset)
+
+    def plan(self, sample: Sample) -> Choice:
+        """Which way ``fit`` would go, and why."""
+        if self.coded:
+            return plan_coded(self, sample)
+        strength, _ = self.check()
+        problem, _ = self.problem(sample, strength)
+        if self.named_optimizer:
+            called = self.optimizer if isinstance(self.optimizer, str) else type(self.optimizer).__name__
+            return Choice(called, "it was asked for")
+        choice = SPARSE if self.is_sparse(strength) else choose(shape_of(problem))
+        if self.solver == "auto":
+            return choice
+        note = f"; solver={self.solver!r} is accepted as scikit-learn's name for the same optimum"
+        if self.solver == "liblinear":
+            note += " (here the intercept is not penalised)"
+        return Choice(choice.method, choice.why + note)
+
+    def _sparse_penalty(self, l1_ratio: float) -> SparsePenalty:
+        """The penalty at λ = 1."""
+        lower, upper = read_bounds(self.bounds)
+        factors = None if self.penalty_factors is None else as_numbers(self.penalty_factors, "penalty_factors")
+        return SparsePenalty(l1_ratio, factors, lower, upper, read_groups(self.groups), bool(self.grouped))
+
+    def _prior_shift(self, classes: Array, factors: Array | None) -> Array | float:
+        """What class weights have added to the intercepts, where it is to be taken back."""
+        if factors is None or not self.correct_priors or not self.fit_intercept:
+            return 0.0
+        if (factors == 0).any():
+            raise ParameterError("correct_priors needs class weights > 0: a class without weight has no prior.")
+        return np.asarray(np.log(factors[1] / factors[0]) if len(classes) == 2 else np.log(factors))
+
+    def _require_finite(self, sample: Sample, weights: Array, objective: float) -> None:
+        if not (np.isfinite(weights).all() and np.isfinite(objective)):
+            require_finite(sample.X, sample.schema.names, estimator=self.estimator)
+            raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
+
+    def _found(
+        self, sample: Sample, problem: LogisticProblem, fit: LogisticFit, shift: Array | float, notes: list[Note]
+    ) -> Fit:
+        A = fit.weights.copy()
+        A[0] -= shift
         history = {"objective" if name == "J" else name: list(values) for name, values in fit.history.items()}
-        state = {
-            "classes_": sample.classes, "discriminant_": model, "coef_": coef, "intercept_": intercept,
-            "_kept": (coef.copy(), intercept.copy()), "_belief": None,
-            "n_iter_": np.array([fit.steps], dtype=np.int32),
+        state = weights_state(A, fit.center, sample.schema) | {
+            "_belief": None, "n_iter_": np.array([fit.steps], dtype=np.int32),
             "certificate_": certify_fit(fit, self.tol, problem.ridge), "history_": History(history),
         }  # fmt: skip
-        return Fit(self, model, state)
+        if fit.gap > 0.1 * abs(fit.objective) and (self.penalty is None or np.isinf(self.C)):
+            from discriminant.methods.limit import handle_separation
+
+            changed, told = handle_separation(fit, problem, shift, sample.schema, state, self.bounds is not None)
+            state, notes = state | changed, [*notes, *told]
+        return Fit(self, state.get("limit_", state["discriminant_"]), state, tuple(notes))
+
+    def _by_name(
+        self, sample: Sample, problem: LogisticProblem, start: Array | None, shift: Array | float, notes: list[Note]
+    ) -> Fit:
+        """As the textbooks run it: the named optimizer on the mean cross-entropy, from small weights.
+
+        Gradient descent: w ← w + η (1/n) Σ (r − y) x from weights in (−0.01, 0.01) (Alpaydin, figures 10.6, 10.8).
+        Newton: iteratively reweighted squares, with steps that are halved until J falls.
+        """
+        objective = textbook_objective(problem)
+        options = {"trace": bool(self.trace), "count_errors": bool(self.trace), "callback": self.callback}
+        optimizer, choice = prepare_optimizer(self.optimizer, objective, **options)
+        first = starting_weights("random", objective, self.random_state) if start is None else start
+        if not problem.intercept:
+            first[0] = 0.0
+        solution: Solution = optimizer.minimize(objective, first)
+        self._require_finite(sample, solution.weights, solution.objective)
+        A = np.array(solution.weights)
+        A[0] -= shift
+        J = float(solution.objective)
+        certificate = Certificate(
+            solution.status, bool(solution.converged), J, 0.0, J, float(solution.gradient_norm),
+            float(solution.passes), notes=(str(choice), *solution.notes),
+        )  # fmt: skip
+        state = weights_state(A, None, sample.schema) | {
+            "n_iter_": np.array([max(solution.iterations, 1)], dtype=np.int32), "certificate_": certificate,
+            "history_": solution.history if solution.history is not None else History(),
+        }  # fmt: skip
+        if not solution.converged:
+            notes = [*notes, Note(solution.status)]
+        return Fit(self, state["discriminant_"], state, tuple(notes))
+
+    def _firth(self, sample: Sample) -> Fit:
+        """Maximise ℓ + ½ ln|I|, which has a finite answer on separated data; C and l1_ratio take no part."""
+        from discriminant.inference.firth import firth
+
+        if not self.fit_intercept or self.class_weight is not None:
+            raise ParameterError("penalty='jeffreys' is for fits with an intercept and without class_weight.")
+        require_memory(sample.blocks, "penalty='jeffreys'")
+        K = len(sample.classes)
+        model, theta, found = firth(sample.blocks, K)
+        A, center = model.scaling.to_user(theta)
+        if K > 2:  # a vector for each class, of which the first is the reference; they are made to sum to zero
+            A = np.c_[np.zeros(len(A)), A]
+            A -= A.mean(axis=1, keepdims=True)
+        assert found.hessian is not None
+        size = np.sqrt(np.maximum(np.diagonal(found.hessian), 1e-300))
+        score = float(np.abs(found.gradient.T.ravel() / size).max())
+        converged = score < 1e-6
+        status = (
+            "Jeffreys' prior: the penalised likelihood is largest here; the score is "
+            f"{score:.1e} standard errors from 0."
+            if converged
+            else f"Jeffreys' prior: the score is still {score:.1e} standard errors from zero."
+        )
+        state = weights_state(A, center, sample.schema) | {
+            "_belief": None, "n_iter_": np.array([1], dtype=np.int32), "history_": History(),
+            "certificate_": Certificate(status, converged, found.value / sample.total, gradient_norm=score),
+        }  # fmt: skip
+        return Fit(self, state["discriminant_"], state)
+
+    def part(self, sample: Sample, known: LaplacePosterior | None = None) -> Fit:
+        """Learn some rows on top of what is believed, and forget them: one part equals ``fit``, many come near."""
+        strength, notes = self.check()
+        classes, blocks = sample.classes, sample.blocks
+        q = 1 if len(classes) == 2 else len(classes)
+        if (blocks.n_features + 1) * q > EXACT_SIZE:
+            raise ParameterError(
+                f"partial_fit keeps a matrix of all weights, and {(blocks.n_features + 1) * q} are too many; "
+                "use fit on rows from discriminant.scan, or select columns."
+            )
+        if self.class_weight is not None:
+            if isinstance(self.class_weight, str):
+                raise ParameterError("class_weight='balanced' needs all rows; give partial_fit a dict of weights.")
+            factors = class_weights(self.class_weight, classes, np.ones(len(classes)))
+            blocks = blocks if factors is None else blocks.weighed(factors)
+        objective = logistic_objective(blocks, len(classes), 0.0, bool(self.fit_intercept))
+        before = known or LaplacePosterior.prior(objective.n_features, q, strength.l2, objective.intercept)
+        belief = before.learn(objective)
+        # A step that meets NaN is not taken, so that the weights do not show it: the rows themselves are looked at.
+        require_finite(blocks.rows, sample.schema.names, estimator=self.estimator)
+        A = belief.mean - (belief.mean.mean(axis=1, keepdims=True) if belief.mean.shape[1] > 1 else 0.0)
+        status = f"Learned {belief.rows} rows in parts: earlier ones are remembered to second order."
+        state = weights_state(A, None, sample.schema) | {
+            "_belief": belief, "n_iter_": np.array([1], dtype=np.int32), "certificate_": Certificate(status, True),
+            "history_": History(),
+        }  # fmt: skip
+        return Fit(self, state["discriminant_"], state, tuple(notes))
 
     def discriminant(self, state: Mapping[str, Any]) -> LinearDiscriminant | None:
         """What decides; None where it is the limit of a fit without a maximum, or a coding's outputs."""
         return None if state.keys() & {"limit_", "coding_"} else state.get("discriminant_")
+
+
+def make_problem(
+    sample: Sample, strength: Strength, class_weight: Any, fit_intercept: bool, solver: str, offset: Any = None
+) -> tuple[LogisticProblem, Array | None]:
+    """J of the rows, weighed by class, and the factors of the classes."""
+    blocks, classes = sample.blocks, sample.classes
+    require_few_classes(Logistic.estimator, blocks.n_rows, len(classes))
+    if solver == "liblinear" and len(classes) > 2:
+        raise ParameterError(
+            "The 'liblinear' solver does not support multiclass classification (n_classes >= 3). Either use "
+            "another solver or wrap the estimator in a OneVsRestClassifier to keep applying a one-versus-rest "
+            "scheme. Only binary classification is supported."
+        )
+    factors = None
+    if class_weight is not None:
+        if getattr(getattr(blocks.target, "dtype", None), "kind", "u") not in "iu":
+            raise ParameterError("class_weight has no meaning for class probabilities; use sample_weight.")
+        factors = class_weights(class_weight, classes, sample.counts)  # of files: a look at all labels
+    blocks = blocks if factors is None else blocks.weighed(factors)
+    plain = LogisticProblem(blocks, len(classes), 0.0, bool(fit_intercept), read_offset(offset, blocks))
+    return replace(plain, ridge=strength.l2 / plain.total), factors
+
+
+def weights_state(A: Array, center: Array | None, schema: Schema) -> dict[str, Any]:
+    """The attributes that hold these weights."""
+    link = "sigmoid" if len(schema.classes) == 2 else "softmax"
+    model = LinearDiscriminant(A, schema.classes, feature_names=schema.names, center=center, link=link)
+    arrays = cast({"coef_": model.coef, "intercept_": model.intercept}, schema.dtype)
+    kept = tuple(value.copy() for value in arrays.values())
+    return {"classes_": schema.classes, "discriminant_": model, **arrays, "_kept": kept}
+
+
+def textbook_objective(problem: LogisticProblem) -> PointwiseObjective:
+    """J of a logistic problem: the mean cross-entropy, one sigmoid or a softmax, and the ridge."""
+    if problem.offset is not None:
+        raise MismatchError("Offsets are known to the automatic method only; use optimizer='auto' with them.")
+    blocks: Any = problem.blocks
+    target, rows = np.asarray(blocks.target), blocks.rows
+    coded = target.ndim == 1 and target.dtype.kind in "iu"
+    if not coded and target.ndim == 1:
+        target = target[:, None]
+    if not problem.intercept:
+        rows = OriginRows(rows)
+    two = problem.n_classes == 2
+    coding = make_coding("two-class", 2, labels=(0, 1)) if two else make_coding("softmax", problem.n_classes)
+    return PointwiseObjective(
+        ArrayBlocks(rows, target, blocks.weight),
+        LogisticCriterion() if two else Softmax(),
+        coding if coded else None,
+        Ridge(problem.ridge) if problem.ridge else None,
+    )
+
+
+def read_offset(offset: Any, blocks: ArrayBlocks) -> Array | None:
+    """Known parts of the scores, one (or K) for each row."""
+    if offset is None:
+        return None
+    values = np.asarray(offset, dtype=np.float64)
+    if len(values) != blocks.n_rows or not np.isfinite(values).all():
+        raise DataError(f"offset must hold a finite number for each of the {blocks.n_rows} rows.")
+    return values
+
+
+def read_groups(groups: Any) -> tuple[tuple[int, ...], ...] | None:
+    """Tuples of feature indices from None or sequences of them."""
+    if groups is None:
+        return None
+    try:
+        return tuple(tuple(index(j) for j in group) for group in groups)
+    except TypeError:
+        raise ParameterError(f"groups must hold sequences of feature indices; it was {groups!r}.") from None
+
+
+def read_bounds(bounds: Any) -> tuple[Any, Any]:
+    """(lower, upper) from None or a pair of numbers or arrays."""
+    if bounds is None:
+        return -np.inf, np.inf
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        raise ParameterError(f"bounds must be a pair (lower, upper) of numbers or arrays; it was {bounds!r}.")
+    return as_numbers(bounds[0], "bounds"), as_numbers(bounds[1], "bounds")
+
+
+def _note(notes: list[Note], text: str, category: type[Warning] = DiscriminantWarning) -> None:
+    notes.append(Note(text, category))
