@@ -212,3 +212,11 @@ def _loses_in_an_array(y: list[Any] | tuple[Any, ...]) -> bool:
 def _as_objects(y: list[Any] | tuple[Any, ...]) -> Array:
     """The labels one by one; what is a list itself makes a second dimension, and is refused for it."""
     return np.array(y, dtype=object)
+
+
+def is_table(y: Any) -> bool:
+    """Whether y has several columns: class probabilities, not labels."""
+    shape = getattr(y, "shape", None)
+    if shape is None and isinstance(y, list | tuple) and len(y):
+        shape = (len(y), len(y[0])) if isinstance(y[0], list | tuple | np.ndarray) else (len(y),)
+    return shape is not None and len(shape) == 2 and shape[1] > 1

@@ -25,10 +25,10 @@ from discriminant.decision.rule import largest
 from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inferential import Inferential
-from discriminant.estimators.inputs import all_or_nothing
+from discriminant.estimators.inputs import all_or_nothing, is_table
 from discriminant.estimators.logistic_parameters import CONSTRAINTS
 from discriminant.estimators.parameters import require_valid
-from discriminant.estimators.sparse_coefficients import SparseCoefficients
+from discriminant.estimators.sparse_coefficients import SparseCoefficients, dense_array
 from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.logistic import Logistic, Strength, make_problem, read_offset
 from discriminant.model import LinearDiscriminant
@@ -263,8 +263,8 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         fit = method.fit(sample, self._start(sample), offset)
         self._hold(fit)
         if not method.coded:
-            found = method.penalty != "jeffreys" and not method.named_optimizer
-            scaling = Scaling(self.discriminant_.center, np.ones(sample.blocks.n_features)) if found else None
+            scaled = method.penalty != "jeffreys" and not method.named_optimizer
+            scaling = Scaling(self.discriminant_.center, np.ones(sample.blocks.n_features)) if scaled else None
             self._remember((X, y, sample_weight, offset), sample.blocks, read_offset(offset, sample.blocks), scaling)
         return self
 
@@ -558,14 +558,6 @@ class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMi
         return problem, sample.classes, sample.dtype, factors
 
 
-def is_table(y: Any) -> bool:
-    """Whether y has several columns: class probabilities, not labels."""
-    shape = getattr(y, "shape", None)
-    if shape is None and isinstance(y, list | tuple) and len(y):
-        shape = (len(y), len(y[0])) if isinstance(y[0], list | tuple | np.ndarray) else (len(y),)
-    return shape is not None and len(shape) == 2 and shape[1] > 1
-
-
 def soft_sample(rows: Any, y: Any, sample_weight: Any, feature_names: list[str] | None) -> Sample:
     """Rows with class probabilities (n, K)."""
     classes = np.array(list(y.columns)) if is_frame(y) else np.arange(np.shape(y)[1])
@@ -587,11 +579,6 @@ def soft_sample(rows: Any, y: Any, sample_weight: Any, feature_names: list[str] 
     t = t / total[:, None]
     blocks = make_blocks(rows, t[:, 1] if t.shape[1] == 2 else t, weight)
     return Sample(blocks, blocks.target, weight, Schema(classes, dtype, feature_names))
-
-
-def dense_array(values: Any) -> Array:
-    """``coef_`` as an array, where it was made sparse."""
-    return np.asarray(values.toarray() if is_sparse(values) else values)
 
 
 def _link(n_classes: int) -> str:

@@ -22,8 +22,8 @@ from discriminant.data import count_classes
 from discriminant.data.check import check_weights
 from discriminant.data.sources import require_memory
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
-from discriminant.estimators.inputs import all_or_nothing, read_labels
-from discriminant.estimators.logistic import LogisticRegression, is_table
+from discriminant.estimators.inputs import all_or_nothing, is_table, read_labels
+from discriminant.estimators.logistic import LogisticRegression
 from discriminant.estimators.logistic_folds import FoldFits, Folds
 from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled

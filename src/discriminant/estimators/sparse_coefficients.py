@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
+
+from discriminant.data.rows import is_sparse
+from discriminant.protocols import Array
 
 
 class SparseCoefficients:
@@ -51,5 +55,10 @@ class SparseCoefficients:
         (3, 4)
         """
         check_is_fitted(self)
-        self.coef_ = self.coef_.toarray() if hasattr(self.coef_, "toarray") else self.coef_
+        self.coef_ = dense_array(self.coef_)
         return self
+
+
+def dense_array(values: Any) -> Array:
+    """``coef_`` as an array, where it was made sparse."""
+    return np.asarray(values.toarray() if is_sparse(values) else values)

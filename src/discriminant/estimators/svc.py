@@ -12,19 +12,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
-from discriminant.data import SparseRows, count_classes, require_finite, workers
-from discriminant.data.blocks import SERIAL_VALUES
-from discriminant.data.check import require_few_classes
-from discriminant.data.sources import require_memory
-from discriminant.data.threads import ordered_map
+from discriminant.data.sources import find_source
 from discriminant.decision.rule import largest
-from discriminant.errors import DataError, ParameterError, warn
-from discriminant.estimators.coded import fit_coded, is_coded, plan_coded
+from discriminant.errors import DataError, MismatchError
 from discriminant.estimators.deciding import Deciding
-from discriminant.estimators.inputs import all_or_nothing
+from discriminant.estimators.inputs import all_or_nothing, is_table
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -38,15 +33,11 @@ from discriminant.estimators.parameters import (
     require_valid,
 )
 from discriminant.estimators.parts import CODING
-from discriminant.estimators.sparse_coefficients import SparseCoefficients
-from discriminant.estimators.svc_fits import OneFit, lasso_fit, machine_fit, ridge_fit
+from discriminant.estimators.sparse_coefficients import SparseCoefficients, dense_array
 from discriminant.methods.fit import Sample
-from discriminant.methods.parts import class_weights
+from discriminant.methods.svc import SupportVectors
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice
-from discriminant.optimize.history import History
-from discriminant.optimize.logistic.certificate import Certificate
-from discriminant.optimize.margins import choose_margin
 from discriminant.protocols import Array
 
 
@@ -221,26 +212,9 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         >>> model.coef_.shape, model.certificate_.converged
         ((3, 4), True)
         """
-        self._check()
-        if is_coded(self):
-            fit_coded(self, X, y, sample_weight, "hinge", {"multi_class": "crammer_singer"})
-            return self
-        self.__dict__.pop("coding_", None)
-        sample = self._read_sample(X, y, sample_weight)
-        require_memory(sample.blocks, type(self).__name__)
-        require_few_classes(type(self).__name__, len(sample.codes), len(sample.classes))
-        counts = count_classes(sample.codes, len(sample.classes), sample.weight)
-        factors = class_weights(self.class_weight, sample.classes, counts)
-        cost = np.ones(len(sample.codes)) if sample.weight is None else np.asarray(sample.weight, dtype=np.float64)
-        if factors is not None:
-            cost = cost * factors[sample.codes]
-        kept = cost > 0
-        if len(np.unique(sample.codes[kept])) < 2:
-            raise DataError("Only one class has rows of positive weight; a discriminant needs two to tell apart.")
-        values = self._values(sample)
-        if not kept.all():
-            values = values[kept]
-        return self._keep(self._fits(values, sample.codes[kept], len(sample.classes), self.C * cost[kept]), sample)
+        method = self._method()
+        method.check()  # before the rows are read
+        return self._hold(method.fit(self._sample(X, y, sample_weight)))
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method ``fit`` would use on these data, and why.
@@ -267,67 +241,23 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         'newton'
         """
         require_valid(self)
-        self._check()
-        if is_coded(self):
-            return plan_coded(self, X, y, sample_weight, "hinge")
-        if self.multi_class == "crammer_singer":
-            return Choice("dual coordinate descent over rows", "all classes are one problem, coupled in each row")
-        if self.penalty == "l1":
-            return Choice(
-                "coordinate descent on a working set", "few weights differ from zero, and only these are moved"
-            )
-        rows = clone(self)._read_sample(X, y, sample_weight).blocks.rows  # a clone: reading notes the columns
-        return choose_margin(rows.shape[0], rows.shape[1], isinstance(rows, SparseRows), self.loss == "squared_hinge")
+        before = dict(self.__dict__)
+        try:
+            return self._method().plan(self._sample(X, y, sample_weight))
+        finally:
+            self.__dict__.clear()
+            self.__dict__.update(before)
 
-    def _fits(self, X: Any, codes: Array, K: int, cost: Array) -> tuple[Array, list[OneFit]]:
-        """Weights (1+d, q) and what is known of each fit."""
-        bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        free = bool(self.fit_intercept and not self.penalize_intercept)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1)) if self.random_state is not None else 0
-        if self.multi_class == "crammer_singer":
-            fit = machine_fit(X, codes, K, cost, bias, self.tol, seed, self._most())
-            return (fit.weights[:, [1]] - fit.weights[:, [0]] if K == 2 else fit.weights), [fit]
-        labels = [np.where(codes == k, 1.0, -1.0) for k in ([1] if K == 2 else range(K))]
+    def _method(self) -> SupportVectors:
+        return self._as(SupportVectors)
 
-        def one(y: Array) -> OneFit:
-            if self.penalty == "l1":
-                return lasso_fit(X, y, cost, bias, free, self.tol)
-            return ridge_fit(X, y, cost, self.loss == "squared_hinge", bias, free, self.tol, seed, self._most())
-
-        size = X.nnz if hasattr(X, "nnz") else X.size
-        threads = workers() if size >= SERIAL_VALUES and len(labels) > 1 else 1
-        fits = list(ordered_map(one, labels, threads))
-        return np.hstack([fit.weights for fit in fits]), fits
-
-    def _most(self) -> int:
-        return max(int(self.max_iter), 1_000)
-
-    def _keep(self, found: tuple[Array, list[OneFit]], sample: Sample) -> Self:
-        A, fits = found
-        self.classes_ = sample.classes
-        self.discriminant_ = LinearDiscriminant(A, sample.classes, feature_names=self._names())
-        self.coef_ = np.array(self.discriminant_.coef, dtype=sample.dtype)
-        self.intercept_ = np.array(self.discriminant_.intercept, dtype=sample.dtype)
-        self.n_iter_ = max(int(fit.steps) for fit in fits)
-        self.history_ = History()  # what is proved stands in the certificate; the steps themselves are not kept
-        worst = max(fits, key=lambda fit: fit.gap / max(fit.objective, 1e-300))
-        met = worst.gap <= self.tol * worst.objective
-        how = f"P = {worst.objective:.10g} is proved to be within {worst.gap:.1e} of its minimum"
-        status = f"Solved: {how}." if met else f"Stopped after {self.n_iter_} passes: {how}; raise max_iter or tol."
-        self.certificate_ = Certificate(
-            status,
-            met,
-            worst.objective,
-            worst.objective - worst.gap,
-            worst.gap,
-            float("nan"),
-            float(self.n_iter_),
-            None,
-            (worst.method,),
-        )
-        if not met:
-            warn(status)
-        return self
+    def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
+        coded, name = self._method().coded, type(self).__name__
+        if coded and find_source(X) is not None:
+            raise MismatchError(f"{name} with a basis or a coding takes rows in memory; leave both out for a source.")
+        if coded and is_table(y):
+            raise DataError(f"{name} with a basis or a coding takes labels, not a table of them.")
+        return super()._sample(X, y, sample_weight, classes)
 
     # Prediction
 
@@ -356,7 +286,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._read_rows(X, reset=False)
         coef = self.coef_
-        A = np.vstack([np.broadcast_to(self.intercept_, coef.shape[0]), _dense(coef).T])
+        A = np.vstack([np.broadcast_to(self.intercept_, coef.shape[0]), dense_array(coef).T])
         z = LinearDiscriminant(A, self.classes_, feature_names=self._names()).scores(X)
         return z[:, 0] if z.shape[1] == 1 else z
 
@@ -384,32 +314,3 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
             return super().predict(X)
         z = self.decision_function(X)
         return np.asarray(self.classes_[(z > 0).astype(np.intp) if z.ndim == 1 else largest(z)])
-
-    # Parameters and data
-
-    def _check(self) -> None:
-        """Refuse what does not go together."""
-        if self.multi_class == "crammer_singer":
-            if self.fit_intercept and not self.penalize_intercept:
-                raise ParameterError("penalize_intercept=False goes with multi_class='ovr', not with 'crammer_singer'.")
-            return
-        wrong = self.penalty == "l1" and (self.loss == "hinge" or self.dual is True)
-        if wrong or (self.penalty == "l2" and self.loss == "hinge" and self.dual is False):
-            raise ParameterError(
-                f"Unsupported set of arguments: The combination of penalty={self.penalty!r} and loss={self.loss!r} is "
-                f"not supported when dual={self.dual!r}, Parameters: penalty={self.penalty!r}, loss={self.loss!r}, "
-                f"dual={self.dual!r}"
-            )
-
-    def _values(self, sample: Sample) -> Any:
-        """X in float64: CSR as it is, dense rows contiguous (a copy only where they are not)."""
-        rows = sample.blocks.rows
-        require_finite(rows, self._names(), estimator=type(self).__name__)
-        if isinstance(rows, SparseRows):
-            return rows.X if rows.X.dtype == np.float64 else rows.X.astype(np.float64)
-        X = getattr(rows, "X", None)
-        return np.ascontiguousarray(rows.columns(np.arange(rows.shape[1])) if X is None else X, dtype=np.float64)
-
-
-def _dense(coef: Any) -> Array:
-    return np.asarray(coef.toarray() if hasattr(coef, "toarray") else coef)

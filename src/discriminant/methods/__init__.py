@@ -21,6 +21,7 @@ HOMES = {
     "LinearDiscriminantAnalysis": "gaussian.Linear",
     "LinearMachine": "machine.Machine",
     "LinearProgrammingClassifier": "linear_program.LinearProgramming",
+    "LinearSVC": "svc.SupportVectors",
     "LogisticRegression": "logistic.Logistic",
     "MinimumErrorClassifier": "minimum_error.MinimumError",
     "Perceptron": "perceptron.ErrorCorrection",
