@@ -114,6 +114,13 @@ class Kesler(Pointwise):
         matrix[:, diagonal, diagonal] = np.where(own, bend.sum(axis=1, keepdims=True), bend)
         return np.asarray(matrix)
 
+    def curvature_product(self, t: Array, z: Array, v: Array) -> Array:
+        if self.over == "worst":
+            return super().curvature_product(t, z, v)
+        own, m = _margins(t, z)
+        pull = np.where(own, 0, self.base.curvature(self._positive(m), m)) * _margins(t, v)[1]
+        return np.where(own, pull.sum(axis=1, keepdims=True), -pull).astype(z.dtype, copy=False)
+
     def conjugate(self, t: Array, u: Array) -> Array:
         own = np.asarray(t) > 0.5
         balanced = np.abs(u.sum(axis=1, keepdims=True)) <= 8 * u.shape[1] * np.finfo(u.dtype).eps * np.abs(u).sum(

@@ -1,6 +1,6 @@
 """Weights that err on few rows, or on none, by Newton steps on the squared hinge: a quick guess, nothing proved.
 
-    J(W) = ½ Σ_i Σ_{k ≠ y_i} max(0, 1 − (w_y − w_k)·ỹ_i)² + ½ δ ‖W‖²
+    J(W) = Σ_i Σ_{k ≠ y_i} max(0, 1 − (w_y − w_k)·ỹ_i)² + δ ‖W‖²
 
 over Kesler's rows, which for two classes is the squared hinge of the textbooks.  Conjugate gradients solve for the
 steps, so that no matrix larger than the data is formed; δ falls from step to step, towards the widest gap where there
@@ -14,10 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discriminant.criteria import Kesler, SquaredHinge
 from discriminant.inference.cone import KeslerCone
 from discriminant.protocols import Array
 
 _OUTER, _INNER = 25, 60
+_CRITERION = Kesler(SquaredHinge())
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,7 @@ def separating(cone: KeslerCone, guess: Array | None = None) -> Array | None:
         if (cone.signs(cone.exact(u)) > 0).all():
             return u
     least, patience = cone.n_rows, 2
-    for W, z in _steps(cone):
-        wrong = int((_gaps(z, cone.codes) <= 0).any(axis=1).sum())
+    for W, wrong in _steps(cone):
         if not wrong:
             u = flat(W)
             return u if (cone.signs(cone.exact(u)) > 0).all() else None
@@ -72,8 +73,7 @@ def separating(cone: KeslerCone, guess: Array | None = None) -> Array | None:
 def few_errors(cone: KeslerCone) -> Array:
     """The rows that the best of these weights do not put strictly on their side, by exact signs."""
     best, least = np.arange(cone.n_rows), cone.n_rows + 1
-    for W, z in _steps(cone):
-        wrong = int((_gaps(z, cone.codes) <= 0).any(axis=1).sum())
+    for W, wrong in _steps(cone):
         if wrong < least:
             signs = cone.signs(cone.exact(flat(W)))
             best, least = np.flatnonzero((signs <= 0).any(axis=1)), wrong
@@ -85,52 +85,38 @@ def flat(W: Array) -> Array:
     return np.asarray((W[:, 1:] - W[:, :1]).T.ravel())
 
 
-def _gaps(z: Array, codes: Array) -> Array:
-    """z_y − z_k, infinite at k = y."""
-    place = np.arange(len(z))
-    gap = z[place, codes][:, None] - z
-    gap[place, codes] = np.inf
-    return np.asarray(gap)
-
-
-def _steps(cone: KeslerCone) -> Iterator[tuple[Array, Array]]:
-    """Weights and their scores after each Newton step."""
-    rows, codes = _Rows(cone), np.asarray(cone.codes, dtype=np.intp)
+def _steps(cone: KeslerCone) -> Iterator[tuple[Array, int]]:
+    """Weights, and how many rows they do not put strictly on their side, after each Newton step."""
+    rows, t = _Rows(cone), np.eye(cone.n_classes)[np.asarray(cone.codes, dtype=np.intp)]
     W, z = np.zeros((cone.width, cone.n_classes)), np.zeros((cone.n_rows, cone.n_classes))
     delta = 1e-6 * cone.n_rows
     for _ in range(_OUTER):
-        short = np.maximum(1.0 - _gaps(z, codes), 0.0)
-        gradient = delta * W - rows.adjoint(_to_scores(short, codes))
+        value, slopes = _CRITERION.value_and_gradient(t, z)
+        gradient = 2 * delta * W + rows.adjoint(slopes)
         if not gradient.any():
             break
-        step, moved = _conjugate(_curvature(rows, short > 0, codes, delta), -gradient)
+        step, moved = _conjugate(_curvature(rows, t, z, delta), -gradient)
         size, slope = 1.0, float(np.sum(gradient * step))
-        value = 0.5 * float(np.sum(short * short) + delta * np.sum(W * W))
+        J = float(value.sum() + delta * np.sum(W * W))
         while size > 1e-6:  # piecewise quadratic along the step: halve until it falls enough
-            ahead, trial = np.maximum(1.0 - _gaps(z + size * moved, codes), 0.0), W + size * step
-            if 0.5 * float(np.sum(ahead * ahead) + delta * np.sum(trial * trial)) <= value + 1e-4 * size * slope:
+            ahead, trial = _CRITERION.value(t, z + size * moved), W + size * step
+            if float(ahead.sum() + delta * np.sum(trial * trial)) <= J + 1e-4 * size * slope:
                 break
             size /= 2.0
         W, z = W + size * step, z + size * moved
-        yield W, z
-        if not np.any(_gaps(z, codes) <= 0) or size <= 1e-6:
+        wrong = int(_CRITERION.wrong(t, z).sum())
+        yield W, wrong
+        if not wrong or size <= 1e-6:
             break
         delta = max(delta / 10.0, 1e-12 * cone.n_rows)
 
 
-def _to_scores(G: Array, codes: Array) -> Array:
-    """Σ_k G_k (e_y − e_k): the adjoint of the gaps."""
-    result = -G
-    result[np.arange(len(G)), codes] = G.sum(axis=1)
-    return np.asarray(result)
-
-
-def _curvature(rows: _Rows, active: Array, codes: Array, delta: float) -> Callable[[Array], tuple[Array, Array]]:
+def _curvature(rows: _Rows, t: Array, z: Array, delta: float) -> Callable[[Array], tuple[Array, Array]]:
     """P ↦ (its scores, the Hessian times P)."""
 
     def product(P: Array) -> tuple[Array, Array]:
-        z = rows.scores(P)
-        return z, delta * P + rows.adjoint(_to_scores(np.where(active, _gaps(z, codes), 0.0), codes))
+        v = rows.scores(P)
+        return v, 2 * delta * P + rows.adjoint(_CRITERION.curvature_product(t, z, v))
 
     return product
 
