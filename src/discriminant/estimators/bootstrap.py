@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from discriminant.data import encode_labels
 from discriminant.errors import ParameterError
@@ -27,20 +26,13 @@ NOTE = (
 
 
 def bootstrap_summary(
-    estimator: Any,
-    table: Summary,
-    rows: tuple[Any, Any, Any],
-    weights: Callable[[Any], Array],
-    draws: int,
-    random_state: int,
-    **given_to_fit: Any,
+    refit: Callable[[Array], Array], table: Summary, y: Any, sample_weight: Any, draws: int, random_state: int
 ) -> Summary:
-    """``table`` with the errors and intervals of ``draws`` refits; ``weights`` reads the estimates off a fit."""
+    """``table`` with the errors and intervals of ``draws`` refits; ``refit``: row weights ↦ estimates."""
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 20:
         raise ParameterError(f"draws is {draws!r}; percentiles need at least 20 fits, better 1000.")
-    X, y, sample_weight = rows
-    codes = encode_labels(y)[1]
-    K, n = len(estimator.classes_), len(codes)
+    classes, codes = encode_labels(y)
+    K, n = len(classes), len(codes)
     given = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     random = np.random.default_rng(random_state)
     found: list[Array] = []
@@ -50,7 +42,7 @@ def bootstrap_summary(
             continue  # a sample without one of the classes has no fit
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is to be said of the data was said of the fit
-            found.append(weights(clone(estimator).fit(X, y, sample_weight=counts, **given_to_fit)))
+            found.append(refit(counts))
     sample = np.array(found)
     tail = (1 - table.level) / 2
     low, high = np.quantile(sample, [tail, 1 - tail], axis=0, method="inverted_cdf")

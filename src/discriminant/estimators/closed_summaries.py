@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.gaussian import GaussianClassifier
 from discriminant.estimators.inferential import Uncertain, contrasts
+from discriminant.estimators.moments import MomentClassifier
+from discriminant.gaussian.least_squares import LeastSquares, MarginMoments
 from discriminant.gaussian.whiten import whiten_moments
+from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
 
 if TYPE_CHECKING:  # loaded with the first table, not with the first fit
     from discriminant.inference.linear_summary import Ols
     from discriminant.inference.summary import Summary
+    from discriminant.methods.least_squares import Problem
 
 GAUSSIAN_NOTE = (
     "Standard errors are those of large samples when the classes are Gaussian with one covariance; they say nothing "
@@ -26,13 +33,14 @@ FISHER_NOTE = (
 )
 
 
-def labels_of(estimator: Any) -> list[str]:
-    """The names of the columns; x0, x1, … where there are none."""
-    return list(estimator.discriminant_.names)
-
-
-class LeastSquaresInference:
+class LeastSquaresInference(MomentClassifier):
     """t-tests of least-squares weights."""
+
+    alpha: float
+    discriminant_: LinearDiscriminant
+    targets_: Array
+    _margins: MarginMoments | None
+    _problems: list[Problem]
 
     def summary(
         self,
@@ -84,83 +92,91 @@ class LeastSquaresInference:
         from discriminant.inference.linear_summary import HC, Named, check_kind, ols_summary
 
         check_is_fitted(self)
-        model: Any = self
         check_kind(covariance, ("model", *HC))
-        if model._margins is not None or len(model._problems) > 1:
+        if self._margins is not None or len(self._problems) > 1:
             raise ParameterError("summary is defined where every row takes part in every output, without row margins.")
-        problem, targets = model._problems[0][0], model.targets_
+        problem, targets = self._problems[0][0], self.targets_
         if covariance != "model" and (X is None or problem.penalised):
             raise DataError("HC covariances need the rows: call summary(X, y, covariance=...), of an unpenalised fit.")
-        fit = _ols(model, problem, targets)
-        A = np.vstack([model.discriminant_.intercept, model.discriminant_.coef.T])
-        outcomes = model.classes_[1:] if A.shape[1] == 1 else model.classes_[: A.shape[1]]
-        named = Named(labels_of(model), [str(o) for o in outcomes], level)
+        fit = self._ols(problem, targets)
+        A = np.vstack([self.discriminant_.intercept, self.discriminant_.coef.T])
+        outcomes = self.classes_[1:] if A.shape[1] == 1 else self.classes_[: A.shape[1]]
+        named = Named(list(self.discriminant_.names), [str(o) for o in outcomes], level)
         notes = []
-        if problem.whitened.rank < model.moments_.n_features:
+        if problem.whitened.rank < self.moments_.n_features:
             notes.append(
                 "Some columns are collinear: their weights come from the pseudo-inverse, and so do the errors."
             )
-        meat = None if covariance == "model" else _meat(model, problem, fit, A, covariance, (X, y, sample_weight))
+        meat = None if covariance == "model" else self._meat(problem, fit, A, covariance, (X, y, sample_weight))
         table = ols_summary(fit, A, named, covariance, meat, notes)
         if intervals != "bootstrap":
             return table
-        return _bootstrapped(model, table, (X, y, sample_weight), draws, random_state, _outputs)
+        return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, _outputs)
+
+    def _ols(self, problem: LeastSquares, targets: Array) -> Ols:
+        from discriminant.inference.linear_summary import Ols
+
+        white, total = problem.whitened, problem.total
+        r = white.rank
+        M = np.zeros((1 + len(white.matrix), 1 + r))
+        M[0, 0], M[0, 1:], M[1:, 1:] = 1.0, -(white.origin @ white.matrix) - problem.centre, white.matrix
+        mean = problem.shares @ targets
+        tss = total * (problem.energy @ targets**2 - mean**2)
+        ridge = float(self.alpha)
+        slopes = np.square(self.discriminant_.coef).sum(axis=1)
+        rss = np.array([2 * total * problem.optimality(targets[:, [j]])[0] for j in range(targets.shape[1])])
+        return Ols(M, total, 1 + r, rss - ridge * slopes, tss, ridge)
+
+    def _meat(self, problem: LeastSquares, fit: Ols, A: Array, kind: str, rows: tuple[Any, Any, Any]) -> Array:
+        """Σ w ω e² u uᵗ of each output, u = [1, v]."""
+        sample = self._sample(*rows, self.classes_)
+        total = sample.total
+        if abs(total - fit.total) > 1e-6 * fit.total:
+            raise DataError(
+                f"The fit saw a total weight of {fit.total:g} and these rows have {total:g}; give its own rows."
+            )
+
+        def kernel(block: Block) -> Array:
+            values = block.design.dense()
+            v = problem._centred(values)
+            u = np.c_[np.ones(len(v)), v]
+            weight = np.ones(len(v)) if block.weight is None else block.weight
+            e = self.targets_[np.asarray(block.target, dtype=np.intp)] - (values @ A[1:] + A[0])
+            slack = 1 - np.einsum("ij,ij->i", u, u) / fit.total
+            factor = weight / {"HC2": slack, "HC3": slack**2}.get(kind, np.ones(1))
+            return np.stack([(u * (factor * e[:, j] ** 2)[:, None]).T @ u for j in range(e.shape[1])])
+
+        found = sample.blocks.reduce(kernel)
+        return np.asarray(found * (fit.total / (fit.total - fit.rank)) if kind == "HC1" else found)
 
 
-def _outputs(model: Any) -> Array:
-    A = np.vstack([model.discriminant_.intercept, model.discriminant_.coef.T])
+def _outputs(model: LinearDiscriminant) -> Array:
+    A = np.vstack([model.intercept, model.coef.T])
     return np.asarray(A.T.ravel())
 
 
-def _bootstrapped(model: Any, table: Summary, rows: tuple[Any, Any, Any], draws: int, seed: int, read: Any) -> Summary:
+def _bootstrapped(
+    model: MomentClassifier, table: Summary, rows: tuple[Any, Any, Any], draws: int, seed: int,
+    read: Callable[[LinearDiscriminant], Array],
+) -> Summary:  # fmt: skip
     from discriminant.estimators.bootstrap import bootstrap_summary
 
-    if rows[0] is None or rows[1] is None:
+    X, y, sample_weight = rows
+    if X is None or y is None:
         raise DataError("The bootstrap needs the rows: call summary(X, y, intervals='bootstrap').")
-    return bootstrap_summary(model, table, rows, read, draws, seed)
+
+    def refit(counts: Array) -> Array:
+        return read(clone(model).fit(X, y, sample_weight=counts).discriminant_)
+
+    return bootstrap_summary(refit, table, y, sample_weight, draws, seed)
 
 
-def _ols(model: Any, problem: Any, targets: Array) -> Ols:
-    from discriminant.inference.linear_summary import Ols
-
-    white, total = problem.whitened, problem.total
-    r = white.rank
-    M = np.zeros((1 + len(white.matrix), 1 + r))
-    M[0, 0], M[0, 1:], M[1:, 1:] = 1.0, -(white.origin @ white.matrix) - problem.centre, white.matrix
-    mean = problem.shares @ targets
-    tss = total * (problem.energy @ targets**2 - mean**2)
-    ridge = float(model.alpha)
-    slopes = np.square(model.discriminant_.coef).sum(axis=1)
-    rss = np.array([2 * total * problem.optimality(targets[:, [j]])[0] for j in range(targets.shape[1])])
-    return Ols(M, total, 1 + r, rss - ridge * slopes, tss, ridge)
-
-
-def _meat(model: Any, problem: Any, fit: Ols, A: Array, kind: str, rows: tuple[Any, Any, Any]) -> Array:
-    """Σ w ω e² u uᵗ of each output, u = [1, v]."""
-    sample = model._sample(*rows, model.classes_)
-    total = float(sample.blocks.n_rows if sample.weight is None else sample.weight.sum())
-    if abs(total - fit.total) > 1e-6 * fit.total:
-        raise DataError(
-            f"The fit saw a total weight of {fit.total:g} and these rows have {total:g}; give its own rows."
-        )
-
-    def kernel(block: Block) -> Array:
-        values = block.design.values
-        values = values.toarray() if hasattr(values, "toarray") else values
-        v = problem._centred(values)
-        u = np.c_[np.ones(len(v)), v]
-        weight = np.ones(len(v)) if block.weight is None else block.weight
-        e = model.targets_[np.asarray(block.target, dtype=np.intp)] - (values @ A[1:] + A[0])
-        slack = 1 - np.einsum("ij,ij->i", u, u) / fit.total
-        factor = weight / {"HC2": slack, "HC3": slack**2}.get(kind, np.ones(1))
-        return np.stack([(u * (factor * e[:, j] ** 2)[:, None]).T @ u for j in range(e.shape[1])])
-
-    found = sample.blocks.reduce(kernel)
-    return np.asarray(found * (fit.total / (fit.total - fit.rank)) if kind == "HC1" else found)
-
-
-class GaussianInference(Uncertain):
+class GaussianInference(Uncertain, GaussianClassifier):
     """Wald tests of the weights of Gaussian discriminants, by the delta method."""
+
+    discriminant_: LinearDiscriminant
+    priors: Any
+    shrinkage: Any
 
     def summary(
         self,
@@ -211,38 +227,32 @@ class GaussianInference(Uncertain):
         from discriminant.inference.linear_summary import GaussianFit, Named, gaussian_summary
 
         check_is_fitted(self)
-        model: Any = self
-        K = len(model.classes_)
-        plain = _plain_gaussian(model)
+        K = len(self.classes_)
+        plain = self._method().plain and not self.shrinkage
         if not plain and intervals != "bootstrap":
             raise ParameterError(
                 "Standard errors by formula are for one full covariance without shrinkage; use summary(X, y, "
                 "intervals='bootstrap')."
             )
-        white, moments = model._whitened, model.moments_
+        white, moments = self._whitened, self.moments_
         lost = K if plain else 0
         fit = GaussianFit(
-            white.matrix, white.means, white.origin, moments.weight, moments.total - lost, model.priors is not None
+            white.matrix, white.means, white.origin, moments.weight, moments.total - lost, self.priors is not None
         )
-        theta = contrasts(model).reshape(K - 1, -1).T
-        named = Named(labels_of(model), [str(label) for label in model.classes_[1:]], level)
+        theta = contrasts(self.discriminant_).reshape(K - 1, -1).T
+        named = Named(list(self.discriminant_.names), [str(label) for label in self.classes_[1:]], level)
         table = gaussian_summary(fit, theta, named, [GAUSSIAN_NOTE], slopes_only=False)
         if intervals != "bootstrap":
             return table
-        return _bootstrapped(model, table, (X, y, sample_weight), draws, random_state, contrasts)
+        return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, contrasts)
 
 
-def _plain_gaussian(model: Any) -> bool:
-    return (
-        model.form == "full"
-        and not model.shrinkage
-        and model.covariance != "robust"
-        and model.covariance_estimator is None
-    )
-
-
-class FisherInference:
+class FisherInference(MomentClassifier):
     """Wald tests of Fisher's direction for two classes."""
+
+    direction: str
+    discriminant_: LinearDiscriminant
+    tol: float | None
 
     def summary(
         self,
@@ -291,17 +301,16 @@ class FisherInference:
         from discriminant.inference.linear_summary import GaussianFit, Named, gaussian_summary
 
         check_is_fitted(self)
-        model: Any = self
-        if len(model.classes_) != 2 or model.direction != "fisher":
+        if len(self.classes_) != 2 or self.direction != "fisher":
             raise ParameterError(
                 "summary is about Fisher's one direction for two classes; for more, LinearDiscriminantAnalysis has one."
             )
-        moments = model.moments_
-        white = whiten_moments(moments.pooled(), moments.total, tol=model.tol)
+        moments = self.moments_
+        white = whiten_moments(moments.pooled(), moments.total, tol=self.tol)
         fit = GaussianFit(white.matrix, white.means, white.origin, moments.weight, moments.total - 2, True)
-        theta = contrasts(model)[:, None]
-        named = Named(labels_of(model), [str(model.classes_[1])], level)
+        theta = contrasts(self.discriminant_)[:, None]
+        named = Named(list(self.discriminant_.names), [str(self.classes_[1])], level)
         table = gaussian_summary(fit, theta, named, [FISHER_NOTE], slopes_only=True)
         if intervals != "bootstrap":
             return table
-        return _bootstrapped(model, table, (X, y, sample_weight), draws, random_state, contrasts)
+        return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, contrasts)

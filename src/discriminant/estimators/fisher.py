@@ -16,7 +16,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.estimators.closed_summaries import FisherInference
-from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.parameters import BASIS, COUNT, NOT_NEGATIVE, PRIORS, Among
 from discriminant.gaussian.projection import THRESHOLDS, trace_criterion
 from discriminant.geometry.affine import AffineMap
@@ -25,7 +24,7 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
 
-class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference, MomentClassifier):
+class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference):
     """Fisher's linear discriminant: a projection, and a decision on it.
 
     The axes W maximise Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)}, the spread between the classes over that within; for two classes

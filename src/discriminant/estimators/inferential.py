@@ -14,17 +14,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import as_rows
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import Inputs
+from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 from discriminant.thresholds import HELD_ROWS, KEPT_VALUES
 
 if TYPE_CHECKING:  # loaded with the first table, not with the first fit
     from discriminant.inference.likelihood import Likelihood, Optimum
+    from discriminant.inference.limit import LimitingFit
     from discriminant.inference.summary import Request, Summary
 
 
@@ -129,12 +133,11 @@ class Uncertain(Inputs):
         """
         from discriminant.inference.intervals import boundary_intervals
 
-        estimator: Any = self
-        known = estimator._names() or []
+        known = self._column_names() or []
         if column in known:
             column = known.index(column)
-        elif isinstance(column, str) or not 0 <= column < estimator.n_features_in_:
-            raise DataError(f"There is no column {column!r}; there are {estimator.n_features_in_}.")
+        elif isinstance(column, str) or not 0 <= column < self.n_features_in_:
+            raise DataError(f"There is no column {column!r}; there are {self.n_features_in_}.")
         return boundary_intervals(summary, self._dense_rows(X), int(column), level)
 
     def _dense_rows(self, X: Any) -> Array:
@@ -142,18 +145,28 @@ class Uncertain(Inputs):
         return np.asarray(rows.design(0, rows.shape[0]).dense())
 
 
-def contrasts(estimator: Any) -> Array:
+def contrasts(model: LinearDiscriminant, limit: LimitingFit | None = None) -> Array:
     """((K−1)(1+d),): the weights of each class but the first, relative to it, intercepts first."""
-    if "limit_" in vars(estimator):
-        found = estimator.limit_.coefficients
+    if limit is not None:
+        found = limit.coefficients
         return np.asarray(found if found.ndim == 1 else found[:, 1:].T.ravel())
-    model = estimator.discriminant_
     A = np.vstack([model.intercept, model.coef.T])
     return np.asarray((A if A.shape[1] == 1 else A[:, 1:] - A[:, :1]).T.ravel())
 
 
-class Inferential(Uncertain):
+class Inferential(Uncertain, Deciding, ClassifierMixin, BaseEstimator):
     """Statistical inference for a classifier whose ``discriminant_`` maximises a (penalised) logistic likelihood."""
+
+    C: float
+    class_weight: Any
+    fit_intercept: bool
+    limit_: LimitingFit
+    penalty: Any
+    _rows: Remembered
+
+    def _as_fitted(self) -> bool:
+        """Whether ``coef_`` and ``intercept_`` are what the fit left there."""
+        raise NotImplementedError(f"{type(self).__name__} must know its weights from others.")
 
     def summary(
         self,
@@ -217,9 +230,8 @@ class Inferential(Uncertain):
         from discriminant.inference.summary import Request, summarise, summarise_limit
 
         check_is_fitted(self)
-        estimator: Any = self
-        found = estimator._names()
-        labels = [f"x{j}" for j in range(estimator.n_features_in_)] if found is None else found
+        found = self._column_names()
+        labels = [f"x{j}" for j in range(self.n_features_in_)] if found is None else found
         request = Request(covariance, intervals, tests, level, groups)
         request.check()
         if intervals == "bootstrap":
@@ -233,25 +245,31 @@ class Inferential(Uncertain):
             request.check(model.blocks.n_rows)
             optimum = model.optimum(self._theta(model))
         if "limit_" in vars(self):
-            return summarise_limit(self.limit_, optimum.total, labels, request, optimum.null)  # type: ignore[attr-defined]
-        return summarise(optimum, estimator.classes_, labels, request, self._ridge(), model)
+            return summarise_limit(self.limit_, optimum.total, labels, request, optimum.null)
+        return summarise(optimum, self.classes_.tolist(), labels, request, self._ridge(), model)
 
     def _bootstrap(self, request: Request, labels: list[str], rows: tuple[Any, ...], draws: int, seed: int) -> Summary:
         from discriminant.estimators.bootstrap import bootstrap_summary
         from discriminant.inference.summary import Summary
 
-        estimator: Any = self
-        theta = contrasts(self)
+        theta = self._contrasts()
         none = np.full(len(theta), np.nan)
-        D = estimator.n_features_in_ + 1
-        outcomes = [str(label) for label in estimator.classes_[1:] for _ in range(D)]
+        D = self.n_features_in_ + 1
+        outcomes = [str(label) for label in self.classes_[1:] for _ in range(D)]
         kinds = {"errors": "bootstrap", "covariance": "bootstrap", "intervals": "percentile"}
-        terms = ["(intercept)", *labels] * (len(estimator.classes_) - 1)
+        terms = ["(intercept)", *labels] * (len(self.classes_) - 1)
         empty = np.full((len(theta), len(theta)), np.nan)
         n = {"n": float(len(rows[1]))}
         table = Summary(terms, outcomes, theta, none, none, none, none, none, empty, n, request.level, kinds)
         given = {} if rows[3] is None else {"offset": rows[3]}
-        return bootstrap_summary(self, table, (rows[0], rows[1], rows[2]), contrasts, draws, seed, **given)
+
+        def refit(counts: Array) -> Array:
+            return np.asarray(clone(self).fit(rows[0], rows[1], sample_weight=counts, **given)._contrasts())
+
+        return bootstrap_summary(refit, table, rows[1], rows[2], draws, seed)
+
+    def _contrasts(self) -> Array:
+        return contrasts(self.discriminant_, vars(self).get("limit_"))
 
     def diagnostics(self, X: Any = None, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> Any:
         """Residuals, leverages and Cook's distances of the rows of a two-class fit.
@@ -371,8 +389,7 @@ class Inferential(Uncertain):
         >>> round(LogisticRegression().fit(iris.X, iris.y).loo_score(iris.X, iris.y), 2)
         0.97
         """
-        estimator: Any = self
-        chosen = estimator.classes_[self.loo_predict_proba(X, y, sample_weight, offset=offset).argmax(axis=1)]
+        chosen = self.classes_[self.loo_predict_proba(X, y, sample_weight, offset=offset).argmax(axis=1)]
         return float(np.average(chosen == np.asarray(y).ravel(), weights=sample_weight))
 
     def _remember(
@@ -382,10 +399,9 @@ class Inferential(Uncertain):
 
         ``scaling``: of the columns, where the fit has found one.
         """
-        estimator: Any = self
-        values, sums = blocks.n_values, ((len(estimator.classes_) - 1) * (1 + blocks.n_features)) ** 2
+        values, sums = blocks.n_values, ((len(self.classes_) - 1) * (1 + blocks.n_features)) ** 2
         held = values <= HELD_ROWS * sums
-        plain = estimator.fit_intercept and estimator.class_weight is None and not self._l1_share()
+        plain = self.fit_intercept and self.class_weight is None and not self._l1_share()
         if not (plain and blocks.in_memory and (values if held else sums) <= KEPT_VALUES):
             self._rows = Remembered(*given)
         elif held:
@@ -398,11 +414,10 @@ class Inferential(Uncertain):
         """The sums over the rows of the fit, while the weights are those at which they were taken."""
         from discriminant.inference.likelihood import scaled_contrasts
 
-        estimator: Any = self
-        optimum = self._rows.optimum if "_rows" in vars(self) and estimator._as_fitted() else None
+        optimum = self._rows.optimum if "_rows" in vars(self) and self._as_fitted() else None
         if optimum is None:
             return None
-        found = estimator.discriminant_
+        found = self.discriminant_
         same = np.array_equal(optimum.theta, scaled_contrasts(found.weights, found.center, optimum.scaling))
         return optimum if same else None
 
@@ -422,30 +437,28 @@ class Inferential(Uncertain):
                 "With a basis or a coding there is no one likelihood of x; fit on the features, two classes or the "
                 "softmax at a time: LogisticRegression().fit(basis.fit_transform(X), y).summary()."
             )
-        if not self.fit_intercept or self.class_weight is not None:  # type: ignore[attr-defined]
+        if not self.fit_intercept or self.class_weight is not None:
             raise ParameterError("summary is defined for fits with an intercept and without class_weight.")
 
     def _likelihood(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Likelihood:
         from discriminant.methods.logistic import read_offset
 
-        estimator: Any = self
         X, y, sample_weight, offset = self._training_rows(X, y, sample_weight, offset)
-        blocks = estimator._sample(X, y, sample_weight, estimator.classes_).blocks
+        blocks = self._sample(X, y, sample_weight, self.classes_).blocks
         return self._likelihood_of(blocks, read_offset(offset, blocks))
 
     def _likelihood_of(self, blocks: Any, offset: Array | None, scaling: Scaling | None = None) -> Likelihood:
         from discriminant.inference.likelihood import likelihood
 
-        estimator: Any = self
-        plain = likelihood(blocks, len(estimator.classes_), offset, scaling)
-        if estimator.penalty != "jeffreys":
+        plain = likelihood(blocks, len(self.classes_), offset, scaling)
+        if self.penalty != "jeffreys":
             return plain
         from discriminant.inference.firth import JeffreysLikelihood
 
         return JeffreysLikelihood(plain.objective)
 
     def _theta(self, model: Likelihood) -> Array:
-        found = self.discriminant_  # type: ignore[attr-defined]
+        found = self.discriminant_
         return model.from_weights(found.weights, found.center)
 
     def _l1_share(self) -> float:
@@ -454,14 +467,13 @@ class Inferential(Uncertain):
         return float(ratio or 0)
 
     def _ridge(self) -> float:
-        estimator: Any = self
-        if estimator.penalty == "jeffreys":
+        if self.penalty == "jeffreys":
             return 0.0
         if self._l1_share():
             raise ParameterError(
                 "After a penalty on absolute values standard errors are not defined: use intervals='bootstrap', or "
                 "l1_ratio=0."
             )
-        chosen = getattr(estimator, "C_", None)  # of a cross-validation, once for each class as scikit-learn has it
-        C = float(estimator.C if chosen is None else np.ravel(chosen)[0])
+        chosen = vars(self).get("C_")  # of a cross-validation, once for each class as scikit-learn has it
+        C = float(self.C if chosen is None else np.ravel(chosen)[0])
         return 0.0 if np.isinf(C) else 1.0 / C

@@ -20,7 +20,6 @@ from discriminant.errors import ParameterError
 from discriminant.estimators.closed_summaries import LeastSquaresInference
 from discriminant.estimators.gaussian import require_rows_of_fit
 from discriminant.estimators.inputs import all_or_nothing
-from discriminant.estimators.moments import MomentClassifier
 from discriminant.estimators.parameters import BASIS, DECODER, LABEL, NOT_NEGATIVE, POSITIVE, Named
 from discriminant.gaussian.least_squares import MarginMoments
 from discriminant.gaussian.moments import ClassMoments
@@ -37,7 +36,7 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
 
 
-class LeastSquaresClassifier(LeastSquaresInference, MomentClassifier):
+class LeastSquaresClassifier(LeastSquaresInference):
     """Minimum squared error: the linear discriminant a = Y†b, with ridge and any target coding.
 
     argmin Σ w ½‖z − t‖² + α/2 ‖w‖² over z = Y A, in closed form from one pass (Duda, Hart and Stork 5.8, PRML 4.1.3).

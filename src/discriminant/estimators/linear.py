@@ -16,7 +16,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from discriminant.data import map_rows, require_finite
 from discriminant.errors import ParameterError
 from discriminant.estimators.closed_summaries import GaussianInference
-from discriminant.estimators.gaussian import Deletion, GaussianClassifier
+from discriminant.estimators.gaussian import Deletion
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -36,9 +36,7 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
 
-class LinearDiscriminantAnalysis(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianInference, GaussianClassifier
-):
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianInference):
     """Gaussian classes with a common covariance: linear boundaries, posteriors, discriminant axes.
 
     g_k(x) = m_kᵗΣ⁻¹x − ½ m_kᵗΣ⁻¹m_k + ln P(C_k), with Σ pooled over the classes; the posteriors are the softmax of g

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,7 +22,6 @@ from discriminant.data.sources import find_source
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, MismatchError, classes_are, names
-from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, is_table
 from discriminant.estimators.logistic_parameters import CONSTRAINTS
@@ -38,7 +36,7 @@ from discriminant.optimize.logistic import LogisticProblem
 from discriminant.protocols import Array
 
 
-class LogisticRegression(Inferential, SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
+class LogisticRegression(SparseCoefficients, Inferential):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
     argmin Σ w_i ℓ(t_i, z_i) + ½‖w‖²/C with ℓ = ln(1+e^z) − tz, or ln Σ_k e^{z_k} − t·z for K classes (PRML 4.3.2–4.3.4,
