@@ -17,6 +17,7 @@ from discriminant import (
     QuadraticDiscriminantAnalysis,
 )
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
+from discriminant.optimize import Newton
 
 
 def gaussians(n=300, d=3, K=2, seed=0):
@@ -322,6 +323,32 @@ def test_weights_that_the_user_sets_have_no_summary_of_the_fit():
     model = LogisticRegression(C=np.inf).fit(X.copy(), y)
     model.coef_ = model.coef_ * 2
     with pytest.raises(DataError, match=r"call summary\(X, y\)"):
+        model.summary()
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize(("kind", "lost"), [("constant", [0, 4]), ("twice", [1, 4]), ("sum", [1, 2, 4])])
+def test_weights_that_the_rows_do_not_determine_have_no_errors_and_the_others_keep_theirs(kind, lost, K):
+    X, y = gaussians(K=K)
+    X = X + np.random.default_rng(1).normal(size=X.shape) * 3
+    extra = {"constant": np.full(len(y), 7.0), "twice": X[:, 0], "sum": X[:, 0] - 2 * X[:, 1]}[kind]
+    table = LogisticRegression(C=np.inf).fit(np.c_[X, extra], y).summary()
+    plain = LogisticRegression(C=np.inf).fit(X, y).summary()
+    found, alone = table.standard_error.reshape(K - 1, 5), plain.standard_error.reshape(K - 1, 4)
+    assert np.isinf(found[:, lost]).all()
+    assert np.isnan(table.p.reshape(K - 1, 5)[:, lost]).all()
+    rest = [j for j in range(4) if j not in lost]
+    np.testing.assert_allclose(found[:, rest], alone[:, rest], rtol=1e-6)
+    assert "x3" in table.notes[-1]
+    assert ("x0" in table.notes[-1]) is (1 in lost)
+
+
+def test_a_fit_that_stopped_early_says_so_instead_of_asking_for_rows():
+    X, y = gaussians()
+    X = X + np.random.default_rng(1).normal(size=X.shape) * 3
+    with pytest.warns(DiscriminantWarning, match="Not converged"):
+        model = LogisticRegression(C=np.inf, optimizer=Newton(iterations=1)).fit(X, y)
+    with pytest.raises(DataError, match="smaller tol"):
         model.summary()
 
 

@@ -241,4 +241,20 @@ def maximise(model: Likelihood, theta: Array, free: Array | None = None) -> tupl
 
 def inverse(H: Array) -> Array:
     """H⁻¹, or its pseudo-inverse, through a unit diagonal."""
-    return make_factor(H).solve(np.eye(len(H)))
+    found = make_factor(H).solve(np.eye(len(H)))
+    dead = ~(np.diagonal(H) > 0)
+    found[dead] = found[:, dead] = 0.0
+    return found
+
+
+def undetermined(optimum: Optimum) -> Array:
+    """((K−1)(1+d),) of bool: the raw weights that can move without a change of the likelihood."""
+    H = optimum.information
+    factor, eye = make_factor(H), np.eye(len(H))
+    free = [eye[:, ~(np.diagonal(H) > 0)]]
+    if factor.null is not None:  # of unit length: what is rounding in it is nothing
+        free.append(factor.scale[:, None] * np.where(np.abs(factor.null) > 1e-7, factor.null, 0.0))
+    null = np.hstack(free)
+    M = np.kron(np.eye(optimum.n_classes - 1), to_raw(optimum.scaling))
+    moved, most = np.abs(M @ null), np.abs(M) @ np.abs(null)
+    return np.asarray((moved > 1e-9 * most).any(axis=1))

@@ -20,7 +20,7 @@ import numpy as np
 
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, ParameterError, names, printable
-from discriminant.inference.likelihood import Likelihood, Optimum, OuterProducts, inverse, to_raw
+from discriminant.inference.likelihood import Likelihood, Optimum, OuterProducts, inverse, to_raw, undetermined
 from discriminant.protocols import Array, Need
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")
@@ -28,6 +28,12 @@ INTERVALS = ("wald", "profile", "bootstrap")
 PENALISED = (
     "This fit is penalised, so that it is not a maximum of the likelihood: the intervals are those of the Laplace "
     "approximation to the posterior under a Gaussian prior on the weights, and p-values are not given."
+)
+
+UNDETERMINED = (
+    "The rows do not determine the weights of {names} one by one, since some of these columns are constant or sums of "
+    "others: their standard errors are infinite, and their estimates one choice among many. Leave out columns, or use "
+    "a penalty."
 )
 
 
@@ -224,7 +230,7 @@ def summarise(
     from scipy.special import ndtr, ndtri
 
     penalty = ridge_curvature(optimum.scaling, optimum.n_classes, ridge)
-    notes = list(_check_optimum(optimum, penalty))
+    notes = list(_check_optimum(optimum, penalty, kept=model is None))
     bread = inverse(optimum.information + penalty)
     covariance = bread if model is None else _covariance(model, optimum, bread, request)
     M = np.kron(np.eye(optimum.n_classes - 1), to_raw(optimum.scaling))
@@ -239,6 +245,11 @@ def summarise(
     if ridge:
         p = np.full_like(p, np.nan)
         notes.append(PENALISED)
+    elif (lost := undetermined(optimum)).any():
+        error[lost], z[lost], p[lost], low[lost], high[lost] = np.inf, np.nan, np.nan, -np.inf, np.inf
+        columns = np.array(["(intercept)", *feature_names], dtype=object)
+        which = columns[lost.reshape(-1, len(columns)).any(axis=0)].tolist()
+        notes.append(UNDETERMINED.format(names=names(which)))
     elif model is not None and (request.tests == "likelihood-ratio" or request.intervals == "profile"):
         from discriminant.inference.profile import likelihood_ratio_tests, profile_intervals
 
@@ -302,11 +313,16 @@ def ridge_curvature(scaling: Scaling, n_classes: int, ridge: float) -> Array:
     return np.asarray(np.kron(mix, np.diag(own)))
 
 
-def _check_optimum(optimum: Optimum, penalty: Array) -> list[str]:
-    """Refuse rows to which the model was not fitted: their score is not zero."""
+def _check_optimum(optimum: Optimum, penalty: Array, kept: bool) -> list[str]:
+    """Refuse rows to which the model was not fitted: their score is not zero.  ``kept``: they are those of the fit."""
     g = optimum.score.T.ravel() - penalty @ optimum.theta.T.ravel()
     size = np.sqrt(np.maximum(np.diagonal(optimum.information), 1e-300))
     worst = float(np.abs(g / size).max())
+    if worst > 1e-2 and kept:
+        raise DataError(
+            f"The fit ended {worst:.1g} standard errors from the optimum, where there are no standard errors yet: fit "
+            "with a smaller tol, or with optimizer='auto'."
+        )
     if worst > 1e-2:
         raise DataError(
             f"The model is not the optimum for these rows (the score is {worst:.1g} standard errors from zero): give "
