@@ -250,14 +250,14 @@ def hits(part: Part, predict: Callable[[Any], Any]) -> Array:
     return np.array([weight[right].sum(), weight.sum()])
 
 
-def learn(call: Any, method: Any, estimator: Any, part: Part, classes: Array) -> Any:
-    """The estimator after one more partition; the one that came in stays as it was."""
+def learn(partial_fit: Any, part: Part, classes: Array) -> Any:
+    """``partial_fit`` with what it learned from one more partition; the one that came in stays as it was."""
     if not part.rows:
-        return estimator
-    estimator = copy.deepcopy(estimator)
+        return partial_fit
+    partial_fit = copy.deepcopy(partial_fit)
     extra = {} if part.weight is None else {"sample_weight": part.weight}
-    call(method, estimator, (), {}, part.X, part.labels, classes=classes, **extra)
-    return estimator
+    partial_fit(part.X, part.labels, classes=classes, **extra)
+    return partial_fit
 
 
 def columns(part: Part, indices: Array) -> Array:

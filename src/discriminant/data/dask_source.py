@@ -112,11 +112,10 @@ class DaskSource:
         raw = self._parts(engine, y, sample_weight)
         if classes is None:
             classes = merged_classes([about.classes for about in engine.each(parts_.describe, raw) if about.rows])
-        call, (method, estimator, *_) = partial_fit.func, partial_fit.args
-        step, state = dask.delayed(parts_.learn, pure=False), dask.delayed(estimator, pure=False)
+        step, state = dask.delayed(parts_.learn, pure=False), dask.delayed(partial_fit, pure=False)
         for part in raw:
-            state = step(call, method, state, part, classes)
-        vars(estimator).update(vars(engine.run(state)))
+            state = step(state, part, classes)
+        partial_fit.take_over(engine.run(state))
 
 
 def open_dask(X: Any) -> DaskSource | None:
@@ -222,7 +221,7 @@ def _names(function: Any, example: Array) -> list[Any]:
     """The classes for a column each, where there are as many; else numbers."""
     if example.ndim == 1:
         return []
-    classes = getattr(function.args[1], "classes_", ()) if len(getattr(function, "args", ())) == 4 else ()
+    classes = getattr(function, "classes", ())
     return list(classes) if len(classes) == example.shape[1] else list(range(example.shape[1]))
 
 

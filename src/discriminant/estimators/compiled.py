@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 import discriminant
 from discriminant.data import as_rows
 from discriminant.data.sources import find_source
+from discriminant.estimators.device_predict import answer_on_device
 from discriminant.estimators.inputs import TRUSTED, Inputs
 
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
@@ -35,6 +36,10 @@ class Compiled(Inputs):
                 own.fn = wrap(own.fn)
             else:
                 setattr(cls, name, wrap(own))
+
+    def _decider(self) -> Any:
+        """The discriminant that alone gives every answer; None where there is more to an answer."""
+        return vars(self).get("discriminant_")
 
     def scorer(self) -> Any:
         """The fitted model as a function of one row, everything folded into one weight matrix.
@@ -173,18 +178,41 @@ def _applied(method: Callable[..., Any]) -> Callable[..., Any]:
             return method(self, X, *args, **kwargs)
         out = kwargs.pop("out", None)
         self._require_columns(source)
-        return source.apply(partial(_call, method, self, args, kwargs), out)
+        return source.apply(Answer(method, self, args, kwargs), out)
 
     return either
 
 
-def _call(method: Any, self: Any, args: Any, kwargs: Any, X: Any, *more: Any, **keywords: Any) -> Any:
-    """The method on a block of a source."""
-    token = TRUSTED.set(True)
-    try:
-        return method(self, X, *more, *args, **kwargs, **keywords)
-    finally:
-        TRUSTED.reset(token)
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A method of an estimator as a function of the blocks of a source."""
+
+    method: Callable[..., Any]
+    estimator: Compiled
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, X: Any, *more: Any, **keywords: Any) -> Any:
+        """The method on a block."""
+        token = TRUSTED.set(True)
+        try:
+            return self.method(self.estimator, X, *more, *self.args, **self.kwargs, **keywords)
+        finally:
+            TRUSTED.reset(token)
+
+    @property
+    def classes(self) -> Any:
+        """The labels, one for each column of probabilities."""
+        return vars(self.estimator).get("classes_", ())
+
+    def take_over(self, other: Answer) -> None:
+        """Hold what a copy of the estimator has learned elsewhere."""
+        vars(self.estimator).update(vars(other.estimator))
+
+    def on_device(self, rows: Any, piece: Any) -> Any:
+        """The answer for rows on a device, worked out there; None where it is worked out in memory."""
+        model = None if self.args or self.kwargs else self.estimator._decider()
+        return None if model is None else answer_on_device(self.method.__name__, model, rows, piece)
 
 
 def _scored(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -200,7 +228,7 @@ def _scored(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _score(self: Any, source: Any, y: Any, sample_weight: Any) -> float:
     self._require_columns(source)
-    return float(source.score(partial(_call, type(self).predict, self, (), {}), y, sample_weight))
+    return float(source.score(Answer(type(self).predict, self), y, sample_weight))
 
 
 def _learned(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -217,7 +245,7 @@ def _learned(method: Callable[..., Any]) -> Callable[..., Any]:
             self._require_columns(source)
         else:
             self._note_columns(source)
-        source.learn(partial(_call, method, self, (), {}), y, kwargs.get("sample_weight"), known)
+        source.learn(Answer(method, self), y, kwargs.get("sample_weight"), known)
         return self
 
     return either

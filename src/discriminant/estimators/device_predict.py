@@ -6,40 +6,29 @@ estimator answers is worked out in memory, a block at a time, and sent back to w
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
+from discriminant.gaussian.quadratic import QuadraticDiscriminant
+from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
-LINEAR = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
-def predict_on_device(function: Any, rows: Any, piece: Any) -> Any:
-    """function(piece), where the function is a method of an estimator (``compiled._call``) or anything else."""
-    lib = rows.library
-    if isinstance(function, partial) and len(function.args) == 4:
-        method, estimator, args, kwargs = function.args
-        if not args and not kwargs and method.__name__ in LINEAR:
-            z = _scores(estimator, rows, piece)
-            if z is not None:
-                return _answer(method.__name__, estimator, lib, z)
-    result = np.asarray(function(lib.get(rows.working(piece))))
-    return lib.put(result) if result.dtype.kind in "fiub" else result
+def answer_on_device(name: str, model: LinearDiscriminant | QuadraticDiscriminant, rows: Any, piece: Any) -> Any:
+    """What the discriminant answers for a piece of the rows; None where it is not to be had there."""
+    if name not in ANSWERS:
+        return None
+    if isinstance(model, QuadraticDiscriminant):
+        return _answer(name, model.classes, rows.library, _quadratic(model, rows, piece))
+    if model.basis is not None or model.coding is not None or model.link not in ("sigmoid", "softmax"):
+        return None
+    return _answer(name, model.classes, rows.library, _linear(model, rows, piece))
 
 
-def _scores(estimator: Any, rows: Any, piece: Any) -> Any:
-    """Class scores on the device, (n, 1) or (n, K); None where they are not to be had there."""
-    whitened, model = getattr(estimator, "_whitened", None), getattr(estimator, "discriminant_", None)
-    edited = hasattr(estimator, "_kept") and not estimator._as_fitted()
-    if model is not None:
-        plain = model.basis is None and model.coding is None and model.link in ("sigmoid", "softmax")
-        return _linear(model, rows, piece) if plain and not edited else None
-    return _quadratic(estimator, rows, piece) if isinstance(whitened, list) else None
-
-
-def _linear(model: Any, rows: Any, piece: Any) -> Any:
+def _linear(model: LinearDiscriminant, rows: Any, piece: Any) -> Any:
     lib, dtype = rows.library, rows.arithmetic
     x = rows.working(piece)
     if model.center is not None:
@@ -48,31 +37,24 @@ def _linear(model: Any, rows: Any, piece: Any) -> Any:
     return lib.product(x, W, "fine", level)
 
 
-def _quadratic(estimator: Any, rows: Any, piece: Any) -> Any:
+def _quadratic(model: QuadraticDiscriminant, rows: Any, piece: Any) -> Any:
     """g_k = ln P_k − ½ ln|Σ_k| − ½‖W_kᵗ(x − o) − u_k‖²."""
-    lib, dtype = rows.library, rows.arithmetic
-    x = rows.working(piece)
+    lib, dtype, scores = rows.library, rows.arithmetic, model.quadratic
+    x = rows.working(piece) - lib.put(np.array(scores.origin), dtype)
     parts: list[Any] = []
-    for one, prior in zip(estimator._whitened, estimator.priors_, strict=True):
-        v = lib.product(
-            x - lib.put(np.array(one.origin), dtype), lib.put(np.ascontiguousarray(one.matrix), dtype), "fine"
-        )
-        k = len(parts)
-        v = v - lib.put(np.array(one.means[k if len(one.means) > 1 else 0]), dtype)
-        level = float(np.log(prior) - 0.5 * one.log_determinant)
-        parts.append(level - 0.5 * lib.cast(lib.total(v * v, 1), dtype))
+    for W, u, level in zip(scores.matrices, scores.means, scores.constants, strict=True):
+        v = lib.product(x, lib.put(np.ascontiguousarray(W), dtype), "fine") - lib.put(np.array(u), dtype)
+        parts.append(float(level) - 0.5 * lib.cast(lib.total(v * v, 1), dtype))
     return lib.stack(parts)
 
 
-def _answer(name: str, estimator: Any, lib: Any, z: Any) -> Any:
+def _answer(name: str, classes: Array, lib: Any, z: Any) -> Any:
     one = z.shape[1] == 1
-    two = len(estimator.classes_) == 2
     if name == "decision_function":
-        return z[:, 0] if one else (z[:, 1] - z[:, 0] if two else z)
+        return z[:, 0] if one else (z[:, 1] - z[:, 0] if len(classes) == 2 else z)
     if name == "predict":
         codes = lib.cast(z[:, 0] > 0, "int64") if one else lib.top(z)
-        classes: Array = estimator.classes_
-        return lib.take(lib.put(classes), codes) if classes.dtype.kind in "iufb" else classes[lib.get(codes)]
+        return lib.take(lib.put(np.array(classes)), codes) if classes.dtype.kind in "iufb" else classes[lib.get(codes)]
     if one:
         z = lib.stack([0 * z[:, 0], z[:, 0]])
     return lib.posteriors(z) if name == "predict_proba" else lib.log_posteriors(z)

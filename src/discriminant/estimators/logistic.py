@@ -496,6 +496,9 @@ class LogisticRegression(SparseCoefficients, Inferential):
                 z = z[:, 1:] - z[:, :1]
         return np.asarray(np.clip(z, -most, most).astype(dtype))
 
+    def _decider(self) -> LinearDiscriminant | None:
+        return self.discriminant_ if "limit_" not in vars(self) and self._as_fitted() else None
+
     def _discriminant(self) -> LinearDiscriminant:
         """The fitted discriminant, or the one that the user made by setting ``coef_`` or ``intercept_``."""
         check_is_fitted(self)

@@ -205,9 +205,14 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
             "worth, loo_score(X, y) tells."
         )
 
+    def _decider(self) -> QuadraticDiscriminant | None:
+        return self._discriminant() if self._features is None else None
+
+    def _discriminant(self) -> QuadraticDiscriminant:
+        return QuadraticDiscriminant(self._scores, self.classes_, self._names(), type(self).__name__)
+
     def _joint_log_likelihood(self, rows: Any) -> Array:
-        found = QuadraticDiscriminant(self._scores, self.classes_, self._names(), type(self).__name__)
-        return found.scores(self._mapped(rows))
+        return self._discriminant().scores(self._mapped(rows))
 
     # Leave-one-out
 
