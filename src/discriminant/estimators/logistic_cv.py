@@ -20,6 +20,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 
 from discriminant.data import count_classes
 from discriminant.data.check import check_weights
+from discriminant.data.scaling import Scaling
 from discriminant.data.sources import require_memory
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
 from discriminant.estimators.inputs import all_or_nothing, is_table, read_labels
@@ -28,8 +29,9 @@ from discriminant.estimators.logistic_folds import FoldFits, Folds
 from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
 from discriminant.estimators.parameters import Among, require_valid
-from discriminant.methods.logistic import Strength
-from discriminant.model import LinearDiscriminant, label_array
+from discriminant.methods.fit import Fit, Sample
+from discriminant.methods.logistic import Logistic, Strength, make_problem, weights_state
+from discriminant.model import label_array
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
 from discriminant.optimize.path import LAST_DIGITS
@@ -236,7 +238,10 @@ class LogisticRegressionCV(LogisticRegression):
         ratios = self._ratios()
         Cs = self._grid()
         routed = self._route("fit", sample_weight, params)
-        problem, classes, dtype, _ = self._problem(X, y, sample_weight, None, Strength(np.inf, 0.0))
+        sample = self._sample(X, y, sample_weight)
+        classes = sample.classes
+        unpenalised = Strength(np.inf, 0.0)
+        problem, _ = make_problem(sample, unpenalised, self.class_weight, self.fit_intercept, self.solver)
         require_memory(problem.blocks, "Cross-validation")
         labels = self._labels(y, problem.n_rows)
         with warnings.catch_warnings():
@@ -276,8 +281,11 @@ class LogisticRegressionCV(LogisticRegression):
         steps = np.maximum(np.stack([fit.steps for fit in fits], axis=1), 1)
         C, ratio, average = self._choose(scores, paths, Cs, ratios)
         near = paths[:, ratios.index(ratio), int(np.flatnonzero(Cs == C)[0])].mean(axis=0) if self.refit else None
-        self._learn((X, y, sample_weight), C, ratio, average, dtype, near)
+        self._learn(sample, C, ratio, average, near)
         self._attributes(scores, paths, steps, C, ratio, ratios)
+        if average is None:
+            scaling = Scaling(self.discriminant_.center, np.ones(problem.n_features))
+            self._remember((X, y, sample_weight, None), sample.blocks, None, scaling)
         return self
 
     def _grid_fits(self, folds: Folds, Cs: Array, ratio: float) -> FoldFits:
@@ -307,29 +315,17 @@ class LogisticRegressionCV(LogisticRegression):
         average = np.mean([paths[f, which[f], level[f]] for f in range(len(scores))], axis=0)
         return float(Cs[level].mean()), float(np.mean([ratios[w] for w in which])), average
 
-    def _learn(self, data: Any, C: float, ratio: float, average: Any, dtype: Any, near: Any) -> None:
+    def _learn(self, sample: Sample, C: float, ratio: float, average: Any, near: Any) -> None:
         """All rows at the choice, from the mean of the folds (``near``); or the average of folds, if there is one."""
-        model = self._one(C, ratio)
         if average is None:
-            if near is not None and np.isfinite(near).all():
-                model.warm_start, model.classes_ = True, self.classes_
-                model.coef_, model.intercept_ = near[1:].T, near[0]
-            model.fit(*data)
-            for name in ("discriminant_", "coef_", "intercept_", "certificate_", "history_", "_kept", "_rows"):
-                setattr(self, name, getattr(model, name))
+            start = near if near is not None and np.isfinite(near).all() else None
+            self._hold(self._one(C, ratio).fit(sample, start))
             return
-        from discriminant.estimators.logistic import _link
-
-        link = _link(len(self.classes_))
-        self.discriminant_ = LinearDiscriminant(average, self.classes_, feature_names=self._names(), link=link)
-        self.coef_ = np.array(self.discriminant_.coef, dtype=dtype)
-        self.intercept_ = np.array(self.discriminant_.intercept, dtype=dtype)
-        self._kept = (self.coef_.copy(), self.intercept_.copy())
         status = f"The mean of the weights of {len(self.gaps_)} folds, each at its own best C: the minimum of no one J."
-        unknown = float("nan")
-        worst = float(self.gaps_.max())
-        self.certificate_ = Certificate(status, bool(np.isfinite(worst)), unknown, unknown, worst, unknown, unknown)
-        self.history_ = History()
+        unknown, worst = float("nan"), float(self.gaps_.max())
+        proof = Certificate(status, bool(np.isfinite(worst)), unknown, unknown, worst, unknown, unknown)
+        state = weights_state(average, None, sample.schema) | {"certificate_": proof, "history_": History()}
+        self._hold(Fit(self._one(C, ratio), state["discriminant_"], state))
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which method would fit all rows with the C that is chosen, and why.
@@ -356,7 +352,12 @@ class LogisticRegressionCV(LogisticRegression):
         'newton'
         """
         require_valid(self)
-        choice = self._one(1.0, self._ratios()[0]).plan(X, y, sample_weight)
+        before = dict(self.__dict__)
+        try:
+            choice = self._one(1.0, self._ratios()[0]).plan(self._sample(X, y, sample_weight))
+        finally:
+            self.__dict__.clear()
+            self.__dict__.update(before)
         return Choice(choice.method, f"{choice.why}; after folds that share their work over the grid")
 
     def _attributes(self, scores: Array, paths: Array, steps: Array, C: float, ratio: float, ratios: Any) -> None:
@@ -391,20 +392,13 @@ class LogisticRegressionCV(LogisticRegression):
             warnings.simplefilter("ignore")  # a column for y was warned of when the rows were read
             return read_labels(y, n_rows)
 
-    def _one(self, C: float, ratio: float) -> LogisticRegression:
-        return LogisticRegression(
-            C=C,
-            l1_ratio=ratio,
-            dual=self.dual,
-            tol=self.tol,
-            fit_intercept=self.fit_intercept,
-            intercept_scaling=self.intercept_scaling,
-            class_weight=self.class_weight,
-            solver=self.solver,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-            verbose=self.verbose,
-        )
+    def _one(self, C: float, ratio: float) -> Logistic:
+        """The method at one point of the grid."""
+        return Logistic(
+            C=C, l1_ratio=ratio, dual=self.dual, tol=self.tol, fit_intercept=self.fit_intercept,
+            intercept_scaling=self.intercept_scaling, class_weight=self.class_weight, solver=self.solver,
+            max_iter=self.max_iter, random_state=self.random_state, verbose=self.verbose,
+        )  # fmt: skip
 
     def _is_coded(self) -> bool:
         return False
@@ -432,7 +426,7 @@ class LogisticRegressionCV(LogisticRegression):
                 raise ParameterError(_RATIOS.format(asked))
             ratios = [float(r) for r in values]
         for ratio in ratios:
-            self._one(1.0, ratio)._method().check()
+            self._one(1.0, ratio).check()
         return ratios
 
     def _grid(self) -> Array:
