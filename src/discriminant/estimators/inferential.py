@@ -50,8 +50,8 @@ class Remembered:
                 self._references = []
                 return
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _remember_sums, (self.optimum,)
+    def __getstate__(self) -> dict[str, Any]:
+        return {"optimum": self.optimum, "_references": []}
 
     def recall(self) -> tuple[Any, ...] | None:
         """The objects, or None where one of them is gone."""
@@ -62,10 +62,6 @@ class Remembered:
 
 def _itself(item: Any) -> Any:
     return item
-
-
-def _remember_sums(optimum: Optimum | None) -> Remembered:
-    return Remembered(optimum=optimum)
 
 
 class Uncertain(Inputs):
