@@ -18,6 +18,8 @@ import pytest
 
 import discriminant
 from contracts import test_criteria_laws
+from discriminant.data import as_rows
+from discriminant.methods import make_sample
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
@@ -41,13 +43,25 @@ def test_examples_give_what_they_show(path: Path) -> None:
     assert result.attempted > 5 or (path.name != "README.md" and path.parent.name != "guide") or path.stem in NO_CODE
 
 
-def criterion_of_the_guide() -> Any:
+def part_of_the_guide(name: str) -> Any:
     """The class that CONTRIBUTING.md tells how to write, from the text itself."""
-    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.M | re.S)
-    module = types.ModuleType("smooth_hinge")
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (code,) = (code for code in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S) if f"class {name}" in code)
+    module = types.ModuleType(f"guide_{name}")
     sys.modules[module.__name__] = module  # dataclasses look their module up
     exec(compile(code, "CONTRIBUTING.md", "exec"), module.__dict__)
-    return module.SmoothHinge()
+    return getattr(module, name)()
+
+
+def test_method_of_the_guide_finds_the_minimum_that_its_parts_find() -> None:
+    """What CONTRIBUTING.md promises: a method is a choice of parts, and needs nothing more to be fitted."""
+    iris = discriminant.datasets.load("iris")
+    fit = part_of_the_guide("MaximumMargin").fit(make_sample(as_rows(iris.X), iris.y))
+    parts = discriminant.Discriminant(criterion="squared-hinge", penalty=discriminant.penalties.Ridge(0.01))
+    parts.fit(iris.X, iris.y)
+    np.testing.assert_array_equal(fit.state["coef_"], parts.coef_)
+    assert fit.certificate == parts.certificate_
+    np.testing.assert_array_equal(fit.predict(iris.X), parts.predict(iris.X))
 
 
 LAWS = [law for name, law in vars(test_criteria_laws).items() if name.startswith("test_")]
@@ -56,7 +70,7 @@ LAWS = [law for name, law in vars(test_criteria_laws).items() if name.startswith
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
 def test_criterion_of_the_guide_obeys_the_laws(law: Callable[..., None]) -> None:
     """What CONTRIBUTING.md promises: one file and one line are enough."""
-    criterion = criterion_of_the_guide()
+    criterion = part_of_the_guide("SmoothHinge")
     if "dtype" in inspect.signature(law).parameters:
         for dtype, size in itertools.product((np.float32, np.float64), (0.0, 1.0, 1e4)):
             law(criterion, dtype, size)

@@ -86,12 +86,8 @@ class DiscriminativeClassifier(Deciding, ClassifierMixin, BaseEstimator):
         'linear-program'
         """
         require_valid(self)
-        before = dict(self.__dict__)
-        try:
+        with self._unchanged():
             return self._method().plan(self._sample(X, y, sample_weight))
-        finally:
-            self.__dict__.clear()
-            self.__dict__.update(before)
 
     def _previous(self, sample: Sample) -> Array | None:
         """The weights of the last fit, with ``warm_start``, where it was of the same classes."""

@@ -7,7 +7,8 @@ Missing values are not searched here; the sums show them (``data.check``).
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields
 from typing import Any, Self, TypeVar
@@ -145,6 +146,16 @@ class Inputs:
                 f"X has {source.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
+
+    @contextmanager
+    def _unchanged(self) -> Iterator[None]:
+        """Whatever is read or learned within, the estimator is afterwards as it was."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        finally:
+            self.__dict__.clear()
+            self.__dict__.update(before)
 
     def _as(self, method: type[Method]) -> Method:
         """The method of this kind with the parameters as they stand."""

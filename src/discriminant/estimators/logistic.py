@@ -291,12 +291,8 @@ class LogisticRegression(SparseCoefficients, Inferential):
         'newton'
         """
         require_valid(self)
-        before = dict(self.__dict__)
-        try:
+        with self._unchanged():
             return self._method().plan(self._sample(X, y, sample_weight))
-        finally:
-            self.__dict__.clear()
-            self.__dict__.update(before)
 
     def _learns_in_parts(self) -> bool:
         options = vars(self)

@@ -352,12 +352,8 @@ class LogisticRegressionCV(LogisticRegression):
         'newton'
         """
         require_valid(self)
-        before = dict(self.__dict__)
-        try:
+        with self._unchanged():
             choice = self._one(1.0, self._ratios()[0]).plan(self._sample(X, y, sample_weight))
-        finally:
-            self.__dict__.clear()
-            self.__dict__.update(before)
         return Choice(choice.method, f"{choice.why}; after folds that share their work over the grid")
 
     def _attributes(self, scores: Array, paths: Array, steps: Array, C: float, ratio: float, ratios: Any) -> None:

@@ -88,12 +88,8 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
         'moments'
         """
         require_valid(self)
-        before = dict(self.__dict__)
-        try:
+        with self._unchanged():
             return self._method().plan(self._sample(X, y, sample_weight))
-        finally:
-            self.__dict__.clear()
-            self.__dict__.update(before)
 
     # Learning
 

@@ -241,12 +241,8 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         'newton'
         """
         require_valid(self)
-        before = dict(self.__dict__)
-        try:
+        with self._unchanged():
             return self._method().plan(self._sample(X, y, sample_weight))
-        finally:
-            self.__dict__.clear()
-            self.__dict__.update(before)
 
     def _method(self) -> SupportVectors:
         return self._as(SupportVectors)
