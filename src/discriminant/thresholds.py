@@ -67,8 +67,9 @@ HELD_BLAS_COLUMNS = 96
 # tol up to which small fits are carried to the last digits: the default.
 LAST_DIGITS_TOL = 1e-8
 
-# Multiplications of an exact Hessian that are not worth avoiding: two outputs of their own; competing ones.
-EXACT_WORK = 3.0e9
+# Multiplications of an exact Hessian up to which steps on all rows beat a row sample's start (300,000×30 is at it), and
+# up to which competing classes get one at all.
+EXACT_WORK = 1.5e8
 EXACT_WORK_COUPLED = 1.0e9
 
 # Folds of a cross-validation are solved together for two classes, with at least so many rows per parameter, values, and
@@ -89,5 +90,6 @@ MOST_KEPT = 80
 KEPT_VALUES = 4_000_000
 
 # A fit holds rows of up to so many times the numbers of their information matrix instead of it: to sum that of
-# 15,000×16 in 26 classes took 180 ms after a fit of 250; of 300,000×30 in two classes it takes 33 after 140.
+# 15,000×16 in 26 classes took 180 ms after a fit of 250; of 300,000×30 in two classes it takes 33 after 140.  Beyond
+# EXACT_WORK (1e6×50) it is not summed.
 HELD_ROWS = 2

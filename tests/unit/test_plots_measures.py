@@ -95,7 +95,7 @@ def test_discriminant_axes_show_what_transform_says(iris):
     assert plots.DiscriminantAxesDisplay.from_estimator(one, frame, iris.y).ax_.get_ylabel() == "rows"
     with pytest.raises(MismatchError, match="no discriminant axes"):
         plots.DiscriminantAxesDisplay.from_estimator(LinearSVC().fit(iris.X, iris.y), iris.X, iris.y)
-    with pytest.raises(DataError, match="not one the model knows"):
+    with pytest.raises(DataError, match="not one that the model knows"):
         plots.DiscriminantAxesDisplay.from_estimator(model, frame, np.full(150, "rose"))
 
 

@@ -282,7 +282,7 @@ def test_what_cannot_be_reported_is_refused_in_a_sentence():
         model.report(data.X, np.column_stack([data.y, data.y]))
     with pytest.raises(DataError, match="4 columns and there are 2 names"):
         model.report(data.X, data.y, feature_names=["a", "b"])
-    with pytest.raises(DataError, match="not one the model knows"):
+    with pytest.raises(DataError, match="not one that the model knows"):
         model.report(data.X[:3], ["setosa", "rose", "setosa"])
 
 

@@ -96,6 +96,7 @@ class Annealing(Iterative):
                 D *= rng.random(A.shape) < max(0.2, 1.5 / A.size)
             values = objective.along(A, D, grid)
             values = np.where(np.isfinite(values), values, np.inf)
+            values = unit * np.round(values / unit, 12)  # what differs by rounding alone is a tie, whatever the weights
             low = int(np.argmin(values))
             if values[low] < least:
                 best, least = A + grid[low] * D, float(values[low])

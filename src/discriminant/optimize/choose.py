@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from discriminant.thresholds import COUPLED_PARAMETERS, EXACT_WORK, EXACT_WORK_COUPLED, FACTOR_COLUMNS, NEWTON_COLUMNS
+from discriminant.thresholds import (
+    COUPLED_PARAMETERS,
+    EXACT_WORK,
+    EXACT_WORK_COUPLED,
+    FACTOR_COLUMNS,
+    NEWTON_COLUMNS,
+    SAMPLE_ROWS_PER_COLUMN,
+)
 
 EXACT_SIZE = COUPLED_PARAMETERS
 
@@ -49,6 +56,13 @@ class Shape:
         if self.competing:
             return self.parameters <= COUPLED_PARAMETERS // 4 and self.hessian_work <= EXACT_WORK_COUPLED
         return self.d <= NEWTON_COLUMNS and self.hessian_work <= EXACT_WORK
+
+    @property
+    def few_rows(self) -> bool:
+        """Whether a row sample that knows the Hessian would be a large part of all rows."""
+        return self.n < 4 * SAMPLE_ROWS_PER_COLUMN * self.d and not (
+            self.sparse and self.values < 0.05 * self.n * self.d
+        )
 
     @property
     def row_space_pays(self) -> bool:
@@ -104,7 +118,7 @@ TABLE: tuple[Rule, ...] = (
     ),
     (
         "hessian-quasi-newton",
-        lambda s: not s.competing and s.d <= FACTOR_COLUMNS and s.hessian_work <= EXACT_WORK and not s.streamed,
+        lambda s: not s.competing and s.d <= FACTOR_COLUMNS and s.few_rows and not s.streamed,
         "{d} columns: one exact Hessian, and then steps that need gradients only",
     ),
     (

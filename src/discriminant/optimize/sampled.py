@@ -70,14 +70,14 @@ def by_sampled_hessian(objective: PointwiseObjective, A: Array, trace: Trace, to
     quiet = Trace()
     first = max(FIRST_SAMPLE_ROWS, 4 * objective.n_features)
     size = sample_size(objective)
+    # Few columns: exact Hessians of a sample cost next to nothing.  Many: gradients first.
+    exact = objective.criterion.coupled or objective.n_features <= NEWTON_COLUMNS
+    solve_sample = newton_to_gap if exact else by_hessian
     if 4 * first < size:
         small = drawn(objective, first)
-        A = newton_to_gap(small, A, quiet, sampling_error(small)).A
+        A = solve_sample(small, A, quiet, sampling_error(small)).A
     sample = drawn(objective, size)
-    if objective.criterion.coupled or objective.n_features <= NEWTON_COLUMNS:
-        state = newton_to_gap(sample, A, quiet, sampling_error(sample))
-    else:
-        state = by_hessian(sample, A, quiet, sampling_error(sample))
+    state = solve_sample(sample, A, quiet, sampling_error(sample))
     A, found = state.A, state.found
     correction = None
     if precondition.little_known(sample):
