@@ -161,7 +161,7 @@ class LinearDiscriminant:
         # Arrays come back from a pickle writeable; the constructor freezes them again.
         return LinearDiscriminant, tuple(getattr(self, f.name) for f in fields(self))
 
-    # Scores, decisions, posteriors: one look at X each
+    # Scores, decisions, posteriors: one pass over X each
 
     def scores(self, X: Any, dtype: Any = None) -> Array:
         """z = b + Wᵗ(φ(x) − c), the scores of the outputs.

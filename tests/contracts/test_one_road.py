@@ -95,7 +95,7 @@ HOMES = {
     "criteria/links.py",
     "criteria/squared.py",
     "decision/posteriors.py",
-    "optimize/logistic/device_looks.py",
+    "optimize/device_evaluation.py",
 }
 
 

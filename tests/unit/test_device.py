@@ -22,7 +22,7 @@ from discriminant import (
 from discriminant.data import device as device_
 from discriminant.data.device_library import TorchLibrary
 from discriminant.errors import DataError, MismatchError
-from discriminant.optimize.logistic import device as solver
+from discriminant.optimize import device_solver as solver
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 GPU = torch.cuda.is_available()

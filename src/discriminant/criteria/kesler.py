@@ -108,10 +108,10 @@ class Kesler(Pointwise):
         if self.over == "worst":
             return super().curvature(t, z)
         own, m = _margins(t, z)
-        bend = np.where(own, 0, self.base.curvature(self._positive(m), m)).astype(z.dtype, copy=False)
-        matrix = -(own[:, :, None] * bend[:, None, :] + bend[:, :, None] * own[:, None, :])
+        second = np.where(own, 0, self.base.curvature(self._positive(m), m)).astype(z.dtype, copy=False)
+        matrix = -(own[:, :, None] * second[:, None, :] + second[:, :, None] * own[:, None, :])
         diagonal = np.arange(z.shape[1])
-        matrix[:, diagonal, diagonal] = np.where(own, bend.sum(axis=1, keepdims=True), bend)
+        matrix[:, diagonal, diagonal] = np.where(own, second.sum(axis=1, keepdims=True), second)
         return np.asarray(matrix)
 
     def curvature_product(self, t: Array, z: Array, v: Array) -> Array:

@@ -210,8 +210,8 @@ class Pointwise(ABC):
         ndarray of shape (n, q)
             The product, row by row.
         """
-        bend = self.curvature(t, z)
-        return np.einsum("nij,nj->ni", bend, v) if self.coupled else np.asarray(bend * v)
+        second = self.curvature(t, z)
+        return np.einsum("nij,nj->ni", second, v) if self.coupled else np.asarray(second * v)
 
     def curvature_root(self, t: Array, z: Array) -> Array:
         """R with RᵗR = ∂²ℓ/∂z² of each row, where the criterion is convex.

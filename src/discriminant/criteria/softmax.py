@@ -93,10 +93,10 @@ class Softmax(Probability):
 
     def curvature(self, t: Array, z: Array) -> Array:
         p = self.probability(z)
-        bend = -p[:, :, None] * p[:, None, :]
+        second = -p[:, :, None] * p[:, None, :]
         diagonal = np.arange(p.shape[1])
-        bend[:, diagonal, diagonal] += p
-        return bend
+        second[:, diagonal, diagonal] += p
+        return second
 
     def curvature_root(self, t: Array, z: Array) -> Array:
         """√p_k (e_k − p) for k = 1…K; 1 − p_k is the sum of the others, so that no digits cancel.

@@ -99,8 +99,8 @@ class SigmoidSquared(Probability):
         return np.asarray(residual * slope)
 
     def curvature(self, t: Array, z: Array) -> Array:
-        residual, slope, bend = _residual(t, z)
-        return np.asarray(slope * (slope + residual * bend))
+        residual, slope, change = _residual(t, z)
+        return np.asarray(slope * (slope + residual * change))
 
     def value_and_gradient(self, t: Array, z: Array) -> tuple[Array, Array]:
         residual, slope, _ = _residual(t, z)

@@ -55,7 +55,7 @@ class Ranges:
 
 
 def column_ranges(rows: Any) -> Ranges:
-    """The range of each column, in one look at the rows."""
+    """The range of each column, in one pass over the rows."""
     low: Any = np.inf
     high: Any = -np.inf
     for block in ArrayBlocks(rows):

@@ -3,7 +3,7 @@
     sums = Mᵗ R,    gram = Rᵗ R,        R = √w (X − s_k),   M (rows, K) the membership times √w
 
 Products of float32 rows are float32, added up in float32 over some thousand rows only and in float64 beyond; a mapped
-look (``matrix``), which is taken where the first one lost digits, is float64 throughout.
+pass (``matrix``), which is taken where the first one lost digits, is float64 throughout.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def _in_blocks(kernel: MomentKernel, blocks: Any) -> MomentSums:
     rows, lib = blocks.rows, blocks.library
     K, width = len(kernel.shift), kernel.width
     step = max(1, min(rows.block_rows, BLOCK_VALUES // (4 * max(K, width))))
-    look = _Look(kernel, lib, "float64" if kernel.matrix is not None else rows.arithmetic)
+    one_pass = _Pass(kernel, lib, "float64" if kernel.matrix is not None else rows.arithmetic)
     weight, count = np.zeros(K), np.zeros(K)
     sums, gram = lib.zeros((K, width)), None
     for start, stop, piece in rows.pieces(step):
         codes = blocks.target[start:stop]
         own = None if blocks.weight is None else blocks.weight[start:stop]
-        part, square = look(piece, codes, own)
+        part, square = one_pass(piece, codes, own)
         sums, gram = sums + part, square if gram is None else gram + square
         here = lib.counts(codes, K)
         weight += here if own is None else lib.counts(codes, K, own)
@@ -51,7 +51,7 @@ def _in_blocks(kernel: MomentKernel, blocks: Any) -> MomentSums:
     return MomentSums(weight, count, lib.get(sums), lib.get(gram))
 
 
-class _Look:
+class _Pass:
     """One block's sums, in float64 on the device."""
 
     def __init__(self, kernel: MomentKernel, lib: Any, dtype: str) -> None:

@@ -43,7 +43,7 @@ class MarginMoments:
 
     @classmethod
     def of_rows(cls, rows: Any, codes: Array, n_classes: int, margin: Array, weight: Array | None) -> MarginMoments:
-        """One more look at the rows."""
+        """One more pass over the rows."""
         scaled = margin if weight is None else margin * weight
         moments = class_moments(make_blocks(rows, codes, scaled), n_classes, diagonal=True)
         return cls(moments, np.bincount(codes, scaled * margin, minlength=n_classes))
@@ -192,7 +192,7 @@ def _between(weight: Array, means: Array) -> Array:
 
 
 def _reread(blocks: Any, moments: ClassMoments, sub: Array, alpha: float) -> Again:
-    """The whitening's second look at the rows: Wᵗ(S_T + αI)W / N and the class means in those coordinates."""
+    """The whitening's second pass over the rows: Wᵗ(S_T + αI)W / N and the class means in those coordinates."""
     weight = moments.weight[sub]
 
     def again(W: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""z = b + Wᵗ(φ(x) − c) over rows in blocks, and any function of z on top, in one look at X.
+"""z = b + Wᵗ(φ(x) − c) over rows in blocks, and any function of z on top, in one pass over X.
 
 A block of rows is brought to float64, moved by c and multiplied while it lies in the cache; what is kept of it is
 decided there too (a label, a posterior, a distance), so that a prediction costs little more than reading X once.

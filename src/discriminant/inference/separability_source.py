@@ -1,7 +1,7 @@
 """Separability of rows that are read from elsewhere: a sample first, whose overlap proves that of all rows.
 
 Rows that no hyperplane separates stay so when more are added.  So where a sample overlaps in every column, its d + 2
-rows are the witness for the files, and one look at a sample is the whole cost.  Else all rows are searched.
+rows are the witness for the files, and one pass over a sample is the whole cost.  Else all rows are searched.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One look at rows on a GPU that takes their Gram matrix and class sums at the speed of memory (CUDA).
+"""One pass over rows on a GPU that takes their Gram matrix and class sums at the speed of memory (CUDA).
 
 Each float32, in a unit of its column, is cut into two of 11 bits, x = h + l, which the matrix units multiply exactly:
 

@@ -31,9 +31,7 @@ from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
 from discriminant.optimize.history import History
 from discriminant.optimize.laplace import LaplacePosterior
-from discriminant.optimize.logistic import LogisticFit, LogisticProblem, solve_logistic
-from discriminant.optimize.logistic.certificate import certify_fit
-from discriminant.optimize.logistic.solve import shape_of
+from discriminant.optimize.logistic import LogisticFit, LogisticProblem, certify_fit, shape_of, solve_logistic
 from discriminant.optimize.path import SPARSE, SparsePenalty, solve_sparse
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Certificate, Solution
@@ -385,7 +383,7 @@ def make_problem(
     if class_weight is not None:
         if getattr(getattr(blocks.target, "dtype", None), "kind", "u") not in "iu":
             raise ParameterError("class_weight has no meaning for class probabilities; use sample_weight.")
-        factors = class_weights(class_weight, classes, sample.counts)  # of files: a look at all labels
+        factors = class_weights(class_weight, classes, sample.counts)  # of files: a pass over all labels
     blocks = blocks if factors is None else blocks.weighed(factors)
     plain = LogisticProblem(blocks, len(classes), 0.0, bool(fit_intercept), read_offset(offset, blocks))
     return replace(plain, ridge=strength.l2 / plain.total), factors

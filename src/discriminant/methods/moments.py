@@ -43,7 +43,7 @@ class MomentMethod(ABC):
 
     @abstractmethod
     def learn(self, moments: ClassMoments, schema: Schema, sample: Sample | None = None) -> Fit:
-        """The fit that the moments give; ``sample``: the rows, where all of them are at hand for a second look."""
+        """The fit that the moments give; ``sample``: the rows, where all of them are at hand for a second pass."""
 
     @abstractmethod
     def certify(self, state: Mapping[str, Any]) -> Certificate:
@@ -135,7 +135,7 @@ def whitening_residual(whitened: Whitened, covariance: Array) -> float:
 
 
 def reread(sample: Sample | None, moments: ClassMoments, divisor: float, only: int | None = None) -> Again | None:
-    """The whitening's second look at the rows, where they are at hand: Wᵗ Σ W and the class means there."""
+    """The whitening's second pass over the rows, where they are at hand: Wᵗ Σ W and the class means there."""
     if sample is None:
         return None
 

@@ -29,7 +29,7 @@ from discriminant.data.rows import is_sparse
 from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.certificate import self_concordant_gap
-from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.optimize.logistic import LogisticProblem
 from discriminant.protocols import Array, Block
 from discriminant.thresholds import FOLD_PARAMETERS, FOLD_ROWS, FOLD_SAMPLE, FOLD_VALUES
 

@@ -16,8 +16,7 @@ from discriminant.data import single_threaded_blas
 from discriminant.data.scaling import choose_scaling
 from discriminant.data.working_columns import AllColumns
 from discriminant.optimize.choose import Choice
-from discriminant.optimize.logistic.problem import LogisticProblem
-from discriminant.optimize.logistic.solve import COLUMNS, LogisticFit
+from discriminant.optimize.logistic import COLUMNS, LogisticFit, LogisticProblem
 from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.working_set import WorkingSet
 from discriminant.penalties.separable import separable_penalty

@@ -262,7 +262,7 @@ class CriterionSurfaceDisplay:
 def measure_surface(
     objective: Any, A: Array, entries: Entries, bounds: Any, resolution: int
 ) -> tuple[Array, Array, Array]:
-    """(across (r,), up (r,), J (r, r)) over two entries of A; one look at the data for each row of the grid."""
+    """(across (r,), up (r,), J (r, r)) over two entries of A; one pass over the data for each row of the grid."""
     limits = np.asarray(bounds, dtype=np.float64).reshape(2, 2)
     (x0, x1), (y0, y1) = limits.tolist()
     across, up = np.linspace(x0, x1, resolution), np.linspace(y0, y1, resolution)

@@ -4,10 +4,10 @@
 
 For K classes ∇² ≼ ½(I − 11ᵗ/K) ⊗ YᵗY/N (Böhning 1992) and equals (1/K)(I − 11ᵗ/K) ⊗ YᵗY/N at A = 0, so one (1+d)²
 matrix undoes the correlations of the columns for every class; nothing of the size (Kd)² is ever formed.  Two classes
-take Newton steps.  All vectors are float64; only the looks have fewer bits.  Where J no longer falls by what fast
-products can see, one look in float64 becomes an anchor, and the next ones add differences from it, which fast products
-know well enough; without room or float64 units for that the looks become fine.  The end is proved by the dual bound
-of ``bounds``, from a look in float64 or a fine one.
+take Newton steps.  All vectors are float64; only the evaluations have fewer bits.  Where J no longer falls by what fast
+products can see, one evaluation in float64 becomes an anchor, and the next ones add differences from it, which fast
+products know well enough; without room or float64 units for that the evaluations become fine.  The end is proved by the
+dual bound of ``optimize.certificate``, from an evaluation in float64 or a fine one.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from discriminant.data.scaling import choose_scaling
 from discriminant.errors import MismatchError
 from discriminant.optimize.certificate import self_concordant_gap
 from discriminant.optimize.choose import Choice
+from discriminant.optimize.device_evaluation import DeviceEvaluation, DeviceProblem
 from discriminant.optimize.factor import cholesky
-from discriminant.optimize.logistic.device_looks import DeviceLook, DeviceProblem
-from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.optimize.logistic import LogisticProblem
 from discriminant.optimize.newton import SEPARATED_LOSS
 from discriminant.protocols import Array
 
@@ -78,16 +78,16 @@ class Memory:
 
 
 @dataclass
-class Course:
+class DeviceState:
     """Where the steps stand."""
 
     A: Any
-    look: DeviceLook
+    found: DeviceEvaluation
     mode: str
     records: list[tuple[float, ...]] = field(default_factory=list)
     gap: float = np.inf
     separated: bool = False
-    sure: bool = False  # the look at hand was taken in float64
+    sure: bool = False  # the evaluation at hand was taken in float64
     anchored: float = np.inf  # ‖∇J‖ at the last anchor
 
 
@@ -105,25 +105,25 @@ def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -
         A[0] += 0.0 if center is None else center @ A[1:]
     mode = "fast" if device.lib.accelerated and device.dtype == "float32" and device.q > 1 else "fine"
     A = device.lib.put(A)
-    course = Course(A, device.look(A, mode), mode)
+    state = DeviceState(A, device.evaluate(A, mode), mode)
     if device.q == 1:
-        _newton(device, course, tol)
+        _newton(device, state, tol)
     else:
-        _quasi_newton(device, course, tol)
-    weights = device.lib.get(course.A)
+        _quasi_newton(device, state, tol)
+    weights = device.lib.get(state.A)
     if device.q > 1:
         weights = weights - weights.mean(axis=1, keepdims=True)
     columns = ("k", "objective", "gradient_norm", "step", "decrement", "passes")
-    table = np.array(course.records, dtype=np.float64).reshape(-1, len(columns))
+    table = np.array(state.records, dtype=np.float64).reshape(-1, len(columns))
     return {
         "weights": np.asarray(weights),
         "center": center,
         "choice": WHY,
-        "objective": course.look.value,
-        "gap": course.gap,
-        "gradient_norm": _norm(device, course.look.gradient),
+        "objective": state.found.value,
+        "gap": state.gap,
+        "gradient_norm": _norm(device, state.found.gradient),
         "passes": device.passes,
-        "separated": course.separated,
+        "separated": state.separated,
         "history": {name: table[:, j].tolist() for j, name in enumerate(columns)},
     }
 
@@ -132,54 +132,54 @@ def _norm(device: DeviceProblem, g: Any) -> float:
     return float(device.lib.dot(g, g) ** 0.5)
 
 
-def _quasi_newton(device: DeviceProblem, course: Course, tol: float) -> None:
+def _quasi_newton(device: DeviceProblem, state: DeviceState, tol: float) -> None:
     memory = Memory(_preconditioner(device), device.lib)
     idle, best = 0, np.inf
     for _ in range(MOST_STEPS):
-        look = course.look
-        p = memory.direction(look.gradient)
-        slope = float(device.lib.dot(look.gradient, p))
-        _record(device, course, -slope)
-        if _finished(device, course, tol * abs(look.value)):
+        found = state.found
+        p = memory.direction(found.gradient)
+        slope = float(device.lib.dot(found.gradient, p))
+        _record(device, state, -slope)
+        if _finished(device, state, tol * abs(found.value)):
             return
-        if course.look is not look:  # the proof has taken a better look
+        if state.found is not found:  # the proof has taken a better evaluation
             continue
-        size = _norm(device, look.gradient)
+        size = _norm(device, found.gradient)
         idle, best = (0, size) if size < 0.99 * best else (idle + 1, best)
-        coarse = course.mode == "fast" and -slope < FAST_FLOOR * abs(look.value)
-        lost = idle >= PATIENCE * (1 if course.mode == "fast" else 3)
-        if not coarse and not lost and _advance(device, course, p, slope, memory):
+        coarse = state.mode == "fast" and -slope < FAST_FLOOR * abs(found.value)
+        lost = idle >= PATIENCE * (1 if state.mode == "fast" else 3)
+        if not coarse and not lost and _advance(device, state, p, slope, memory):
             continue
-        if course.mode == "fine" or (course.mode == "near" and size > FAR * course.anchored):
-            _stop(device, course)
+        if state.mode == "fine" or (state.mode == "near" and size > FAR * state.anchored):
+            _stop(device, state)
             return
-        _refine(device, course)
+        _refine(device, state)
         idle, best = 0, np.inf
 
 
-def _refine(device: DeviceProblem, course: Course) -> None:
-    """A finer look at the same weights: an anchor where there can be one."""
-    course.mode = "near" if course.mode == "near" or device.can_anchor() else "fine"
-    if course.mode == "near":
-        course.look, course.sure = device.anchor(course.A), True
-        course.anchored = _norm(device, course.look.gradient)
+def _refine(device: DeviceProblem, state: DeviceState) -> None:
+    """A finer evaluation at the same weights: an anchor where there can be one."""
+    state.mode = "near" if state.mode == "near" or device.can_anchor() else "fine"
+    if state.mode == "near":
+        state.found, state.sure = device.anchor(state.A), True
+        state.anchored = _norm(device, state.found.gradient)
     else:
-        course.look = device.look(course.A, "fine")
+        state.found = device.evaluate(state.A, "fine")
 
 
-def _advance(device: DeviceProblem, course: Course, p: Any, slope: float, memory: Memory | None) -> bool:
+def _advance(device: DeviceProblem, state: DeviceState, p: Any, slope: float, memory: Memory | None) -> bool:
     """The unit step where J falls enough, else a shorter one; False where none does."""
-    look, step, two = course.look, 1.0, device.q == 1
-    slack = NOISE[course.mode, device.dtype] * abs(look.value)
+    found, step, two = state.found, 1.0, device.q == 1
+    slack = NOISE[state.mode, device.dtype] * abs(found.value)
     for _ in range(12):
-        A = course.A + step * p
-        new = device.near(A) if course.mode == "near" else device.look(A, course.mode, hessian=two, bend=two)
-        if new.value <= look.value + SUFFICIENT * step * slope + slack:
+        A = state.A + step * p
+        new = device.near(A) if state.mode == "near" else device.evaluate(A, state.mode, hessian=two, intercept=two)
+        if new.value <= found.value + SUFFICIENT * step * slope + slack:
             if memory is not None:
-                memory.learn(A - course.A, new.gradient - look.gradient)
-            course.A, course.look, course.sure = A, new, False
+                memory.learn(A - state.A, new.gradient - found.gradient)
+            state.A, state.found, state.sure = A, new, False
             return True
-        curved = 2 * (new.value - look.value - step * slope)
+        curved = 2 * (new.value - found.value - step * slope)
         better = -slope * step**2 / curved if np.isfinite(curved) and curved > 0 else 0.0
         step = float(np.clip(better, 0.1 * step, 0.5 * step))
     return False
@@ -203,98 +203,99 @@ def _preconditioner(device: DeviceProblem) -> Any:
     return inverse * scale * scale[:, None]
 
 
-def _finished(device: DeviceProblem, course: Course, target: float) -> bool:
+def _finished(device: DeviceProblem, state: DeviceState, target: float) -> bool:
     """Whether the gap is proved to be small enough; tried only where the proof will be."""
-    problem, look = device.problem, course.look
+    problem, found = device.problem, state.found
     if problem.ridge == 0:
-        course.separated = look.least > (0.5 if device.q > 1 else 0.0) and look.value < SEPARATED_LOSS
-        return course.separated
-    slopes = look.gradient[1:, :]
+        state.separated = found.least > (0.5 if device.q > 1 else 0.0) and found.value < SEPARATED_LOSS
+        return state.separated
+    slopes = found.gradient[1:, :]
     loose = float(device.lib.dot(slopes, slopes)) / (2 * problem.ridge)
     if loose > 0.9 * target:
         return False
-    if course.mode != "fine" and not course.sure:  # the proof is made of fine numbers
-        _refine(device, course)
-        return _finished(device, course, target)
-    course.gap = min(course.gap, _dual_gap(device, course, loose))
-    return course.gap <= target
+    if state.mode != "fine" and not state.sure:  # the proof is made of fine numbers
+        _refine(device, state)
+        return _finished(device, state, target)
+    state.gap = min(state.gap, _dual_gap(device, state, loose))
+    return state.gap <= target
 
 
-def _dual_gap(device: DeviceProblem, course: Course, loose: float) -> float:
+def _dual_gap(device: DeviceProblem, state: DeviceState, loose: float) -> float:
     """The duality gap; the intercepts' part of the gradient is taken off by a shift of the dual point."""
     lib, problem = device.lib, device.problem
     if not problem.intercept:
         return loose
-    bent = course.look if course.look.bend is not None else device.look(course.A, "fast", bend=True)
-    look = replace(course.look, bend=bent.bend)
-    g = lib.get(look.gradient)
+    found = state.found
+    if found.intercept is None:
+        found = replace(found, intercept=device.evaluate(state.A, "fast", intercept=True).intercept)
+    g = lib.get(found.gradient)
     if device.q == 1:
-        bend = lib.get(look.bend)[:, 0]
-        delta = float(g[0, 0]) / float(bend[0]) if bend[0] > 0 else np.inf
+        intercept = lib.get(found.intercept)[:, 0]
+        delta = float(g[0, 0]) / float(intercept[0]) if intercept[0] > 0 else np.inf
         if not abs(delta) < 1:
             return float("inf")
-        left = g[1:, 0] - delta * bend[1:]
-        return float(left @ left / (2 * problem.ridge) + 0.5 * bend[0] * delta**2 / (1 - abs(delta)) ** 2)
-    shift = _shift(lib.get(look.bend), g[0])
+        left = g[1:, 0] - delta * intercept[1:]
+        return float(left @ left / (2 * problem.ridge) + 0.5 * intercept[0] * delta**2 / (1 - abs(delta)) ** 2)
+    shift = _shift(lib.get(found.intercept), g[0])
     reach = float(shift.max() - shift.min())
     if not reach < 1:
         return float("inf")
-    left = g[1:] - lib.get(device.moved(course.A, lib.put(shift)))
+    left = g[1:] - lib.get(device.moved(state.A, lib.put(shift)))
     return float(np.square(left).sum() / (2 * problem.ridge) + 0.5 * abs(float(shift @ g[0])) / (1 - reach))
 
 
-def _shift(bend: Array, base: Array) -> Array:
+def _shift(intercept: Array, base: Array) -> Array:
     """δ (K,) with Σ w (diag p − ppᵗ) δ = g₀, of mean zero: no softmax depends on the sum of the scores."""
-    level = np.trace(bend) / len(bend) ** 2
+    level = np.trace(intercept) / len(intercept) ** 2
     try:
-        delta = np.linalg.solve(bend + level, base)
+        delta = np.linalg.solve(intercept + level, base)
     except np.linalg.LinAlgError:  # a class that no row has any chance to belong to
-        delta = np.linalg.lstsq(bend, base, rcond=1e-12)[0]
+        delta = np.linalg.lstsq(intercept, base, rcond=1e-12)[0]
     return np.asarray(delta - delta.mean())
 
 
-def _stop(device: DeviceProblem, course: Course) -> None:
+def _stop(device: DeviceProblem, state: DeviceState) -> None:
     """The arithmetic is at its end: prove what can be proved."""
-    if device.problem.ridge > 0 and not course.gap < np.inf:
-        slopes = course.look.gradient[1:, :]
+    if device.problem.ridge > 0 and not state.gap < np.inf:
+        slopes = state.found.gradient[1:, :]
         loose = float(device.lib.dot(slopes, slopes)) / (2 * device.problem.ridge)
-        course.gap = _dual_gap(device, course, loose)
+        state.gap = _dual_gap(device, state, loose)
 
 
-def _newton(device: DeviceProblem, course: Course, tol: float) -> None:
-    """Two classes: Newton steps, the Hessian by one product more in each look."""
+def _newton(device: DeviceProblem, state: DeviceState, tol: float) -> None:
+    """Two classes: Newton steps, the Hessian by one product more in each evaluation."""
     lib = device.lib
-    course.look = device.look(course.A, "fine", bend=True, hessian=True)
+    state.found = device.evaluate(state.A, "fine", intercept=True, hessian=True)
     least = np.inf
     for _ in range(MOST_STEPS):
-        H = lib.get(course.look.hessian)
+        H = lib.get(state.found.hessian)
         if not device.problem.intercept:
             H[0], H[:, 0], H[0, 0] = 0.0, 0.0, 1.0
         factor = cholesky(H)
-        g = lib.get(course.look.gradient)
+        g = lib.get(state.found.gradient)
         p = -factor.solve(g)
         square = max(-float(g[:, 0] @ p[:, 0]), 0.0)
-        _record(device, course, square)
-        target = tol * abs(course.look.value)
-        if _finished(device, course, target):
+        _record(device, state, square)
+        target = tol * abs(state.found.value)
+        if _finished(device, state, target):
             return
-        if square <= 0.5 * target and course.gap > target:
+        if square <= 0.5 * target and state.gap > target:
             longest = device.longest(lib.put(factor.scale[1:])) + (
                 factor.scale[0] ** 2 if device.problem.intercept else 0
             )
             reach = float(np.sqrt(longest * factor.root_norm()))
-            course.gap = min(course.gap, self_concordant_gap(square**0.5, reach))
-            if course.gap <= target:
+            state.gap = min(state.gap, self_concordant_gap(square**0.5, reach))
+            if state.gap <= target:
                 return
-        if not square < 0.9 * least and square < 1e-3 * abs(course.look.value):
-            _stop(device, course)
+        if not square < 0.9 * least and square < 1e-3 * abs(state.found.value):
+            _stop(device, state)
             return
         least = min(least, square)
-        if not _advance(device, course, lib.put(p), -square, None):
-            _stop(device, course)
+        if not _advance(device, state, lib.put(p), -square, None):
+            _stop(device, state)
             return
 
 
-def _record(device: DeviceProblem, course: Course, square: float) -> None:
-    size, decrement = _norm(device, course.look.gradient), max(square, 0.0) ** 0.5
-    course.records.append((len(course.records), course.look.value, size, 1.0, decrement, device.passes))
+def _record(device: DeviceProblem, state: DeviceState, square: float) -> None:
+    size, decrement = _norm(device, state.found.gradient), max(square, 0.0) ** 0.5
+    state.records.append((len(state.records), state.found.value, size, 1.0, decrement, device.passes))

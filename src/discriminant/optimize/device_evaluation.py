@@ -1,4 +1,4 @@
-"""Looks at rows on a device: value, gradient and what a certificate needs, blocks of half a gigabyte at a time.
+"""Evaluations over rows on a device: value, gradient and what a certificate needs, blocks of half a gigabyte at a time.
 
     K classes:    z = a₀ + (x − c) A,   p = softmax(z),   ℓ = −ln p_own,    ∇ = Yᵗ w(p − t)
     two classes:  ℓ = ln(1+e^z) − tz,   ∇ = Yᵗ w(σ − t),  ∇² = Yᵗ diag(w σ(1−σ)) Y
@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from discriminant.data.device import BLOCK_VALUES
-from discriminant.optimize.logistic.problem import LogisticProblem
+from discriminant.optimize.logistic import LogisticProblem
 from discriminant.protocols import Array
 
 BATCH_ROWS = 8_192
@@ -26,13 +26,13 @@ DOUBLE_ROWS = 65_536  # rows at a time in float64
 
 
 @dataclass
-class DeviceLook:
+class DeviceEvaluation:
     """Σ over rows, normalised and with the ridge; arrays on the device, (1+d, q)."""
 
     value: float
     gradient: Any
     least: float  # of the posteriors of the rows' own classes
-    bend: Any = None  # K classes: Σ w (p_k δ_kl − p_k p_l); two classes: Yᵗ w σ'
+    intercept: Any = None  # K classes: Σ w (p_k δ_kl − p_k p_l); two classes: Yᵗ w σ'
     hessian: Any = None  # two classes: (1+d, 1+d)
 
 
@@ -70,34 +70,34 @@ class DeviceProblem:
         A = self.lib.cast(A, dtype or self.dtype)
         return A[1:, :], A[0, :]
 
-    def look(self, A: Any, mode: str, *, bend: bool = False, hessian: bool = False) -> DeviceLook:
+    def evaluate(self, A: Any, mode: str, *, intercept: bool = False, hessian: bool = False) -> DeviceEvaluation:
         """J and ∇J at A (1+d, q), float64 on the device."""
         self.passes += 1
         add = self._two if self.q == 1 else self._many
         parts: list[Any] = []
         slopes, level = self._weights(A)
         for x, codes, weight in self.pieces():
-            part = add(x, codes, weight, slopes, level, mode, bend, hessian)
+            part = add(x, codes, weight, slopes, level, mode, intercept, hessian)
             parts = list(part) if not parts else [_sum(a, b) for a, b in zip(parts, part, strict=True)]
         value, least, base, slope, curve, square = parts
-        look = self._finish(A, float(value) / self.total, base, slope, float(least.value))
+        found = self._finish(A, float(value) / self.total, base, slope, float(least.value))
         if curve is not None:
-            look.bend = curve / self.total
+            found.intercept = curve / self.total
         if square is not None:
-            look.hessian = self._framed(square, curve)
-        return look
+            found.hessian = self._framed(square, curve)
+        return found
 
-    def _finish(self, A: Any, loss: float, base: Any, slope: Any, least: float) -> DeviceLook:
+    def _finish(self, A: Any, loss: float, base: Any, slope: Any, least: float) -> DeviceEvaluation:
         """Sums over rows → J and ∇J."""
         gradient = self.lib.join([base.reshape((1, -1)) if self.lib.name == "torch" else base[None, :], slope])
         gradient = gradient / self.total + self.damping * A
         if not self.problem.intercept:
             gradient[0, :] = 0.0
         ridge = 0.5 * float(self.lib.dot(self.damping * A, A))
-        return DeviceLook(loss + ridge, gradient, least)
+        return DeviceEvaluation(loss + ridge, gradient, least)
 
     def _many(
-        self, x: Any, codes: Any, weight: Any, slopes: Any, level: Any, mode: str, bend: bool, hessian: bool
+        self, x: Any, codes: Any, weight: Any, slopes: Any, level: Any, mode: str, intercept: bool, hessian: bool
     ) -> tuple[Any, ...]:
         lib = self.lib
         z = lib.product(x, slopes, mode, level)
@@ -108,7 +108,7 @@ class DeviceProblem:
         value = lib.total(loss if weight is None else loss * weight)
         least = Least(float(own.min()) if self.problem.ridge == 0 else 0.0)
         curve = None
-        if bend:
+        if intercept:
             wp = p if weight is None else p * weight[:, None]
             # matrix units give three digits of it: enough for a shift that only repairs rounding
             curve = -lib.inner(p, wp, "fast")
@@ -117,7 +117,7 @@ class DeviceProblem:
         p = p if weight is None else lib.scale_rows(p, weight)
         return value, least, lib.total(p, 0), lib.inner(x, p, mode), curve, None
 
-    # Near a point whose look is known to the last digits
+    # Near a point whose evaluation is known to the last digits
 
     def can_anchor(self) -> bool:
         """Whether the device has room for a score of every row and class, and multiplies float64 fast."""
@@ -125,8 +125,8 @@ class DeviceProblem:
         wanted = 4 * self.problem.n_rows * self.q
         return bool(self.q > 1 and self.dtype == "float32" and lib.fast_double and wanted < 0.4 * lib.free_memory())
 
-    def anchor(self, A: Any) -> DeviceLook:
-        """The look at A in float64; its scores are kept in float32 for looks near to it."""
+    def anchor(self, A: Any) -> DeviceEvaluation:
+        """The evaluation at A in float64; its scores are kept in float32 for evaluations near to it."""
         lib, xp = self.lib, self.lib.xp
         self.passes += 1
         slopes, level = self._weights(A, "float64")
@@ -151,7 +151,7 @@ class DeviceProblem:
         self._point = A
         return self._finish(A, self._loss, base, slope, 0.0)
 
-    def near(self, A: Any) -> DeviceLook:
+    def near(self, A: Any) -> DeviceEvaluation:
         """J and ∇J at A as what they are at the anchor and a difference: fast products err in the difference only.
 
         z = z₀ + Y(A − A₀),     J = J₀ + Σ w ln(p₀_own / p_own),     ∇ = ∇₀ + Yᵗ w(p − p₀)
@@ -183,7 +183,7 @@ class DeviceProblem:
         return -lib.own(lib.log_posteriors(z), codes)
 
     def _two(
-        self, x: Any, codes: Any, weight: Any, slopes: Any, level: Any, mode: str, bend: bool, hessian: bool
+        self, x: Any, codes: Any, weight: Any, slopes: Any, level: Any, mode: str, intercept: bool, hessian: bool
     ) -> tuple[Any, ...]:
         lib, xp = self.lib, self.lib.xp
         z = lib.product(x, slopes, "fine", level)[:, 0]
@@ -198,7 +198,7 @@ class DeviceProblem:
         least = Least(-float(signed.max()) if self.problem.ridge == 0 else 0.0)
         weighted = exact if weight is None else exact * weight
         curve = square = None
-        if bend or hessian:
+        if intercept or hessian:
             c = small * (1 - small)
             c = c if weight is None else c * weight
             down = lib.batches(x, c[:, None], BATCH_ROWS)

@@ -1,0 +1,136 @@
+"""Logistic and softmax regression, stated by their parts, minimised by the table, and what the fit proves of itself.
+
+J(A) = Σ w ℓ / Σ w + ½ λ ‖A₁…d‖²,        z = a₀ + (x − c)·a
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from discriminant.data import ArrayBlocks
+from discriminant.data.device import DeviceBlocks
+from discriminant.data.scaling import Scaling, choose_scaling
+from discriminant.objective import PointwiseObjective, logistic_objective
+from discriminant.optimize.automatic import Minimum, minimize
+from discriminant.optimize.automatic import shape_of as shape_of_objective
+from discriminant.optimize.choose import Shape
+from discriminant.protocols import Array, Certificate
+
+EPS = float(np.finfo(np.float64).eps)
+LogisticFit = Minimum
+COLUMNS = ("k", "objective", "gradient_norm", "step", "decrement", "passes")
+
+
+@dataclass(frozen=True)
+class LogisticProblem:
+    """Two or more classes, rows in blocks, λ ≥ 0 on the weights; the intercept is free or absent."""
+
+    blocks: ArrayBlocks  # target: codes, or probabilities (n,) for two classes and (n, K) for more
+    n_classes: int
+    ridge: float = 0.0
+    intercept: bool = True
+    offset: Array | None = None
+    center: Array | None = None  # (d,)
+    unit: Array | None = None  # (d,), powers of two
+
+    @property
+    def n_rows(self) -> int:
+        return self.blocks.n_rows
+
+    @property
+    def n_features(self) -> int:
+        return self.blocks.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    @property
+    def sparse(self) -> bool:
+        return self.blocks.is_sparse
+
+    @property
+    def values(self) -> int:
+        """How many numbers a pass reads."""
+        return self.blocks.n_values
+
+    @cached_property
+    def total(self) -> float:
+        """Σ w."""
+        return self.blocks.total
+
+    @cached_property
+    def units(self) -> Array:
+        """(1+d, 1): 1 for the intercept, then the columns' units."""
+        unit = np.ones(self.n_features) if self.unit is None else self.unit
+        return np.concatenate([[1.0], unit])[:, None]
+
+    @cached_property
+    def objective(self) -> PointwiseObjective:
+        """J over the weights of the columns in their units."""
+        plain = logistic_objective(self.blocks, self.n_classes, self.ridge, self.intercept, self.offset)
+        return plain if self.unit is None else plain.scaled(Scaling(self.center, self.unit))
+
+    def with_units(self) -> LogisticProblem:
+        """The same with centre and units from (a sample of) its rows."""
+        scaling = choose_scaling(self.blocks, self.intercept)
+        return replace(self, center=scaling.center, unit=scaling.unit)
+
+
+def shape_of(problem: LogisticProblem) -> Shape:
+    """What the choice of a method depends on."""
+    return shape_of_objective(problem.objective)
+
+
+def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | None = None) -> Minimum:
+    """Minimise J until gap ≤ tol·|J|; where Newton steps are cheap, to the last digits.
+
+    ``start``: weights (1+d, q) in the user's units with a plain intercept (at zero).
+    """
+    if isinstance(problem.blocks, DeviceBlocks):
+        from discriminant.optimize.device_solver import solve_on_device
+
+        return Minimum(**solve_on_device(problem, tol, start))
+    return minimize(problem.objective, tol, start)
+
+
+def certify_fit(fit: Minimum, tol: float, ridge: float) -> Certificate:
+    """The certificate of a logistic fit."""
+    J = fit.objective
+    # What is proved is proved of numbers that were rounded: their last digits count too.
+    gap = max(fit.gap, 0.0) + max(fit.rounding, 8.0 * EPS * abs(J))
+    met = gap <= tol * abs(J)
+    if fit.separated:
+        status = (
+            "The classes are separated: every row lies on its own side of the boundary, so that without a penalty the "
+            "likelihood has no maximum and the weights would grow for ever. They were stopped where the mean loss is "
+            f"{J:.1g}."
+        )
+        return Certificate(
+            status, False, J, 0.0, J, fit.gradient_norm, fit.passes, "separable", (str(fit.choice),), np.inf
+        )
+    if met:
+        status = f"Solved: J = {J:.10g} is proved to be within {gap:.1e} of its minimum."
+    elif fit.gap < float("inf"):
+        status = (
+            f"Stopped at the precision of the arithmetic: J = {J:.10g} is proved to be within {gap:.1e} of its "
+            f"minimum, which is more than tol·|J| = {tol * abs(J):.1e}."
+        )
+    else:
+        why = "" if ridge else " Without a penalty the likelihood may have no maximum: ask discriminant.separability."
+        status = f"J = {J:.10g}; no bound could be proved.{why}"
+    return Certificate(
+        status,
+        met,
+        J,
+        J - gap,
+        gap,
+        fit.gradient_norm,
+        fit.passes,
+        None,
+        (str(fit.choice),),
+        fit.condition,
+    )
