@@ -7,13 +7,11 @@ The coding says what the q outputs mean; posteriors are there where the criterio
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from discriminant.codings import ClassCoding, couple_pairwise
-from discriminant.criteria import Logistic, Pointwise, sigmoid
 from discriminant.data import map_rows
 from discriminant.decision import Rule
 from discriminant.errors import DataError
@@ -21,6 +19,10 @@ from discriminant.estimators.features import Featured
 from discriminant.methods.fit import is_unanimous, reject_label
 from discriminant.model import LinearDiscriminant, label_array
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:  # closed forms decide too, and load neither
+    from discriminant.codings import ClassCoding
+    from discriminant.criteria import Pointwise
 
 
 class Deciding(Featured):
@@ -150,7 +152,7 @@ class Deciding(Featured):
         array([[0.98, 0.02, 0.  ]])
         """
         z = self._z(self._checked(X), np.float64)
-        return couple_pairwise(sigmoid(z)) if self._pairwise_logistic else self._rule.posteriors(z)
+        return coupled_sigmoids(z) if self._pairwise_logistic else self._rule.posteriors(z)
 
     @available_if(_has_posteriors)
     def predict_log_proba(self, X: Any) -> Array:
@@ -178,11 +180,13 @@ class Deciding(Featured):
         z = self._z(self._checked(X), np.float64)
         if self._pairwise_logistic:
             with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf
-                return np.asarray(np.log(couple_pairwise(sigmoid(z))))
+                return np.asarray(np.log(coupled_sigmoids(z)))
         return self._rule.log_posteriors(z)
 
     @property
     def _pairwise_logistic(self) -> bool:
+        from discriminant.criteria import Logistic
+
         return isinstance(self.criterion_, Logistic) and self.coding_.name == "pairwise"
 
     @property
@@ -217,3 +221,11 @@ class Deciding(Featured):
 
     def _reject_label(self) -> Any:
         return reject_label(vars(self).get("reject_label"), self.classes_)
+
+
+def coupled_sigmoids(z: Array) -> Array:
+    """Posteriors (n, K) of pairwise logistic outputs (n, K(K−1)/2)."""
+    from discriminant.codings import couple_pairwise
+    from discriminant.criteria import sigmoid
+
+    return couple_pairwise(sigmoid(z))
