@@ -90,6 +90,9 @@ MOST_KEPT = 80
 KEPT_VALUES = 4_000_000
 
 # A fit holds rows of up to so many times the numbers of their information matrix instead of it: to sum that of
-# 15,000×16 in 26 classes took 180 ms after a fit of 250; of 300,000×30 in two classes it takes 33 after 140.  Beyond
-# EXACT_WORK (1e6×50) it is not summed.
+# 15,000×16 in 26 classes took 180 ms after a fit of 250; of 300,000×30 in two classes it takes 33 after 140.
 HELD_ROWS = 2
+
+# Rows × parameters² up to which a fit sums the information matrix for its table: 40 ms at most on a core.  At 1e6×50 it
+# would take as long as the fit: the table then asks for the rows, if the caller has not kept them.
+KEPT_WORK = 1.0e9

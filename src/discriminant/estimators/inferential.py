@@ -24,7 +24,7 @@ from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import Inputs
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
-from discriminant.thresholds import EXACT_WORK, HELD_ROWS, KEPT_VALUES
+from discriminant.thresholds import HELD_ROWS, KEPT_VALUES, KEPT_WORK
 
 if TYPE_CHECKING:  # loaded with the first table, not with the first fit
     from discriminant.inference.likelihood import Likelihood, Optimum
@@ -399,7 +399,7 @@ class Inferential(Uncertain, Deciding, ClassifierMixin, BaseEstimator):
         held = values <= HELD_ROWS * sums
         plain = self.fit_intercept and self.class_weight is None and not self._l1_share()
         width = (len(self.classes_) - 1) * (1 + values / blocks.n_rows)
-        cheap = held or blocks.n_rows * width**2 <= 2 * EXACT_WORK
+        cheap = held or blocks.n_rows * width**2 <= KEPT_WORK
         if not (plain and cheap and blocks.in_memory and (values if held else sums) <= KEPT_VALUES):
             self._rows = Remembered(*given)
         elif held:
