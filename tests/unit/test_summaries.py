@@ -282,9 +282,9 @@ def test_sparse_rows_that_are_many_have_the_summary_of_dense_ones():
     random = np.random.default_rng(2)
     X = sparse.random_array((40_000, 150), density=0.02, rng=random, format="csr")
     y = (X[:, [0]].toarray()[:, 0] + random.logistic(size=40_000) > 0).astype(int)
-    found = LogisticRegression(C=np.inf, tol=1e-13).fit(X, y).summary()  # weights of all digits, whatever the road
+    found = LogisticRegression(C=np.inf, tol=1e-13).fit(X, y).summary()  # a gap of 1e-13 leaves weights right to 3e-7
     plain = LogisticRegression(C=np.inf, tol=1e-13).fit(X.toarray(), y).summary()
-    np.testing.assert_allclose(found.standard_error, plain.standard_error, rtol=1e-7)
+    np.testing.assert_allclose(found.standard_error, plain.standard_error, rtol=1e-6)
 
 
 def test_a_frame_of_chosen_columns_has_a_summary():
