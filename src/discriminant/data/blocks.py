@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discriminant.data.evaluate import Evaluate
+from discriminant.data.evaluate import TiledRequest
 from discriminant.data.labels import count_classes, distinct
 from discriminant.data.rows import DenseRows, FrameRows, OriginRows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
@@ -163,7 +163,7 @@ class ArrayBlocks:
     def _partition(self, kernel: Any) -> tuple[list[list[tuple[int, int]]], int]:
         """(chunks of blocks, threads); a compiled pass walks its rows in tiles itself, so its blocks are large."""
         rows = self.rows.source if isinstance(self.rows, OriginRows) else self.rows
-        if self.block_rows or not (isinstance(kernel, Evaluate) and kernel.compiled and as_stored(rows)):
+        if self.block_rows or not (isinstance(kernel, TiledRequest) and kernel.compiled and as_stored(rows)):
             return self._chunks(), self._threads()
         work = kernel.work(self.n_rows, self.n_values)
         count = int(min(max(work // PASS_WORK, 1), MOST_CHUNKS, max(self.n_rows // 64, 1)))

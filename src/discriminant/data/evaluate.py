@@ -10,6 +10,7 @@ criterion and where nothing is compiled.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,21 @@ if TYPE_CHECKING:  # methods by moments go through blocks of rows and need no cr
     from discriminant.criteria import Pointwise
 
 
+class TiledRequest(ABC):
+    """A request whose compiled body walks its rows in tiles itself, so that parts of them may be large."""
+
+    @property
+    @abstractmethod
+    def compiled(self) -> bool:
+        """Whether the compiled body serves."""
+
+    @abstractmethod
+    def work(self, n_rows: int, n_values: int) -> float:
+        """Its multiplications, about: how many parts of the rows are worth a thread."""
+
+
 @dataclass(frozen=True)
-class Evaluate:
+class Evaluate(TiledRequest):
     """J's sums over rows at A, as far as the rows know them: no penalty, no units.
 
     Parameters
@@ -70,8 +84,8 @@ class Evaluate:
         return self._arrays(block) if rows is None else self._compiled(rows, block)
 
     @cached_property
-    def compiled(self) -> bool:
-        """Whether the compiled body serves: rows are then taken in tiles, and parts of them may be large."""
+    def compiled(self) -> bool:  # type: ignore[override]
+        """Whether the compiled body serves: it knows the criterion, and is there."""
         one = Oracle.QUADRATIC in self.criterion.oracles and self.A.shape[1] > 1 and Need.HESSIAN in self.need
         return self.criterion.kind is not None and compiled.load() is not None and not one
 

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.criteria import Logistic, Softmax
-from discriminant.data.evaluate import Evaluate, centred, compiled_rows
+from discriminant.data.evaluate import Evaluate, TiledRequest, centred, compiled_rows
 from discriminant.data.rows import DenseDesign
 from discriminant.kernels import compiled
 from discriminant.objective import PointwiseObjective
@@ -40,6 +40,7 @@ from discriminant.thresholds import COUPLED_PARAMETERS
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-12  # relative gap that leaves nothing to be proved
+WELL_CONDITIONED = 0.01  # least pivot of a unit-diagonal Hessian above which the longest row bounds R well enough
 
 
 def self_concordant_gap(decrement: float, reach: float) -> float:
@@ -144,7 +145,9 @@ def _newton_gap(objective: PointwiseObjective, state: State, enough: float) -> f
     R = reach(objective, state.factors)
     grown = float(np.exp(min(R * state.drift / 2, 300.0)))
     gap = self_concordant_gap(state.decrement * grown, R * grown)
-    if not gap <= enough and (moved := (R := row_reach(objective, state.A)) * state.drift) < 0.1:
+    if gap <= enough or state.factors.least > WELL_CONDITIONED:
+        return gap
+    if (moved := (R := row_reach(objective, state.A)) * state.drift) < 0.1:
         gap = min(gap, self_concordant_gap(state.decrement * float(np.exp(0.6 * moved)), R))
     return gap
 
@@ -180,12 +183,20 @@ class Most:
 
 
 @dataclass(frozen=True)
-class RowLengths:
+class RowLengths(TiledRequest):
     """max_i ‖S y_i‖² over a block."""
 
     center: Array | None
     scale: Array  # (1+d,)
     intercept: bool
+
+    @property
+    def compiled(self) -> bool:
+        return compiled.load() is not None
+
+    def work(self, n_rows: int, n_values: int) -> float:
+        """Multiplications: one pass that does little but read."""
+        return 2.0 * n_values
 
     def __call__(self, block: Block) -> Most:
         weights, module = np.square(self.scale), compiled.load()
