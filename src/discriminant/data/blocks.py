@@ -24,7 +24,7 @@ import numpy as np
 
 from discriminant.data.evaluate import TiledRequest
 from discriminant.data.labels import count_classes, distinct
-from discriminant.data.rows import DenseRows, FrameRows, OriginRows, SparseRows, as_rows
+from discriminant.data.rows import DenseRows, OriginRows, Rows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
 from discriminant.thresholds import PASS_WORK
@@ -38,7 +38,7 @@ SERIAL_VALUES = 400_000  # below this many values a pool costs more than it gain
 class ArrayBlocks:
     """The rows of one source in memory, with each row's target and weight."""
 
-    rows: DenseRows | SparseRows | FrameRows
+    rows: Rows
     target: Array | None = None
     weight: Array | None = None
     block_rows: int = field(default=0)  # 0: what suits the cache
@@ -238,8 +238,8 @@ def make_blocks(X: Any, target: Array | None = None, weight: Array | None = None
     15.0
     """
     rows = as_rows(X)
-    kind = getattr(rows, "blocks_type", ArrayBlocks)  # rows of a source come with the blocks that read them
-    return kind(rows, target, weight, block_rows)  # type: ignore[no-any-return]
+    kind: type[ArrayBlocks] = rows.blocks_type or ArrayBlocks
+    return kind(rows, target, weight, block_rows)
 
 
 def map_rows(

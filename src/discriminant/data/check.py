@@ -6,13 +6,13 @@ rows read again, to name the column and the row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from discriminant.data.blocks import make_blocks
-from discriminant.data.rows import is_sparse
+from discriminant.data.rows import Rows, is_sparse
 from discriminant.errors import DataError, columns
 from discriminant.protocols import Array
 
@@ -28,16 +28,10 @@ def require_finite(X: Any, feature_names: Sequence[str] | None = None, *, estima
         with np.errstate(over="ignore", invalid="ignore"):  # what is wrong with the sum is told below
             total = entries.sum()
         if not np.isfinite(total) and not np.isfinite(entries).all():
-            _refuse(values, block.start, feature_names, estimator, getattr(blocks.rows, "where", _plain_row))
+            _refuse(values, block.start, feature_names, estimator, blocks.rows)
 
 
-def _plain_row(row: int) -> str:
-    return f"row {row}"
-
-
-def _refuse(
-    values: Any, start: int, feature_names: Sequence[str] | None, estimator: str, where: Callable[[int], str]
-) -> NoReturn:
+def _refuse(values: Any, start: int, feature_names: Sequence[str] | None, estimator: str, rows: Rows) -> NoReturn:
     if is_sparse(values):
         coo = values.tocoo()
         bad = ~np.isfinite(coo.data)
@@ -48,7 +42,7 @@ def _refuse(
     kind = "NaN" if np.isnan(value) else "infinity"
     what = columns([column], feature_names)
     raise DataError(
-        f"Input X contains {kind}: {what} in {where(start + row)}. "
+        f"Input X contains {kind}: {what} in {rows.where(start + row)}. "
         f"{estimator or 'This estimator'} does not accept missing or infinite values; drop those rows, "
         "or fill them first (for example with sklearn.impute.SimpleImputer)."
     )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.blocks import ArrayBlocks
-from discriminant.data.rows import MappedRows, OriginRows, is_frame, is_sparse
+from discriminant.data.rows import MappedRows, OriginRows, SparseRows, is_frame, is_sparse
 from discriminant.protocols import Array
 
 FAR = 100.0  # middles further than this many half-widths from zero cost digits
@@ -69,7 +69,7 @@ def column_ranges(rows: Any) -> Ranges:
 
 def in_own_units(rows: Any, ranges: Ranges, *, scale: bool) -> tuple[MappedRows, Array, Array]:
     """(rows of u, c, s).  Sparse rows are not moved, which would fill them; ``scale=False``: s = 1."""
-    sparse = hasattr(rows, "X") and is_sparse(rows.X)
+    sparse = isinstance(rows, SparseRows)
     spread = np.maximum(np.abs(ranges.low), np.abs(ranges.high)) if sparse else ranges.spread
     center = np.zeros_like(spread) if sparse else np.where(ranges.spread > 0, ranges.center, ranges.low)
     good = (spread > 0) & scale

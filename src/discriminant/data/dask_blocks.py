@@ -17,7 +17,7 @@ from discriminant.data import dask_parts as parts_
 from discriminant.data.blocks import LEAST_PER_CLASS, spaced
 from discriminant.data.dask_engine import Engine
 from discriminant.data.row_sample import RowSample, SampledBlocks, as_design
-from discriminant.data.rows import DENSE_BLOCK_VALUES, DenseDesign, SparseDesign
+from discriminant.data.rows import DenseDesign, Rows, SparseDesign
 from discriminant.protocols import Array, Block, Result
 
 LEAST_SAMPLE = 2_000
@@ -31,7 +31,7 @@ class Remote:
 
 
 @dataclass(frozen=True, eq=False)
-class DaskRows:
+class DaskRows(Rows):
     """The rows of a collection: what is known of all partitions, and how to reach them."""
 
     engine: Engine
@@ -55,10 +55,6 @@ class DaskRows:
         return np.dtype(np.float32 if all(about.single for about in self.abouts) else np.float64)
 
     @property
-    def block_rows(self) -> int:
-        return max(256, DENSE_BLOCK_VALUES // max(self.shape[1], 1))
-
-    @property
     def blocks_type(self) -> type[DaskBlocks]:
         return DaskBlocks
 
@@ -76,7 +72,6 @@ class DaskRows:
         return self.fetch(parts_.draw, share, rare, LEAST_PER_CLASS)
 
     def pick(self, rows: Array) -> DenseDesign | SparseDesign:
-        """The rows with these numbers, in that order."""
         index = np.unique(np.asarray(rows))
         return as_design(self.fetch(parts_.take, index).raw[np.searchsorted(index, rows)])
 
@@ -84,7 +79,6 @@ class DaskRows:
         return self.pick(np.arange(start, stop))
 
     def columns(self, indices: Array) -> Array:
-        """Some columns, all rows, in float64: for methods that go column by column."""
         return np.vstack(self.engine.each(parts_.columns, self.tasks, indices))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,19 +17,18 @@ from discriminant.data import dask_parts as parts_
 from discriminant.data.blocks import ArrayBlocks
 from discriminant.data.dask_blocks import DaskBlocks, DaskRows, Remote
 from discriminant.data.dask_engine import Engine
+from discriminant.data.sources import Source
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
 
 @dataclass(frozen=True, eq=False)
-class DaskSource:
+class DaskSource(Source):
     """A Dask array or data frame as a source."""
 
     X: Any
     levels: parts_.Levels | None  # of a frame
     sample_bytes: int = 32_000_000  # of the rows that come here as a sample
-
-    is_source: ClassVar[bool] = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -47,7 +46,6 @@ class DaskSource:
         return None if self.levels is None else self.levels.names
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
-        """Blocks on the workers, and the classes."""
         if y is None:
             raise DataError("y is None: hand over a label for each row of X.")
         engine = Engine()
@@ -95,10 +93,9 @@ class DaskSource:
         return DaskRows(engine, tasks, abouts, rows, weight, self.shape[1], self.sample_bytes)
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
-        """The lazy result: an array for an array, a series or frame with X's index for a frame."""
         return lazily(self.X, self.levels, function, self.shape[1])
 
-    def score(self, predict: Callable[[Any], Array], y: Any, sample_weight: Any) -> float:
+    def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
         engine = Engine()
         raw = self._parts(engine, y, sample_weight)
         right, total = np.sum(engine.each(parts_.hits, raw, predict), axis=0)

@@ -23,7 +23,8 @@ from discriminant.data.blocks import ArrayBlocks, make_blocks, thinned
 from discriminant.data.check import check_weights
 from discriminant.data.device_labels import PEEKED, encode_on_device, in_memory, some_codes, stride
 from discriminant.data.device_library import TorchLibrary, library_of
-from discriminant.data.rows import DenseDesign
+from discriminant.data.rows import DenseDesign, Rows
+from discriminant.data.sources import PartSource
 from discriminant.errors import DataError
 from discriminant.protocols import Array, Block, Result
 
@@ -39,7 +40,7 @@ KERNELS = {
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceRows:
+class DeviceRows(Rows):
     """Rows of a two-dimensional array on a device, or of one in memory that is sent there block by block."""
 
     X: Any
@@ -59,6 +60,10 @@ class DeviceRows:
     def arithmetic(self) -> str:
         """float64 for float64 and integers, float32 for float32 and everything shorter."""
         return "float32" if self.kind in ("float32", "float16", "bfloat16") else "float64"
+
+    @property
+    def dtype(self) -> Any:
+        return np.dtype(self.arithmetic)
 
     @property
     def blocks_type(self) -> type[DeviceBlocks]:
@@ -132,14 +137,7 @@ class DeviceRows:
         return DenseDesign(self.X[start:stop] if self.streamed else self.library.get(self.X[start:stop, :]))
 
     def pick(self, rows: Array) -> DenseDesign:
-        """The rows with these indices."""
         return DenseDesign(self.fetch(np.asarray(rows)))
-
-    def columns(self, indices: Array) -> Array:
-        """Some columns, all rows, in float64."""
-        steps = range(0, self.shape[0], self.block_rows)
-        parts = [self.design(i, min(i + self.block_rows, self.shape[0])).values[:, indices] for i in steps]
-        return np.vstack(parts)
 
 
 @dataclass(frozen=True)
@@ -252,7 +250,7 @@ class DeviceBlocks(ArrayBlocks):
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceSource:
+class DeviceSource(PartSource):
     """An array on a device, or rows in memory on their way to one, as a source of rows.
 
     Arrays of torch and CuPy on a device are taken by ``fit`` and ``predict`` as they are; ``on_device`` sends others.
@@ -281,35 +279,15 @@ class DeviceSource:
     feature_names: tuple[str, ...] | None = None
     smallest: int = SMALL_VALUES  # values of X from which the device works on them
 
-    is_source: ClassVar[bool] = True
-
     @property
     def shape(self) -> tuple[int, int]:
-        """(rows, features)."""
         return self.rows.shape
 
     @property
     def dtype(self) -> Any:
-        """The type of the numbers."""
-        return np.dtype(self.rows.arithmetic)
+        return self.rows.dtype
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
-        """Blocks on the device; of few rows, blocks in memory.
-
-        Parameters
-        ----------
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None
-            How often each row counts; None: once.
-        classes : ndarray of shape (K,) or None
-            The classes, where they are known.
-
-        Returns
-        -------
-        tuple (ArrayBlocks, ndarray of shape (K,))
-            The blocks and the classes.
-        """
         n, lib = self.shape[0], self.rows.library
         if y is None:
             raise DataError("y is None: hand over a label for each row of X.")
@@ -324,20 +302,6 @@ class DeviceSource:
         return DeviceBlocks(self.rows, codes, None if weight is None else lib.put(weight), seen=seen), found
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
-        """A function of the rows; labels that are text come back in memory.
-
-        Parameters
-        ----------
-        function : callable
-            From rows to one result a row.
-        out : path or None, default=None
-            A file to write to.
-
-        Returns
-        -------
-        array
-            On the device on which X lies.
-        """
         lib = self.rows.library
         there = getattr(function, "on_device", None)  # of a function that knows devices
         parts = []
@@ -352,46 +316,18 @@ class DeviceSource:
             return np.concatenate(parts)
         return parts[0] if len(parts) == 1 else lib.join(parts)
 
-    def score(self, predict: Callable[[Any], Array], y: Any, sample_weight: Any) -> float:
-        """The share of rows whose label is predicted.
-
-        Parameters
-        ----------
-        predict : callable
-            From rows to labels.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None
-            How often each row counts; None: once.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        found = in_memory(predict(self))
-        right = found == in_memory(y)
+    def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
+        right = in_memory(predict(self)) == in_memory(y)  # predicted on the device
         return float(np.average(right, weights=None if sample_weight is None else in_memory(sample_weight)))
 
-    def learn(self, partial_fit: Callable[..., Any], y: Any, sample_weight: Any, classes: Array | None) -> None:
-        """Call ``partial_fit`` with all rows.
+    def known_classes(self, y: Any) -> Array:
+        return np.unique(in_memory(y))
 
-        Parameters
-        ----------
-        partial_fit : callable
-            Of an estimator.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None
-            How often each row counts; None: once.
-        classes : ndarray of shape (K,) or None
-            The classes, where they are known.
-        """
-        known = np.unique(in_memory(y)) if classes is None else classes
+    def labelled(self, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
         labels, weight = in_memory(y), None if sample_weight is None else in_memory(sample_weight)
         for start, stop, piece in self.rows.pieces():
             part = None if weight is None else weight[start:stop]
-            partial_fit(self.rows.library.get(piece), labels[start:stop], classes=known, sample_weight=part)
+            yield self.rows.library.get(piece), labels[start:stop], part
 
 
 def open_device(X: Any) -> DeviceSource | None:

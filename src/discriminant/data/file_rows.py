@@ -26,7 +26,7 @@ from discriminant.data.file_columns import Levels
 from discriminant.data.file_labels import Labels
 from discriminant.data.file_source import FileSource, Part
 from discriminant.data.row_sample import RowSample, as_design, stack
-from discriminant.data.rows import DENSE_BLOCK_VALUES, DenseDesign, SparseDesign, is_sparse
+from discriminant.data.rows import DenseDesign, Rows, SparseDesign, is_sparse
 from discriminant.data.threads import most_workers
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
@@ -114,7 +114,7 @@ class Survey:
     kept: list[tuple[Array, Any]]  # of each part of text: (numbers of rows, these rows as they were parsed)
 
 
-class FileRows:
+class FileRows(Rows):
     """The rows of files: read in order, part by part, or picked; answers as rows in memory do."""
 
     def __init__(self, source: FileSource, budget: Budget, progress: Progress) -> None:
@@ -160,10 +160,6 @@ class FileRows:
     @property
     def dtype(self) -> Any:
         return self.source.dtype
-
-    @property
-    def block_rows(self) -> int:
-        return max(256, DENSE_BLOCK_VALUES // max(self.shape[1], 1))
 
     @cached_property
     def survey(self) -> Survey:
@@ -227,7 +223,6 @@ class FileRows:
         return self.pick(np.arange(start, stop))
 
     def pick(self, rows: Array) -> DenseDesign | SparseDesign:
-        """The rows with these numbers, in that order; the parts that hold them are read."""
         index = np.asarray(rows, dtype=np.intp)
         order: Any = np.argsort(index, kind="stable")
         edges = np.searchsorted(index[order], self.starts)
@@ -245,7 +240,6 @@ class FileRows:
         return as_design(stack(pieces)[np.argsort(order)] if found is None else found)
 
     def columns(self, indices: Array) -> Array:
-        """Some columns, all rows, in float64."""
         parts = [rows.pick(np.arange(rows.shape[0])).values[:, indices] for _, rows in self.walk()]
         return np.vstack([part.toarray() if is_sparse(part) else part for part in parts])
 

@@ -1,4 +1,4 @@
-"""What a source of rows is: something with a shape that hands out rows start:stop as a Design.
+"""``Rows``, what every storage of X is: something with a shape that hands out rows start:stop as a Design.
 
 ``DenseRows``, ``SparseRows`` and ``FrameRows`` hold X as the user gave it.  Their designs are linear maps
 Y = [1, x] with scores Y A, adjoint Yᵗ G and sandwich Yᵗ diag(w) Y; the ones are never stored, and a block is converted
@@ -8,6 +8,7 @@ without the one in front: hyperplanes through the origin.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -112,8 +113,60 @@ class SparseDesign:
         return 1.0 + np.asarray(self.values.multiply(self.values).sum(axis=1)).ravel()
 
 
+class Rows(ABC):
+    """The rows of a storage: shape, ``design(start, stop)`` and ``pick(numbers)`` are all that a new one must have."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """(rows, features)."""
+
+    @abstractmethod
+    def design(self, start: int, stop: int) -> Any:
+        """Rows start:stop."""
+
+    @abstractmethod
+    def pick(self, rows: Array) -> Any:
+        """The rows with these numbers, in that order."""
+
+    def columns(self, indices: Array) -> Array:
+        """Some columns, all rows, dense and in float64."""
+        steps = range(0, self.shape[0], self.block_rows)
+        parts: list[Any] = [self.design(i, min(i + self.block_rows, self.shape[0])).values[:, indices] for i in steps]
+        return np.vstack([part.toarray() if is_sparse(part) else part for part in parts])
+
+    @property
+    def block_rows(self) -> int:
+        """How many rows a block of a pass has."""
+        return max(256, DENSE_BLOCK_VALUES // max(self.shape[1], 1))
+
+    @property
+    def dtype(self) -> Any:
+        """Of results: float32 for rows of float32, else float64."""
+        return np.dtype(np.float64)
+
+    @property
+    def blocks_type(self) -> Any:
+        """The ``ArrayBlocks`` that pass over these rows; None: those of rows in memory."""
+        return None
+
+    def where(self, row: int) -> str:
+        """How a message names a row."""
+        return f"row {row}"
+
+
+class HeldRows(Rows):
+    """Rows that are an array or a matrix X."""
+
+    X: Any
+
+    @property
+    def dtype(self) -> Any:
+        return np.dtype(np.float32 if self.X.dtype == np.float32 else np.float64)
+
+
 @dataclass(frozen=True)
-class DenseRows:
+class DenseRows(HeldRows):
     """A two-dimensional array: any order, any real type, memory maps included."""
 
     X: Array
@@ -133,16 +186,14 @@ class DenseRows:
         return DenseDesign(self.X[start:stop])
 
     def pick(self, rows: Array) -> DenseDesign:
-        """The rows with these indices."""
         return DenseDesign(self.X[rows])
 
     def columns(self, indices: Array) -> Array:
-        """Some columns, all rows, in float64."""
         return self.X[:, indices].astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True)
-class SparseRows:
+class SparseRows(HeldRows):
     """A CSR matrix (old matrix or new array type, 32- or 64-bit indices); row blocks are views of its three arrays."""
 
     X: Any
@@ -169,16 +220,14 @@ class SparseRows:
         return self.X.tocsc()
 
     def pick(self, rows: Array) -> SparseDesign:
-        """The rows with these indices."""
         return SparseDesign(self.X[rows])
 
     def columns(self, indices: Array) -> Array:
-        """Some columns, all rows, dense and in float64."""
         return np.asarray(self.X[:, indices].toarray(), dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class FrameRows:
+class FrameRows(Rows):
     """A data frame of any library that narwhals knows; converted a block at a time."""
 
     frame: Any  # a narwhals DataFrame
@@ -198,11 +247,9 @@ class FrameRows:
         return self._dense(self.frame[start:stop])
 
     def pick(self, rows: Array) -> DenseDesign:
-        """The rows with these indices."""
         return self._dense(self.frame[rows])
 
     def columns(self, indices: Array) -> Array:
-        """Some columns, all rows, in float64."""
         return self._dense(self.frame[:, indices.tolist()]).raw
 
     @staticmethod
@@ -214,10 +261,10 @@ class FrameRows:
 
 
 @dataclass(frozen=True)
-class MappedRows:
+class MappedRows(Rows):
     """φ(x) of another source's rows, worked out a block at a time, so that X is never expanded as a whole."""
 
-    source: DenseRows | SparseRows | FrameRows
+    source: Rows
     transform: Callable[[Any], Any]
     n_features: int
 
@@ -237,16 +284,9 @@ class MappedRows:
         return self._map(self.source.design(start, stop).raw)
 
     def pick(self, rows: Array) -> DenseDesign | SparseDesign:
-        """The features of the rows with these indices."""
         if isinstance(self.source, FrameRows):
             return self._map(self.source.frame[rows].to_native())
         return self._map(self.source.pick(rows).raw)
-
-    def columns(self, indices: Array) -> Array:
-        """Some features, all rows, dense and in float64."""
-        steps = range(0, self.shape[0], self.block_rows)
-        parts: list[Any] = [self.design(i, min(i + self.block_rows, self.shape[0])).values[:, indices] for i in steps]
-        return np.vstack([part.toarray() if is_sparse(part) else part for part in parts])
 
     def _map(self, block: Any) -> DenseDesign | SparseDesign:
         features = self.transform(block)
@@ -254,10 +294,10 @@ class MappedRows:
 
 
 @dataclass(frozen=True)
-class PickedRows:
+class PickedRows(Rows):
     """Some rows of another source, fetched a block at a time: a sample too large to be copied."""
 
-    source: DenseRows | FrameRows | MappedRows
+    source: Rows
     index: Array
 
     @property
@@ -268,11 +308,10 @@ class PickedRows:
     def block_rows(self) -> int:
         return self.source.block_rows
 
-    def design(self, start: int, stop: int) -> DenseDesign | SparseDesign:
+    def design(self, start: int, stop: int) -> Any:
         return self.source.pick(self.index[start:stop])
 
-    def pick(self, rows: Array) -> DenseDesign | SparseDesign:
-        """The rows with these numbers among the picked ones."""
+    def pick(self, rows: Array) -> Any:
         return self.source.pick(self.index[rows])
 
 
@@ -314,7 +353,7 @@ class OriginDesign:
 
 
 @dataclass(frozen=True)
-class OriginRows:
+class OriginRows(Rows):
     """The rows of another source without the one in front."""
 
     source: Any
@@ -331,11 +370,9 @@ class OriginRows:
         return OriginDesign(self.source.design(start, stop))
 
     def pick(self, rows: Array) -> OriginDesign:
-        """The rows with these indices."""
         return OriginDesign(self.source.pick(rows))
 
     def columns(self, indices: Array) -> Array:
-        """Some columns, all rows, in float64."""
         return np.asarray(self.source.columns(indices))
 
 
@@ -392,10 +429,10 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "nnz") and hasattr(X, "tocsr")
 
 
-def as_rows(X: Any) -> DenseRows | SparseRows | FrameRows:
-    """X as a source of rows, in place: no copy of a dense array, a CSR matrix or a frame (CSC becomes CSR)."""
-    if isinstance(X, DenseRows | SparseRows | FrameRows | MappedRows | OriginRows) or hasattr(X, "blocks_type"):
-        return X  # type: ignore[no-any-return]  # the last ones, and rows of a source, answer the same questions
+def as_rows(X: Any) -> Rows:
+    """X as rows, in place: no copy of a dense array, a CSR matrix or a frame (CSC becomes CSR)."""
+    if isinstance(X, Rows):
+        return X
     require_rows(X)
     if is_sparse(X):
         _require_places(X)
@@ -441,7 +478,7 @@ def _summed(X: Any) -> Any:
     return X
 
 
-def as_source(X: Any) -> DenseRows | SparseRows | FrameRows:
+def as_source(X: Any) -> Rows:
     """X as the rows that a basis reads: frames stay frames, whatever their columns hold."""
     if is_frame(X):
         import narwhals.stable.v2 as nw

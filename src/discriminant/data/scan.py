@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from discriminant.data.file_source import FileSource
 from discriminant.data.labels import encode_labels, recode
 from discriminant.data.predictions import Predictions
 from discriminant.data.row_sample import stack
+from discriminant.data.sources import PartSource
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
 
@@ -105,7 +106,7 @@ def bytes_of(memory: str | int) -> int:
     return int(float(found.group(1)) * (1024 if found.group(3) else 1000) ** power)
 
 
-class Scan:
+class Scan(PartSource):
     """Files as a source of rows, which ``fit``, ``predict``, ``score`` and ``separability`` take in place of X.
 
     Each pass reads the files part by part, ahead of the arithmetic, within a limit of memory.
@@ -136,8 +137,6 @@ class Scan:
     (3, 3)
     """
 
-    is_source: ClassVar[bool] = True
-
     def __init__(self, source: FileSource, budget: Budget, hold: bool | None, progress: Progress) -> None:
         self.source, self.hold = source, hold
         self.rows = FileRows(source, budget, progress)
@@ -149,7 +148,6 @@ class Scan:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(rows, features)."""
         return self.rows.shape
 
     @property
@@ -189,22 +187,6 @@ class Scan:
         return self.rows.survey.classes, self.rows.survey.codes
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
-        """Blocks of rows with class codes, and the classes: what a fit reads.
-
-        Parameters
-        ----------
-        y : array-like of shape (n,) or None
-            The labels; None: those in the files.
-        sample_weight : array-like of shape (n,) or None
-            How often each row counts; None: once.
-        classes : ndarray of shape (K,) or None
-            The classes, where they are known.
-
-        Returns
-        -------
-        tuple (ArrayBlocks, ndarray of shape (K,))
-            The blocks and the classes.
-        """
         began, n = self.passes, self.shape[0]
         if y is None:
             found, codes = self._labels()
@@ -248,68 +230,13 @@ class Scan:
             yield X, None if found is None else found[0][np.asarray(found[1][start : start + X.shape[0]])]
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
-        """A function of every part's rows.
-
-        Parameters
-        ----------
-        function : callable
-            From rows to one result a row.
-        out : path or None, default=None
-            A file to write to.
-
-        Returns
-        -------
-        Predictions or str
-            Results that stream, or the file that they were written to.
-        """
         results = Predictions(self.rows, function)
         return results if out is None else results.write(out)
 
-    def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
-        """The share of rows whose label is predicted.
+    def known_classes(self, y: Any) -> Array:
+        return self.classes if y is None else super().known_classes(y)
 
-        Parameters
-        ----------
-        predict : callable
-            From rows to labels.
-        y : array-like of shape (n,) or None, default=None
-            The labels; None: those in the files.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-        """
-        right = total = 0.0
-        for X, labels, weight in self._labelled(y, sample_weight):
-            hit = np.asarray(predict(X)) == labels
-            right += float(hit.sum() if weight is None else hit @ weight)
-            total += float(len(hit) if weight is None else weight.sum())
-        return right / total
-
-    def learn(self, partial_fit: Callable[..., Any], y: Any, sample_weight: Any, classes: Array | None) -> None:
-        """Call ``partial_fit`` with every part, in order.
-
-        Parameters
-        ----------
-        partial_fit : callable
-            Of an estimator.
-        y : array-like of shape (n,) or None
-            The labels; None: those in the files.
-        sample_weight : array-like of shape (n,) or None
-            How often each row counts; None: once.
-        classes : ndarray of shape (K,) or None
-            The classes, where they are known.
-        """
-        if classes is None:
-            classes = self.classes if y is None else np.unique(np.asarray(y))
-        for X, labels, weight in self._labelled(y, sample_weight):
-            partial_fit(X, labels, classes=classes, **({} if weight is None else {"sample_weight": weight}))
-
-    def _labelled(self, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Array | None]]:
-        """(rows, labels, weights) of each part."""
+    def labelled(self, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Array | None]]:
         given, weight, start = None if y is None else np.asarray(y), check_weights(sample_weight, self.shape[0]), 0
         for X, own in self:
             part = slice(start, start + X.shape[0])

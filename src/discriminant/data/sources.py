@@ -1,21 +1,26 @@
 """Rows that are no array in memory: files, Dask collections, tensors on a device; ``find_source`` tells them.
 
-A *source* is an object that answers what ``Source`` lists.  A scan of files is one already; collections of other
-libraries are wrapped by the function that ``OPENERS`` names for the root package of their type, so that nothing is
-imported to find out.  Estimators ask ``find_source(X)`` where they read training rows and where they predict; what
-comes out of ``training`` are blocks (a subclass of ``ArrayBlocks``) on which every batch method runs unchanged.
+A *source* is where rows come from.  A scan of files is one already; collections of other libraries are wrapped by the
+function that ``OPENERS`` names for the root package of their type, so that nothing is imported to find out.  Estimators
+ask ``find_source(X)`` where they read training rows and where they predict; what comes out of ``training`` are blocks
+(``ArrayBlocks`` or a subclass) on which every batch method runs unchanged.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from discriminant.data.blocks import ArrayBlocks
-from discriminant.errors import MismatchError
+from discriminant.data.blocks import ArrayBlocks, make_blocks
+from discriminant.data.check import check_weights
+from discriminant.data.labels import encode_labels, recode
+from discriminant.data.rows import Rows
+from discriminant.errors import DataError, MismatchError
 from discriminant.protocols import Array
 
 # Root package of type(X) → "module:function" with function(X) → Source.
@@ -28,31 +33,180 @@ OPENERS: dict[str, str] = {
 }
 
 
-class Source(Protocol):
+class Source(ABC):
     """Where rows come from, and what belongs to them."""
 
-    is_source: bool  # True
-    shape: tuple[int, int]
-    dtype: Any  # of results: float32 or float64
-    feature_names: tuple[str, ...] | None
+    @property
+    @abstractmethod
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The columns' names, or None where they have none."""
 
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """(rows, features)."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> Any:
+        """The type of results: float32 or float64."""
+
+    @abstractmethod
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
-        """(blocks with class codes and weights, classes); ``classes``: the labels known already, or None.
+        """Blocks of rows with class codes and weights, and the classes: what a fit reads.
 
-        ``y`` is None where the source holds its own labels.
+        Parameters
+        ----------
+        y : array-like of shape (n,) or None
+            The labels; None: those that the source holds.
+        sample_weight : array-like of shape (n,) or None
+            How often each row counts; None: once.
+        classes : ndarray of shape (K,) or None
+            The classes, where they are known.
+
+        Returns
+        -------
+        tuple (ArrayBlocks, ndarray of shape (K,))
+            The blocks and the classes.
         """
 
+    @abstractmethod
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
-        """function(X block) for every block of rows, in order, in the source's own kind of result."""
+        """A function of every block of rows, in order, in the source's own kind of result.
 
-    def score(self, predict: Callable[[Any], Array], y: Any, sample_weight: Any) -> float:
-        """The share (by weight) of rows whose label ``predict`` finds."""
+        Parameters
+        ----------
+        function : callable
+            From rows to one result a row.
+        out : path or None, default=None
+            A file to write to, where the source is files.
+
+        Returns
+        -------
+        object
+            An array where the rows are one; results that stream for files, or the file that they were written to.
+        """
+
+    @abstractmethod
+    def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows, by weight, whose label is predicted.
+
+        Parameters
+        ----------
+        predict : callable
+            From rows to labels.
+        y : array-like of shape (n,) or None, default=None
+            The labels; None: those that the source holds.
+        sample_weight : array-like of shape (n,) or None, default=None
+            How often each row counts; None: once.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+
+    @abstractmethod
+    def learn(self, partial_fit: Callable[..., Any], y: Any, sample_weight: Any, classes: Array | None) -> None:
+        """Call ``partial_fit`` with every part, in order.
+
+        Parameters
+        ----------
+        partial_fit : callable
+            Of an estimator.
+        y : array-like of shape (n,) or None
+            The labels; None: those that the source holds.
+        sample_weight : array-like of shape (n,) or None
+            How often each row counts; None: once.
+        classes : ndarray of shape (K,) or None
+            The classes, where they are known.
+        """
+
+
+class PartSource(Source):
+    """A source whose parts can be brought here one after the other."""
+
+    @abstractmethod
+    def labelled(self, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
+        """The rows, labels and weights of each part, in order.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,) or None
+            The labels; None: those that the source holds.
+        sample_weight : array-like of shape (n,) or None
+            How often each row counts; None: once.
+
+        Yields
+        ------
+        tuple
+            An array or a sparse matrix, labels, and weights or None.
+        """
+
+    def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
+        right = total = 0.0
+        for X, labels, weight in self.labelled(y, sample_weight):
+            hit = np.asarray(predict(X)) == labels
+            right += float(hit.sum() if weight is None else hit @ weight)
+            total += float(len(hit) if weight is None else weight.sum())
+        return right / total
 
     def learn(self, partial_fit: Callable[..., Any], y: Any, sample_weight: Any, classes: Array | None) -> None:
-        """partial_fit(X block, y block, classes=…) for every block of rows, in order."""
+        known = self.known_classes(y) if classes is None else classes
+        for X, labels, weight in self.labelled(y, sample_weight):
+            partial_fit(X, labels, classes=known, **({} if weight is None else {"sample_weight": weight}))
+
+    def known_classes(self, y: Any) -> Array:
+        """The distinct labels, in order.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,) or None
+            The labels; None: those that the source holds.
+
+        Returns
+        -------
+        ndarray of shape (K,)
+            The classes.
+        """
+        return np.unique(np.asarray(y))
 
 
-def find_source(X: Any) -> Any:
+@dataclass(frozen=True)
+class RowSource(PartSource):
+    """Rows of which any can be read at any time, with labels in memory: all that a plain storage needs."""
+
+    rows: Rows
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    @property
+    def dtype(self) -> Any:
+        return self.rows.dtype
+
+    def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
+        n = self.shape[0]
+        if y is None:
+            raise DataError("y is None: hand over a label for each row of X.")
+        found, codes = encode_labels(np.asarray(y))
+        if len(codes) != n:
+            raise DataError(f"X has {n} rows and y has {len(codes)}: inconsistent numbers of samples.")
+        if classes is not None:
+            found, codes = classes, recode(found, codes, classes)
+        return make_blocks(self.rows, codes, check_weights(sample_weight, n)), found
+
+    def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
+        return np.concatenate([np.asarray(function(block.design.raw)) for block in make_blocks(self.rows)])
+
+    def labelled(self, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
+        for block in make_blocks(self.rows, np.asarray(y), check_weights(sample_weight, self.shape[0])):
+            yield block.design.raw, block.target, block.weight
+
+
+def find_source(X: Any) -> Source | None:
     """The source that X is or stands for; None where X is an array, a sparse matrix or a frame in memory.
 
     >>> find_source(np.zeros((2, 2))) is None
@@ -61,13 +215,14 @@ def find_source(X: Any) -> Any:
     kind = type(X)
     if kind is np.ndarray:
         return None
-    if getattr(kind, "is_source", False):
+    if isinstance(X, Source):
         return X
     opener = OPENERS.get(kind.__module__.partition(".")[0])
     if opener is None:
         return None
     module, _, name = opener.partition(":")
-    return getattr(importlib.import_module(module), name)(X)
+    found: Source | None = getattr(importlib.import_module(module), name)(X)
+    return found
 
 
 def require_memory(blocks: Any, what: str) -> None:

@@ -92,8 +92,9 @@ class AllColumns:
 
     def norms(self, s: Array, *, centred: bool) -> Array:
         """√Σ s x² of every column; ``centred``: about its mean, which a free intercept absorbs."""
-        if self.blocks.is_sparse:
-            X: Any = self.blocks.rows.X  # type: ignore[union-attr]
+        rows = self.blocks.rows
+        if isinstance(rows, SparseRows):
+            X = rows.X
             each = np.repeat(s, np.diff(X.indptr))
             first = np.bincount(X.indices, each * X.data, minlength=self.d)
             second = np.bincount(X.indices, each * np.square(X.data, dtype=np.float64), minlength=self.d)

@@ -17,7 +17,7 @@ import discriminant
 from discriminant.data import as_rows
 from discriminant.data.sources import find_source
 from discriminant.estimators.device_predict import answer_on_device
-from discriminant.estimators.inputs import TRUSTED, Inputs
+from discriminant.estimators.inputs import Inputs
 
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
 
@@ -194,11 +194,7 @@ class Answer:
 
     def __call__(self, X: Any, *more: Any, **keywords: Any) -> Any:
         """The method on a block."""
-        token = TRUSTED.set(True)
-        try:
-            return self.method(self.estimator, X, *more, *self.args, **self.kwargs, **keywords)
-        finally:
-            TRUSTED.reset(token)
+        return self.method(self.estimator, as_rows(X), *more, *self.args, **self.kwargs, **keywords)
 
     @property
     def classes(self) -> Any:

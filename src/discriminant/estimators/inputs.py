@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import fields
 from typing import Any, Self, TypeVar
 
@@ -18,7 +17,7 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from discriminant.data import as_rows, is_frame
-from discriminant.data.rows import require_rows, require_unique_names
+from discriminant.data.rows import HeldRows, require_rows, require_unique_names
 from discriminant.data.sources import find_source
 from discriminant.errors import DataError, ScaleWarning, names, warn
 from discriminant.estimators.parameters import require_valid
@@ -27,10 +26,6 @@ from discriminant.protocols import Array
 
 Method = TypeVar("Method")
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-# Set while a block of a source is at work: the columns were checked with the source, and a block has no names.
-TRUSTED: ContextVar[bool] = ContextVar("TRUSTED", default=False)
 
 
 def all_or_nothing(fit: Function) -> Function:
@@ -66,13 +61,16 @@ class Inputs:
             check_is_fitted(self)
 
     def _read_rows(self, X: Any, *, reset: bool) -> Any:
-        """X, checked for shape, type and feature names, in the storage in which it came."""
+        """X, checked for shape, type and feature names, in the storage in which it came.
+
+        Held rows are a block of a source: the columns were checked with the source, and a block has no names.
+        """
+        if isinstance(X, HeldRows):
+            return X.X
         known = vars(self)
         plain = not reset and type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and len(X)
         if plain and known.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in known:
             # What scikit-learn's check would hand back unseen; it takes five times as long as the prediction of a row.
-            return X
-        if TRUSTED.get() and "n_features_in_" in known:
             return X
         require_unmasked(X, "X")
         require_rows(X)

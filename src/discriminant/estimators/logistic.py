@@ -572,10 +572,9 @@ def soft_sample(rows: Any, y: Any, sample_weight: Any, feature_names: list[str] 
     mass = t if weight is None else t * weight[:, None]
     if (mass.sum(axis=0) == 0).any():
         raise DataError(f"{classes_are(list(classes[mass.sum(axis=0) == 0]), 'has', 'have')} no weight in any row.")
-    dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
     t = t / total[:, None]
     blocks = make_blocks(rows, t[:, 1] if t.shape[1] == 2 else t, weight)
-    return Sample(blocks, blocks.target, weight, Schema(classes, dtype, feature_names))
+    return Sample(blocks, blocks.target, weight, Schema(classes, rows.dtype, feature_names))
 
 
 def _link(n_classes: int) -> str:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from discriminant.data import count_classes
 from discriminant.data.check import check_weights
+from discriminant.data.rows import HeldRows
 from discriminant.decision import (
     Rule,
     bayes_actions,
@@ -263,7 +264,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         """
         self._require_fitted()
         if self.priors is None:
-            return np.asarray(self.estimator_.predict_proba(X))
+            return np.asarray(self.estimator_.predict_proba(self._given(X)))
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     def predict_log_proba(self, X: Any) -> Array:
@@ -288,10 +289,10 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         """
         self._require_fitted()
         if hasattr(self.estimator_, "predict_log_proba"):
-            values = np.asarray(self.estimator_.predict_log_proba(X))
+            values = np.asarray(self.estimator_.predict_log_proba(self._given(X)))
         else:
             with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf
-                values = np.log(self.estimator_.predict_proba(X))
+                values = np.log(self.estimator_.predict_proba(self._given(X)))
         return values if self.priors is None else shift_log_posteriors(values, self.training_priors_, self.priors_)
 
     def expected_costs(self, X: Any) -> Array:
@@ -375,6 +376,10 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         return float(np.average(right, weights=check_weights(sample_weight, len(truth))))
 
     # Inside
+
+    def _given(self, X: Any) -> Any:
+        """X as the estimator within reads it: blocks of a source are known here only."""
+        return X.X if isinstance(X, HeldRows) and not isinstance(self.estimator_, Compiled) else X
 
     def _codes(self, X: Any) -> Array:
         posteriors = self.predict_proba(X)

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import DenseRows, FrameRows, SparseRows, as_rows, make_blocks
-from discriminant.data.rows import is_sparse
+from discriminant.data import as_rows, make_blocks
+from discriminant.data.rows import Rows, is_sparse
 from discriminant.inference.exact import Integers, dot, integer_row, over_common_denominator
 from discriminant.inference.exact_dots import dot_signs
 from discriminant.protocols import Array, Block
@@ -40,7 +40,7 @@ _OFFSET = 1024.0  # a column is centred when its values exceed this many times t
 class KeslerCone:
     """The rows a_{ik} of some data, for the columns ``keep`` of X and, where ``intercept``, the one in front."""
 
-    source: DenseRows | SparseRows | FrameRows
+    source: Rows
     codes: Array
     n_classes: int
     keep: tuple[int, ...]
@@ -325,7 +325,7 @@ def dense(values: Any) -> Array:
     return np.asarray(values.toarray() if is_sparse(values) else values)
 
 
-def frame_of(source: DenseRows | SparseRows | FrameRows, rows: Array, intercept: bool = True) -> tuple[Array, Array]:
+def frame_of(source: Rows, rows: Array, intercept: bool = True) -> tuple[Array, Array]:
     """(center, exponent) of each column, from some rows: centred only where an offset would eat the digits."""
     values = source.pick(rows).values
     if is_sparse(values):

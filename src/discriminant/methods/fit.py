@@ -142,8 +142,7 @@ def make_sample(
         found, codes = classes, recode(found, codes, classes)
     require_two(found)
     weight = check_weights(sample_weight, rows.shape[0], codes if classes is None else None)
-    dtype = np.float32 if getattr(getattr(rows, "X", None), "dtype", None) == np.float32 else np.float64
-    return Sample(make_blocks(rows, codes, weight), codes, weight, Schema(found, dtype, names, basis))
+    return Sample(make_blocks(rows, codes, weight), codes, weight, Schema(found, rows.dtype, names, basis))
 
 
 def require_two(classes: Array) -> None:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.criteria import SquaredHinge
-from discriminant.data import SparseRows, count_classes, make_blocks, require_finite, workers
+from discriminant.data import DenseRows, SparseRows, count_classes, make_blocks, require_finite, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.check import require_few_classes
 from discriminant.data.rows import is_sparse
@@ -182,8 +182,8 @@ class SupportVectors:
         require_finite(rows, sample.schema.names, estimator=self.estimator)
         if isinstance(rows, SparseRows):
             return rows.X if rows.X.dtype == np.float64 else rows.X.astype(np.float64)
-        X = getattr(rows, "X", None)
-        return np.ascontiguousarray(rows.columns(np.arange(rows.shape[1])) if X is None else X, dtype=np.float64)
+        X = rows.X if isinstance(rows, DenseRows) else rows.columns(np.arange(rows.shape[1]))
+        return np.ascontiguousarray(X, dtype=np.float64)
 
     def discriminant(self, state: Mapping[str, Any]) -> LinearDiscriminant | None:
         """What decides; None where the outputs of a coding do."""
