@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 
 import discriminant
-from contracts import test_criteria_laws
+from contracts import test_criteria_laws, test_penalties_laws
 from discriminant.data import as_rows
 from discriminant.methods import make_sample
 
@@ -43,14 +44,22 @@ def test_examples_give_what_they_show(path: Path) -> None:
     assert result.attempted > 5 or (path.name != "README.md" and path.parent.name != "guide") or path.stem in NO_CODE
 
 
-def part_of_the_guide(name: str) -> Any:
-    """The class that CONTRIBUTING.md tells how to write, from the text itself."""
+def module_of_the_guide(name: str) -> Any:
+    """The module that CONTRIBUTING.md tells how to write, with the class of this name, from the text itself."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (code,) = (code for code in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S) if f"class {name}" in code)
     module = types.ModuleType(f"guide_{name}")
     sys.modules[module.__name__] = module  # dataclasses look their module up
     exec(compile(code, "CONTRIBUTING.md", "exec"), module.__dict__)
-    return getattr(module, name)()
+    return module
+
+
+def part_of_the_guide(name: str) -> Any:
+    return getattr(module_of_the_guide(name), name)()
+
+
+def laws(module: Any) -> list[Any]:
+    return [law for name, law in vars(module).items() if name.startswith("test_")]
 
 
 def test_method_of_the_guide_finds_the_minimum_that_its_parts_find() -> None:
@@ -64,10 +73,72 @@ def test_method_of_the_guide_finds_the_minimum_that_its_parts_find() -> None:
     np.testing.assert_array_equal(fit.predict(iris.X), parts.predict(iris.X))
 
 
-LAWS = [law for name, law in vars(test_criteria_laws).items() if name.startswith("test_")]
+@pytest.mark.parametrize("law", laws(test_penalties_laws), ids=lambda law: law.__name__)
+def test_penalty_of_the_guide_obeys_the_laws(law: Callable[..., None]) -> None:
+    law(module_of_the_guide("Huber").Huber(0.4, delta=0.5))
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("criterion", ["logistic", "softmax"])
+def test_penalty_of_the_guide_leads_to_the_minimum(criterion: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line names it, and the optimizers find where ∇J = 0."""
+    from discriminant.penalties import PENALTIES, make_penalty
+
+    iris = discriminant.datasets.load("iris")
+    monkeypatch.setitem(PENALTIES, "huber", module_of_the_guide("Huber").Huber)
+    penalty = make_penalty("huber", 0.02)
+    model = discriminant.Discriminant(criterion=criterion, penalty=penalty).fit(iris.X, iris.y)
+    A = np.vstack([model.intercept_, model.coef_.T])
+    assert np.abs(model.coef_).max() > 1 > np.abs(model.coef_).min()  # both sides of δ
+    targets = (iris.y[:, None] == model.classes_) / 1.0
+    z = model.decision_function(iris.X)
+    if criterion == "softmax":
+        p = np.exp(z - z.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+    else:
+        p = 1 / (1 + np.exp(-z))
+    slope = np.vstack([np.ones(len(z)), iris.X.T]) @ (p - targets) / len(z) + penalty.gradient(A)
+    np.testing.assert_allclose(slope, 0, atol=1e-8)
+
+
+class PackedArray:
+    """An array of another package, as the guide's storage opens it."""
+
+    __module__ = "packed"
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.low = X.min(axis=0)
+        self.step = (X.max(axis=0) - self.low) / 255
+        self.codes = np.rint((X - self.low) / self.step).astype(np.uint8)
+
+
+@pytest.mark.filterwarnings("ignore:Ended after 20 epochs")
+def test_storage_of_the_guide_is_fitted_and_predicted_as_its_numbers_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    from discriminant.data.sources import OPENERS
+
+    opener = f"{module_of_the_guide('PackedRows').__name__}:open_packed"
+    iris = discriminant.datasets.load("iris")
+    packed = PackedArray(iris.X)
+    X = packed.low + packed.step * packed.codes
+    monkeypatch.setitem(OPENERS, "packed", opener)
+    for model in (
+        discriminant.LogisticRegression(),
+        discriminant.LogisticRegression(C=0.5, l1_ratio=1.0),
+        discriminant.LinearDiscriminantAnalysis(),
+        discriminant.LinearSVC(),
+        discriminant.Adaline(random_state=0, max_iter=20),
+    ):
+        plain = sklearn.clone(model).fit(X, iris.y)
+        model.fit(packed, iris.y)
+        np.testing.assert_allclose(model.coef_, plain.coef_, rtol=1e-9)
+        np.testing.assert_array_equal(model.predict(packed), plain.predict(X))
+        assert model.score(packed, iris.y) == plain.score(X, iris.y)
+    model = discriminant.LinearDiscriminantAnalysis().partial_fit(packed, iris.y)
+    np.testing.assert_allclose(model.coef_, discriminant.LinearDiscriminantAnalysis().fit(X, iris.y).coef_)
+    with pytest.raises(discriminant.errors.DataError, match="X has 150 rows and y has 149"):
+        model.fit(packed, iris.y[1:])
+
+
+@pytest.mark.parametrize("law", laws(test_criteria_laws), ids=lambda law: law.__name__)
 def test_criterion_of_the_guide_obeys_the_laws(law: Callable[..., None]) -> None:
     """What CONTRIBUTING.md promises: one file and one line are enough."""
     criterion = part_of_the_guide("SmoothHinge")

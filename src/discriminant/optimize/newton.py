@@ -295,7 +295,10 @@ def without_sum(objective: Any, A: Array, P: Array) -> Array:
 
 
 def _free_sum(objective: Any) -> bool:
-    return isinstance(objective, PointwiseObjective) and objective.criterion.free_sum
+    """Whether J without penalty, or with a quadratic one, is least at a sum of zero."""
+    if not isinstance(objective, PointwiseObjective) or not objective.criterion.free_sum:
+        return False
+    return objective.smooth_penalty is None or Oracle.QUADRATIC in objective.smooth_penalty.oracles
 
 
 def ends_separated(objective: PointwiseObjective, found: Evaluation) -> bool:
