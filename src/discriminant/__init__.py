@@ -16,6 +16,7 @@ _HOMES = {
     "Adaline": "estimators.adaline",
     "Certificate": "protocols",
     "Discriminant": "estimators.general",
+    "ExponentialFamilyClassifier": "estimators.exponential_family",
     "FisherDiscriminant": "estimators.fisher",
     "LeastSquaresClassifier": "estimators.least_squares",
     "LinearDiscriminant": "model",

@@ -19,6 +19,7 @@ ESTIMATORS = [
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 3))
 Y = (X @ [1.0, -1.0, 0.5] + 0.5 * rng.standard_normal(60) > 0).astype(int)
+X -= X.min()  # some densities have no negative values
 
 
 class Nothing:
@@ -61,6 +62,8 @@ WRONG = {
     "early_stopping": NOT_A_BOOLEAN,
     "estimator": [3, "lda", True, NAN, Nothing()],
     "eta0": [None, "fast", True, NAN, Nothing(), 0, -1.0, np.inf, [1.0]],
+    "family": [*NAME, "gaussian", "Poisson", ["poisson"], ["poisson"] * 4, ["a", "b", "c"], {0: "poisson"},
+               {"x": "poisson", 0: "poisson", 1: "poisson", 2: "poisson"}, {0: "x", 1: "poisson", 2: "poisson"}],
     "fit_intercept": NOT_A_BOOLEAN,
     "form": [*NAME, "diag"],
     "grouped": NOT_A_BOOLEAN,
@@ -94,6 +97,7 @@ WRONG = {
     "seconds": POSITIVE,
     "shrinkage": [value for value in FRACTION if value is not None and value != "auto"] + ["ledoit_wolf", "Auto"],
     "shuffle": NOT_A_BOOLEAN,
+    "smoothing": NOT_NEGATIVE,
     "solver": [*NAME, "newton_cg", "SVD"],
     "start": [3, NAN, True, Nothing(), "rand", ["a"], np.ones((9, 9)), [[NAN]] * 4],
     "store_covariance": NOT_A_BOOLEAN,

@@ -299,6 +299,8 @@ def test_every_estimator_works_on_the_features_as_on_the_columns(name):
     required = [p for p in inspect.signature(classifier).parameters.values() if p.default is p.empty and p.kind < 2]
     if required or not issubclass(classifier, ClassifierMixin):
         pytest.skip(reason=f"{name} is no classifier of its own: it wraps another one")
+    if classifier().__sklearn_tags__().input_tags.positive_only:
+        pytest.skip(reason=f"{name} has no density for features that are negative")
     X, labels = ring(n=60)
     labels = np.array(["inside", "around"])[labels]
     basis = Polynomial(2)

@@ -14,7 +14,7 @@ DATA = (
 )
 METHODS = (
     "auto", "lda", "lda-shrunk", "qda", "qda-pooled", "logistic", "fisher", "least-squares", "perceptron", "adaline",
-    "svm", "sigmoid", "machine", "linear-program", "minimum-error",
+    "svm", "sigmoid", "machine", "linear-program", "minimum-error", "exponential-family",
 )  # fmt: skip
 EXAMPLES = """
 first steps:

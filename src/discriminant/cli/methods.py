@@ -52,6 +52,8 @@ METHODS = {
                {"pooling": 0.5}, freedom=4),
         Method("logistic", "LogisticRegression", "logistic regression, ridge C=1", standardize=True, freedom=3),
         Method("fisher", "FisherDiscriminant", "Fisher's axes and nearest means", freedom=2),
+        Method("exponential-family", "ExponentialFamilyClassifier", "independent columns: counts, bits or durations",
+               freedom=1),
         Method("least-squares", "LeastSquaresClassifier", "least squares on class targets", freedom=2),
         Method("perceptron", "Perceptron", "perceptron", standardize=True, freedom=3),
         Method("adaline", "Adaline", "adaline, the Widrow–Hoff rule", standardize=True, freedom=2),

@@ -14,6 +14,7 @@ from discriminant.estimators.gaussian import GaussianClassifier
 from discriminant.estimators.inferential import Uncertain, contrasts
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments
+from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.whiten import whiten_moments
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
@@ -38,6 +39,7 @@ class LeastSquaresInference(MomentClassifier):
 
     alpha: float
     discriminant_: LinearDiscriminant
+    moments_: ClassMoments
     targets_: Array
     _margins: MarginMoments | None
     _problems: list[Problem]
@@ -252,6 +254,7 @@ class FisherInference(MomentClassifier):
 
     direction: str
     discriminant_: LinearDiscriminant
+    moments_: ClassMoments
     tol: float | None
 
     def summary(

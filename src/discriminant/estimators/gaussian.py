@@ -1,4 +1,4 @@
-"""What the Gaussian classifiers share: posteriors under any priors, and leave-one-out."""
+"""What the Gaussian classifiers share: robust covariances, and leave-one-out."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.decision.posteriors import log_softmax, softmax
-from discriminant.decision.priors import check_priors, shift_log_posteriors
-from discriminant.decision.rule import largest
+from discriminant.decision.posteriors import log_softmax
 from discriminant.errors import DataError
-from discriminant.estimators.moments import MomentClassifier
+from discriminant.estimators.generative import GenerativeClassifier
+from discriminant.gaussian.moments import ClassMoments
 from discriminant.methods.fit import Fit, Sample
 from discriminant.methods.gaussian import GaussianMethod
 from discriminant.protocols import Array
@@ -21,126 +20,11 @@ from discriminant.protocols import Array
 Deletion = Callable[[Array, Array, Array], Array]
 
 
-class GaussianClassifier(MomentClassifier):
-    """Prediction, priors at prediction time and leave-one-out, on top of ``decision_function`` of a subclass."""
+class GaussianClassifier(GenerativeClassifier):
+    """Leave-one-out in closed form."""
 
-    priors_: Array
+    moments_: ClassMoments
     _whitened: Any
-
-    # Prediction
-
-    def _joint_log_likelihood(self, rows: Any) -> Array:
-        """(n, K) scores g_k = ln P_k + ln p(x|C_k), up to what all classes share."""
-        raise NotImplementedError(f"{type(self).__name__} must say how its classes score a row.")
-
-    def decision_function(self, X: Any) -> Array:
-        """The logarithms of the posteriors up to a shared constant; for two classes the log odds.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores; of two classes, positive for ``classes_[1]``.
-
-        Examples
-        --------
-        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.decision_function(iris.X[:2]).shape
-        (2, 3)
-        """
-        scores = self._joint_log_likelihood(self._checked_rows(X))
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any, priors: Any = None) -> Array:
-        """The class of the largest posterior, under the training priors or those given here.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        priors : array-like of shape (K,), mapping or None, default=None
-            Class priors to decide under; None: those of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
-        (['virginica'], ['versicolor'])
-        """
-        scores = self._joint_log_likelihood(self._checked_rows(X))
-        if priors is not None:
-            scores = shift_log_posteriors(log_softmax(scores), self.priors_, check_priors(priors, self.classes_))
-        return np.asarray(self.classes_.take(largest(scores)))
-
-    def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
-        """log P(C_k|x), finite in the far tail, under the training priors or those given here.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        priors : array-like of shape (K,), mapping or None, default=None
-            Class priors to decide under; None: those of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Logarithms of probabilities, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.predict_log_proba(iris.X[:1]).round(1)
-        array([[ -0. , -59.4, -95.2]])
-        """
-        log_posteriors = log_softmax(self._joint_log_likelihood(self._checked_rows(X)))
-        if priors is None:
-            return log_posteriors
-        return shift_log_posteriors(log_posteriors, self.priors_, check_priors(priors, self.classes_))
-
-    def predict_proba(self, X: Any, priors: Any = None) -> Array:
-        """P(C_k|x), under the training priors or those given here.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        priors : array-like of shape (K,), mapping or None, default=None
-            Class priors to decide under; None: those of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.predict_proba(iris.X[70:71]).round(3)
-        array([[0.   , 0.328, 0.672]])
-        >>> model.predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(3)
-        array([[0.   , 0.796, 0.204]])
-        """
-        if priors is None:
-            return softmax(self._joint_log_likelihood(self._checked_rows(X)))
-        return np.exp(self.predict_log_proba(X, priors))
 
     # Learning
 

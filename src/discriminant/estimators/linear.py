@@ -17,6 +17,7 @@ from discriminant.data import map_rows, require_finite
 from discriminant.errors import ParameterError
 from discriminant.estimators.closed_summaries import GaussianInference
 from discriminant.estimators.gaussian import Deletion
+from discriminant.estimators.generative import LinearPosteriors
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -32,11 +33,12 @@ from discriminant.estimators.parameters import (
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.weights import Directions
 from discriminant.methods.gaussian import SHRINKAGES, Linear
-from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
 
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianInference):
+class LinearDiscriminantAnalysis(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearPosteriors, GaussianInference
+):
     """Gaussian classes with a common covariance: linear boundaries, posteriors, discriminant axes.
 
     g_k(x) = m_kᵗΣ⁻¹x − ½ m_kᵗΣ⁻¹m_k + ln P(C_k), with Σ pooled over the classes; the posteriors are the softmax of g
@@ -121,7 +123,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     (0.98, 0.98)
     """
 
-    discriminant_: LinearDiscriminant
     axes_: Directions
     coef_: Array
     _max_components: int
@@ -203,94 +204,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if not np.isfinite(projected).all():
             require_finite(rows, self._names(), estimator=type(self).__name__)
         return projected.astype(self.coef_.dtype, copy=False)
-
-    def _joint_log_likelihood(self, rows: Any) -> Array:
-        scores = self.discriminant_.scores(rows, np.float64)
-        return np.hstack([np.zeros_like(scores), scores]) if len(self.classes_) == 2 else scores
-
-    def decision_function(self, X: Any) -> Array:
-        """The score of each class; for two classes the log odds, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores; of two classes, positive for ``classes_[1]``.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> LinearDiscriminantAnalysis().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
-        (2, 3)
-        """
-        rows = self._checked_rows(X)
-        return self._odds().decision_function(rows)
-
-    def predict(self, X: Any, priors: Any = None) -> Array:
-        """The class of the largest posterior, under the training priors or those given here.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        priors : array-like of shape (K,), mapping or None, default=None
-            Class priors to decide under; None: those of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
-        (['virginica'], ['versicolor'])
-        """
-        if priors is not None:
-            return super().predict(X, priors)
-        return self._odds().predict(self._checked_rows(X))
-
-    def predict_proba(self, X: Any, priors: Any = None) -> Array:
-        """P(C_k|x), under the training priors or those given here.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        priors : array-like of shape (K,), mapping or None, default=None
-            Class priors to decide under; None: those of the fit.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.predict_proba(iris.X[70:71]).round(3)
-        array([[0.   , 0.249, 0.751]])
-        >>> model.predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(3)
-        array([[0.   , 0.726, 0.274]])
-        """
-        if priors is not None:
-            return super().predict_proba(X, priors)
-        affine, rule = self._odds()._decider
-        return affine.apply(rule.posteriors, self._checked_rows(X), len(self.classes_), np.float64)
-
-    def _odds(self) -> LinearDiscriminant:
-        self._require_fitted()
-        return self.discriminant_
 
     # Leave-one-out
 

@@ -16,12 +16,13 @@ from discriminant.errors import DataError, MismatchError, names
 from discriminant.estimators.features import Featured, FeatureMap
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import require_valid
-from discriminant.gaussian.moments import ClassMoments
 from discriminant.methods.fit import Fit, Sample, Schema
 from discriminant.methods.moments import MomentMethod
 from discriminant.protocols import Array, Certificate
 
 if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does not use
+    from discriminant.gaussian.exponential_family import ClassSums
+    from discriminant.gaussian.moments import ClassMoments
     from discriminant.optimize.choose import Choice
     from discriminant.optimize.history import History
 
@@ -30,7 +31,7 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
     """A classifier whose fit is a function of ``moments_``."""
 
     classes_: Array
-    moments_: ClassMoments
+    moments_: ClassMoments | ClassSums
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -93,7 +94,7 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
 
     # Learning
 
-    def _method(self) -> MomentMethod:
+    def _method(self) -> MomentMethod[Any]:
         """The method with the parameters as they stand."""
         raise NotImplementedError(f"{type(self).__name__} must name its method.")
 
@@ -173,7 +174,7 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
         sample = self._sample(X, y, sample_weight, known)
         moments = method.moments(sample, in_parts=True)
         if "moments_" in vars(self):
-            moments = self.moments_.merge(moments)
+            moments = vars(self)["moments_"].merge(moments)
         self.classes_, self.moments_ = known, moments
         return self._hold(method.learn(moments, sample.schema)) if method.enough(moments) else self
 
@@ -223,7 +224,7 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
     def _names(self) -> list[str] | None:
         return self._feature_names()
 
-    def _merged(self, other: Any) -> ClassMoments:
+    def _merged(self, other: Any) -> Any:
         for model in (self, other):
             check_is_fitted(model, "moments_")
         if type(other) is not type(self) or not _same(self.get_params(), other.get_params()):
@@ -236,9 +237,8 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
             raise MismatchError("The bases of the models learned different features; give both the same centres.")
         if self.n_features_in_ != other.n_features_in_ or self._names() != other._names():
             raise DataError("The models were fitted on different columns, so that their moments cannot be added.")
-        if self.moments_.scatter.shape != other.moments_.scatter.shape:
-            raise MismatchError("One of the models had fewer rows than columns and kept no scatter to add to.")
-        return self.moments_.merge(other.moments_)
+        mine: Any = self.moments_  # of one kind with the other's: so are the models
+        return mine.merge(other.moments_)
 
 
 def _same(first: dict[str, Any], second: dict[str, Any]) -> bool:

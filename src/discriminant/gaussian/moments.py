@@ -21,6 +21,7 @@ import numpy as np
 from discriminant.data.blocks import ArrayBlocks
 from discriminant.data.labels import distinct
 from discriminant.data.rows import DenseRows
+from discriminant.errors import MismatchError
 from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums
 from discriminant.protocols import Array, Block
 
@@ -185,6 +186,8 @@ class ClassMoments:
         ClassMoments
             New moments.
         """
+        if self.scatter.shape != other.scatter.shape:
+            raise MismatchError("One of the models had fewer rows than columns and kept no scatter to add to.")
         unit = np.maximum(self.unit, other.unit)
         origin = self.origin if tuple(self.origin) <= tuple(other.origin) else other.origin
         a, b = self._seen_from(origin, unit), other._seen_from(origin, unit)

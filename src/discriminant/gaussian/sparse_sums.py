@@ -47,6 +47,14 @@ def sparse_sums(kernel: MomentKernel, block: Block, codes: Array, weight: Array,
     return MomentSums(weight, count, sums, grams if kernel.by_class else grams[0])
 
 
+def sparse_class_sums(values: Any, codes: Array, n_classes: int, weight: Array | None) -> Array:
+    """Σ over the rows of each class of w x, shape (K, d): every entry is added where it belongs, in one count."""
+    d, lengths = values.shape[1], np.diff(values.indptr)
+    entries = values.data if weight is None else values.data * np.repeat(weight, lengths)
+    places = np.repeat(codes * d, lengths) + values.indices
+    return np.bincount(places, entries, n_classes * d).reshape(n_classes, d)
+
+
 def _gram(rest: Any, dense: Array, w: Array, shifted: Array) -> Array:
     from scipy import sparse
 

@@ -16,6 +16,7 @@ from discriminant.methods.fit import Fit, Note, Sample, Schema, make_sample
 HOMES = {
     "Adaline": "adaline.LeastMeanSquares",
     "Discriminant": "general.General",
+    "ExponentialFamilyClassifier": "exponential_family.ExponentialFamily",
     "FisherDiscriminant": "fisher.Fisher",
     "LeastSquaresClassifier": "least_squares.MinimumSquaredError",
     "LinearDiscriminantAnalysis": "gaussian.Linear",

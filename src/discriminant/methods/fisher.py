@@ -31,6 +31,7 @@ from discriminant.methods.moments import (
     cast,
     class_priors,
     condition_number,
+    finite,
     near_collinearity_notes,
     rank_notes,
     reread,
@@ -40,7 +41,7 @@ from discriminant.protocols import Array, Certificate
 
 
 @dataclass(frozen=True)
-class Fisher(MomentMethod):
+class Fisher(MomentMethod[ClassMoments]):
     """A projection and a decision on it; the parameters are those of ``FisherDiscriminant``."""
 
     estimator: ClassVar[str] = "FisherDiscriminant"
@@ -60,7 +61,7 @@ class Fisher(MomentMethod):
                 f"threshold={self.threshold!r} parts two classes and there are {K}; use 'gaussian' or 'midpoint'."
             )
         own_variances = K == 2 and self.threshold in ("gaussian", "equal-error")
-        return self._finite(class_moments(sample.blocks, K, by_class=own_variances), sample)
+        return finite(class_moments(sample.blocks, K, by_class=own_variances), sample, self.estimator)
 
     def learn(self, moments: ClassMoments, schema: Schema, sample: Sample | None = None) -> Fit:
         classes, notes = schema.classes, list[Note]()

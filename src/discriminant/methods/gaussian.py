@@ -27,6 +27,7 @@ from discriminant.methods.moments import (
     cast,
     class_priors,
     condition_number,
+    finite,
     near_collinearity_notes,
     rank_notes,
     require_rows,
@@ -43,7 +44,7 @@ SHRINKAGES = ("ledoit-wolf", "oas")
 Robust = Callable[[Array, float], tuple[Array, Array]]  # (rows, precision) ↦ location (d,) and covariance (d, d)
 
 
-class GaussianMethod(MomentMethod):
+class GaussianMethod(MomentMethod[ClassMoments]):
     """What linear and quadratic discriminants share: how covariances are asked for, and the proof."""
 
     solver: str
@@ -150,7 +151,7 @@ class Linear(GaussianMethod):
         by_class = isinstance(self.shrinkage, str)
         diagonal = self.form != "full" or (self._wide(sample) and not in_parts)
         K = len(sample.classes)
-        return self._finite(class_moments(sample.blocks, K, by_class=by_class, diagonal=diagonal), sample)
+        return finite(class_moments(sample.blocks, K, by_class=by_class, diagonal=diagonal), sample, self.estimator)
 
     def _wide(self, sample: Sample) -> bool:
         plain = self.plain and self.shrinkage is None

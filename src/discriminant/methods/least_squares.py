@@ -22,6 +22,7 @@ from discriminant.methods.moments import (
     MomentMethod,
     cast,
     condition_number,
+    finite,
     near_collinearity_notes,
     require_every_class,
 )
@@ -32,7 +33,7 @@ Problem = tuple[LeastSquares, Array, Array]  # for any targets; the classes that
 
 
 @dataclass(frozen=True)
-class MinimumSquaredError(MomentMethod):
+class MinimumSquaredError(MomentMethod[ClassMoments]):
     """The linear discriminant a = Y†b; the parameters are those of ``LeastSquaresClassifier``."""
 
     estimator: ClassVar[str] = "LeastSquaresClassifier"
@@ -52,7 +53,7 @@ class MinimumSquaredError(MomentMethod):
     def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
         K = len(sample.classes)
         coding = class_coding(self.coding, K, np.ones(K), self.decoder)
-        return self._finite(class_moments(sample.blocks, K, by_class=not coding.care.all()), sample)
+        return finite(class_moments(sample.blocks, K, by_class=not coding.care.all()), sample, self.estimator)
 
     def margins(self, sample: Sample, margin: Any) -> MarginMoments | None:
         """The moments of the rows weighted by their margins, where there are margins."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from discriminant.gaussian.whiten import Again, Whitened
 from discriminant.methods.fit import Fit, Note, Sample, Schema
 from discriminant.protocols import Array, Certificate
 
-if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does not use
+if TYPE_CHECKING:  # a first fit does not wait for the optimizers, nor for densities, which it does not use
+    from discriminant.gaussian.exponential_family import ClassSums
     from discriminant.optimize.choose import Choice
 
 # Variance inflation factors from which columns count as nearly collinear: one of them differs from a combination of the
@@ -27,22 +28,24 @@ if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does
 # sixth; 1e8, 1e10 and 1e12 for a column 2·income + noise of 1e-4, 1e-5 and 1e-6 of its spread.
 NEARLY_COLLINEAR = 1e10
 
+Sums = TypeVar("Sums", ClassMoments, "ClassSums")  # what a fit is a function of
 
-class MomentMethod(ABC):
+
+class MomentMethod(ABC, Generic[Sums]):
     """A method whose fit is a function of class moments."""
 
     estimator: ClassVar[str]
     optional: ClassVar[tuple[str, ...]] = ()  # attributes that some fits have and others do not
 
-    def check(self) -> None:  # noqa: B027 - most have nothing to refuse
+    def check(self) -> None:
         """Refuse parameters that do not go together."""
 
     @abstractmethod
-    def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
+    def moments(self, sample: Sample, *, in_parts: bool = False) -> Sums:
         """What the fit needs of the rows, added up in one pass; ``in_parts``: moments of other rows will be added."""
 
     @abstractmethod
-    def learn(self, moments: ClassMoments, schema: Schema, sample: Sample | None = None) -> Fit:
+    def learn(self, moments: Sums, schema: Schema, sample: Sample | None = None) -> Fit:
         """The fit that the moments give; ``sample``: the rows, where all of them are at hand for a second pass."""
 
     @abstractmethod
@@ -59,10 +62,10 @@ class MomentMethod(ABC):
         require_rows(sample)
         return self.learn(self.moments(sample), sample.schema, sample)
 
-    def require_whole_moments(self) -> None:  # noqa: B027 - moments are enough for most
+    def require_whole_moments(self) -> None:
         """Refuse to learn in parts what needs the rows themselves."""
 
-    def enough(self, moments: ClassMoments) -> bool:
+    def enough(self, moments: Sums) -> bool:
         """Whether rows that came in parts suffice for a first fit."""
         return bool((moments.weight > 0).all() and moments.count.sum() > moments.n_classes)
 
@@ -73,12 +76,13 @@ class MomentMethod(ABC):
         n, d = sample.blocks.n_rows, sample.blocks.n_features
         return Choice("moments", f"{n} rows and {d} columns: class sums in one pass, and a closed form of them")
 
-    def _finite(self, moments: ClassMoments, sample: Sample) -> ClassMoments:
-        """Sums that are not finite: name the column; large numbers that overflow are not the user's fault."""
-        if not (np.isfinite(moments.means).all() and np.isfinite(moments.scatter).all()):
-            require_finite(sample.X, sample.schema.names, estimator=self.estimator)
-            raise DataError("The squares of X overflow even after scaling: values above 1e300. Rescale the columns.")
-        return moments
+
+def finite(moments: ClassMoments, sample: Sample, estimator: str) -> ClassMoments:
+    """Sums that are not finite: name the column; large numbers that overflow are not the user's fault."""
+    if not (np.isfinite(moments.means).all() and np.isfinite(moments.scatter).all()):
+        require_finite(sample.X, sample.schema.names, estimator=estimator)
+        raise DataError("The squares of X overflow even after scaling: values above 1e300. Rescale the columns.")
+    return moments
 
 
 def require_rows(sample: Sample) -> None:
@@ -90,7 +94,7 @@ def require_rows(sample: Sample) -> None:
         )
 
 
-def require_every_class(moments: ClassMoments, classes: Array) -> None:
+def require_every_class(moments: ClassMoments | ClassSums, classes: Array) -> None:
     """Refuse a class whose rows all have the weight zero."""
     if moments.total > 0 and (moments.weight == 0).any():
         empty = classes[moments.weight == 0]
@@ -99,7 +103,7 @@ def require_every_class(moments: ClassMoments, classes: Array) -> None:
         )
 
 
-def class_priors(given: Any, moments: ClassMoments, classes: Array) -> Array:
+def class_priors(given: Any, moments: ClassMoments | ClassSums, classes: Array) -> Array:
     """The priors that were given, or the class frequencies."""
     require_every_class(moments, classes)
     if given is None:

@@ -25,6 +25,7 @@ from discriminant.methods.fit import Fit, Note, Sample, Schema
 from discriminant.methods.gaussian import GaussianMethod, Robust, class_rows, given_robust, guest_covariance
 from discriminant.methods.moments import (
     class_priors,
+    finite,
     near_collinearity_notes,
     rank_notes,
     reread,
@@ -86,7 +87,7 @@ class Quadratic(GaussianMethod):
 
     def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
         found = class_moments(sample.blocks, len(sample.classes), by_class=True, diagonal=self.form != "full")
-        return self._finite(found, sample)
+        return finite(found, sample, self.estimator)
 
     def enough(self, moments: ClassMoments) -> bool:
         """Whether every class has rows enough for a covariance."""

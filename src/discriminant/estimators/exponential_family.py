@@ -1,0 +1,110 @@
+"""Class densities of the exponential family with independent columns: linear log odds from class sums.
+
+    g_k(x) = Σ_j θ_kj x_j − Σ_j b(θ_kj) + ln P_k
+
+Gaussian classes with one covariance are not alone in having linear boundaries: so have all whose sufficient statistic
+is x itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from discriminant.estimators.generative import LinearPosteriors
+from discriminant.estimators.parameters import BASIS, NOT_NEGATIVE, PRIORS, Among
+from discriminant.gaussian.exponential_family import FAMILIES, ClassSums
+from discriminant.methods.exponential_family import ExponentialFamily
+
+
+class ExponentialFamilyClassifier(LinearPosteriors):
+    """Naive Bayes with Bernoulli, multinomial, Poisson or exponential columns: linear log odds in one pass.
+
+    p(x|C_k) = Π_j h(x_j) exp(θ_kj x_j − b(θ_kj)), so that g_k(x) = Σ_j θ_kj x_j − Σ_j b(θ_kj) + ln P(C_k), with
+    θ = ln p/(1 − p) for Bernoulli columns, ln p for multinomial, ln λ for Poisson and −1/μ for exponential ones (PRML
+    4.2.4).  All comes from the class sums Σ w x.  "bernoulli" on zeros and ones and "multinomial" give the posteriors
+    of scikit-learn's ``BernoulliNB`` and ``MultinomialNB``.
+
+    Parameters
+    ----------
+    family : {"bernoulli", "multinomial", "poisson", "exponential"}, sequence or mapping, default="multinomial"
+        The density of every column, or of each: a sequence of d names, or a mapping from the names of the columns (or
+        their positions).  Multinomial columns share one total.  Bernoulli columns hold 0 and 1, the others numbers that
+        are not negative.
+    smoothing : float, default=1.0
+        Rows added in thought: so many ones and as many zeros in each Bernoulli column, so many counts in each
+        multinomial one, so many rows at the mean of all in Poisson and exponential ones.  0: maximum likelihood.
+    priors : array-like of shape (K,), mapping or None, default=None
+        Class priors; None: the class frequencies.  Also at prediction: ``predict_proba(X, priors=...)``.
+    basis : None, str, callable or transformer, default=None
+        φ(x) in place of x: a basis of ``discriminant.bases`` such as ``Step``, a transformer of scikit-learn.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (K, d)
+        θ: one row of differences for two classes, else one row for each class.
+    intercept_ : ndarray of shape (1,) or (K,)
+        −Σ_j b(θ_kj) + ln P_k.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    priors_ : ndarray of shape (K,)
+        The class priors.
+    means_ : ndarray of shape (K, d)
+        The parameters p, λ or μ of the densities, smoothed.
+    families_ : ndarray of str of shape (d,)
+        The density of each column.
+    discriminant_ : LinearDiscriminant
+        The basis, the weights and the decision rule as one value.
+    moments_ : ClassSums
+        Weights and sums of the classes: what ``partial_fit`` and ``merge`` add to.
+    certificate_ : Certificate
+        A closed form needs no iterations.
+    history_ : History
+        Empty: a closed form takes no steps.
+    n_iter_ : int
+        1: a closed form is one step.
+    n_features_in_ : int
+        d, the columns of X.
+    feature_names_in_ : ndarray of str of shape (d,)
+        The names of the columns, where X has names that are all strings.
+
+    See Also
+    --------
+    LinearDiscriminantAnalysis : Gaussian classes with one covariance.
+    LogisticRegression : The same posteriors without a model of the densities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from discriminant import ExponentialFamilyClassifier
+    >>> X = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 1]])
+    >>> model = ExponentialFamilyClassifier("bernoulli").fit(X, ["spam", "spam", "ham", "ham"])
+    >>> model.predict([[1, 0, 0]]).tolist(), model.coef_.round(3).tolist()
+    (['spam'], [[2.197, 0.0, -1.099]])
+    """
+
+    moments_: ClassSums
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "family": [Among(*FAMILIES), "array-like", Mapping],
+        "smoothing": [NOT_NEGATIVE],
+        "priors": PRIORS,
+        "basis": BASIS,
+    }
+
+    def __init__(
+        self, family: Any = "multinomial", smoothing: float = 1.0, *, priors: Any = None, basis: Any = None
+    ) -> None:
+        self.family = family
+        self.smoothing = smoothing
+        self.priors = priors
+        self.basis = basis
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self.basis is None
+        tags.classifier_tags.poor_score = True  # of data that are neither counts nor durations
+        return tags
+
+    def _method(self) -> ExponentialFamily:
+        return self._as(ExponentialFamily)

@@ -1,0 +1,229 @@
+"""What the classifiers that model class densities share: posteriors, under any priors, linear or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from discriminant.decision.posteriors import log_softmax, softmax
+from discriminant.decision.priors import check_priors, shift_log_posteriors
+from discriminant.decision.rule import largest
+from discriminant.estimators.moments import MomentClassifier
+from discriminant.model import LinearDiscriminant
+from discriminant.protocols import Array
+
+
+class GenerativeClassifier(MomentClassifier):
+    """Prediction, with priors at prediction time, from the joint log likelihoods of a subclass."""
+
+    priors_: Array
+
+    # Prediction
+
+    def _joint_log_likelihood(self, rows: Any) -> Array:
+        """(n, K) scores g_k = ln P_k + ln p(x|C_k), up to what all classes share."""
+        raise NotImplementedError(f"{type(self).__name__} must say how its classes score a row.")
+
+    def decision_function(self, X: Any) -> Array:
+        """The logarithms of the posteriors up to a shared constant; for two classes the log odds.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; of two classes, positive for ``classes_[1]``.
+
+        Examples
+        --------
+        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.decision_function(iris.X[:2]).shape
+        (2, 3)
+        """
+        scores = self._joint_log_likelihood(self._checked_rows(X))
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any, priors: Any = None) -> Array:
+        """The class of the largest posterior, under the training priors or those given here.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        priors : array-like of shape (K,), mapping or None, default=None
+            Class priors to decide under; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
+        (['virginica'], ['versicolor'])
+        """
+        scores = self._joint_log_likelihood(self._checked_rows(X))
+        if priors is not None:
+            scores = shift_log_posteriors(log_softmax(scores), self.priors_, check_priors(priors, self.classes_))
+        return np.asarray(self.classes_.take(largest(scores)))
+
+    def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
+        """log P(C_k|x), finite in the far tail, under the training priors or those given here.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        priors : array-like of shape (K,), mapping or None, default=None
+            Class priors to decide under; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict_log_proba(iris.X[:1]).round(1)
+        array([[ -0. , -59.4, -95.2]])
+        """
+        log_posteriors = log_softmax(self._joint_log_likelihood(self._checked_rows(X)))
+        if priors is None:
+            return log_posteriors
+        return shift_log_posteriors(log_posteriors, self.priors_, check_priors(priors, self.classes_))
+
+    def predict_proba(self, X: Any, priors: Any = None) -> Array:
+        """P(C_k|x), under the training priors or those given here.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        priors : array-like of shape (K,), mapping or None, default=None
+            Class priors to decide under; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict_proba(iris.X[70:71]).round(3)
+        array([[0.   , 0.328, 0.672]])
+        >>> model.predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(3)
+        array([[0.   , 0.796, 0.204]])
+        """
+        if priors is None:
+            return softmax(self._joint_log_likelihood(self._checked_rows(X)))
+        return np.exp(self.predict_log_proba(X, priors))
+
+
+class LinearPosteriors(GenerativeClassifier):
+    """The same where the log odds are linear: ``discriminant_`` alone answers."""
+
+    discriminant_: LinearDiscriminant
+
+    def _joint_log_likelihood(self, rows: Any) -> Array:
+        scores = self.discriminant_.scores(rows, np.float64)
+        return np.hstack([np.zeros_like(scores), scores]) if len(self.classes_) == 2 else scores
+
+    def decision_function(self, X: Any) -> Array:
+        """The score of each class; for two classes the log odds, positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+
+        Returns
+        -------
+        ndarray of shape (n, K), or (n,) for two classes
+            Class scores; of two classes, positive for ``classes_[1]``.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> LinearDiscriminantAnalysis().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
+        (2, 3)
+        """
+        rows = self._checked_rows(X)
+        return self._odds().decision_function(rows)
+
+    def predict(self, X: Any, priors: Any = None) -> Array:
+        """The class of the largest posterior, under the training priors or those given here.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        priors : array-like of shape (K,), mapping or None, default=None
+            Class priors to decide under; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
+        (['virginica'], ['versicolor'])
+        """
+        if priors is not None:
+            return super().predict(X, priors)
+        return self._odds().predict(self._checked_rows(X))
+
+    def predict_proba(self, X: Any, priors: Any = None) -> Array:
+        """P(C_k|x), under the training priors or those given here.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or source of shape (n, d)
+            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        priors : array-like of shape (K,), mapping or None, default=None
+            Class priors to decide under; None: those of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict_proba(iris.X[70:71]).round(3)
+        array([[0.   , 0.249, 0.751]])
+        >>> model.predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(3)
+        array([[0.   , 0.726, 0.274]])
+        """
+        if priors is not None:
+            return super().predict_proba(X, priors)
+        affine, rule = self._odds()._decider
+        return affine.apply(rule.posteriors, self._checked_rows(X), len(self.classes_), np.float64)
+
+    def _odds(self) -> LinearDiscriminant:
+        self._require_fitted()
+        return self.discriminant_
