@@ -15,6 +15,7 @@ import numpy as np
 
 from discriminant.errors import DataError
 from discriminant.geometry.regions import box, clip, polygon_area
+from discriminant.optimize.highs import linear_program
 from discriminant.protocols import Array
 
 SAMPLE = 100_000
@@ -186,8 +187,6 @@ def _sampled(plain: Array, sides: Array, limits: Array) -> Ambiguity:
 
 def _claimed_twice(plain: Array, sides: Array, limits: Array) -> Array | None:
     """A point that two classes claim, found by a linear program for each pair, or None where there is none."""
-    from scipy.optimize import linprog
-
     size = np.linalg.norm(plain[1:], axis=0)
     for i in range(len(sides)):
         for j in range(i):
@@ -195,7 +194,7 @@ def _claimed_twice(plain: Array, sides: Array, limits: Array) -> Array | None:
             A = np.array([np.r_[-sides[k, o] * plain[1:, o], size[o]] for k, o in both])
             b = np.array([sides[k, o] * plain[0, o] for k, o in both])
             objective = np.r_[np.zeros(len(limits)), -1.0]
-            answer = linprog(objective, A_ub=A, b_ub=b, bounds=[*map(tuple, limits), (0, None)], method="highs")
+            answer = linear_program(objective, A_ub=A, b_ub=b, bounds=[*map(tuple, limits), (0, None)])
             if answer.status == 0 and answer.x[-1] > 1e-12 * float(np.abs(limits).max()):
                 return np.asarray(answer.x[:-1])
     return None

@@ -17,6 +17,7 @@ import numpy as np
 
 from discriminant.data import as_rows
 from discriminant.inference.separability import separability
+from discriminant.optimize.highs import binary_program
 from discriminant.protocols import Array
 
 AT_ONCE = 10  # disjoint witnesses that are looked for in one round; the first round looks for as many as all others
@@ -103,7 +104,6 @@ def _witnesses(
 
 def _hitting_set(witnesses: list[Array], heavy: Array, seconds: float) -> tuple[Array, float]:
     """The lightest rows that meet every witness, and a proved lower bound of their weight."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
     rows = np.unique(np.concatenate(witnesses))
@@ -113,13 +113,7 @@ def _hitting_set(witnesses: list[Array], heavy: Array, seconds: float) -> tuple[
     starts = np.concatenate([[0], np.cumsum([len(some) for some in witnesses])]).astype(np.int32)
     cover = csr_array((np.ones(len(columns)), columns, starts), shape=(len(witnesses), len(rows)))
     cost = heavy[rows]
-    found = milp(
-        cost / cost.max(),
-        constraints=LinearConstraint(cover, lb=1.0),
-        integrality=np.ones(len(rows)),
-        bounds=Bounds(0, 1),
-        options={"time_limit": seconds, "mip_rel_gap": 0.0},
-    )
+    found = binary_program(cost / cost.max(), (cover, 1.0), seconds)
     bound = 0.0 if found.mip_dual_bound is None else float(found.mip_dual_bound) * cost.max()
     if np.ptp(cost) == 0:  # equal weights: a fraction of a row is a row
         bound = float(np.ceil(bound / cost.max() - 1e-6)) * cost.max()

@@ -19,6 +19,7 @@ from discriminant.data import as_rows, encode_labels
 from discriminant.errors import DataError
 from discriminant.geometry.regions import box, clip
 from discriminant.inference.separability import Separability, separability
+from discriminant.optimize.highs import linear_program
 from discriminant.protocols import Array
 
 MOST_RAY_DIMENSIONS = 8
@@ -160,20 +161,17 @@ def _center(samples: Array, margin: float) -> tuple[Array, float]:
 
     R = 1 for a cone; with a margin, twice the size at which a solution first exists.
     """
-    from scipy.optimize import linprog
-
     n, D = samples.shape
     size = np.linalg.norm(samples, axis=1)
     reach = 1.0
     for _ in range(200):
         bounds = np.vstack([np.c_[np.eye(D), np.ones(D)], np.c_[-np.eye(D), np.ones(D)]])
         lower = np.c_[-samples, size]
-        answer = linprog(
+        answer = linear_program(
             np.r_[np.zeros(D), -1.0],
             A_ub=np.vstack([lower, bounds]),
             b_ub=np.r_[np.full(n, -margin), np.full(2 * D, reach)],
             bounds=[(None, None)] * D + [(0, None)],
-            method="highs",
         )
         if answer.status == 0 and (answer.x[D] > 0 or margin == 0):
             return np.asarray(answer.x[:D]), float(answer.x[D])

@@ -22,6 +22,7 @@ import numpy as np
 from discriminant.errors import MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.constraints import Program, programs
+from discriminant.optimize.highs import linear_program
 from discriminant.optimize.iterative import starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.protocols import Array, Oracle, Solution
@@ -99,25 +100,21 @@ class LinearProgram:
         return self._solve_primal(program, margin, lasso)
 
     def _solve_dual(self, program: Program, margin: float) -> tuple[Array | None, str]:
-        from scipy.optimize import linprog
-
         m, p = program.G.shape
         top = np.abs(program.share).max()
         bounds: Any = np.column_stack([np.zeros(m), program.share / top])
-        found = linprog(
+        found = linear_program(
             np.full(m, -margin),
             A_eq=program.G.T,
             b_eq=np.zeros(p),
             bounds=bounds,
-            method="highs",
-            options={"time_limit": self.seconds},
+            seconds=self.seconds,
         )
         if found.status != 0:
             return None, f"Not solved: HiGHS gave up ({found.message.strip()})."
         return _reach_margin(program, -found.eqlin.marginals, margin), ""
 
     def _solve_primal(self, program: Program, margin: float, lasso: Array | None) -> tuple[Array | None, str]:
-        from scipy.optimize import linprog
         from scipy.sparse import csr_array, hstack
 
         m, p = program.G.shape
@@ -130,13 +127,12 @@ class LinearProgram:
         least = np.concatenate([np.full(len(cost), -np.inf if lasso is None else 0.0), np.zeros(slacks)])
         top = np.abs(program.share).max()
         bounds: Any = np.column_stack([least, np.full(len(least), np.inf)])
-        found = linprog(
+        found = linear_program(
             np.concatenate([cost / top, program.share / top]),
             A_ub=hstack(left, format="csr"),
             b_ub=np.full(m, -margin),
             bounds=bounds,
-            method="highs",
-            options={"time_limit": self.seconds},
+            seconds=self.seconds,
         )
         if found.x is None:
             return None, f"Not solved: HiGHS gave up ({found.message.strip()})."

@@ -18,6 +18,7 @@ from discriminant.criteria import Kesler, ZeroOne
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.constraints import Program, programs
+from discriminant.optimize.highs import mixed_program
 from discriminant.optimize.iterative import starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.protocols import Array, Oracle, Solution
@@ -137,8 +138,8 @@ class MixedInteger:
         if given <= J:  # the start was as good
             B, J = A, given
         bound = min(bound, J)
-        proved = finished or bound >= J * (1 - 1e-9)
-        return BoundedSolution(B, self._status(rows, J, bound, proved), proved, 2, 1, J, bound=bound)
+        proved = bound >= J * (1 - 1e-9)  # not what the solver ended with: J counts the errors of these weights
+        return BoundedSolution(B, self._status(rows, J, bound, proved, finished), proved, 2, 1, J, bound=bound)
 
     def _check(self, rows: PointwiseObjective) -> None:
         criterion: Any = rows.criterion
@@ -160,7 +161,6 @@ class MixedInteger:
 
     def _solve(self, program: Program) -> tuple[Array | None, float, bool]:
         """(a or None, proved lower bound, whether it is the optimum)."""
-        from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array, hstack
 
         m, p = program.G.shape
@@ -168,24 +168,25 @@ class MixedInteger:
         reach = self.margin + np.abs(program.G).sum(axis=1)
         free = csr_array((np.asarray(reach).ravel(), (np.arange(m), program.owner)), shape=(m, slacks))
         top = program.share.max()
-        found = milp(
+        found = mixed_program(
             np.concatenate([np.zeros(p), program.share / top]),
-            constraints=LinearConstraint(hstack([program.G, free], format="csr"), lb=self.margin),
+            (hstack([program.G, free], format="csr"), self.margin),
             integrality=np.concatenate([np.zeros(p), np.ones(slacks)]),
-            bounds=Bounds(np.concatenate([-np.ones(p), np.zeros(slacks)]), np.ones(p + slacks)),
-            options={"time_limit": self.seconds, "mip_rel_gap": 0.0},
+            bounds=(np.concatenate([-np.ones(p), np.zeros(slacks)]), np.ones(p + slacks)),
+            seconds=self.seconds,
         )
-        bound = 0.0 if found.mip_dual_bound is None else max(float(found.mip_dual_bound), 0.0)
+        bound = 0.0 if found["bound"] is None else max(float(found["bound"]), 0.0)
         if np.ptp(program.share) <= 1e-12 * top:  # equal costs: a fraction of an error is an error
             bound = np.ceil(bound - 1e-6)
-        return (None if found.x is None else found.x[:p]), float(bound) * top, found.status == 0
+        return (None if found["x"] is None else found["x"][:p]), float(bound) * top, found["solved"]
 
-    def _status(self, rows: PointwiseObjective, J: float, bound: float, proved: bool) -> str:
+    def _status(self, rows: PointwiseObjective, J: float, bound: float, proved: bool, finished: bool) -> str:
         total = float(rows.totals[0])
         what = f"J = {J:.6g} ({J * total:.6g} of {total:.6g})"
+        which = f"hyperplanes that keep a margin of {self.margin:g}"
         if proved:
-            return f"Proved: {what} is the least possible for hyperplanes that keep a margin of {self.margin:g}."
-        return (
-            f"Out of time: {what} is the least found, and at least {bound:.6g} ({bound * total:.6g}) is proved "
-            f"for hyperplanes that keep a margin of {self.margin:g}; give it more seconds to close the gap."
-        )
+            return f"Proved: {what} is the least possible for {which}."
+        found = f"{what} is the least found, and at least {bound:.6g} ({bound * total:.6g}) is proved for {which}"
+        if finished:
+            return f"Rounding: {found}; a larger margin is further from the solver's tolerance."
+        return f"Out of time: {found}; give it more seconds to close the gap."
