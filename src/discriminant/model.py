@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.rows import is_sparse
+from discriminant.arrays import is_sparse
 from discriminant.decision.priors import prior_shift
 from discriminant.decision.rule import FEW, Rule, largest
 from discriminant.errors import DataError, MismatchError, ParameterError, names
@@ -131,8 +131,8 @@ class LinearDiscriminant:
         decoder = self._rule.linear_decoder
         if decoder is None:
             raise MismatchError(
-                f"The coding {getattr(self.coding, 'name', self.coding)!r} with the decoder "
-                f"{getattr(self.coding, 'decoder', 'of its own')!r} does not decide by the largest of K linear "
+                f"The coding {self.coding.name!r} with the decoder "
+                f"{self.coding.decoder!r} does not decide by the largest of K linear "
                 "functions, so that its classes have no single boundary, no convex region and no contributions. "
                 "discriminant.ambiguity shows its regions."
             )
@@ -690,3 +690,9 @@ def _same(a: Any, b: Any) -> bool:
     if type(a) is type(b) and is_dataclass(a):
         return all(_same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
     return bool(a == b)
+
+
+def discriminant_of(model: Any) -> LinearDiscriminant | None:
+    """The linear discriminant that a fitted model of any package is or decides by; None where it has none of ours."""
+    found = model if isinstance(model, LinearDiscriminant) else getattr(model, "discriminant_", None)
+    return found if isinstance(found, LinearDiscriminant) else None

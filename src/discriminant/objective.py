@@ -61,7 +61,7 @@ class PointwiseObjective:
 
     def __post_init__(self) -> None:
         _check_parts(self.criterion, self.coding, self.penalty)
-        if self.criterion.over_norm and isinstance(getattr(self.blocks, "rows", None), OriginRows):
+        if self.criterion.over_norm and isinstance(self.blocks.rows, OriginRows):
             _require_lengths(self.blocks)
 
     @property
@@ -388,7 +388,7 @@ def logistic_objective(
 
     The rows' targets are class codes, or class probabilities: (n,) of the second of two classes, or (n, K).
     """
-    soft = getattr(getattr(blocks.target, "dtype", None), "kind", "i") == "f"
+    soft = blocks.is_soft
     criterion = Logistic() if n_classes == 2 else Softmax()
     name = "two-class" if n_classes == 2 else "softmax"
     coding = None if soft else make_coding(name, n_classes, labels=(0, 1), threshold=0.0)

@@ -105,8 +105,14 @@ class Penalty(Protocol):
 class Coding(Protocol):
     """Classes ↔ outputs: a (K, q) matrix of targets, with don't-care entries, and a decoder of scores."""
 
+    name: str
+    decoder: str
     targets: Array  # (K, q)
     care: Array  # (K, q) of 0/1; 0: class k takes no part in output j
+    threshold: Array  # (q,), the scores at which the outputs are indifferent
+
+    def linear_map(self) -> tuple[Array, Array] | None:
+        """(D, s) where class scores are zDᵗ + s; None where decoding is not linear."""
 
     def decode(self, z: Array) -> Array:
         """(n, q) scores of outputs → (n, K) scores of classes."""
@@ -221,6 +227,8 @@ class Solution:
         One record a step.
     notes : tuple of str
         What else should be known.
+    bound : float
+        A proved lower bound of J; −inf where there is none.
 
     Examples
     --------
@@ -238,6 +246,7 @@ class Solution:
     gradient_norm: float = float("nan")
     history: Any = None
     notes: tuple[str, ...] = field(default=())
+    bound: float = float("-inf")
 
 
 @dataclass(frozen=True)
@@ -301,5 +310,6 @@ class Certificate:
         known = self.condition == self.condition
         lines.append(f"gradient norm {self.gradient_norm:.2g}, {self.passes:g} passes over the data")
         lines[-1] += f", condition number {self.condition:.2g}" if known else ""
-        verdict = getattr(self.separability, "verdict", self.separability)
+        said = self.separability
+        verdict = said if said is None or isinstance(said, str) else said.verdict
         return "\n".join([*lines, *([f"the classes are {verdict}"] if verdict else []), *self.notes])

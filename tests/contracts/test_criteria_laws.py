@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from contracts.registry import CRITERIA, name, targets_for
+from discriminant.criteria import Margin
 from discriminant.errors import MismatchError
 from discriminant.protocols import Criterion, Oracle
 
@@ -17,11 +18,10 @@ def sample(criterion, scale=2.0, seed=0):
     """Targets and scores, with the rows next to a kink left out: a central difference is no derivative there."""
     rng = np.random.default_rng(seed)
     t, z = targets_for(criterion, N, Q, rng), scale * rng.standard_normal((N, Q))
-    margin = getattr(criterion, "margin", getattr(getattr(criterion, "base", None), "margin", None))
-    if margin is not None:
+    if isinstance(criterion.single, Margin):
         own = (t * z).sum(axis=1, keepdims=True)
         distance = np.where(t > 0.5, np.inf, own - z) if criterion.coupled else t * z
-        clear = (np.abs(distance - margin) > 1e-3).all(axis=1)
+        clear = (np.abs(distance - criterion.single.margin) > 1e-3).all(axis=1)
         if criterion.coupled:  # where two rivals are equally strong the maximum has a kink too
             ranked = np.sort(np.where(t > 0.5, -np.inf, z), axis=1)
             clear &= ranked[:, -1] - ranked[:, -2] > 1e-3

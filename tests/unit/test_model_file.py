@@ -14,6 +14,7 @@ import pytest
 import discriminant
 from discriminant import datasets
 from discriminant.errors import DataError, DiscriminantWarning
+from discriminant.estimators.inferential import Remembered
 from discriminant.io import load, save
 from discriminant.io.container import ModelFileError, pack, unpack
 from discriminant.io.encode import known_estimators
@@ -38,7 +39,7 @@ def test_every_estimator_comes_back(name, tmp_path):
     for method in ("predict_proba", "decision_function", "transform"):
         if hasattr(model, method):
             np.testing.assert_array_equal(getattr(again, method)(penguins.X), getattr(model, method)(penguins.X))
-    assert set(vars(again)) == {key for key, item in vars(model).items() if not getattr(item, "transient", False)}
+    assert set(vars(again)) == {key for key, item in vars(model).items() if not isinstance(item, Remembered)}
 
 
 @pytest.mark.parametrize(

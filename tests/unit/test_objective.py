@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from scipy.optimize import minimize
 
 from discriminant import criteria, penalties
 from discriminant.codings import make_coding
-from discriminant.data import make_blocks
+from discriminant.data import ArrayBlocks, make_blocks
 from discriminant.errors import DataError, MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.protocols import Objective, Oracle
@@ -142,34 +141,13 @@ def test_integer_weight_equals_repeated_rows(criterion, name):
         np.testing.assert_allclose(one, other, atol=1e-13)
 
 
-@dataclass
-class PickledBlocks:
+class PickledBlocks(ArrayBlocks):
     """Blocks of a far machine: each kernel and each block travels through pickle, and only sums come back."""
-
-    blocks: object
-
-    @property
-    def n_rows(self):
-        return self.blocks.n_rows
-
-    @property
-    def n_features(self):
-        return self.blocks.n_features
-
-    @property
-    def total(self):
-        return self.blocks.total
-
-    def counts(self, n_classes):
-        return self.blocks.counts(n_classes)
-
-    def __iter__(self):
-        return iter(self.blocks)
 
     def reduce(self, kernel):
         sent = pickle.dumps(kernel)
         total = None
-        for block in self.blocks:
+        for block in self:
             part = pickle.loads(sent)(pickle.loads(pickle.dumps(block)))
             if total is None:
                 total = part
@@ -181,7 +159,11 @@ class PickledBlocks:
 @cases
 def test_kernels_travel(criterion, name):
     here = build(criterion, name, weight=WEIGHT, block_rows=11)
-    there = PointwiseObjective(PickledBlocks(here.blocks), criterion, here.coding)
+    there = PointwiseObjective(
+        PickledBlocks(here.blocks.rows, here.blocks.target, here.blocks.weight, here.blocks.block_rows),
+        criterion,
+        here.coding,
+    )
     A = start(here, 9)
     assert there.value(A) == here.value(A)
     np.testing.assert_array_equal(there.value_and_gradient(A)[1], here.value_and_gradient(A)[1])

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.bases.contract import basis, fresh, is_basis
 from discriminant.bases.expansion import Expansion
-from discriminant.bases.inputs import Rows, is_sparse
+from discriminant.bases.inputs import Rows
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.protocols import Array
 

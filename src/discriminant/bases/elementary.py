@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.bases.contract import basis
 from discriminant.bases.expansion import Expansion, finite, numerals, plus, positive, whole
-from discriminant.bases.inputs import Rows, is_sparse
+from discriminant.bases.inputs import Rows
 from discriminant.errors import DataError, ParameterError, columns
 from discriminant.protocols import Array
 

@@ -15,8 +15,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.bases.contract import Contract
-from discriminant.bases.inputs import Fitted, Rows, first_not_finite, is_sparse, read
+from discriminant.bases.inputs import Fitted, Rows, first_not_finite, read
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.errors import DataError, MismatchError, columns, warn
 from discriminant.protocols import Array
 
@@ -20,11 +21,6 @@ class Rows(NamedTuple):
 
     values: Any
     names: list[str] | None
-
-
-def is_sparse(X: Any) -> bool:
-    """Whether X is a SciPy sparse matrix or array (without loading SciPy)."""
-    return hasattr(X, "nnz") and hasattr(X, "tocsr")
 
 
 class Fitted(NamedTuple):

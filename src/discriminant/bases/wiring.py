@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.bases.contract import basis
 from discriminant.bases.elementary import given
 from discriminant.bases.expansion import Expansion, finite, generator, numerals, plus, whole
@@ -110,16 +111,16 @@ class HalfPlane(Expansion):
 def _spread(X: Any) -> Array:
     """Standard deviation of each column (1 where it is zero), without densifying sparse X."""
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    squares = X.multiply(X) if hasattr(X, "multiply") else np.square(X - mean)
+    squares = X.multiply(X) if is_sparse(X) else np.square(X - mean)
     variance = np.asarray(squares.mean(axis=0), dtype=np.float64).ravel()
-    if hasattr(X, "multiply"):
+    if is_sparse(X):
         variance = variance - mean**2
     return np.asarray(np.sqrt(np.where(variance > 0, variance, 1.0)))
 
 
 def _row_products(rows: Any, normals: Array) -> Array:
     """a_k · x_k for matching rows."""
-    products = rows.multiply(normals).sum(axis=1) if hasattr(rows, "multiply") else (rows * normals).sum(axis=1)
+    products = rows.multiply(normals).sum(axis=1) if is_sparse(rows) else (rows * normals).sum(axis=1)
     return np.asarray(products, dtype=np.float64).ravel()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data.labels import distinct
 from discriminant.protocols import Array
 from discriminant.report.measures import auc
@@ -30,7 +31,7 @@ def doubts(X: Any, labels: Array, feature_names: Sequence[str], counts: Mapping[
         notes.append(
             f"There are {n} rows for {d} features: weights are uncertain; lda-shrunk or logistic bear that best."
         )
-    if len(counts) == 2 and not hasattr(X, "tocsr"):
+    if len(counts) == 2 and not is_sparse(X):
         notes += _telling(X, labels, feature_names, list(counts))
     return notes
 

@@ -59,6 +59,10 @@ class Kesler(Pointwise):
     labels: ClassVar[tuple[float, float]] = (0.0, 1.0)
     coupled: ClassVar[bool] = True
 
+    @property
+    def single(self) -> Pointwise:
+        return self.base  # type: ignore[no-any-return]
+
     def __post_init__(self) -> None:
         if self.base.coupled:
             raise MismatchError(

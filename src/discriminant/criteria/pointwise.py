@@ -43,6 +43,8 @@ class Pointwise(ABC):
         c, where each row's loss is divided by c‖y‖² (relaxation); 0 where it is not.
     recedes : bool
         Whether on separable data the infimum is approached only by weights that grow for ever.
+    margin : float
+        b, of the criteria that are zero where tz ≥ b; 0 of the others.
     third_known : bool
         Whether ``third`` is there, which Jeffreys' penalty asks for.
 
@@ -67,7 +69,13 @@ class Pointwise(ABC):
     convex: ClassVar[bool] = True
     over_norm: ClassVar[float] = 0.0  # c: each row's loss is divided by c‖y‖² (relaxation); 0: it is not
     recedes: ClassVar[bool] = False  # on separable data the infimum is reached only by weights that grow for ever
+    margin: float = 0.0  # b of the criteria that have one
     third_known: ClassVar[bool] = False  # `third` is there (Jeffreys' penalty asks)
+
+    @property
+    def single(self) -> Pointwise:
+        """The criterion of a single score: itself, or the one that Kesler's construction compares pairs with."""
+        return self
 
     @abstractmethod
     def value(self, t: Array, z: Array) -> Array:

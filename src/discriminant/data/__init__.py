@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         SparseRows,
         as_rows,
         as_source,
-        is_frame,
     )
     from discriminant.data.threads import single_threaded_blas, workers
 
@@ -33,7 +32,7 @@ _HOMES = {
     "check": ("require_finite",),
     "labels": ("count_classes", "encode_labels"),
     "rows": (
-        "DenseRows", "FrameRows", "MappedRows", "OriginRows", "SparseRows", "as_rows", "as_source", "is_frame",
+        "DenseRows", "FrameRows", "MappedRows", "OriginRows", "SparseRows", "as_rows", "as_source",
     ),
     "threads": ("single_threaded_blas", "workers"),
 }  # fmt: skip
@@ -49,7 +48,6 @@ __all__ = [
     "as_source",
     "count_classes",
     "encode_labels",
-    "is_frame",
     "make_blocks",
     "map_rows",
     "require_finite",

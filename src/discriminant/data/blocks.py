@@ -15,6 +15,7 @@ blocks are ``in_memory``.
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,6 +33,14 @@ from discriminant.thresholds import PASS_WORK
 MOST_CHUNKS = 32
 LEAST_PER_CLASS = 300  # rows of each class in a drawn sample, where it has so many
 SERIAL_VALUES = 400_000  # below this many values a pool costs more than it gains
+
+
+class DeviceRequest(ABC):
+    """A kernel with a second body, for rows on a device."""
+
+    @abstractmethod
+    def on_device(self, blocks: Any) -> Any:
+        """The sum over all rows, as ``reduce`` hands it back."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,21 @@ class ArrayBlocks:
     def n_values(self) -> int:
         """How many numbers a pass reads."""
         return int(self.rows.X.nnz) if isinstance(self.rows, SparseRows) else self.n_rows * self.n_features
+
+    @property
+    def rounding(self) -> float:
+        """How much coarser sums of products are than those of float64: a device may multiply float32."""
+        return 1.0
+
+    @property
+    def passes(self) -> float | None:
+        """How often what the rows are read from has been read for this fit; None where they are in memory."""
+        return None
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether the targets are probabilities, not codes of classes."""
+        return self.target is not None and self.target.dtype.kind == "f"
 
     @property
     def total(self) -> float:

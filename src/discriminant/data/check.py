@@ -11,8 +11,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data.blocks import make_blocks
-from discriminant.data.rows import Rows, is_sparse
+from discriminant.data.rows import Rows
 from discriminant.errors import DataError, columns
 from discriminant.protocols import Array
 

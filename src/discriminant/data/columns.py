@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import as_dense, is_frame, is_sparse
 from discriminant.data.blocks import ArrayBlocks
-from discriminant.data.rows import MappedRows, OriginRows, SparseRows, is_frame, is_sparse
+from discriminant.data.rows import MappedRows, OriginRows, SparseRows
 from discriminant.protocols import Array
 
 FAR = 100.0  # middles further than this many half-widths from zero cost digits
@@ -94,4 +95,4 @@ def is_plain(rows: Any) -> bool:
 
 
 def _dense(values: Any) -> Array:
-    return np.asarray(values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64).ravel()
+    return np.asarray(as_dense(values), dtype=np.float64).ravel()

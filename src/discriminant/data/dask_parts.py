@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data.blocks import ArrayBlocks, _add, spaced
 from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type, encode_labels, recode
 from discriminant.data.row_sample import RowSample
-from discriminant.data.rows import as_rows, is_sparse
+from discriminant.data.rows import as_rows
 from discriminant.data.threads import as_worker
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array, Block

@@ -17,7 +17,7 @@ from discriminant.data import dask_parts as parts_
 from discriminant.data.blocks import ArrayBlocks
 from discriminant.data.dask_blocks import DaskBlocks, DaskRows, Remote
 from discriminant.data.dask_engine import Engine
-from discriminant.data.sources import Source
+from discriminant.data.sources import RowFunction, Source
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
@@ -218,7 +218,7 @@ def _names(function: Any, example: Array) -> list[Any]:
     """The classes for a column each, where there are as many; else numbers."""
     if example.ndim == 1:
         return []
-    classes = getattr(function, "classes", ())
+    classes = function.classes if isinstance(function, RowFunction) else ()
     return list(classes) if len(classes) == example.shape[1] else list(range(example.shape[1]))
 
 

@@ -4,14 +4,13 @@
 the arithmetic.  Where they do not fit its memory they are streamed there at each pass, the next block while the last
 one is worked on.
 
-``DeviceBlocks.reduce`` puts a kernel of the same meaning in the place of those that ``KERNELS`` lists; any other kernel
-sees its block as a NumPy array.  Small data are fetched and fitted in memory, to the last digits: a device gains
+``DeviceBlocks.reduce`` leaves it to a kernel that is a ``DeviceRequest`` to work on the device; any other kernel sees
+its block as a NumPy array.  Small data are fetched and fitted in memory, to the last digits: a device gains
 nothing there.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,24 +18,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discriminant.data.blocks import ArrayBlocks, make_blocks, thinned
+from discriminant.data.blocks import ArrayBlocks, DeviceRequest, make_blocks, thinned
 from discriminant.data.check import check_weights
 from discriminant.data.device_labels import PEEKED, encode_on_device, in_memory, some_codes, stride
 from discriminant.data.device_library import TorchLibrary, library_of
 from discriminant.data.rows import DenseDesign, Rows
-from discriminant.data.sources import PartSource
+from discriminant.data.sources import PartSource, RowFunction
 from discriminant.errors import DataError
 from discriminant.protocols import Array, Block, Result
 
 SMALL_VALUES = 2_000_000  # values of X below which the rows are fetched: a fit in memory takes less than the launches
 BLOCK_VALUES = 1 << 27  # values of the widest array that a pass makes of a block: half a gigabyte of float32
 RESIDENT_SHARE = 0.6  # of the free device memory that rows may take for good; the rest is work space
-
-# Kernels that the device has of its own: class → "module:function" with function(kernel, blocks) → the reduced sum.
-KERNELS = {
-    "discriminant.gaussian.sums.MomentKernel": "discriminant.gaussian.device:moment_sums",
-    "discriminant.gaussian.moments.OneClass": "discriminant.gaussian.device:one_class_sums",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +78,7 @@ class DeviceRows(Rows):
 
     def library_stream(self, bounds: list[tuple[int, int]]) -> Iterator[tuple[int, int, Any]]:
         """Blocks of rows in memory, each on its way to the device while the one before is worked on."""
-        if not getattr(self.library, "accelerated", False):
+        if not self.library.accelerated:
             for start, stop in bounds:
                 yield start, stop, self.library.put(np.ascontiguousarray(self.X[start:stop]))
             return
@@ -167,7 +160,6 @@ class DeviceBlocks(ArrayBlocks):
 
     @property
     def rounding(self) -> float:
-        """How much coarser sums of products are than those of float64 blocks, for whoever judges their condition."""
         return 10.0 if self.rows.arithmetic == "float32" else 1.0
 
     @property
@@ -196,13 +188,8 @@ class DeviceBlocks(ArrayBlocks):
         )
 
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
-        """Σ_b kernel(b), by the device's own kernel where it has one."""
-        kind = type(kernel)
-        known = KERNELS.get(f"{kind.__module__}.{kind.__qualname__}")
-        if known is None:
-            return super().reduce(kernel)
-        module, _, name = known.partition(":")
-        return getattr(importlib.import_module(module), name)(kernel, self)  # type: ignore[no-any-return]
+        """Σ_b kernel(b), worked out on the device where the kernel has a body for it."""
+        return kernel.on_device(self) if isinstance(kernel, DeviceRequest) else super().reduce(kernel)
 
     def spread(self, count: int) -> DenseDesign:
         return self.rows.pick(np.linspace(0, self.n_rows - 1, min(self.n_rows, count)).astype(np.intp))  # type: ignore[no-any-return]
@@ -303,10 +290,9 @@ class DeviceSource(PartSource):
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
         lib = self.rows.library
-        there = getattr(function, "on_device", None)  # of a function that knows devices
         parts = []
         for _, _, piece in self.rows.pieces():
-            part = None if there is None else there(self.rows, piece)
+            part = function.on_device(self.rows, piece) if isinstance(function, RowFunction) else None
             if part is None:
                 part = np.asarray(function(lib.get(self.rows.working(piece))))
                 part = lib.put(part) if part.dtype.kind in "fiub" else part

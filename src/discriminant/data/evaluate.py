@@ -146,7 +146,7 @@ class Evaluate(TiledRequest):
         module = compiled.load()
         assert module is not None
         module.evaluate(
-            self.criterion.kind, int(need | Need.GRADIENT), float(getattr(self.criterion, "margin", 0.0)),
+            self.criterion.kind, int(need | Need.GRADIENT), float(self.criterion.margin),
             self.criterion.labels, rows, self.center, np.ascontiguousarray(self.A.T),
             None if self.V is None else np.ascontiguousarray(self.V.T), codes, targets, shares, block.weight,
             None if self.offset is None else np.ascontiguousarray(self.shift(block), dtype=np.float64), blas,

@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data.blocks import spaced
 from discriminant.data.file_columns import Levels
 from discriminant.data.file_labels import Labels
 from discriminant.data.file_source import FileSource, Part
 from discriminant.data.row_sample import RowSample, as_design, stack
-from discriminant.data.rows import DenseDesign, Rows, SparseDesign, is_sparse
+from discriminant.data.rows import DenseDesign, Rows, SparseDesign
 from discriminant.data.threads import most_workers
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array

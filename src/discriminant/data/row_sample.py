@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data.blocks import LEAST_PER_CLASS, ArrayBlocks, spaced
 from discriminant.data.labels import count_classes
-from discriminant.data.rows import DenseDesign, SparseDesign, is_sparse
+from discriminant.data.rows import DenseDesign, SparseDesign
 from discriminant.protocols import Array, Block
 
 

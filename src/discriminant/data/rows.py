@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_frame, is_sparse
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
@@ -406,11 +407,6 @@ def require_rows(X: Any) -> None:
         )
 
 
-def is_frame(X: Any) -> bool:
-    """Whether X is a data frame; asks by attributes, so that no frame library is loaded to find out."""
-    return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray) and not callable(X.columns)
-
-
 def column_names(X: Any) -> tuple[str, ...]:
     """The names of a frame's columns (pyarrow keeps them apart from the columns)."""
     return tuple(str(name) for name in getattr(X, "column_names", X.columns))
@@ -422,11 +418,6 @@ def require_unique_names(X: Any) -> None:
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise DataError(f"The data frame has more than one column {twice[0]!r}; rename them, so that each has its own.")
-
-
-def is_sparse(X: Any) -> bool:
-    """Whether X is a SciPy sparse matrix or array (without loading SciPy)."""
-    return hasattr(X, "nnz") and hasattr(X, "tocsr")
 
 
 def as_rows(X: Any) -> Rows:

@@ -33,6 +33,23 @@ OPENERS: dict[str, str] = {
 }
 
 
+class RowFunction(ABC):
+    """A function of rows that knows more of its answer than a plain one does."""
+
+    @abstractmethod
+    def __call__(self, X: Any) -> Any:
+        """One result a row."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> Any:
+        """The labels, one for each column of probabilities."""
+
+    @abstractmethod
+    def on_device(self, rows: Any, piece: Any) -> Any:
+        """The answer for rows on a device, worked out there; None where it is worked out in memory."""
+
+
 class Source(ABC):
     """Where rows come from, and what belongs to them."""
 

@@ -29,7 +29,13 @@ _lock = threading.Lock()
 _holders = 0
 _limiter: Any = None
 _known: tuple[int, Any] | None = None
-_local = threading.local()
+
+
+class _Local(threading.local):
+    worker = False  # of a pool: starts no threads of its own
+
+
+_local = _Local()
 _pools: dict[int, _Pool] = {}  # by the number of their threads
 
 
@@ -157,7 +163,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _is_worker() -> bool:
-    return getattr(_local, "worker", False)
+    return _local.worker
 
 
 @contextlib.contextmanager

@@ -120,7 +120,7 @@ class Rule:
     @cached_property
     def threshold(self) -> float:
         """θ, the score at which the one output of two classes is indifferent: 0 unless the coding says otherwise."""
-        return 0.0 if self.coding is None else float(np.ravel(getattr(self.coding, "threshold", 0.0))[0])
+        return 0.0 if self.coding is None else float(np.ravel(self.coding.threshold)[0])
 
     @cached_property
     def orientation(self) -> float:
@@ -260,7 +260,7 @@ class Rule:
             return half[None, :], -self.threshold * half
         if self.coding is None:
             return np.eye(self.n_outputs), np.zeros(self.n_outputs)
-        found = self.coding.linear_map() if hasattr(self.coding, "linear_map") else None
+        found = self.coding.linear_map()
         return None if found is None else (np.asarray(found[0]).T, np.asarray(found[1]))
 
     def position(self, label: Any) -> int:

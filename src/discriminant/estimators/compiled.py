@@ -15,7 +15,7 @@ import numpy as np
 
 import discriminant
 from discriminant.data import as_rows
-from discriminant.data.sources import find_source
+from discriminant.data.sources import RowFunction, Source, find_source
 from discriminant.estimators.device_predict import answer_on_device
 from discriminant.estimators.inputs import Inputs
 
@@ -36,6 +36,17 @@ class Compiled(Inputs):
                 own.fn = wrap(own.fn)
             else:
                 setattr(cls, name, wrap(own))
+
+    # What a decision may be beside that of the discriminant: an export asks.
+    @property
+    def _pairwise_logistic(self) -> bool:
+        """Whether probabilities are those of pairs, coupled."""
+        return False
+
+    @property
+    def _unanimous(self) -> bool:
+        """Whether a class is named only where all outputs that speak of it agree."""
+        return False
 
     def _decider(self) -> Any:
         """The discriminant that alone gives every answer; None where there is more to an answer."""
@@ -95,7 +106,7 @@ class Compiled(Inputs):
         'x2'
         """
         self._require_fitted()
-        found = getattr(self, "discriminant_", None)
+        found = vars(self).get("discriminant_")
         if found is None:
             raise AttributeError(
                 f"{type(self).__name__} has no weight for an attribute, so that a score is no sum of contributions. "
@@ -184,7 +195,7 @@ def _applied(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(RowFunction):
     """A method of an estimator as a function of the blocks of a source."""
 
     method: Callable[..., Any]
@@ -193,12 +204,10 @@ class Answer:
     kwargs: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, X: Any, *more: Any, **keywords: Any) -> Any:
-        """The method on a block."""
         return self.method(self.estimator, as_rows(X), *more, *self.args, **self.kwargs, **keywords)
 
     @property
     def classes(self) -> Any:
-        """The labels, one for each column of probabilities."""
         return vars(self.estimator).get("classes_", ())
 
     def take_over(self, other: Answer) -> None:
@@ -206,7 +215,6 @@ class Answer:
         vars(self.estimator).update(vars(other.estimator))
 
     def on_device(self, rows: Any, piece: Any) -> Any:
-        """The answer for rows on a device, worked out there; None where it is worked out in memory."""
         model = None if self.args or self.kwargs else self.estimator._decider()
         return None if model is None else answer_on_device(self.method.__name__, model, rows, piece)
 
@@ -222,7 +230,7 @@ def _scored(method: Callable[..., Any]) -> Callable[..., Any]:
     return either
 
 
-def _score(self: Any, source: Any, y: Any, sample_weight: Any) -> float:
+def _score(self: Any, source: Source, y: Any, sample_weight: Any) -> float:
     self._require_columns(source)
     return float(source.score(Answer(type(self).predict, self), y, sample_weight))
 

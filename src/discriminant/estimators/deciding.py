@@ -116,7 +116,7 @@ class Deciding(Featured):
 
     def _has_posteriors(self) -> bool:
         """Whether there are probabilities: a likelihood was minimised, and the coding leads back to them."""
-        if not hasattr(self, "discriminant_"):
+        if "discriminant_" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has probabilities, if any, only after fit.")
         if self.discriminant_.link is None and not self._pairwise_logistic:
             raise AttributeError(
@@ -187,11 +187,11 @@ class Deciding(Featured):
     def _pairwise_logistic(self) -> bool:
         from discriminant.criteria import Logistic
 
-        return isinstance(self.criterion_, Logistic) and self.coding_.name == "pairwise"
+        return isinstance(vars(self).get("criterion_"), Logistic) and self.coding_.name == "pairwise"
 
     @property
     def _unanimous(self) -> bool:
-        return is_unanimous(self.coding_)
+        return is_unanimous(vars(self).get("coding_"))
 
     @property
     def _plain(self) -> bool:

@@ -11,17 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from discriminant.arrays import is_frame
 from discriminant.data import as_rows
-from discriminant.data.rows import (
-    DenseDesign,
-    DenseRows,
-    MappedRows,
-    SparseDesign,
-    SparseRows,
-    as_source,
-    column_names,
-    is_frame,
-)
+from discriminant.data.rows import DenseDesign, DenseRows, MappedRows, SparseDesign, SparseRows, as_source, column_names
 from discriminant.data.sources import find_source
 from discriminant.errors import DataError, MismatchError
 from discriminant.estimators.compiled import Compiled

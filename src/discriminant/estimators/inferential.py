@@ -38,8 +38,6 @@ class Remembered:
     The references are weak, but where ``held``: rows of hardly more numbers than their sums.
     """
 
-    transient = True
-
     def __init__(self, *objects: Any, optimum: Optimum | None = None, held: bool = False) -> None:
         self.optimum = optimum
         self._references: list[Callable[[], Any] | None] = []
@@ -460,8 +458,8 @@ class Inferential(Uncertain, Deciding, ClassifierMixin, BaseEstimator):
         return model.from_weights(found.weights, found.center)
 
     def _l1_share(self) -> float:
-        ratio = getattr(self, "l1_ratio_", None)  # of a cross-validation, which chose it
-        ratio = getattr(self, "l1_ratio", 0) if ratio is None else np.ravel(ratio)[0]
+        ratio = vars(self).get("l1_ratio_")  # of a cross-validation, which chose it
+        ratio = vars(self).get("l1_ratio", 0) if ratio is None else np.ravel(ratio)[0]
         return float(ratio or 0)
 
     def _ridge(self) -> float:

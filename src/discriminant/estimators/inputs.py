@@ -16,7 +16,8 @@ import numpy as np
 from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from discriminant.data import as_rows, is_frame
+from discriminant.arrays import is_frame, is_sparse
+from discriminant.data import as_rows
 from discriminant.data.rows import HeldRows, require_rows, require_unique_names
 from discriminant.data.sources import find_source
 from discriminant.errors import DataError, ScaleWarning, names, warn
@@ -171,7 +172,7 @@ class Inputs:
 
 def _tell_of_rounding(X: Any) -> None:
     """Warn of integers that float64 cannot hold: identifiers, times in nanoseconds."""
-    values = X.data if hasattr(X, "indptr") else X
+    values = X.data if is_sparse(X) else X
     if values.dtype.itemsize < 8 or not values.size:
         return
     extremes = int(values.min()), int(values.max())

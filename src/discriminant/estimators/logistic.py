@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.data import as_rows, is_frame, make_blocks, require_finite
+from discriminant.arrays import as_dense, is_frame, is_sparse
+from discriminant.data import as_rows, make_blocks, require_finite
 from discriminant.data.check import check_weights
-from discriminant.data.rows import is_sparse
 from discriminant.data.scaling import Scaling
 from discriminant.data.sources import find_source
 from discriminant.decision.posteriors import sigmoid_pair, softmax
@@ -26,7 +26,7 @@ from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, is_table
 from discriminant.estimators.logistic_parameters import CONSTRAINTS
 from discriminant.estimators.parameters import require_valid
-from discriminant.estimators.sparse_coefficients import SparseCoefficients, dense_array
+from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.logistic import Logistic, Strength, make_problem, read_offset
 from discriminant.model import LinearDiscriminant
@@ -500,7 +500,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
         check_is_fitted(self)
         if self._as_fitted():
             return self.discriminant_
-        coef = dense_array(self.coef_)
+        coef = as_dense(self.coef_)
         A = np.vstack([np.broadcast_to(self.intercept_, len(coef)), coef.T])
         return LinearDiscriminant(A, self.classes_, feature_names=self._names(), link=_link(len(self.classes_)))
 
@@ -526,7 +526,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
             return None
         if not np.array_equal(self.classes_, sample.classes):
             return None  # weights of other classes say nothing about these
-        coef = dense_array(self.coef_)
+        coef = as_dense(self.coef_)
         intercept = np.broadcast_to(self.intercept_, len(coef)) if self.fit_intercept else np.zeros(len(coef))
         return np.vstack([intercept, coef.T]).astype(np.float64)
 

@@ -12,7 +12,7 @@ from sklearn.metrics import make_scorer
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
-from discriminant.data import is_frame
+from discriminant.arrays import is_frame
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.protocols import Array

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.data.rows import is_sparse
-from discriminant.protocols import Array
+from discriminant.arrays import as_dense
 
 
 class SparseCoefficients:
@@ -55,10 +53,5 @@ class SparseCoefficients:
         (3, 4)
         """
         check_is_fitted(self)
-        self.coef_ = dense_array(self.coef_)
+        self.coef_ = as_dense(self.coef_)
         return self
-
-
-def dense_array(values: Any) -> Array:
-    """``coef_`` as an array, where it was made sparse."""
-    return np.asarray(values.toarray() if is_sparse(values) else values)

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.arrays import as_dense
 from discriminant.data.sources import find_source
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, MismatchError
@@ -33,7 +34,7 @@ from discriminant.estimators.parameters import (
     require_valid,
 )
 from discriminant.estimators.parts import CODING
-from discriminant.estimators.sparse_coefficients import SparseCoefficients, dense_array
+from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample
 from discriminant.methods.svc import SupportVectors
 from discriminant.model import LinearDiscriminant
@@ -282,7 +283,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._read_rows(X, reset=False)
         coef = self.coef_
-        A = np.vstack([np.broadcast_to(self.intercept_, coef.shape[0]), dense_array(coef).T])
+        A = np.vstack([np.broadcast_to(self.intercept_, coef.shape[0]), as_dense(coef).T])
         z = LinearDiscriminant(A, self.classes_, feature_names=self._names()).scores(X)
         return z[:, 0] if z.shape[1] == 1 else z
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import as_dense
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.protocols import Array, Block
 
@@ -42,7 +43,7 @@ class FourthKernel:
 
     def __call__(self, block: Block) -> Array:
         values = block.design.values
-        values = values.toarray() if hasattr(values, "toarray") else values
+        values = as_dense(values)
         codes = np.asarray(block.target, dtype=np.intp)
         standard = (values - self.means[codes]) / self.deviations[codes]
         squares = np.einsum("ij,ij->i", standard, standard) ** 2

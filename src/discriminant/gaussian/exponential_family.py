@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discriminant.data.rows import is_sparse
+from discriminant.arrays import is_sparse
 from discriminant.gaussian.sparse_sums import sparse_class_sums
 from discriminant.gaussian.sums import class_sums
 from discriminant.protocols import Array, Block

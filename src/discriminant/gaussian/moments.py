@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.blocks import ArrayBlocks
+from discriminant.arrays import as_dense, is_sparse
+from discriminant.data.blocks import ArrayBlocks, DeviceRequest
 from discriminant.data.labels import distinct
 from discriminant.data.rows import DenseRows
 from discriminant.errors import MismatchError
@@ -263,11 +264,16 @@ def mapped_moments(blocks: Any, moments: ClassMoments, matrix: Array, only: int 
 
 
 @dataclass(frozen=True)
-class OneClass:
+class OneClass(DeviceRequest):
     """A kernel that sees the rows of one class alone."""
 
     kernel: MomentKernel
     code: int
+
+    def on_device(self, blocks: Any) -> MomentSums:
+        from discriminant.gaussian.device import one_class_sums
+
+        return one_class_sums(self, blocks)
 
     def __call__(self, block: Block) -> MomentSums:
         mine = np.flatnonzero(block.target == self.code)
@@ -295,7 +301,7 @@ class ReachKernel:
 
     def __call__(self, block: Any) -> Reach:
         values = block.design.values[:, self.columns]
-        values = values.toarray() if hasattr(values, "toarray") else values
+        values = as_dense(values)
         return Reach(np.abs(values - self.shift[block.target][:, self.columns]).max(axis=0, initial=0.0))
 
 
@@ -331,12 +337,12 @@ def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float, float]:
     """(s_k, origin, precision of X, inflation) from a sample of rows that holds every class."""
     block = blocks.sample(SAMPLE_ROWS, n_classes)
     values = block.design.values
-    sparse = hasattr(values, "toarray")
-    values = values.toarray() if sparse else values
+    sparse = is_sparse(values)
+    values = as_dense(values)
     dtype = getattr(block.design.raw, "dtype", np.dtype(np.float64))
     precision = float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(np.float64).eps)
     precision = max(precision, float(np.finfo(np.float64).eps))
-    rounding = getattr(blocks, "rounding", 1.0)  # a device that multiplies float32
+    rounding = blocks.rounding
     if not sparse and n_classes <= QUICK_CLASSES:
         inflation = _inflation(values, _plain_means(values, block.target, n_classes)[block.target])
         if inflation <= 1.0 + NEAR_ZERO**2:

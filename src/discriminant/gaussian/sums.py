@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
+from discriminant.data.blocks import DeviceRequest
 from discriminant.data.threads import scratch
 from discriminant.protocols import Array, Block
 
@@ -48,7 +50,7 @@ class MomentSums:
 
 
 @dataclass(frozen=True)
-class MomentKernel:
+class MomentKernel(DeviceRequest):
     """One block's MomentSums."""
 
     shift: Array  # (K, d)
@@ -62,6 +64,11 @@ class MomentKernel:
     def width(self) -> int:
         return int(self.shift.shape[1] if self.matrix is None else self.matrix.shape[-1])
 
+    def on_device(self, blocks: Any) -> MomentSums:
+        from discriminant.gaussian.device import moment_sums
+
+        return moment_sums(self, blocks)
+
     def __call__(self, block: Block) -> MomentSums:
         codes = np.asarray(block.target, dtype=np.intp)
         K = len(self.shift)
@@ -70,7 +77,7 @@ class MomentKernel:
         if block.weight is not None:
             count = np.bincount(codes[block.weight > 0], minlength=K).astype(np.float64)
         raw = block.design.raw
-        if hasattr(raw, "toarray"):
+        if is_sparse(raw):
             if not self._worth_dense(raw):
                 from discriminant.gaussian.sparse_sums import sparse_sums
 

@@ -13,17 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import is_frame, map_rows, require_finite
-from discriminant.data.rows import (
-    DenseDesign,
-    DenseRows,
-    FrameRows,
-    SparseDesign,
-    SparseRows,
-    as_rows,
-    column_names,
-    is_sparse,
-)
+from discriminant.arrays import is_frame, is_sparse
+from discriminant.data import map_rows, require_finite
+from discriminant.data.rows import DenseDesign, DenseRows, FrameRows, SparseDesign, SparseRows, as_rows, column_names
 from discriminant.data.threads import scratch
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.rows import is_sparse
+from discriminant.arrays import is_sparse
 from discriminant.errors import DataError
 from discriminant.geometry.regions import box, crossings
 from discriminant.protocols import Array

@@ -15,6 +15,7 @@ import numpy as np
 
 from discriminant.errors import DataError
 from discriminant.geometry.regions import box, clip, polygon_area
+from discriminant.model import discriminant_of
 from discriminant.optimize.highs import linear_program
 from discriminant.protocols import Array
 
@@ -100,7 +101,9 @@ def ambiguity(model: Any, bounds: Any) -> Ambiguity:
     >>> print(ambiguity(rest, ((-2, 2), (-2, 2))))
     65.62% of the area is claimed by one class, 28.12% by none, 6.25% by several.
     """
-    found = getattr(model, "discriminant_", model)
+    found = discriminant_of(model)
+    if found is None:
+        raise DataError(f"ambiguity needs a linear discriminant, which {type(model).__name__} does not have.")
     weights, center = np.asarray(found.weights), found.center
     if found.basis is not None:
         raise DataError("The model works on features of a basis, in which its boundaries are not straight.")
@@ -122,7 +125,7 @@ def _sides(found: Any) -> tuple[Array, Array]:
     K, q = len(found.classes), np.shape(found.weights)[1]
     if found.coding is not None:
         # A class that has an output of its own claims by it; any other where all outputs that it takes part in agree.
-        speakers, signs = getattr(found.coding, "speakers", None), found.coding.signs
+        speakers, signs = found.coding.speakers, found.coding.signs
         sides = signs if speakers is None else np.where(np.any(speakers, axis=1)[:, None], np.sign(speakers), signs)
         return np.asarray(sides), np.asarray(found.coding.threshold)
     if q == 1 and K == 2:

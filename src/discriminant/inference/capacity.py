@@ -19,6 +19,7 @@ import numpy as np
 
 from discriminant.errors import DataError, ParameterError
 from discriminant.inference.exact import integer_row, nullspace
+from discriminant.model import discriminant_of
 from discriminant.protocols import Array
 
 _EXACT_UP_TO = 3_000
@@ -52,15 +53,15 @@ def vc_dimension(model_or_d: Any, *, fit_intercept: bool = True) -> int:
         if d < 0:
             raise ParameterError(f"the number of attributes is {d}; it cannot be negative.")
         return d + fit_intercept
-    model = getattr(model_or_d, "discriminant_", model_or_d)
-    weights, coefficients = getattr(model, "weights", None), getattr(model, "coef_", None)
-    if weights is None and coefficients is not None:
-        return int(np.atleast_2d(coefficients).shape[1]) + fit_intercept
-    if weights is None:
+    model = discriminant_of(model_or_d)
+    if model is not None:
+        return model.n_features + fit_intercept
+    coefficients = getattr(model_or_d, "coef_", None)
+    if coefficients is None:
         raise ParameterError(
             f"vc_dimension needs a number of attributes or a fitted linear model, not {type(model_or_d).__name__}."
         )
-    return int(np.asarray(weights).shape[0]) - 1 + fit_intercept
+    return int(np.atleast_2d(coefficients).shape[1]) + fit_intercept
 
 
 def cover_count(n: int, d: int) -> int:

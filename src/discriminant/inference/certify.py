@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import as_dense
 from discriminant.data import as_rows, encode_labels
 from discriminant.data.check import check_weights
 from discriminant.errors import DataError, ParameterError, names
@@ -132,7 +133,7 @@ def _parts(model: Any) -> tuple[float, Array]:
     old = getattr(model, "penalty", None)
     if l1 != 0 or old in ("l1", "elasticnet"):
         raise ParameterError("certify knows the ridge and no penalty; the L1 fits carry their own certificate.")
-    coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.asarray(model.coef_)
+    coef = as_dense(model.coef_)
     intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (len(coef),))
     if not getattr(model, "fit_intercept", True):
         raise ParameterError("certify is for fits with an intercept.")
@@ -165,7 +166,7 @@ class _Problem:
         for start in range(0, len(self.codes), BLOCK):
             stop = min(start + BLOCK, len(self.codes))
             values = self.rows.design(start, stop).values
-            values = values.toarray() if hasattr(values, "toarray") else values
+            values = as_dense(values)
             Y = np.ones((stop - start, values.shape[1] + 1), dtype=Wide)
             Y[:, 1:] = values
             z = Y @ wide

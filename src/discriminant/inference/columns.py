@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data import make_blocks
-from discriminant.data.rows import is_sparse
 from discriminant.inference.exact import Integers, independent_rows, integer_row, over_common_denominator, solve
 from discriminant.inference.exact_dots import dot_signs
 from discriminant.protocols import Array, Block

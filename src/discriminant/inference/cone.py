@@ -23,8 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data import as_rows, make_blocks
-from discriminant.data.rows import Rows, is_sparse
+from discriminant.data.rows import Rows
 from discriminant.inference.exact import Integers, dot, integer_row, over_common_denominator
 from discriminant.inference.exact_dots import dot_signs
 from discriminant.protocols import Array, Block

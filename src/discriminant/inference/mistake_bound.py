@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discriminant.arrays import as_dense
 from discriminant.data import OriginRows
 from discriminant.objective import PointwiseObjective
 from discriminant.protocols import Array, Block
@@ -150,6 +151,6 @@ def _signed_rows(objective: PointwiseObjective, rows: Array, j: int) -> Array:
     """t y for some rows, dense, with the one in front."""
     source = objective.blocks.rows
     values = source.pick(rows).values
-    values = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+    values = as_dense(values)
     one = np.zeros((len(rows), 1)) if isinstance(source, OriginRows) else np.ones((len(rows), 1))
     return np.asarray(_signs(objective, j)[rows][:, None] * np.hstack([one, values]))

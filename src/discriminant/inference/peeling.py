@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data import as_rows
-from discriminant.data.rows import is_sparse
 from discriminant.inference.columns import independent_columns
 from discriminant.inference.cone import KeslerCone, Pair, dense, frame_of
 from discriminant.inference.exact import Integers, over_common_denominator

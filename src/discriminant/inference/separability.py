@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discriminant.data import as_rows, encode_labels, is_frame, require_finite, single_threaded_blas
+from discriminant.arrays import is_frame
+from discriminant.data import as_rows, encode_labels, require_finite, single_threaded_blas
 from discriminant.data.rows import column_names
 from discriminant.data.sources import find_source
 from discriminant.errors import DataError, columns, names

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import as_dense
 from discriminant.data import as_rows, encode_labels
 from discriminant.errors import DataError
 from discriminant.geometry.regions import box, clip
@@ -145,7 +146,7 @@ def solution_region(X: Any, y: Any, margin: float = 0.0, *, fit_intercept: bool 
     if rows.shape[0] > MOST_ROWS:
         raise DataError(f"The region of {rows.shape[0]} half-spaces is too large to describe; at most {MOST_ROWS}.")
     values = rows.design(0, rows.shape[0]).values
-    values = np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+    values = as_dense(values)
     Y = np.c_[np.ones(len(values)), values] if fit_intercept else values
     samples = Y * np.where(codes == 1, 1.0, -1.0)[:, None]
     verdict = separability(X, y, fit_intercept=fit_intercept, hyperplane="any")

@@ -163,11 +163,11 @@ class Encoder:
         return {"$": "estimator", "class": type(value).__name__, **self._parts(value, where)}
 
     def _parts(self, value: Any, where: str) -> dict[str, Any]:
+        from discriminant.estimators.inferential import Remembered
+
         parameters = value.get_params(deep=False)
         state = {
-            key: item
-            for key, item in vars(value).items()
-            if key not in parameters and not getattr(type(item), "transient", False)
+            key: item for key, item in vars(value).items() if key not in parameters and not isinstance(item, Remembered)
         }
         return self._encoded(parameters, state, where)
 

@@ -21,6 +21,7 @@ from discriminant.io.container import ModelFileError, pack, unpack, write_whole
 from discriminant.io.encode import Decoder, Encoder, is_estimator
 from discriminant.io.table_model import TableModel
 from discriminant.methods import Fit
+from discriminant.model import discriminant_of
 from discriminant.protocols import Array
 
 PROBE_ROWS = 5
@@ -169,7 +170,7 @@ def _require_fitted(model: Any) -> None:
     whole = isinstance(model, discriminant.LinearDiscriminant | Fit)
     if not whole and not is_estimator(model):
         raise DataError(f"Only this package's models can be saved; this is a {type(model).__name__}.")
-    if not whole and not hasattr(model, "classes_"):
+    if not whole and "classes_" not in vars(model):
         raise DataError(f"This {type(model).__name__} is not fitted yet, so that there is nothing to save.")
 
 
@@ -179,11 +180,11 @@ def _probe_rows(model: Any, X: Any) -> Array:
         from discriminant.data import as_rows
 
         return np.array(as_rows(X).design(0, PROBE_ROWS).dense(), dtype=np.float64)
-    d = int(getattr(model, "n_features_in_", getattr(model, "n_features", 0)))
+    linear = discriminant_of(model)
+    d = linear.n_features if linear is not None and linear.basis is None else int(model.n_features_in_)
     rows = np.random.default_rng(0).normal(size=(PROBE_ROWS, d))
-    linear = model if isinstance(model, discriminant.LinearDiscriminant) else getattr(model, "discriminant_", None)
-    centre = getattr(linear, "center", None)
-    means = getattr(model, "means_", None)
+    centre = None if linear is None else linear.center
+    means = vars(model).get("means_")
     if means is not None and np.shape(means)[-1:] == (d,):
         centre = np.asarray(means, dtype=np.float64).mean(axis=0)
     return rows if centre is None or len(centre) != d else rows + centre

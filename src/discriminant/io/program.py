@@ -25,9 +25,10 @@ from discriminant.decision.posteriors import log_sigmoid, logsumexp, sigmoid
 from discriminant.decision.rule import Rule
 from discriminant.errors import DataError
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
+from discriminant.io.encode import is_estimator
 from discriminant.io.table_model import TableModel
 from discriminant.methods.fit import Fit, is_unanimous, reject_label
-from discriminant.model import LinearDiscriminant
+from discriminant.model import LinearDiscriminant, discriminant_of
 from discriminant.protocols import Array
 
 
@@ -129,30 +130,26 @@ def program(model: Any) -> Program:
         return _linear(model, "This discriminant")
     if isinstance(model, QuadraticDiscriminant):
         return _quadratic(model, tuple(f"x{j}" for j in range(model.n_features)))
-    if kind == "MinimumRiskClassifier" and hasattr(model, "estimator_"):
-        return _minimum_risk(model)
-    if not hasattr(model, "classes_"):
+    if not is_estimator(model) or "classes_" not in vars(model):
         raise DataError(f"This {kind} is not fitted yet, or is no model of this package: there is nothing to export.")
+    if kind == "MinimumRiskClassifier":
+        return _minimum_risk(model)
     if kind == "QuadraticDiscriminantAnalysis" and model._features is None:
         curved = QuadraticDiscriminant(model._scores, model.classes_)
         return _quadratic(curved, _names(model, curved.n_features))
-    if not hasattr(model, "discriminant_"):
+    linear = discriminant_of(model)
+    if linear is None:
         raise DataError(f"A {kind} has no discriminant that could be exported.")
-    found = _linear(_with_its_link(model, kind), f"This {kind}")
-    if getattr(model, "_pairwise_logistic", False):
+    if kind == "SigmoidRegressionClassifier":  # its outputs are σ(z), which are no log odds
+        if model._multilabel:
+            raise DataError(f"This {kind} answers several labels a row, and an export holds one decision a row.")
+        linear = replace(linear, link="sigmoid")
+    found = _linear(linear, f"This {kind}")
+    if model._pairwise_logistic:
         found = replace(found, link="pairs")
-    if getattr(model, "_unanimous", False):
+    if model._unanimous:
         found = replace(found, rejects=True, reject=model._reject_label())
     return replace(found, features=_names(model, len(found.center)))
-
-
-def _with_its_link(model: Any, kind: str) -> LinearDiscriminant:
-    """The discriminant; sigmoid regression keeps to itself that its outputs are σ(z), since they are no log odds."""
-    discriminant: LinearDiscriminant = model.discriminant_
-    multilabel = getattr(model, "_multilabel", None)
-    if multilabel:
-        raise DataError(f"This {kind} answers several labels a row, and an export holds one decision a row.")
-    return discriminant if multilabel is None else replace(discriminant, link="sigmoid")
 
 
 def _names(model: Any, d: int) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from discriminant.data.files import read_frame, read_table
 from discriminant.data.preprocess import Preprocess
 from discriminant.data.tables import Table
 from discriminant.methods import Fit
-from discriminant.model import LinearDiscriminant
+from discriminant.model import LinearDiscriminant, discriminant_of
 from discriminant.protocols import Array
 
 
@@ -66,7 +66,7 @@ class TableModel:
     @property
     def discriminant_(self) -> Any:
         """The linear discriminant inside, or None where there is none."""
-        return self.model if isinstance(self.model, LinearDiscriminant) else getattr(self.model, "discriminant_", None)
+        return discriminant_of(self.model)
 
     def read(self, source: str | os.PathLike[str]) -> Table:
         """A file's table, its categories and labels kept as text as they were at the fit."""

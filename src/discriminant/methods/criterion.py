@@ -209,7 +209,7 @@ class CriterionMethod(ABC):
 
     def certify_solution(self, task: Task, solution: Solution) -> Certificate:
         """What is proved of the end of the run."""
-        bound = float(getattr(solution, "bound", -np.inf))
+        bound = float(solution.bound)
         J = float(solution.objective)
         exact = solution.converged and isinstance(task.optimizer, LinearProgram | ClosedForm)
         bound = J if exact else max(bound, 0.0)  # every criterion here is at least zero

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data import require_finite
-from discriminant.data.rows import is_sparse
 from discriminant.errors import DataError, ParameterError, columns, names
 from discriminant.gaussian.exponential_family import FAMILIES, ClassSumKernel, ClassSums, Natural, in_support, natural
 from discriminant.methods.fit import Fit, Sample, Schema

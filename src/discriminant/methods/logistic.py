@@ -381,7 +381,7 @@ def make_problem(
         )
     factors = None
     if class_weight is not None:
-        if getattr(getattr(blocks.target, "dtype", None), "kind", "u") not in "iu":
+        if blocks.is_soft:
             raise ParameterError("class_weight has no meaning for class probabilities; use sample_weight.")
         factors = class_weights(class_weight, classes, sample.counts)  # of files: a pass over all labels
     blocks = blocks if factors is None else blocks.weighed(factors)

@@ -86,7 +86,7 @@ class MinimumError(CriterionMethod):
         given = replace(task.objective, blocks=task.rows)
         proved = bool(certificate.gap <= 1e-9 * max(certificate.objective, 1e-300))
         return {
-            "lower_bound_": float(getattr(solution, "bound", 0.0)) * float(task.objective.totals[0]),
+            "lower_bound_": max(float(solution.bound), 0.0) * float(task.objective.totals[0]),
             "n_errors_": int(given.sides(solution.weights)[0].sum()),
             "certificate_": replace(certificate, converged=proved),
         }

@@ -16,6 +16,7 @@ from discriminant.codings import ClassCoding, make_coding
 from discriminant.criteria import (
     Kesler,
     Logistic,
+    Margin,
     Pointwise,
     Quadratic,
     Relaxation,
@@ -98,7 +99,7 @@ def _few(objective: PointwiseObjective) -> bool:
 
 
 def _margin(objective: PointwiseObjective) -> float:
-    return float(getattr(getattr(objective.criterion, "base", objective.criterion), "margin", 0.0))
+    return float(objective.criterion.single.margin)
 
 
 def _kinked(objective: PointwiseObjective) -> bool:
@@ -196,7 +197,7 @@ def link_of(criterion: Pointwise, coding: ClassCoding) -> str | None:
 def starting_weights(start: Any, objective: PointwiseObjective, random_state: Any) -> Array:
     """The (1+d̂, q) weights that a ``start`` parameter means."""
     shape = (objective.n_parameters, objective.n_outputs)
-    base: Any = getattr(objective.criterion, "base", objective.criterion)
+    base = objective.criterion.single
     if start is None and isinstance(base, Quadratic | Relaxation) and base.margin == 0:
         start = "random"  # zero weights lie exactly on every margin, where these criteria have no slope
     if start is None:
@@ -220,12 +221,12 @@ def with_margin(criterion: Pointwise, margin: float | None) -> Pointwise:
         return criterion
     if isinstance(criterion, Kesler):
         return dataclasses.replace(criterion, base=with_margin(criterion.base, margin))
-    if not hasattr(criterion, "margin"):
+    if not isinstance(criterion, Margin):
         raise MismatchError(
             f"Criterion {type(criterion).__name__} has no margin; leave margin out, or use Perceptron, Quadratic, "
             f"Relaxation or Hinge."
         )
-    return dataclasses.replace(criterion, margin=float(margin))  # type: ignore[type-var,misc]
+    return dataclasses.replace(criterion, margin=float(margin))  # type: ignore[type-var]
 
 
 def class_weights(class_weight: Any, classes: Array, counts: Array | None) -> Array | None:

@@ -192,7 +192,7 @@ class ErrorCorrection(SequentialMethod):
         return dataclasses.replace(solution, objective=J, separated=separated)
 
     def _bounds(self, task: Task, start: Array, solution: Solution) -> Any:
-        base: Any = getattr(task.objective.criterion, "base", task.objective.criterion)
+        base = task.objective.criterion.single
         blocks = task.objective.blocks
         fixed = isinstance(self.eta0, int | float) and not start.any() and blocks.weight is None
         fixed = fixed and not blocks.elsewhere

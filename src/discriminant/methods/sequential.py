@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.bases.expansion import generator
 from discriminant.data import ArrayBlocks, DenseRows, OriginRows, SparseRows, require_finite
-from discriminant.data.rows import is_sparse
 from discriminant.errors import DataError, ParameterError, counted
 from discriminant.methods.criterion import CriterionMethod, Task, too_long
 from discriminant.methods.fit import Fit, Sample
@@ -121,7 +121,7 @@ class SequentialMethod(CriterionMethod):
         return solution
 
     def details(self, task: Task, solution: Solution, certificate: Certificate) -> dict[str, Any]:
-        each = getattr(solution, "each", ()) or [solution.iterations]
+        each = (solution.each if isinstance(solution, SequentialSolution) else ()) or [solution.iterations]
         samples = 1 + int(solution.iterations) * task.objective.blocks.n_rows
         return {"corrections_": np.array(each, dtype=np.int64), "t_": samples}
 

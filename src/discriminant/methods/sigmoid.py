@@ -102,4 +102,5 @@ class SigmoidRegression(CriterionMethod):
 
 
 def _many_labels(blocks: ArrayBlocks) -> bool:
-    return getattr(blocks.target, "ndim", 1) == 2  # what stands for codes that lie elsewhere is one label a row
+    # What stands for codes that lie elsewhere is one label a row.
+    return isinstance(blocks.target, np.ndarray) and blocks.target.ndim == 2

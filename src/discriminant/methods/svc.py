@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.criteria import SquaredHinge
 from discriminant.data import DenseRows, SparseRows, count_classes, make_blocks, require_finite, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.check import require_few_classes
-from discriminant.data.rows import is_sparse
 from discriminant.data.scaling import choose_scaling
 from discriminant.data.sources import require_memory
 from discriminant.data.threads import ordered_map

@@ -34,6 +34,7 @@ from discriminant.optimize.schedules import (
 from discriminant.optimize.sequence import Corrections
 from discriminant.optimize.single_sample import SequentialSolution, SingleSample
 from discriminant.optimize.solve import Solved, symmetric_solve
+from discriminant.protocols import Optimizer
 
 OPTIMIZERS: dict[str, type] = {
     "annealing": Annealing,
@@ -76,7 +77,7 @@ def make_optimizer(optimizer: Any, **options: Any) -> Any:
     5
     """
     if not isinstance(optimizer, str):
-        if hasattr(optimizer, "minimize") and hasattr(optimizer, "needs") and not isinstance(optimizer, type):
+        if isinstance(optimizer, Optimizer) and not isinstance(optimizer, type):
             return optimizer
         raise ParameterError(f"An optimizer is a name or has `needs` and `minimize`; {optimizer!r} is neither.")
     found = OPTIMIZERS.get(optimizer.lower().replace("_", "-"))

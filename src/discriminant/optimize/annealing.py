@@ -12,7 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.criteria import Margin
 from discriminant.errors import MismatchError, ParameterError
+from discriminant.objective import PointwiseObjective
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, starting_weights
 from discriminant.optimize.needs import require
 from discriminant.protocols import Array, Oracle, Solution
@@ -124,9 +126,10 @@ class Annealing(Iterative):
 
 def _require_margin(objective: Any) -> None:
     """Refuse what zero weights solve: values alone would lead nowhere else."""
-    criterion = getattr(objective, "criterion", None)
-    criterion = getattr(criterion, "base", criterion)
-    if getattr(criterion, "margin", 1.0) == 0 and Oracle.GRADIENT in objective.oracles:
+    if not isinstance(objective, PointwiseObjective):
+        return
+    criterion = objective.criterion.single
+    if isinstance(criterion, Margin) and criterion.margin == 0 and Oracle.GRADIENT in objective.oracles:
         raise MismatchError(
             f"Optimizer Annealing needs a positive margin: with margin 0 criterion {type(criterion).__name__} is least "
             "at A = 0, which says nothing. Give it margin=1.0, or count errors with the criterion ZeroOne."

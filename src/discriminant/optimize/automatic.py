@@ -191,7 +191,7 @@ def _finish(objective: PointwiseObjective, state: State, best: Array, choice: Ch
         float(state.found.value),
         float(state.gap),
         float(np.linalg.norm(state.found.gradient)),
-        float(getattr(objective.blocks, "passes", trace.passes)),  # of files: as often as they were read
+        float(trace.passes if objective.blocks.passes is None else objective.blocks.passes),
         state.separated,
         trace.columns,
         rounding_of(float(state.found.value), state.A),

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Logistic
 from discriminant.data import make_blocks
-from discriminant.data.rows import is_sparse
 from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.certificate import self_concordant_gap

@@ -62,6 +62,16 @@ class History:
             raise ParameterError(f"This history has no column {name!r}; it has {names(list(self.columns), most=20)}.")
         return np.asarray(self.columns[name])
 
+    def weights(self) -> Array | None:
+        """The weights after each step.
+
+        Returns
+        -------
+        ndarray of shape (steps, 1 + d, q) or None
+            None where they were not kept.
+        """
+        return np.asarray(self.columns["weights"]) if "weights" in self else None
+
     def to_frame(self, backend: str = "pandas") -> Any:
         """A data frame with one row a record; weights become columns a0, a1, ….
 
@@ -106,3 +116,9 @@ class History:
         import discriminant  # pictures lie above this module, so they are asked for by their public name
 
         return discriminant.plots.HistoryDisplay.from_history(self, column, ax=ax).ax_
+
+
+def history_of(estimator: Any) -> History | None:
+    """The history of a fitted estimator of any package; None where it has none of ours."""
+    found = getattr(estimator, "history_", None)
+    return found if isinstance(found, History) else None

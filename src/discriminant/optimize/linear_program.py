@@ -143,7 +143,7 @@ class LinearProgram:
 
 
 def _margin(rows: PointwiseObjective) -> float:
-    criterion: Any = getattr(rows.criterion, "base", rows.criterion)
+    criterion = rows.criterion.single
     if not criterion.margin > 0:
         raise MismatchError(
             f"Optimizer LinearProgram needs a positive margin: with margin {criterion.margin:g} criterion "

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import as_dense
 from discriminant.optimize.interior_point import Program, Solve, interior_point, scaled_solver
 from discriminant.optimize.margins import Best
 from discriminant.protocols import Array
@@ -46,7 +47,7 @@ def interior_machine(X: Any, codes: Array, K: int, c: Array, bias: float, tol: f
 
     minimise  ½ ‖W‖² + Σ_i c_i (u_i − z_iy),        u_i − z_ik ≥ [k ≠ y_i].
     """
-    X = X.toarray() if hasattr(X, "toarray") else X
+    X = as_dense(X)
     Y = np.hstack([X, np.full((len(X), 1), bias)])
     n, D = Y.shape
     errors = np.ones((n, K))

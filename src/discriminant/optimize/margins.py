@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.interior_point import Program, Solve, interior_point, scaled_solver
 from discriminant.protocols import Array
@@ -39,7 +40,7 @@ class MarginProblem:
 
     @property
     def sparse(self) -> bool:
-        return hasattr(self.X, "indptr")
+        return is_sparse(self.X)
 
     @property
     def n(self) -> int:

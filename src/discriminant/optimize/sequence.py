@@ -176,7 +176,7 @@ def begin(options: Any, objective: PointwiseObjective, start: Array) -> Run:
     schedule = make_schedule(options.step)
     steps = (schedule.rate, schedule.power, schedule.delay) if isinstance(schedule, Power) else (1.0, 0.0, 0.0)
     tally = np.zeros((8, q), np.int64)
-    tally[rules.ONE] = not isinstance(getattr(objective.blocks, "rows", None), OriginRows)
+    tally[rules.ONE] = not isinstance(objective.blocks.rows, OriginRows)
     tally[rules.NEEDED] = _needed(objective, by_margin, options.order == "shuffled")
     state = State(
         A,
@@ -192,7 +192,7 @@ def begin(options: Any, objective: PointwiseObjective, start: Array) -> Run:
         pocket=A.copy() if options.keep == "pocket" else np.empty((0, 0)),
         coupled=criterion.coupled,
         positive=positive,
-        worst=getattr(criterion, "over", "all") == "worst",
+        worst=isinstance(criterion, Kesler) and criterion.over == "worst",
     )
     if criterion.coupled and (options.keep == "pocket" or options.threshold > 0):
         raise MismatchError(
@@ -214,10 +214,10 @@ def _rule(criterion: Pointwise) -> tuple[int, float, float]:
     """(kind, margin, label of the positive class)."""
     if isinstance(criterion, Softmax) and not criterion.reference:
         return rules.SOFTMAX, 0.0, 1.0
-    base: Any = criterion.base if isinstance(criterion, Kesler) else criterion
+    base = criterion.single
     for known, kind in _KINDS:
         if isinstance(base, known):
-            return kind, float(getattr(base, "margin", 0.0)), float(base.labels[1])
+            return kind, float(base.margin), float(base.labels[1])
     raise MismatchError(
         f"Optimizer SingleSample knows no rule for criterion {criterion!r}; use GradientDescent or LBFGS, or one of "
         f"Perceptron, Relaxation, Quadratic, Squared, Logistic, SigmoidSquared, Softmax, or Kesler of the first six."

@@ -63,6 +63,8 @@ class SequentialSolution(Solution):
         One record an epoch.
     notes : tuple of str
         What else should be known.
+    bound : float
+        A proved lower bound of J; −inf: there is none.
 
     See Also
     --------
@@ -255,7 +257,7 @@ class SingleSample:
         k = run.corrections()
         if not run.by_margin:
             return f"Ended in epoch {epoch}: a step was shorter than θ = {self.threshold:g}."
-        base: Any = getattr(run.objective.criterion, "base", run.objective.criterion)
+        base = run.objective.criterion.single
         if isinstance(base, Quadratic | Relaxation) and base.margin == 0:
             return (
                 f"Converged after {counted(k, 'correction')} in {counted(epoch, 'epoch')}: no sample lies on the "

@@ -18,6 +18,7 @@ import numpy as np
 from discriminant.errors import DiscriminantError
 from discriminant.inference.ambiguity import ambiguity
 from discriminant.inference.separability import Separability, separability
+from discriminant.model import discriminant_of
 from discriminant.play.frames import features, final_weights, frames, grid, last_step, packed, rule_of
 from discriminant.play.globe import globe, views
 from discriminant.play.methods import basis_recipe
@@ -56,11 +57,11 @@ def answer(state: State) -> dict[str, Any]:
 def _fit(state: State, verdict: str) -> dict[str, Any]:
     model = state.recipe().build().fit(state.X, state.y)
     final, rule, made = last_step(model), rule_of(model), frames(model)
-    curved = state.basis != "none" or not hasattr(final, "discriminant_")
+    curved = state.basis != "none" or discriminant_of(final) is None
     side, nodes = grid(model, curved)
     Y = features(model, state.X)
     q = made.weights.shape[2]
-    problems = views(rule, q) if hasattr(final, "discriminant_") and Y.shape[1] > 2 else []
+    problems = views(rule, q) if discriminant_of(final) is not None and Y.shape[1] > 2 else []
     view = min(state.view, len(problems) - 1)
     empty = len(rule["classes"]) == 2 and verdict != "separable"  # then nothing is left to ask about the region
     return {
@@ -95,7 +96,7 @@ def _margin(state: State) -> float:
 
 
 def _certificate(final: Any) -> dict[str, Any]:
-    found = getattr(final, "certificate_", None)
+    found = final.certificate_
     if found is None:
         return {"status": "Closed form: the weights are a function of the class moments.", "converged": True}
     numbers = {name: _finite(getattr(found, name)) for name in ("objective", "bound", "gap", "gradient_norm", "passes")}

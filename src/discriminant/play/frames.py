@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from discriminant.decision.rule import Rule
+from discriminant.estimators.minimum_risk import MinimumRiskClassifier
+from discriminant.model import discriminant_of
 from discriminant.optimize import Corrections
+from discriminant.optimize.history import history_of
 from discriminant.play.presets import REACH
 from discriminant.protocols import Array
 
@@ -35,24 +39,25 @@ class Frames:
 
 def learned(model: Any) -> Any:
     """The pipeline or classifier below a decision layer."""
-    return getattr(model, "estimator_", model)
+    return model.estimator_ if isinstance(model, MinimumRiskClassifier) else model
 
 
 def last_step(model: Any) -> Any:
     """The classifier itself: the last step of a pipeline, or the model."""
     below = learned(model)
-    return below[-1] if hasattr(below, "steps") else below
+    return below[-1] if isinstance(below, Pipeline) else below
 
 
 def features(model: Any, X: Array) -> Array:
     """[1, φ(X)], (n, D), of a fitted model; for QDA the one and its class scores."""
     final, below = last_step(model), learned(model)
-    phi = below[:-1].transform(X) if hasattr(below, "steps") else X
-    if not hasattr(final, "discriminant_"):
+    phi = below[:-1].transform(X) if isinstance(below, Pipeline) else X
+    linear = discriminant_of(final)
+    if linear is None:
         scores = final.decision_function(phi)
         phi = scores if scores.ndim == 2 else scores[:, None]
-    elif final.discriminant_.basis is not None:
-        phi = final.discriminant_.basis.transform(phi)
+    elif linear.basis is not None:
+        phi = linear.basis.transform(phi)
     return np.column_stack([np.ones(len(X)), np.asarray(phi, dtype=np.float64)])
 
 
@@ -67,18 +72,19 @@ def grid(model: Any, curved: bool) -> tuple[int, Array]:
 def final_weights(model: Any) -> Array:
     """(D, q), the intercept in row 0 in the form w₀ + Wᵗφ."""
     final = last_step(model)
-    if not hasattr(final, "discriminant_"):
+    linear = discriminant_of(final)
+    if linear is None:
         q = 1 if len(final.classes_) == 2 else len(final.classes_)
         return np.vstack([np.zeros((1, q)), np.eye(q)])
-    return np.vstack([final.discriminant_.intercept, final.discriminant_.coef.T])
+    return np.vstack([linear.intercept, linear.coef.T])
 
 
 def frames(model: Any) -> Frames:
     """The frames of a fitted model; methods without a trace have one."""
     final, end = last_step(model), final_weights(model)
-    history = getattr(final, "history_", None)
-    certificate = getattr(final, "certificate_", None)
-    J = float(getattr(certificate, "objective", np.nan))
+    history = history_of(final)
+    certificate = final.certificate_
+    J = float(np.nan if certificate is None else certificate.objective)
     none = np.full(1, -1)
     if isinstance(history, Corrections) and len(history):
         made = _of_corrections(history)
@@ -121,22 +127,23 @@ def thinned(count: int) -> Array:
 def rule_of(model: Any) -> dict[str, Any]:
     """How outputs become classes, as the page needs it: linear class scores, or votes or unanimity over sides."""
     final = last_step(model)
-    coding: Any = None if not hasattr(final, "discriminant_") else final.discriminant_.coding
-    link = getattr(getattr(final, "discriminant_", None), "link", "softmax")
+    linear = discriminant_of(final)
+    coding: Any = None if linear is None else linear.coding
+    link = "softmax" if linear is None else linear.link
     q = final_weights(model).shape[1]
     classes = [int(label) for label in final.classes_]
     rule = Rule(final.classes_, q, coding, None)
     shown: dict[str, Any] = {
         "classes": classes,
         "link": link,
-        "claims": _claims(getattr(final, "coding_", coding)),
-        "reject_cost": getattr(model, "reject_cost", None),
-        "rejects": hasattr(final, "reject_label"),  # least squares takes the strongest where none is unanimous
+        "claims": _claims(vars(final).get("coding_", coding)),
+        "reject_cost": vars(model).get("reject_cost"),
+        "rejects": "reject_label" in vars(final),  # least squares takes the strongest where none is unanimous
     }
-    linear = rule.linear_decoder
+    decoder = rule.linear_decoder
     unanimous = coding is not None and coding.decoder == "unanimous"
-    if linear is not None and not unanimous:
-        slopes, shift = linear
+    if decoder is not None and not unanimous:
+        slopes, shift = decoder
         return {**shown, "kind": "linear", "slopes": slopes.tolist(), "shift": np.asarray(shift).tolist()}
     return {
         **shown, "kind": coding.decoder, "signs": coding.signs.tolist(), "threshold": coding.threshold.tolist(),

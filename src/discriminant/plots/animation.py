@@ -17,6 +17,7 @@ import numpy as np
 from discriminant.errors import DataError, ParameterError
 from discriminant.io.container import write_whole
 from discriminant.model import LinearDiscriminant
+from discriminant.optimize.history import history_of
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import BLUE, GREY, INK, color, fill, frame, line, scatter, sheet, styled
 from discriminant.protocols import Array
@@ -105,12 +106,9 @@ class TraceAnimation:
         TraceAnimation
             The film.
         """
-        history: Any = getattr(estimator, "history_", None)
-        if hasattr(history, "weights"):
-            weights = np.asarray(history.weights())
-        elif history is not None and "weights" in history:
-            weights = np.asarray(history["weights"])
-        else:
+        history = history_of(estimator)
+        weights = None if history is None else history.weights()
+        if weights is None:
             raise DataError(
                 f"{type(estimator).__name__} kept no weights of its steps: fit it with trace=True, or with an "
                 "optimizer such as GradientDescent(trace=True)."

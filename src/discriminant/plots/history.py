@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.errors import DataError, names
+from discriminant.optimize.history import history_of
+from discriminant.optimize.sequence import Corrections
 from discriminant.plots.theme import COLORS, axes_for, styled
 from discriminant.protocols import Array
 
@@ -84,7 +86,7 @@ class HistoryDisplay:
         display
             The display, drawn.
         """
-        source = history if not hasattr(history, "epochs") or columns == "weights" else history.epochs
+        source = history.epochs if isinstance(history, Corrections) and columns != "weights" else history
         wanted = [columns] if isinstance(columns, str) else list(columns)
         if not len(source):
             raise DataError("This history is empty: the fit went by a closed form, or kept no record of its steps.")
@@ -117,9 +119,10 @@ class HistoryDisplay:
         display
             The display, drawn.
         """
-        if not hasattr(estimator, "history_"):
+        history = history_of(estimator)
+        if history is None:
             raise DataError(f"{type(estimator).__name__} has no history_: it is not fitted, or has a closed form.")
-        return cls.from_history(estimator.history_, columns, ax=ax, **options)
+        return cls.from_history(history, columns, ax=ax, **options)
 
     @styled
     def plot(self, ax: Any = None, *, log: bool | None = None) -> Self:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.errors import MismatchError, ParameterError
-from discriminant.model import LinearDiscriminant
+from discriminant.model import discriminant_of
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import GREY, INK, around, axes_for, color, frame, line, scatter, styled
 from discriminant.protocols import Array
@@ -95,8 +95,8 @@ class MarginDisplay:
         display
             The display, drawn.
         """
-        found = getattr(estimator, "discriminant_", estimator)
-        if not isinstance(found, LinearDiscriminant):
+        found = discriminant_of(estimator)
+        if found is None:
             raise MismatchError(f"{type(estimator).__name__} has no linear discriminant to measure distances from.")
         labels, classes = np.asarray(y), found.classes.tolist()
         if len(classes) > 2:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from discriminant.arrays import as_dense
 from discriminant.errors import DataError
 from discriminant.plots.theme import COLORS, GREY, axes_for, styled
 from discriminant.protocols import Array
@@ -199,5 +200,5 @@ class CoefficientPathDisplay:
 
 
 def _spread(X: Any) -> Array:
-    values = X.toarray() if hasattr(X, "toarray") else X
+    values = as_dense(X)
     return np.asarray(np.std(np.asarray(values, dtype=np.float64), axis=0))

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import is_frame
+from discriminant.arrays import as_dense, is_frame
 from discriminant.errors import DataError, MismatchError, names
-from discriminant.model import LinearDiscriminant
+from discriminant.model import discriminant_of
 from discriminant.plots.theme import around, mesh
 from discriminant.protocols import Array
 
@@ -67,8 +67,8 @@ class Plane:
 
     def straight(self) -> Any:
         """The model as a ``LinearDiscriminant`` of these two features, or None where it is curved or no such thing."""
-        found = getattr(self.estimator, "discriminant_", self.estimator)
-        if not isinstance(found, LinearDiscriminant) or found.basis is not None or found.n_features != len(self.at):
+        found = discriminant_of(self.estimator)
+        if found is None or found.basis is not None or found.n_features != len(self.at):
             return None
         return found.slice(self.features, self.at)
 
@@ -79,7 +79,7 @@ def plane_of(
     """The plane in which to draw a fitted model and the rows X."""
     if isinstance(X, np.ndarray | list | tuple) or not is_frame(X):
         like, columns = None, None
-        values = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        values = np.asarray(as_dense(X), dtype=np.float64)
     else:
         import narwhals.stable.v2 as nw
 
@@ -141,8 +141,8 @@ def _most_telling(estimator: Any, values: Array, like: Any) -> tuple[int, int]:
 
 def _strength(estimator: Any, values: Array) -> Array:
     """(d,): how much each column moves the scores; equal where that is not known."""
-    found = getattr(estimator, "discriminant_", estimator)
-    if not isinstance(found, LinearDiscriminant) or found.basis is not None or len(values) < 2:
+    found = discriminant_of(estimator)
+    if found is None or found.basis is not None or len(values) < 2:
         return np.ones(values.shape[1])
     try:
         spread = found.contributions(values).importance()

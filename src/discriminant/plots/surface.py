@@ -16,6 +16,7 @@ from discriminant.criteria import Logistic, Softmax, make_criterion
 from discriminant.data import ArrayBlocks, OriginRows, as_rows, encode_labels
 from discriminant.errors import DataError, ParameterError
 from discriminant.objective import PointwiseObjective
+from discriminant.optimize.history import history_of
 from discriminant.penalties import Ridge, make_penalty
 from discriminant.plots.theme import GREY, INK, ORANGE, axes_for, styled
 from discriminant.protocols import Array
@@ -204,7 +205,7 @@ class CriterionSurfaceDisplay:
         at = np.array(estimator.discriminant_.weights)
         if estimator.discriminant_.center is not None:
             at[0] = estimator.discriminant_.intercept
-        history = getattr(estimator, "history_", None)
+        history = history_of(estimator)
         return cls.from_objective(objective, at=at, entries=entries, history=history, **options)
 
     @styled
@@ -295,17 +296,17 @@ def _objective_of(estimator: Any, X: Any, y: Any) -> PointwiseObjective:
     """J of a fitted estimator on rows, with its criterion, coding and penalty."""
     classes, codes = encode_labels(np.asarray(y))
     values = np.ascontiguousarray(X, dtype=np.float64)
-    features = getattr(estimator.discriminant_, "basis", None)
+    features = estimator.discriminant_.basis
     values = values if features is None else np.ascontiguousarray(features.transform(values))
     rows: Any = as_rows(values)
     if not getattr(estimator, "fit_intercept", True):
         rows = OriginRows(rows)
     blocks = ArrayBlocks(rows, codes, None)
-    if hasattr(estimator, "criterion_"):
+    if "criterion_" in vars(estimator):
         penalty = getattr(estimator, "penalty", None)
         made = None if isinstance(penalty, str) else make_penalty(penalty)
         return PointwiseObjective(blocks, estimator.criterion_, estimator.coding_, made)
-    if getattr(estimator.discriminant_, "link", None) is None or not hasattr(estimator, "C"):
+    if estimator.discriminant_.link is None or not hasattr(estimator, "C"):
         raise DataError(f"{type(estimator).__name__} minimises no criterion over its weights; there is no surface.")
     two = len(classes) == 2
     coding = make_coding("two-class", 2, labels=(0, 1)) if two else make_coding("softmax", len(classes))
@@ -315,7 +316,7 @@ def _objective_of(estimator: Any, X: Any, y: Any) -> PointwiseObjective:
 
 def _varied(shape: tuple[int, int], objective: Any) -> Entries:
     """The first two weights that matter: the intercept row only where there is an intercept."""
-    free = 1 if isinstance(getattr(objective.blocks, "rows", None), OriginRows) else 0
+    free = 1 if isinstance(objective.blocks.rows, OriginRows) else 0
     places = [(i, 0) for i in range(free, shape[0])] + [(free, j) for j in range(1, shape[1])]
     if len(places) < 2:
         raise DataError("There is one weight only; a surface needs two.")
@@ -324,11 +325,7 @@ def _varied(shape: tuple[int, int], objective: Any) -> Entries:
 
 def _trace(history: Any) -> Array | None:
     """(k, 1+d, q) weights of a traced history, or None."""
-    if history is None:
-        return None
-    if hasattr(history, "weights"):  # single corrections, replayed
-        return np.asarray(history.weights())
-    return np.asarray(history["weights"]) if "weights" in history else None
+    return None if history is None else history.weights()
 
 
 def _limits(A: Array, first: tuple[int, int], second: tuple[int, int], path: Array | None) -> Array:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError
-from discriminant.model import LinearDiscriminant
+from discriminant.model import discriminant_of
 from discriminant.plots.theme import BLUE, GREY, INK, ORANGE, axes_for, styled
 from discriminant.protocols import Array
 
@@ -96,8 +96,8 @@ class ContributionsDisplay:
         display
             The display, drawn.
         """
-        found = getattr(estimator, "discriminant_", estimator)
-        if not isinstance(found, LinearDiscriminant):
+        found = discriminant_of(estimator)
+        if found is None:
             raise MismatchError(f"{type(estimator).__name__} has no linear discriminant whose score could be split up.")
         given = x if np.ndim(x) == 2 or hasattr(x, "columns") else np.atleast_2d(np.asarray(x, dtype=np.float64))
         if np.shape(given)[0] != 1:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import is_frame
+from discriminant.arrays import is_frame, is_sparse
 from discriminant.data.preprocess import ColumnRule, Preprocess
 from discriminant.data.roles import NUMBER
 from discriminant.data.tables import Column, Table
@@ -174,7 +174,7 @@ def _features(model: Any, X: Any, feature_names: Sequence[str] | None) -> tuple[
     if is_frame(X):
         names = [str(name) for name in X.columns] if names is None else names
         values = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
-    elif not hasattr(X, "tocsr"):
+    elif not is_sparse(X):
         values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2:
         raise DataError(f"X has {values.ndim} dimension(s) and must have two: one row a sample, one column a feature.")
@@ -195,7 +195,7 @@ def _chances(model: Any, X: Any, classes: Array) -> Array | None:
 
 def _overview(values: Any, names: Sequence[str]) -> tuple[Table | None, Preprocess | None]:
     """The columns as a table of numbers, for the overview of the data."""
-    if hasattr(values, "tocsr") or len(set(names)) < len(names):
+    if is_sparse(values) or len(set(names)) < len(names):
         return None, None
     table = Table(tuple(Column(name, "number", values[:, j]) for j, name in enumerate(names)))
     means = values.mean(axis=0).tolist()
@@ -219,7 +219,7 @@ def _refit(model: Any) -> Any:
 
 def separable(X: Any, labels: Array, names: Sequence[str]) -> Verdict | None:
     """Whether a linear discriminant can be right on every row, or None where the question is too large for a report."""
-    if hasattr(X, "tocsr") or X.size > MOST_SEPARABILITY or X.shape[1] > 200:
+    if is_sparse(X) or X.size > MOST_SEPARABILITY or X.shape[1] > 200:
         return None
     from discriminant.inference.separability import separability
 

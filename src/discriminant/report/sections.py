@@ -163,7 +163,7 @@ def _one_row(story: Story, X: np.ndarray) -> str:
     """The least certain row, explained."""
     chances = story.measured.chances
     linear = story.linear
-    if not hasattr(linear, "class_weights"):
+    if linear is None:
         return ""
     scores = (X - linear._center) @ linear.class_weights[1:] + linear.class_weights[0]
     ordered = np.sort(scores, axis=1)

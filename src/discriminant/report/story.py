@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data.tables import Table
+from discriminant.model import discriminant_of
 from discriminant.protocols import Array
 from discriminant.report.measures import Measured
 
@@ -66,13 +68,13 @@ class Story:
         """The classes as text; mere numbers with the name of what they are a value of."""
         texts = [str(label) for label in self.classes.tolist()]
         numbers = all(text.replace(".", "").lstrip("-").isdigit() for text in texts)
-        target = getattr(self.rules, "target", "")
+        target = "" if self.rules is None else self.rules.target
         return [f"{target}={text}" for text in texts] if numbers and target else texts
 
     @property
     def dense(self) -> Array | None:
         """X where it is an array of moderate size."""
-        return None if hasattr(self.X, "tocsr") else np.asarray(self.X, dtype=np.float64)
+        return None if is_sparse(self.X) else np.asarray(self.X, dtype=np.float64)
 
     @property
     def codes(self) -> Array:
@@ -82,7 +84,7 @@ class Story:
     @property
     def linear(self) -> Any:
         """The linear discriminant in the model, or None."""
-        found: Any = getattr(self.model, "discriminant_", self.model if hasattr(self.model, "class_weights") else None)
+        found = discriminant_of(self.model)
         if found is None or found.basis is not None or found.n_features != len(self.feature_names):
             return None
         return found if found._rule.linear_decoder is not None else None
