@@ -162,7 +162,11 @@ def test_many_rows_are_asked_first_whether_slack_is_needed(monkeypatch):
     data = rng.normal(size=(30_000, 20))
     y = (np.arange(30_000) % 2).astype(int)
     data[:, 0] += np.where(y, 6.0, -6.0)
-    monkeypatch.setattr("discriminant.methods.linear_program.LinearProgram.minimize", None)
+
+    def no_program(*_):
+        raise AssertionError("the program with slack was asked")
+
+    monkeypatch.setattr("discriminant.methods.linear_program.LinearProgram.minimize", no_program)
     model = LinearProgrammingClassifier(margin=2.0).fit(data, y)
     assert ((2 * y - 1) * model.decision_function(data)).min() == pytest.approx(2.0, rel=1e-6)
 

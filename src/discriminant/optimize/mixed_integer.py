@@ -175,7 +175,7 @@ class MixedInteger:
             bounds=(np.concatenate([-np.ones(p), np.zeros(slacks)]), np.ones(p + slacks)),
             seconds=self.seconds,
         )
-        bound = 0.0 if found["bound"] is None else max(float(found["bound"]), 0.0)
+        bound = max(float(found["bound"]), 0.0)
         if np.ptp(program.share) <= 1e-12 * top:  # equal costs: a fraction of an error is an error
             bound = np.ceil(bound - 1e-6)
         return (None if found["x"] is None else found["x"][:p]), float(bound) * top, found["solved"]
