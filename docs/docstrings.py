@@ -1,9 +1,10 @@
-"""What the reference adds to docstrings: those that a method inherits, and links in See Also."""
+"""What the reference adds to docstrings: shared entries, those that a method inherits, and links in See Also."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import operator
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +19,9 @@ class Docstrings(griffe.Extension):
     """Completes the docstrings of the package after it is read."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        for one in _objects(pkg):
+            if one.docstring is not None and (one.is_class or one.is_function):
+                one.docstring.value = _completed(one)
         for cls in _classes(pkg):
             for name, member in cls.members.items():
                 if member.is_alias or not (member.is_function or member.is_attribute):
@@ -28,6 +32,15 @@ class Docstrings(griffe.Extension):
             if one.docstring is not None and "See Also" in one.docstring.value:
                 linked = _SEE_ALSO.sub(lambda found, home=one.module.path: _links(found[0], home), one.docstring.value)
                 one.docstring.value = linked
+
+
+def _completed(one: Any) -> str:
+    """The docstring as ``help`` shows it: entries that classes share are filled in when the class is made."""
+    owner, name = importlib.import_module(one.module.path), one.path.removeprefix(f"{one.module.path}.")
+    try:
+        return inspect.getdoc(operator.attrgetter(name)(owner)) or one.docstring.value
+    except AttributeError:  # a property that the class itself does not have
+        return str(one.docstring.value)
 
 
 def _objects(one: Any) -> Iterator[Any]:

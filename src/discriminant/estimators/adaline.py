@@ -12,6 +12,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
+from discriminant.docstrings import documented
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -36,6 +37,7 @@ NEAR = 0.02  # J within this part of its minimum counts as arrived, for a proced
 CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is worked out beside
 
 
+@documented
 class Adaline(SequentialClassifier):
     """Least mean squares: the perceptron's contemporary, which corrects every sample by its error.
 
@@ -48,8 +50,7 @@ class Adaline(SequentialClassifier):
     eta0 : "auto", float, Schedule or callable, default="auto"
         η(k), k counting samples (batch: steps).  "auto": from the size of the rows and the curvature of J, η₁/(k +
         k₀) for single samples, 1/λ_max in batches.
-    mode : {"single-sample", "batch"}, default="single-sample"
-        In batch mode η(k) is on the scale of the mean; the textbook's sum with η is this with n·η.
+    mode
     margin : float, default=1.0
         b > 0: targets are ±b.  It sets the scale of the weights and nothing else.
     max_iter : int, default=1000
@@ -58,69 +59,21 @@ class Adaline(SequentialClassifier):
         End when an epoch changes the weights by less than this part of their length.
     threshold : float, default=0.0
         θ: end with the first step shorter than it, as the textbook does; 0: do not.  The batch mode ends by it.
-    shuffle : bool, default=True
-        A new order in each epoch; False: cyclic, as in the textbook.
-    average : bool, default=False
-        Return the average of the weights over all samples.
-    random_state : int, Generator, RandomState or None, default=0
-        Seed of what is drawn at random.
-    early_stopping : bool, default=False
-        End when held-out rows have not got better for ``n_iter_no_change`` epochs.
-    validation_fraction : float, default=0.1
-        The share of rows that are held out.
-    n_iter_no_change : int, default=5
-        Epochs without improvement that end the run.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
-    warm_start : bool, default=False
-        Start from the previous solution.
-    fit_intercept : bool, default=True
-        Whether there is an intercept; False: hyperplanes through the origin.
+    shuffle, average, random_state, early_stopping, validation_fraction, n_iter_no_change, class_weight, warm_start
+    fit_intercept
     coding : str or array-like of shape (K, q), default="auto"
         "auto": one output for two classes, "one-vs-rest" for more; or "one-vs-rest-k-1", "pairwise", a matrix.
-    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
-        How outputs name a class; None: the coding's own way.
-    reject_label : label or None, default=None
-        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
-        "reject", as the labels are numbers or not.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
-    start : None, "random" or array-like of shape (1 + d̂, q), default=None
-        Where descent begins: zeros; uniform in (−0.01, 0.01), as in Alpaydin's figures 10.6 and 10.8; or these
-        weights.
-    trace : bool, default=False
-        Keep the weights and errors of every step in ``history_``.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
+    decoder, reject_label, basis, start, trace, callback
 
     Attributes
     ----------
-    coef_ : ndarray of shape (q, d̂)
-        The weights: a row for each output (one for two classes), a column for each feature of φ.
-    intercept_ : ndarray of shape (q,)
-        The intercept of each output.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
+    coef_, intercept_, classes_
     n_iter_ : int
         Epochs; in batch mode, steps.
-    corrections_ : ndarray of shape (q,)
-        How often each output was corrected.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
+    corrections_, discriminant_
     certificate_ : Certificate
         ``gap`` is the distance of J from its least-squares minimum, where that is cheap to know.
-    history_ : History
-        One record for each iteration: objective, gradient norm, step.
-    coding_ : ClassCoding
-        The coding as it was used.
-    criterion_ : Pointwise
-        The criterion as it was used.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
-    t_ : int
-        One more than the samples met, as in scikit-learn.
+    history_, coding_, criterion_, n_features_in_, feature_names_in_, t_
 
     See Also
     --------

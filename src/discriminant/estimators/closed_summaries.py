@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.gaussian import GaussianClassifier
 from discriminant.estimators.inferential import Uncertain, contrasts
@@ -34,6 +35,7 @@ FISHER_NOTE = (
 )
 
 
+@documented
 class LeastSquaresInference(MomentClassifier):
     """t-tests of least-squares weights."""
 
@@ -60,20 +62,12 @@ class LeastSquaresInference(MomentClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
         covariance : {"model", "HC0", "HC1"}, default="model"
             With one variance of the residuals, or robust.
         intervals : {"wald", "bootstrap"}, default="wald"
             From Student's t, or from refits on rows drawn with replacement.
-        level : float, default=0.95
-            Of the intervals.
-        draws : int, default=200
-            Refits of the bootstrap.
+        level, draws
         random_state : int, default=0
             Seed of the bootstrap.
 
@@ -173,6 +167,7 @@ def _bootstrapped(
     return bootstrap_summary(refit, table, y, sample_weight, draws, seed)
 
 
+@documented
 class GaussianInference(Uncertain, GaussianClassifier):
     """Wald tests of the weights of Gaussian discriminants, by the delta method."""
 
@@ -198,18 +193,10 @@ class GaussianInference(Uncertain, GaussianClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
         intervals : {"wald", "bootstrap"}, default="wald"
             By the delta method, or from refits on rows drawn with replacement.
-        level : float, default=0.95
-            Of the intervals.
-        draws : int, default=200
-            Refits of the bootstrap.
+        level, draws
         random_state : int, default=0
             Seed of the bootstrap.
 
@@ -249,6 +236,7 @@ class GaussianInference(Uncertain, GaussianClassifier):
         return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, contrasts)
 
 
+@documented
 class FisherInference(MomentClassifier):
     """Wald tests of Fisher's direction for two classes."""
 
@@ -272,18 +260,10 @@ class FisherInference(MomentClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
         intervals : {"wald", "bootstrap"}, default="wald"
             By the delta method, or from refits on rows drawn with replacement.
-        level : float, default=0.95
-            Of the intervals.
-        draws : int, default=200
-            Refits of the bootstrap.
+        level, draws
         random_state : int, default=0
             Seed of the bootstrap.
 

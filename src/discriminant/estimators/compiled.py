@@ -16,12 +16,14 @@ import numpy as np
 import discriminant
 from discriminant.data import as_rows
 from discriminant.data.sources import RowFunction, Source, find_source
+from discriminant.docstrings import documented
 from discriminant.estimators.device_predict import answer_on_device
 from discriminant.estimators.inputs import Inputs
 
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
 
 
+@documented
 class Compiled(Inputs):
     """Adds ``scorer()`` and sources.  The compiler lies above the estimators, so it is asked for by its name."""
 
@@ -81,10 +83,7 @@ class Compiled(Inputs):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        reference : array-like of shape (d̂,) or None, default=None
-            r, such as the mean row; None: the centre of the fit, or the origin.
+        X, reference
 
         Returns
         -------
@@ -122,10 +121,7 @@ class Compiled(Inputs):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
+        X, y
         title : str, default=""
             The heading of the page.
         feature_names : sequence of d str or None, default=None
@@ -155,12 +151,7 @@ class Compiled(Inputs):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------

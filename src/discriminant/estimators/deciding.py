@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from discriminant.data import map_rows
 from discriminant.decision import Rule
+from discriminant.docstrings import documented
 from discriminant.errors import DataError
 from discriminant.estimators.features import Featured
 from discriminant.methods.fit import is_unanimous, reject_label
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # closed forms decide too, and load neither
     from discriminant.criteria import Pointwise
 
 
+@documented
 class Deciding(Featured):
     """Decisions of a classifier with ``discriminant_``, ``coding_``, ``criterion_`` and, with a basis, its features."""
 
@@ -43,8 +45,7 @@ class Deciding(Featured):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -69,8 +70,7 @@ class Deciding(Featured):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -96,8 +96,7 @@ class Deciding(Featured):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -134,8 +133,7 @@ class Deciding(Featured):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -160,8 +158,7 @@ class Deciding(Featured):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------

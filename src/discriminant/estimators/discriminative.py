@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from discriminant.docstrings import documented
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import require_valid
@@ -16,6 +17,7 @@ from discriminant.optimize.choose import Choice
 from discriminant.protocols import Array
 
 
+@documented
 class DiscriminativeClassifier(Deciding, ClassifierMixin, BaseEstimator):
     """A classifier whose fit is argmin J.  A subclass says in ``_method`` by which method."""
 
@@ -31,24 +33,15 @@ class DiscriminativeClassifier(Deciding, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Raises
         ------
-        DataError
-            Where the rows cannot be learned from; the sentence names the column, class or row.
-        ParameterError
-            Where a parameter makes no sense; the sentence names it.
+        DataError, ParameterError
 
         Examples
         --------
@@ -66,12 +59,7 @@ class DiscriminativeClassifier(Deciding, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------

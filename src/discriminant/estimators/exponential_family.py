@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from discriminant.docstrings import documented
 from discriminant.estimators.generative import LinearPosteriors
 from discriminant.estimators.parameters import BASIS, NOT_NEGATIVE, PRIORS, Among
 from discriminant.gaussian.exponential_family import FAMILIES, ClassSums
 from discriminant.methods.exponential_family import ExponentialFamily
 
 
+@documented
 class ExponentialFamilyClassifier(LinearPosteriors):
     """Naive Bayes with Bernoulli, multinomial, Poisson or exponential columns: linear log odds in one pass.
 
@@ -45,28 +47,17 @@ class ExponentialFamilyClassifier(LinearPosteriors):
         θ: one row of differences for two classes, else one row for each class.
     intercept_ : ndarray of shape (1,) or (K,)
         −Σ_j b(θ_kj) + ln P_k.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    priors_ : ndarray of shape (K,)
-        The class priors.
+    classes_, priors_
     means_ : ndarray of shape (K, d)
         The parameters p, λ or μ of the densities, smoothed.
     families_ : ndarray of str of shape (d,)
         The density of each column.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
+    discriminant_
     moments_ : ClassSums
         Weights and sums of the classes: what ``partial_fit`` and ``merge`` add to.
     certificate_ : Certificate
         A closed form needs no iterations.
-    history_ : History
-        Empty: a closed form takes no steps.
-    n_iter_ : int
-        1: a closed form is one step.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
+    history_, n_iter_, n_features_in_, feature_names_in_
 
     See Also
     --------

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.docstrings import documented
 from discriminant.estimators.closed_summaries import FisherInference
 from discriminant.estimators.parameters import BASIS, COUNT, NOT_NEGATIVE, PRIORS, Among
 from discriminant.gaussian.projection import THRESHOLDS, trace_criterion
@@ -24,6 +25,7 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
 
+@documented
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference):
     """Fisher's linear discriminant: a projection, and a decision on it.
 
@@ -48,8 +50,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         Number of axes, for ``transform`` and for the decision; None: min(K − 1, d), which is the most.
     tol : float or None, default=None
         Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    basis
 
     Attributes
     ----------
@@ -68,34 +69,15 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         S_W, S_B and S_T.
     eigenvalues_ : ndarray of shape (m,)
         Between-class over within-class variance along each axis.
-    explained_variance_ratio_ : ndarray of shape (m,)
-        The share of each axis in all between-class variance.
+    explained_variance_ratio_
     projected_means_ : ndarray of shape (K, m)
         The class means as ``transform`` shows them.
     projected_variances_ : ndarray of shape (2,)
         Two classes, thresholds "gaussian" and "equal-error": the variance of each class along the axis.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    priors_ : ndarray of shape (K,)
-        The class priors.
-    means_ : ndarray of shape (K, d)
-        The class means.
-    xbar_ : ndarray of shape (d,)
-        The overall mean, weighted by the priors.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
-    moments_ : ClassMoments
-        Counts, means and scatters of the classes: what ``partial_fit`` and ``merge`` add to.
+    classes_, priors_, means_, xbar_, discriminant_, moments_
     certificate_ : Certificate
         J is minus the criterion, its least value minus the sum of all eigenvalues of S_W⁻¹ S_B.
-    history_ : History
-        Empty: a closed form takes no steps.
-    n_iter_ : int
-        1: a closed form is one step.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
+    history_, n_iter_, n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -153,8 +135,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -176,8 +157,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -199,8 +179,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------

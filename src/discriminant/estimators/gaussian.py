@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.decision.posteriors import log_softmax
+from discriminant.docstrings import documented
 from discriminant.errors import DataError
 from discriminant.estimators.generative import GenerativeClassifier
 from discriminant.gaussian.moments import ClassMoments
@@ -20,6 +21,7 @@ from discriminant.protocols import Array
 Deletion = Callable[[Array, Array, Array], Array]
 
 
+@documented
 class GaussianClassifier(GenerativeClassifier):
     """Leave-one-out in closed form."""
 
@@ -58,12 +60,7 @@ class GaussianClassifier(GenerativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
@@ -85,12 +82,7 @@ class GaussianClassifier(GenerativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
@@ -112,12 +104,7 @@ class GaussianClassifier(GenerativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
@@ -139,12 +126,7 @@ class GaussianClassifier(GenerativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------

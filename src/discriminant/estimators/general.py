@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from discriminant.docstrings import documented
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import (
     BASIS,
@@ -19,6 +20,7 @@ from discriminant.estimators.parts import CODING, CRITERION, OPTIMIZER, PENALTY
 from discriminant.methods.general import General
 
 
+@documented
 class Discriminant(DiscriminativeClassifier):
     """argmin J for any parts that fit together; parts that do not are refused in a sentence.
 
@@ -27,9 +29,7 @@ class Discriminant(DiscriminativeClassifier):
 
     Parameters
     ----------
-    basis : None, str, callable or transformer, default=None
-        φ: "quadratic", "rbf:50", a basis of ``discriminant.bases`` or a transformer of scikit-learn; None: the
-        columns.
+    basis
     criterion : str or Pointwise, default="logistic"
         ℓ(t, z): "logistic", "softmax", "squared", "sigmoid-squared", "perceptron", "quadratic", "relaxation",
         "hinge", "squared-hinge", "kesler", "zero-one", or an instance of ``discriminant.criteria``.
@@ -38,54 +38,16 @@ class Discriminant(DiscriminativeClassifier):
         ``discriminant.penalties``, such as ``Ridge(0.01)``.
     coding : str, array-like of shape (K, q) or ClassCoding, default="auto"
         "auto", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "machine" (Kesler's construction), "softmax".
-    optimizer : str or optimizer, default="auto"
-        "auto", or an optimizer of ``discriminant.optimize`` by name or as an instance.
+    optimizer
     decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
         How outputs name a class; None: the coding's own way.  "sum" of raw pairwise scores is the textbook's and
         weak: pairwise logistic on iris has 0.60 of the flowers right by it and 0.99 by votes.
-    reject_label : label or None, default=None
-        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
-        "reject", as the labels are numbers or not.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
-    fit_intercept : bool, default=True
-        Whether there is an intercept; False: hyperplanes through the origin.
-    start : None, "random" or array-like of shape (1 + d̂, q), default=None
-        Where descent begins: zeros; uniform in (−0.01, 0.01), as in Alpaydin's figures 10.6 and 10.8; or these
-        weights.
-    random_state : int, Generator, RandomState or None, default=0
-        Seed of what is drawn at random.
-    warm_start : bool, default=False
-        Start from the previous solution.
-    trace : bool, default=False
-        Keep the weights and errors of every step in ``history_``.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
+    reject_label, class_weight, fit_intercept, start, random_state, warm_start, trace, callback
 
     Attributes
     ----------
-    coef_ : ndarray of shape (q, d̂)
-        The weights: a row for each output (one for two classes), a column for each feature of φ.
-    intercept_ : ndarray of shape (q,)
-        The intercept of each output.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    n_iter_ : int
-        Iterations of the optimizer.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
-    certificate_ : Certificate
-        What is proved of the fit: objective, lower bound, gap, and a status sentence.
-    history_ : History
-        One record for each iteration: objective, gradient norm, step.
-    coding_ : ClassCoding
-        The coding as it was used.
-    criterion_ : Pointwise
-        The criterion as it was used.
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_, discriminant_, certificate_, history_
+    coding_, criterion_
 
     See Also
     --------

@@ -9,11 +9,13 @@ import numpy as np
 from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.decision.priors import check_priors, shift_log_posteriors
 from discriminant.decision.rule import largest
+from discriminant.docstrings import documented
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
 
+@documented
 class GenerativeClassifier(MomentClassifier):
     """Prediction, with priors at prediction time, from the joint log likelihoods of a subclass."""
 
@@ -30,8 +32,7 @@ class GenerativeClassifier(MomentClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -54,10 +55,7 @@ class GenerativeClassifier(MomentClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        priors : array-like of shape (K,), mapping or None, default=None
-            Class priors to decide under; None: those of the fit.
+        X, priors
 
         Returns
         -------
@@ -82,10 +80,7 @@ class GenerativeClassifier(MomentClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        priors : array-like of shape (K,), mapping or None, default=None
-            Class priors to decide under; None: those of the fit.
+        X, priors
 
         Returns
         -------
@@ -110,10 +105,7 @@ class GenerativeClassifier(MomentClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        priors : array-like of shape (K,), mapping or None, default=None
-            Class priors to decide under; None: those of the fit.
+        X, priors
 
         Returns
         -------
@@ -135,6 +127,7 @@ class GenerativeClassifier(MomentClassifier):
         return np.exp(self.predict_log_proba(X, priors))
 
 
+@documented
 class LinearPosteriors(GenerativeClassifier):
     """The same where the log odds are linear: ``discriminant_`` alone answers."""
 
@@ -149,8 +142,7 @@ class LinearPosteriors(GenerativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -172,10 +164,7 @@ class LinearPosteriors(GenerativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        priors : array-like of shape (K,), mapping or None, default=None
-            Class priors to decide under; None: those of the fit.
+        X, priors
 
         Returns
         -------
@@ -199,10 +188,7 @@ class LinearPosteriors(GenerativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        priors : array-like of shape (K,), mapping or None, default=None
-            Class priors to decide under; None: those of the fit.
+        X, priors
 
         Returns
         -------

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import as_rows
 from discriminant.data.scaling import Scaling
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import Inputs
@@ -62,6 +63,7 @@ def _itself(item: Any) -> Any:
     return item
 
 
+@documented
 class Uncertain(Inputs):
     """Intervals of predictions for a classifier whose posteriors are softmax functions of linear scores."""
 
@@ -70,12 +72,7 @@ class Uncertain(Inputs):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        summary : Summary
-            What ``summary`` of this model returned.
-        level : float, default=0.95
-            Of the intervals.
+        X, summary, level
 
         Returns
         -------
@@ -102,14 +99,10 @@ class Uncertain(Inputs):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
         column : str or int
             The column, by name or position.
-        summary : Summary
-            What ``summary`` of this model returned.
-        level : float, default=0.95
-            Of the intervals.
+        summary, level
 
         Returns
         -------
@@ -148,6 +141,7 @@ def contrasts(model: LinearDiscriminant, limit: LimitingFit | None = None) -> Ar
     return np.asarray((A if A.shape[1] == 1 else A[:, 1:] - A[:, :1]).T.ravel())
 
 
+@documented
 class Inferential(Uncertain, Deciding, ClassifierMixin, BaseEstimator):
     """Statistical inference for a classifier whose ``discriminant_`` maximises a (penalised) logistic likelihood."""
 
@@ -181,12 +175,7 @@ class Inferential(Uncertain, Deciding, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
         covariance : {"model", "HC0", "HC1", "cluster"}, default="model"
             Inverse information, robust, or robust to dependence within ``groups``.
         intervals : {"wald", "profile", "bootstrap"}, default="wald"
@@ -194,16 +183,13 @@ class Inferential(Uncertain, Deciding, ClassifierMixin, BaseEstimator):
             rows drawn with replacement, for any penalty.
         tests : {"wald", "likelihood-ratio"}, default="wald"
             Which test the p values are of.
-        level : float, default=0.95
-            Of the intervals.
+        level
         groups : array-like of shape (n,) or None, default=None
             The cluster of each row.
-        draws : int, default=200
-            Refits of the bootstrap.
+        draws
         random_state : int, default=0
             Seed of the bootstrap.
-        offset : array-like of shape (n,) or (n, K), or None, default=None
-            Known parts of the scores, where X is given and ``fit`` had them.
+        offset
 
         Returns
         -------
@@ -272,14 +258,7 @@ class Inferential(Uncertain, Deciding, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-        offset : array-like of shape (n,) or (n, K), or None, default=None
-            Known parts of the scores, where X is given and ``fit`` had them.
+        X, y, sample_weight, offset
 
         Returns
         -------
@@ -312,14 +291,7 @@ class Inferential(Uncertain, Deciding, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d), default=None
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-        offset : array-like of shape (n,) or (n, K), or None, default=None
-            Known parts of the scores, where X is given and ``fit`` had them.
+        X, y, sample_weight, offset
 
         Returns
         -------
@@ -362,12 +334,7 @@ class Inferential(Uncertain, Deciding, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
         offset : array-like of shape (n,) or (n, K), or None, default=None
             Known parts of the scores, where ``fit`` had them.
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.codings import ClassCoding
 from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
+from discriminant.docstrings import documented
 from discriminant.errors import ParameterError
 from discriminant.estimators.closed_summaries import LeastSquaresInference
 from discriminant.estimators.gaussian import require_rows_of_fit
@@ -36,6 +37,7 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
 
 
+@documented
 class LeastSquaresClassifier(LeastSquaresInference):
     """Minimum squared error: the linear discriminant a = Y†b, with ridge and any target coding.
 
@@ -57,11 +59,7 @@ class LeastSquaresClassifier(LeastSquaresInference):
         A margin for each row: ``fit(X, y, margin=b)``.
     decoder : {"maximum", "sum", "votes", "unanimous", "nearest"} or None, default=None
         How outputs name a class; None: the coding's own way.
-    reject_label : label or None, default=None
-        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
-        "reject", as the labels are numbers or not.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    reject_label, basis
 
     Attributes
     ----------
@@ -70,26 +68,10 @@ class LeastSquaresClassifier(LeastSquaresInference):
     coef_ : ndarray of shape (q, d̂)
         Weights of the outputs.  Columns that depend on each other, without a penalty: those of the pseudo-inverse,
         which are smallest in w0² + ‖w‖² in the units of X.
-    intercept_ : ndarray of shape (q,)
-        The intercept of each output.
-    coding_ : ClassCoding
-        The coding as it was used.
+    intercept_, coding_
     targets_ : ndarray of shape (K, q)
         The targets of the classes, margins included.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
-    moments_ : ClassMoments
-        Counts, means and scatters of the classes: what ``partial_fit`` and ``merge`` add to.
-    history_ : History
-        Empty: a closed form takes no steps.
-    n_iter_ : int
-        1: a closed form is one step.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
+    classes_, discriminant_, moments_, history_, n_iter_, n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -146,26 +128,15 @@ class LeastSquaresClassifier(LeastSquaresInference):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-        margin : array-like of shape (n,) or None, default=None
-            b_n > 0, a margin for each row; None: those of the classes.
+        X, y, sample_weight, margin
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Raises
         ------
-        DataError
-            Where the rows cannot be learned from; the sentence names the column, class or row.
-        ParameterError
-            Where a parameter makes no sense; the sentence names it.
+        DataError, ParameterError
 
         Examples
         --------
@@ -184,21 +155,11 @@ class LeastSquaresClassifier(LeastSquaresInference):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        classes : array-like of shape (K,) or None, default=None
-            All labels; needed on the first call only.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-        margin : array-like of shape (n,) or None, default=None
-            b_n > 0, a margin for each row; None: those of the classes.
+        X, y, classes, sample_weight, margin
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Examples
         --------
@@ -229,7 +190,6 @@ class LeastSquaresClassifier(LeastSquaresInference):
         Returns
         -------
         self
-            The fitted estimator.
 
         Examples
         --------
@@ -256,8 +216,7 @@ class LeastSquaresClassifier(LeastSquaresInference):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -279,8 +238,7 @@ class LeastSquaresClassifier(LeastSquaresInference):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -321,8 +279,7 @@ class LeastSquaresClassifier(LeastSquaresInference):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -347,14 +304,7 @@ class LeastSquaresClassifier(LeastSquaresInference):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-        margin : array-like of shape (n,) or None, default=None
-            b_n > 0, a margin for each row; None: those of the classes.
+        X, y, sample_weight, margin
 
         Returns
         -------
@@ -376,14 +326,7 @@ class LeastSquaresClassifier(LeastSquaresInference):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-        margin : array-like of shape (n,) or None, default=None
-            b_n > 0, a margin for each row; None: those of the classes.
+        X, y, sample_weight, margin
 
         Returns
         -------
@@ -405,14 +348,7 @@ class LeastSquaresClassifier(LeastSquaresInference):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
-        margin : array-like of shape (n,) or None, default=None
-            b_n > 0, a margin for each row; None: those of the classes.
+        X, y, sample_weight, margin
 
         Returns
         -------

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from discriminant.data import map_rows, require_finite
+from discriminant.docstrings import documented
 from discriminant.errors import ParameterError
 from discriminant.estimators.closed_summaries import GaussianInference
 from discriminant.estimators.gaussian import Deletion
@@ -36,6 +37,7 @@ from discriminant.methods.gaussian import SHRINKAGES, Linear
 from discriminant.protocols import Array
 
 
+@documented
 class LinearDiscriminantAnalysis(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearPosteriors, GaussianInference
 ):
@@ -60,15 +62,13 @@ class LinearDiscriminantAnalysis(
         Keep ``covariance_`` with solver "auto" and "svd" too.
     tol : float or None, default=None
         Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
-    covariance_estimator : object with ``fit`` and ``covariance_``, or None, default=None
-        A covariance estimator of scikit-learn's kind, fitted to each class.
+    covariance_estimator
     covariance : {"maximum-likelihood", "unbiased", "robust"}, default="maximum-likelihood"
         Divide the scatter by N or by N − K; or the minimum covariance determinant of the within-class residuals, with
         robust means (fast MCD).
     form : {"full", "diagonal", "spherical"}, default="full"
         What is assumed of Σ; diagonal: columns independent within the classes.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    basis
 
     Attributes
     ----------
@@ -76,38 +76,20 @@ class LinearDiscriminantAnalysis(
         The weights: one row for two classes, else one for each class.
     intercept_ : ndarray of shape (1,) or (K,)
         The intercepts.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    priors_ : ndarray of shape (K,)
-        The class priors.
-    means_ : ndarray of shape (K, d)
-        The class means.
-    xbar_ : ndarray of shape (d,)
-        The overall mean, weighted by the priors.
+    classes_, priors_, means_, xbar_
     scalings_ : ndarray of shape (d, m)
         The discriminant axes, with within-class variance 1 along each.
-    explained_variance_ratio_ : ndarray of shape (m,)
-        The share of each axis in all between-class variance.
+    explained_variance_ratio_
     covariance_ : ndarray of shape (d, d)
         Σ, where ``store_covariance`` or the solver keeps it.
     axes_ : Directions
         The axes with the between-class variance along each.
     rank_ : int
         The directions that were kept.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
-    moments_ : ClassMoments
-        Counts, means and scatters of the classes: what ``partial_fit`` and ``merge`` add to.
+    discriminant_, moments_
     certificate_ : Certificate
         A closed form needs no iterations; the residual of the whitening is given.
-    history_ : History
-        Empty: a closed form takes no steps.
-    n_iter_ : int
-        1: a closed form is one step.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
+    history_, n_iter_, n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -173,8 +155,7 @@ class LinearDiscriminantAnalysis(
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from discriminant.docstrings import documented
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import (
     BASIS,
@@ -24,6 +25,7 @@ from discriminant.estimators.parts import CRITERION, OPTIMIZER, PENALTY
 from discriminant.methods.machine import Machine
 
 
+@documented
 class LinearMachine(DiscriminativeClassifier):
     """argmax_k a_k·y, with any two-class criterion on the differences of scores.
 
@@ -40,27 +42,10 @@ class LinearMachine(DiscriminativeClassifier):
     over : {"all", "worst"}, default="all"
         Every rival counts (Kesler's construction), or only the strongest (the multi-class perceptron; with the hinge,
         Crammer and Singer's machine).
-    optimizer : str or optimizer, default="auto"
-        "auto", or an optimizer of ``discriminant.optimize`` by name or as an instance.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    optimizer, basis
     penalty : None, str or WeightPenalty, default=None
         λΩ(A), as in ``Discriminant``.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
-    fit_intercept : bool, default=True
-        Whether there is an intercept; False: hyperplanes through the origin.
-    start : None, "random" or array-like of shape (1 + d̂, q), default=None
-        Where descent begins: zeros; uniform in (−0.01, 0.01), as in Alpaydin's figures 10.6 and 10.8; or these
-        weights.
-    random_state : int, Generator, RandomState or None, default=0
-        Seed of what is drawn at random.
-    warm_start : bool, default=False
-        Start from the previous solution.
-    trace : bool, default=False
-        Keep the weights and errors of every step in ``history_``.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
+    class_weight, fit_intercept, start, random_state, warm_start, trace, callback
 
     Attributes
     ----------
@@ -68,24 +53,7 @@ class LinearMachine(DiscriminativeClassifier):
         The weights: a row for each class.
     intercept_ : ndarray of shape (K,)
         The intercept of each class.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    n_iter_ : int
-        Iterations of the optimizer.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
-    certificate_ : Certificate
-        What is proved of the fit: objective, lower bound, gap, and a status sentence.
-    history_ : History
-        One record for each iteration: objective, gradient norm, step.
-    coding_ : ClassCoding
-        The coding as it was used.
-    criterion_ : Pointwise
-        The criterion as it was used.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
+    classes_, n_iter_, discriminant_, certificate_, history_, coding_, criterion_, n_features_in_, feature_names_in_
 
     See Also
     --------

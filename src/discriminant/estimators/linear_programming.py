@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from discriminant.docstrings import documented
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import (
     BASIS,
@@ -27,6 +28,7 @@ from discriminant.methods.linear_program import LinearProgramming
 WHOLE = 500_000  # numbers in the constraints up to which the program is solved outright
 
 
+@documented
 class LinearProgrammingClassifier(DiscriminativeClassifier):
     """A separating hyperplane by linear programming; the least slack where there is none.
 
@@ -42,44 +44,16 @@ class LinearProgrammingClassifier(DiscriminativeClassifier):
         "auto": one output for two classes, "machine" for more.  Also "one-vs-rest", "pairwise" and others.
     seconds : float, default=600.0
         Time limit of each program.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
-    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
-        How outputs name a class; None: the coding's own way.
-    reject_label : label or None, default=None
-        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
-        "reject", as the labels are numbers or not.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
-    fit_intercept : bool, default=True
-        Whether there is an intercept; False: hyperplanes through the origin.
+    basis, decoder, reject_label, class_weight, fit_intercept
 
     Attributes
     ----------
     separated_ : bool
         Whether every row lies beyond its margin.
-    coef_ : ndarray of shape (q, d̂)
-        The weights: a row for each output (one for two classes), a column for each feature of φ.
-    intercept_ : ndarray of shape (q,)
-        The intercept of each output.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    n_iter_ : int
-        Iterations of the optimizer.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
+    coef_, intercept_, classes_, n_iter_, discriminant_
     certificate_ : Certificate
         The minimum, proved by the program's dual, and whether the classes are separable.
-    history_ : History
-        One record for each iteration: objective, gradient norm, step.
-    coding_ : ClassCoding
-        The coding as it was used.
-    criterion_ : Pointwise
-        The criterion as it was used.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
+    history_, coding_, criterion_, n_features_in_, feature_names_in_
 
     See Also
     --------

@@ -21,6 +21,7 @@ from discriminant.data.scaling import Scaling
 from discriminant.data.sources import find_source
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.decision.rule import largest
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, is_table
@@ -36,6 +37,7 @@ from discriminant.optimize.logistic import LogisticProblem
 from discriminant.protocols import Array
 
 
+@documented
 class LogisticRegression(SparseCoefficients, Inferential):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
@@ -52,28 +54,19 @@ class LogisticRegression(SparseCoefficients, Inferential):
         Inverse strength of the penalty, ½‖w‖²/C on the summed losses; ``numpy.inf`` for none.
     l1_ratio : float in [0, 1], default=0.0
         0: ridge, 1: L1 (weights of exactly zero), between: elastic net, (l1_ratio ‖w‖₁ + ½(1 − l1_ratio)‖w‖²)/C.
-    dual : bool, default=False
-        Accepted and without effect: the answer does not depend on it.
+    dual
     tol : float, default=1e-08
         The fit ends when J is proved to be within tol·|J| of its minimum; small problems are solved to the last digits.
     fit_intercept : bool, default=True
         Whether there is an intercept; it is never penalised.
-    intercept_scaling : float, default=1
-        Accepted and without effect: the intercept is never penalised.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class.
+    intercept_scaling, class_weight
     random_state : int, RandomState or None, default=None
         Accepted and without effect: nothing is drawn at random that the answer depends on.
     solver : {"auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="auto"
         scikit-learn's names are accepted; all give the one answer, by the method that ``plan`` tells.
     max_iter : int, default=100
         Accepted and without effect: there is no limit.
-    verbose : int, default=0
-        Accepted and without effect.
-    warm_start : bool, default=False
-        Start from the previous solution.
-    n_jobs : int or None, default=None
-        Accepted and without effect.
+    verbose, warm_start, n_jobs
     optimizer : "auto", str or optimizer, default="auto"
         "auto": the table of ``discriminant.optimize.choose``.  Else the textbooks' way: that optimizer, from
         weights in (−0.01, 0.01), such as "gradient-descent", "newton" or ``GradientDescent(patience=10)``, which
@@ -81,24 +74,18 @@ class LogisticRegression(SparseCoefficients, Inferential):
     correct_priors : bool, default=False
         With class weights: move the intercepts back by the logarithms of the weights, so that the probabilities are
         those of the data and not of the weighted data (King & Zeng 2001).
-    penalty_factors : array-like of shape (d,) or None, default=None
-        Factors on the penalty of each feature; 0: not penalised.
+    penalty_factors
     bounds : tuple (lower, upper) or None, default=None
         Bounds of the weights, numbers or arrays of shape (d,) with lower ≤ 0 ≤ upper, such as (0, inf).
     groups : tuple of tuples of int or None, default=None
         With l1_ratio > 0: features that enter together, √|g| ‖w_g‖ in place of ‖w‖₁.
     grouped : bool, default=False
         With l1_ratio > 0 and more than two classes: a feature enters for all classes or for none.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    basis
     coding : str or array-like of shape (K, q), default="auto"
         "auto", "softmax", "one-vs-rest", "one-vs-rest-k-1", "pairwise" or a matrix.  "auto" is the softmax.  The
         others fit each output by itself.
-    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
-        How outputs name a class; None: the coding's own way.
-    reject_label : label or None, default=None
-        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
-        "reject", as the labels are numbers or not.
+    decoder, reject_label
     trace : bool, default=False
         Of a named ``optimizer``: keep the weights and errors of each step in ``history_``.
     callback : callable or None, default=None
@@ -106,24 +93,15 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
     Attributes
     ----------
-    certificate_ : Certificate
-        What is proved: status, objective, bound, gap.
+    certificate_
     coef_ : ndarray of shape (1, d̂) or (K, d̂)
         The weights: one row for two classes, else one for each class.
     intercept_ : ndarray of shape (1,) or (K,)
         The intercepts.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
+    classes_
     n_iter_ : ndarray of shape (1,)
         Iterations.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
-    history_ : History
-        One record for each iteration.
+    n_features_in_, feature_names_in_, discriminant_, history_
     coding_ : ClassCoding
         The coding, where outputs are fitted by themselves.
     criterion_ : Pointwise
@@ -223,26 +201,20 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
         y : array-like of shape (n,) or (n, K), default=None
             The labels, or the probability of each class; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        sample_weight
         offset : array-like of shape (n,) or (n, K), or None, default=None
             Known parts of the scores, with weight one; they are not added again in prediction.
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Raises
         ------
-        DataError
-            Where the rows cannot be learned from; the sentence names the column, class or row.
-        ParameterError
-            Where a parameter makes no sense; the sentence names it.
+        DataError, ParameterError
 
         Examples
         --------
@@ -271,12 +243,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
@@ -312,19 +279,11 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        classes : array-like of shape (K,) or None, default=None
-            All labels; needed on the first call only.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, classes, sample_weight
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Examples
         --------
@@ -351,8 +310,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -376,8 +334,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -406,8 +363,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -432,8 +388,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------

@@ -22,6 +22,7 @@ from discriminant.data import count_classes
 from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
 from discriminant.data.sources import require_memory
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
 from discriminant.estimators.inputs import all_or_nothing, is_table, read_labels
 from discriminant.estimators.logistic import LogisticRegression
@@ -40,6 +41,7 @@ from discriminant.protocols import Array, Certificate
 FOLD_TOL = 3e-7  # of J: of 100,000 rows the log likelihood is within 0.02 of its maximum; scores need no more
 
 
+@documented
 class LogisticRegressionCV(LogisticRegression):
     """Logistic regression with C (and l1_ratio) chosen by cross-validation, as scikit-learn 1.9's class of this name.
 
@@ -55,8 +57,7 @@ class LogisticRegressionCV(LogisticRegression):
         Whether there is an intercept; it is never penalised.
     cv : int, splitter, iterable or None, default=None
         Folds, as in scikit-learn; None: 5, stratified.
-    dual : bool, default=False
-        Accepted and without effect: the answer does not depend on it.
+    dual
     penalty : deprecated
         As in scikit-learn 1.9: use ``l1_ratios``.
     scoring : None, str or callable, default=None
@@ -67,16 +68,10 @@ class LogisticRegressionCV(LogisticRegression):
         Each fit ends when J is proved to be within tol·|J| of its minimum.
     max_iter : int, default=100
         Accepted and without effect: there is no limit.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
-    n_jobs : int or None, default=None
-        Accepted and without effect.
-    verbose : int, default=0
-        Accepted and without effect.
+    class_weight, n_jobs, verbose
     refit : bool, default=True
         Fit all rows with the choice; False: the mean of the folds' weights, each at its own best point.
-    intercept_scaling : float, default=1.0
-        Accepted and without effect: the intercept is never penalised.
+    intercept_scaling
     random_state : int, RandomState or None, default=None
         Accepted and without effect: folds come from ``cv``.
     use_legacy_attributes : bool, default=True
@@ -106,16 +101,7 @@ class LogisticRegressionCV(LogisticRegression):
         The weights: one row for two classes, else one for each class.
     intercept_ : ndarray of shape (1,) or (K,)
         The intercepts.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
-    certificate_ : Certificate
-        What is proved of the fit: objective, lower bound, gap, and a status sentence.
+    classes_, n_features_in_, feature_names_in_, discriminant_, certificate_
     history_ : History
         Of the last fit, on all rows.
 
@@ -206,26 +192,17 @@ class LogisticRegressionCV(LogisticRegression):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
         **params : any
             Metadata for the splitter and the scorer, such as ``groups``.
+        X, y, sample_weight
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Raises
         ------
-        DataError
-            Where the rows cannot be learned from; the sentence names the column, class or row.
-        ParameterError
-            Where a parameter makes no sense; the sentence names it.
+        DataError, ParameterError
 
         Examples
         --------
@@ -332,12 +309,7 @@ class LogisticRegressionCV(LogisticRegression):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
@@ -459,14 +431,9 @@ class LogisticRegressionCV(LogisticRegression):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
         **score_params : any
             Metadata for the scorer.
+        X, y, sample_weight
 
         Returns
         -------
@@ -515,8 +482,7 @@ class LogisticRegressionCV(LogisticRegression):
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
 
         Returns
         -------

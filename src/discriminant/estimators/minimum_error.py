@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import HasMethods
 
+from discriminant.docstrings import documented
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import BASIS, BOOLEAN, CLASS_WEIGHT, COUNT, DURATION, RANDOM_STATE, Among
 from discriminant.methods.minimum_error import MinimumError
@@ -20,6 +21,7 @@ from discriminant.methods.minimum_error import MinimumError
 OPTIMIZERS = ("auto", "annealing", "mixed-integer", "witnesses")
 
 
+@documented
 class MinimumErrorClassifier(DiscriminativeClassifier):
     """The fewest training errors, counted, with a proof of how many no discriminant can avoid.
 
@@ -37,14 +39,7 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
         Rounds of the search for witnesses: more rounds, a better lower bound.
     seconds : float, default=30.0
         Time limit of that search, and of the mixed-integer program.
-    random_state : int, Generator, RandomState or None, default=0
-        Seed of what is drawn at random.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
-    fit_intercept : bool, default=True
-        Whether there is an intercept; False: hyperplanes through the origin.
+    random_state, basis, class_weight, fit_intercept
 
     Attributes
     ----------
@@ -52,28 +47,10 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
         Rows that are not strictly on their side.
     lower_bound_ : float
         Weight of rows (their number, without weights) that every linear discriminant gets wrong; proved.
-    coef_ : ndarray of shape (q, d̂)
-        The weights: a row for each output (one for two classes), a column for each feature of φ.
-    intercept_ : ndarray of shape (q,)
-        The intercept of each output.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    n_iter_ : int
-        Iterations of the optimizer.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
+    coef_, intercept_, classes_, n_iter_, discriminant_
     certificate_ : Certificate
         ``bound`` is the proved share of errors; ``converged`` where it is met.
-    history_ : History
-        One record for each iteration: objective, gradient norm, step.
-    coding_ : ClassCoding
-        The coding as it was used.
-    criterion_ : Pointwise
-        The criterion as it was used.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
+    history_, coding_, criterion_, n_features_in_, feature_names_in_
 
     See Also
     --------

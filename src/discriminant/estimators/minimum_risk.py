@@ -32,6 +32,7 @@ from discriminant.decision import (
     with_reject,
     zero_one_costs,
 )
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.inputs import all_or_nothing
@@ -40,6 +41,7 @@ from discriminant.model import label_array
 from discriminant.protocols import Array
 
 
+@documented
 class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Choose the act of least expected cost, from the probabilities of any scikit-learn classifier.
 
@@ -70,8 +72,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
+    classes_
     actions_ : ndarray of shape (acts,)
         What ``predict`` can return: the classes, further acts, the reject label last.
     costs_ : ndarray of shape (acts, K)
@@ -84,10 +85,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
         The priors of the training data, where ``priors`` is given.
     certificate_ : Certificate
         That of the classifier.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -139,24 +137,17 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
         **fit_params : any
             They go on to the ``fit`` of the classifier.
+        X, y, sample_weight
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Raises
         ------
         ParameterError
-            Where a parameter makes no sense; the sentence names it.
 
         Examples
         --------
@@ -197,10 +188,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        reference : array-like of shape (d̂,) or None, default=None
-            r, such as the mean row; None: the centre of the fit, or the origin.
+        X, reference
 
         Returns
         -------
@@ -222,8 +210,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -246,8 +233,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -272,8 +258,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -300,8 +285,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -323,12 +307,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
@@ -351,12 +330,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError, names
 from discriminant.estimators.features import Featured, FeatureMap
 from discriminant.estimators.inputs import all_or_nothing
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does
     from discriminant.optimize.history import History
 
 
+@documented
 class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
     """A classifier whose fit is a function of ``moments_``."""
 
@@ -69,12 +71,7 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
@@ -104,24 +101,15 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Raises
         ------
-        DataError
-            Where the rows cannot be learned from; the sentence names the column, class or row.
-        ParameterError
-            Where a parameter makes no sense; the sentence names it.
+        DataError, ParameterError
 
         Examples
         --------
@@ -144,19 +132,11 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        classes : array-like of shape (K,) or None, default=None
-            All labels; needed on the first call only.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, classes, sample_weight
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Examples
         --------
@@ -190,7 +170,6 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-            The fitted estimator.
 
         Examples
         --------

@@ -16,6 +16,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
+from discriminant.docstrings import documented
 from discriminant.estimators.parameters import (
     BASIS,
     BOOLEAN,
@@ -38,6 +39,7 @@ from discriminant.estimators.sequential import SequentialClassifier
 from discriminant.methods.perceptron import ErrorCorrection
 
 
+@documented
 class Perceptron(SequentialClassifier):
     """The perceptron and its kin; a drop-in for scikit-learn's.
 
@@ -53,40 +55,20 @@ class Perceptron(SequentialClassifier):
         Strength of the penalty.
     l1_ratio : float, default=0.15
         The share of l1 in "elasticnet".
-    fit_intercept : bool, default=True
-        Whether there is an intercept; False: hyperplanes through the origin.
+    fit_intercept
     max_iter : int, default=1000
         Epochs (batch: steps) at most.
     tol : float or None, default=0.001
         End when the mean loss met on the way has not fallen by this for ``n_iter_no_change`` epochs.
-    shuffle : bool, default=True
-        A new order in each epoch; False: cyclic, as in the textbooks.
-    verbose : int, default=0
-        Accepted and without effect.
+    shuffle, verbose
     eta0 : float, Schedule or callable, default=1.0
         η(k); a schedule is checked against the conditions under which the procedure converges.
-    n_jobs : int or None, default=None
-        Accepted and without effect.
-    random_state : int, Generator, RandomState or None, default=0
-        Seed of what is drawn at random.
-    early_stopping : bool, default=False
-        End when held-out rows have not got better for ``n_iter_no_change`` epochs.
-    validation_fraction : float, default=0.1
-        The share of rows that are held out.
-    n_iter_no_change : int, default=5
-        Epochs without improvement that end the run.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
-    warm_start : bool, default=False
-        Start from the previous solution.
+    n_jobs, random_state, early_stopping, validation_fraction, n_iter_no_change, class_weight, warm_start
     criterion : {"perceptron", "quadratic", "relaxation"} or Pointwise, default="perceptron"
         The error-correcting criterion.
     margin : float or None, default=None
         b ≥ 0; None: 0 for the perceptron and 1 for the others.
-    mode : {"single-sample", "batch"}, default="single-sample"
-        In batch mode η(k) is on the scale of the mean; the textbook's sum with η is this with n·η.
-    average : bool, default=False
-        Return the average of the weights over all samples.
+    mode, average
     pocket : bool, default=False
         Return the weights with the longest run of right answers.
     threshold : float, default=1e-08
@@ -94,20 +76,7 @@ class Perceptron(SequentialClassifier):
     coding : str or array-like of shape (K, q), default="auto"
         "auto": one output for two classes, one for each class for more; or "one-vs-rest-k-1", "pairwise",
         "machine", a matrix.
-    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
-        How outputs name a class; None: the coding's own way.
-    reject_label : label or None, default=None
-        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
-        "reject", as the labels are numbers or not.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
-    start : None, "random" or array-like of shape (1 + d̂, q), default=None
-        Where descent begins: zeros; uniform in (−0.01, 0.01), as in Alpaydin's figures 10.6 and 10.8; or these
-        weights.
-    trace : bool, default=False
-        Keep the weights and errors of every step in ``history_``.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
+    decoder, reject_label, basis, start, trace, callback
 
     Attributes
     ----------
@@ -117,30 +86,10 @@ class Perceptron(SequentialClassifier):
         Whether every sample lies strictly on its side.
     certificate_ : Certificate
         ``converged`` only where the samples are separated, and by their margin; else whether they can be.
-    coef_ : ndarray of shape (q, d̂)
-        The weights: a row for each output (one for two classes), a column for each feature of φ.
-    intercept_ : ndarray of shape (q,)
-        The intercept of each output.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
+    coef_, intercept_, classes_
     n_iter_ : int
         Epochs; in batch mode, steps.
-    corrections_ : ndarray of shape (q,)
-        How often each output was corrected.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
-    history_ : History
-        One record for each iteration: objective, gradient norm, step.
-    coding_ : ClassCoding
-        The coding as it was used.
-    criterion_ : Pointwise
-        The criterion as it was used.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
-    t_ : int
-        One more than the samples met, as in scikit-learn.
+    corrections_, discriminant_, history_, coding_, criterion_, n_features_in_, feature_names_in_, t_
 
     See Also
     --------

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.docstrings import documented
 from discriminant.errors import ParameterError
 from discriminant.estimators.gaussian import Deletion, GaussianClassifier
 from discriminant.estimators.parameters import (
@@ -33,6 +34,7 @@ from discriminant.methods.quadratic import Quadratic
 from discriminant.protocols import Array
 
 
+@documented
 class QuadraticDiscriminantAnalysis(GaussianClassifier):
     """Gaussian classes with covariances of their own: quadratic boundaries and posteriors.
 
@@ -56,43 +58,28 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     tol : float or None, default=None
         Directions in which a class's standardised singular value is below it count as missing; None: below
         rounding.
-    covariance_estimator : object with ``fit`` and ``covariance_``, or None, default=None
-        A covariance estimator of scikit-learn's kind, fitted to each class.
+    covariance_estimator
     pooling : float in [0, 1], default=0.0
         Friedman's first parameter: Σ_k(λ) = [(1−λ) S_k + λ S_W] / [(1−λ) N_k + λ N].
     covariance : {"maximum-likelihood", "unbiased", "robust"}, default="maximum-likelihood"
         Divide by N_k, by N_k − 1, or take each class's minimum covariance determinant and its robust mean.
     form : {"full", "diagonal", "spherical"}, default="full"
         What is assumed of Σ_k; diagonal: columns independent within the classes.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    basis
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    priors_ : ndarray of shape (K,)
-        The class priors.
-    means_ : ndarray of shape (K, d)
-        The class means.
+    classes_, priors_, means_
     rotations_ : list of K ndarrays of shape (d, d)
         The eigenvectors of each class's covariance.
     scalings_ : list of K ndarrays of shape (d,)
         The variances along the axes of each class, largest first.
     covariance_ : list of K ndarrays of shape (d, d)
         Σ_k, where ``store_covariance`` asks for them.
-    moments_ : ClassMoments
-        Counts, means and scatters of the classes: what ``partial_fit`` and ``merge`` add to.
+    moments_
     certificate_ : Certificate
         A closed form needs no iterations; the residual of the whitening is given.
-    history_ : History
-        Empty: a closed form takes no steps.
-    n_iter_ : int
-        1: a closed form is one step.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
+    history_, n_iter_, n_features_in_, feature_names_in_
 
     See Also
     --------

@@ -9,6 +9,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.inputs import all_or_nothing
@@ -16,6 +17,7 @@ from discriminant.methods.sequential import Progress, SequentialMethod
 from discriminant.protocols import Array
 
 
+@documented
 class SequentialClassifier(DiscriminativeClassifier):
     """A classifier that may learn sample by sample, and go on with the next part of the data."""
 
@@ -37,28 +39,20 @@ class SequentialClassifier(DiscriminativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
+        X, y
         coef_init : array-like of shape (q, d̂) or None, default=None
             The weights to begin with.
         intercept_init : array-like of shape (q,) or None, default=None
             The intercepts to begin with.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        sample_weight
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Raises
         ------
-        DataError
-            Where the rows cannot be learned from; the sentence names the column, class or row.
-        ParameterError
-            Where a parameter makes no sense; the sentence names it.
+        DataError, ParameterError
 
         Examples
         --------
@@ -92,19 +86,11 @@ class SequentialClassifier(DiscriminativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        classes : array-like of shape (K,) or None, default=None
-            All labels; needed on the first call only.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, classes, sample_weight
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Examples
         --------
@@ -143,7 +129,6 @@ class SequentialClassifier(DiscriminativeClassifier):
         Returns
         -------
         self
-            The same estimator.
 
         Examples
         --------
@@ -164,7 +149,6 @@ class SequentialClassifier(DiscriminativeClassifier):
         Returns
         -------
         self
-            The same estimator.
 
         Examples
         --------

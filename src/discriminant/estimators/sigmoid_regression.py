@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import type_of_target
 from discriminant.criteria import sigmoid
 from discriminant.data import as_rows, make_blocks
 from discriminant.data.check import check_weights
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.features import fit_features
@@ -39,6 +40,7 @@ from discriminant.methods.sigmoid import SigmoidRegression
 from discriminant.protocols import Array
 
 
+@documented
 class SigmoidRegressionClassifier(DiscriminativeClassifier):
     """Independent sigmoid outputs by least squares: two classes, K classes, or labels of which none or many hold.
 
@@ -53,53 +55,16 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     optimizer : str or optimizer, default="auto"
         "auto", "gradient-descent" (the textbook's), "lbfgs", "conjugate-gradient", "newton", or an optimizer of
         ``discriminant.optimize``.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
-    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
-        How outputs name a class; None: the coding's own way.
-    reject_label : label or None, default=None
-        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
-        "reject", as the labels are numbers or not.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
-    fit_intercept : bool, default=True
-        Whether there is an intercept; False: hyperplanes through the origin.
+    basis, decoder, reject_label, class_weight, fit_intercept
     start : "logistic", None, "random" or array-like of shape (1 + d̂, q), default="logistic"
         Where descent begins: a few Newton steps towards the logistic optimum; zeros; uniform in (−0.01, 0.01), the
         textbook's; or these weights.
-    random_state : int, Generator, RandomState or None, default=0
-        Seed of what is drawn at random.
-    warm_start : bool, default=False
-        Start from the previous solution.
-    trace : bool, default=False
-        Keep the weights and errors of every step in ``history_``.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
+    random_state, warm_start, trace, callback
 
     Attributes
     ----------
-    coef_ : ndarray of shape (q, d̂)
-        The weights: a row for each output (one for two classes), a column for each feature of φ.
-    intercept_ : ndarray of shape (q,)
-        The intercept of each output.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    n_iter_ : int
-        Iterations of the optimizer.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
-    certificate_ : Certificate
-        What is proved of the fit: objective, lower bound, gap, and a status sentence.
-    history_ : History
-        One record for each iteration: objective, gradient norm, step.
-    coding_ : ClassCoding
-        The coding as it was used.
-    criterion_ : Pointwise
-        The criterion as it was used.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
+    coef_, intercept_, classes_, n_iter_, discriminant_, certificate_, history_, coding_, criterion_, n_features_in_
+    feature_names_in_
 
     See Also
     --------
@@ -177,8 +142,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -203,8 +167,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -227,8 +190,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -253,8 +215,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -279,8 +240,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------

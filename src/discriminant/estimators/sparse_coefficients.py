@@ -7,8 +7,10 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.arrays import as_dense
+from discriminant.docstrings import documented
 
 
+@documented
 class SparseCoefficients:
     """``coef_`` as a sparse matrix, or as an array again."""
 
@@ -20,7 +22,6 @@ class SparseCoefficients:
         Returns
         -------
         self
-            The same estimator.
 
         Examples
         --------
@@ -42,7 +43,6 @@ class SparseCoefficients:
         Returns
         -------
         self
-            The same estimator.
 
         Examples
         --------

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.arrays import as_dense
 from discriminant.data.sources import find_source
 from discriminant.decision.rule import largest
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import all_or_nothing, is_table
@@ -42,6 +43,7 @@ from discriminant.optimize.choose import Choice
 from discriminant.protocols import Array
 
 
+@documented
 class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier; a drop-in for scikit-learn's.
 
@@ -65,47 +67,24 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         Whether there is an intercept.
     intercept_scaling : float, default=1
         The constant feature whose weight, penalised as any other, is the intercept.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
-    verbose : int, default=0
-        Without effect.
+    class_weight, verbose
     random_state : int, RandomState or None, default=None
         The order of rows in dual coordinate descent.
     max_iter : int, default=1000
         Limits the passes of dual coordinate descent where it is above 1,000; else without effect.
     penalize_intercept : bool, default=True
         False: the intercept is free, as in the textbooks.
-    basis : None, str, callable or transformer, default=None
-        φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+    basis
     coding : str or array-like of shape (K, q), default="auto"
         "auto", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "machine" or a matrix.  "auto": as ``multi_class``
         says; "machine": all classes together, as "crammer_singer".
-    decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
-        How outputs name a class; None: the coding's own way.
-    reject_label : label or None, default=None
-        What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
-        "reject", as the labels are numbers or not.
+    decoder, reject_label
 
     Attributes
     ----------
     certificate_ : Certificate
         What is proved; for one-against-rest the worst of the K.
-    coef_ : ndarray of shape (q, d̂)
-        The weights: a row for each output (one for two classes), a column for each feature of φ.
-    intercept_ : ndarray of shape (q,)
-        The intercept of each output.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    n_iter_ : int
-        Iterations of the optimizer.
-    n_features_in_ : int
-        d, the columns of X.
-    feature_names_in_ : ndarray of str of shape (d,)
-        The names of the columns, where X has names that are all strings.
-    discriminant_ : LinearDiscriminant
-        The basis, the weights and the decision rule as one value.
-    history_ : History
-        One record for each iteration: objective, gradient norm, step.
+    coef_, intercept_, classes_, n_iter_, n_features_in_, feature_names_in_, discriminant_, history_
 
     See Also
     --------
@@ -186,24 +165,15 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,), default=None
-            The labels; None where the source holds them.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
         self
-            The fitted estimator.
 
         Raises
         ------
-        DataError
-            Where the rows cannot be learned from; the sentence names the column, class or row.
-        ParameterError
-            Where a parameter makes no sense; the sentence names it.
+        DataError, ParameterError
 
         Examples
         --------
@@ -222,12 +192,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
-        y : array-like of shape (n,)
-            The labels.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        X, y, sample_weight
 
         Returns
         -------
@@ -263,8 +228,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------
@@ -292,8 +256,7 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or source of shape (n, d)
-            The rows; a source is a ``scan``, a Dask collection or an array on a device.
+        X
 
         Returns
         -------

@@ -1,0 +1,175 @@
+"""Entries of docstrings that many classes share, written once.
+
+In a docstring of a class under ``documented``, and of its methods, a line that only names entries,
+
+    X, y, sample_weight
+
+stands for what the table below says of each.  ``help`` and the reference show the whole text, with the defaults of the
+signature.  An entry that means something else in one class is written out there.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+SHARED = """
+X : array-like, sparse matrix, data frame or source of shape (n, d)
+    The rows; a source is a ``scan``, a Dask collection or an array on a device.
+y : array-like of shape (n,)
+    The labels; None where the source holds them.
+sample_weight : array-like of shape (n,) or None
+    How often each row counts; None: once.
+ax : matplotlib Axes or None
+    Where to draw; None: new axes.
+average : bool
+    Return the average of the weights over all samples.
+basis : None, str, callable or transformer
+    φ(x) in place of x: "quadratic", "rbf:50", a basis of ``discriminant.bases``, a transformer of scikit-learn.
+callback : callable or None
+    Called with each ``Step``; stops the run by returning True.
+class_weight : dict, "balanced" or None
+    Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
+classes : array-like of shape (K,) or None
+    All labels; needed on the first call only.
+covariance_estimator : object with ``fit`` and ``covariance_``, or None
+    A covariance estimator of scikit-learn's kind, fitted to each class.
+decoder : {"maximum", "sum", "votes", "unanimous"} or None
+    How outputs name a class; None: the coding's own way.
+draws : int
+    Refits of the bootstrap.
+dual : bool
+    Accepted and without effect: the answer does not depend on it.
+early_stopping : bool
+    End when held-out rows have not got better for ``n_iter_no_change`` epochs.
+fit_intercept : bool
+    Whether there is an intercept; False: hyperplanes through the origin.
+intercept_scaling : float
+    Accepted and without effect: the intercept is never penalised.
+level : float
+    Of the intervals.
+margin : array-like of shape (n,) or None
+    b_n > 0, a margin for each row; None: those of the classes.
+mode : {"single-sample", "batch"}
+    In batch mode η(k) is on the scale of the mean; the textbook's sum with η is this with n·η.
+n_iter_no_change : int
+    Epochs without improvement that end the run.
+n_jobs : int or None
+    Accepted and without effect.
+offset : array-like of shape (n,) or (n, K), or None
+    Known parts of the scores, where X is given and ``fit`` had them.
+optimizer : str or optimizer
+    "auto", or an optimizer of ``discriminant.optimize`` by name or as an instance.
+penalty_factors : array-like of shape (d,) or None
+    Factors on the penalty of each feature; 0: not penalised.
+priors : array-like of shape (K,), mapping or None
+    Class priors to decide under; None: those of the fit.
+random_state : int, Generator, RandomState or None
+    Seed of what is drawn at random.
+reference : array-like of shape (d̂,) or None
+    r, such as the mean row; None: the centre of the fit, or the origin.
+reject_label : label or None
+    What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
+    "reject", as the labels are numbers or not.
+shuffle : bool
+    A new order in each epoch; False: cyclic, as in the textbooks.
+start : None, "random" or array-like of shape (1 + d̂, q)
+    Where descent begins: zeros; uniform in (−0.01, 0.01), as in Alpaydin's figures 10.6 and 10.8; or these weights.
+summary : Summary
+    What ``summary`` of this model returned.
+trace : bool
+    Keep the weights and errors of every step in ``history_``.
+validation_fraction : float
+    The share of rows that are held out.
+verbose : int
+    Accepted and without effect.
+warm_start : bool
+    Start from the previous solution.
+certificate_ : Certificate
+    What is proved of the fit: objective, lower bound, gap, and a status sentence.
+classes_ : ndarray of shape (K,)
+    The labels, sorted.
+coding_ : ClassCoding
+    The coding as it was used.
+coef_ : ndarray of shape (q, d̂)
+    The weights: a row for each output (one for two classes), a column for each feature of φ.
+corrections_ : ndarray of shape (q,)
+    How often each output was corrected.
+criterion_ : Pointwise
+    The criterion as it was used.
+discriminant_ : LinearDiscriminant
+    The basis, the weights and the decision rule as one value.
+explained_variance_ratio_ : ndarray of shape (m,)
+    The share of each axis in all between-class variance.
+feature_names_in_ : ndarray of str of shape (d,)
+    The names of the columns, where X has names that are all strings.
+history_ : History
+    One record for each iteration: objective, gradient norm, step; none where the fit is a closed form.
+intercept_ : ndarray of shape (q,)
+    The intercept of each output.
+means_ : ndarray of shape (K, d)
+    The class means.
+moments_ : ClassMoments
+    Counts, means and scatters of the classes: what ``partial_fit`` and ``merge`` add to.
+n_features_in_ : int
+    d, the columns of X.
+n_iter_ : int
+    Iterations of the optimizer; 1 where the fit is a closed form.
+priors_ : ndarray of shape (K,)
+    The class priors.
+t_ : int
+    One more than the samples met, as in scikit-learn.
+xbar_ : ndarray of shape (d,)
+    The overall mean, weighted by the priors.
+self
+    The fitted estimator.
+DataError
+    Where the rows cannot be learned from; the sentence names the column, class or row.
+ParameterError
+    Where a parameter makes no sense; the sentence names it.
+"""
+
+NAMES = re.compile(r"^\w+(?:, \w+)*$", re.MULTILINE)  # a line that only names entries
+
+
+def documented(cls: Class) -> Class:
+    """Complete the docstrings of a class and of the methods that it defines itself."""
+    for thing in (cls, *vars(cls).values()):
+        function = getattr(thing, "fn", thing)  # available_if of scikit-learn
+        if (inspect.isclass(function) or inspect.isfunction(function)) and function.__doc__:
+            function.__doc__ = completed(function.__doc__, function)
+    return cls
+
+
+def completed(docstring: str, thing: Callable[..., Any]) -> str:
+    """The docstring with the shared entries in place of their names, and with the defaults of the signature."""
+    text = inspect.cleandoc(docstring)
+    if not any(_known(line[0]) for line in NAMES.finditer(text)):
+        return text
+    parameters = inspect.signature(thing).parameters
+
+    def entry(name: str) -> str:
+        head, _, body = _table()[name].partition("\n")
+        parameter = parameters.get(name)
+        if parameter is not None and parameter.default is not parameter.empty:
+            default = parameter.default
+            head += f', default="{default}"' if isinstance(default, str) else f", default={default}"
+        return f"{head}\n{body}"
+
+    return NAMES.sub(lambda line: "\n".join(map(entry, line[0].split(", "))) if _known(line[0]) else line[0], text)
+
+
+def _known(names: str) -> bool:
+    return all(name in _table() for name in names.split(", "))
+
+
+@functools.cache
+def _table() -> dict[str, str]:
+    """Name → its entry: a head and the indented lines below it."""
+    entries = re.split(r"\n(?=\S)", SHARED.strip())
+    return {re.split(r"\W", entry, maxsplit=1)[0]: entry for entry in entries}
