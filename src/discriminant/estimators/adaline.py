@@ -1,43 +1,24 @@
-"""``Adaline``: the Widrow–Hoff rule, least squares learned sample by sample (LMS) or in batches.
-
-    single-sample    a ← a + η(k) (t − a·y) y             t = ±b
-    batch            a ← a − η(k) (1/n) Yᵗ(Y a − t)
-
-With η(k) = η₁/k it tends to the least-squares solution Y†t, which need not separate samples that can be separated.
-Widrow and Hoff 1960; Duda, Hart and Stork 5.8; PRML 4.1.7.
-"""
+"""``Adaline``: the Widrow–Hoff rule (``methods.adaline``) as a scikit-learn classifier."""
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import Any
 
-from discriminant.docstrings import documented
-from discriminant.estimators.parameters import (
-    BASIS,
-    BOOLEAN,
-    CALLBACK,
-    CLASS_WEIGHT,
-    COUNT,
-    DECODER,
-    LABEL,
-    NOT_NEGATIVE,
-    POSITIVE,
-    RANDOM_STATE,
-    START,
-    Among,
-    Number,
-)
+from discriminant.estimators.parameters import COUNT, NOT_NEGATIVE, POSITIVE, Among, parameters
 from discriminant.estimators.parts import CODING
 from discriminant.estimators.sequential import SequentialClassifier
 from discriminant.methods.adaline import LeastMeanSquares
-from discriminant.optimize import Power
-
-NEAR = 0.02  # J within this part of its minimum counts as arrived, for a procedure that comes near and never arrives
-CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is worked out beside
 
 
-@documented
+@parameters(
+    eta0=[Among("auto"), POSITIVE, callable],
+    margin=[POSITIVE],
+    max_iter=[COUNT],
+    tol=[NOT_NEGATIVE],
+    threshold=[NOT_NEGATIVE],
+    coding=CODING,
+)
 class Adaline(SequentialClassifier):
     """Least mean squares: the perceptron's contemporary, which corrects every sample by its error.
 
@@ -90,81 +71,29 @@ class Adaline(SequentialClassifier):
     (0.85, True)
     """
 
-    _schedule: Power
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "eta0": [Among("auto"), POSITIVE, callable],
-        "mode": [Among("single-sample", "batch")],
-        "margin": [POSITIVE],
-        "max_iter": [COUNT],
-        "tol": [NOT_NEGATIVE],
-        "threshold": [NOT_NEGATIVE],
-        "shuffle": BOOLEAN,
-        "average": BOOLEAN,
-        "random_state": RANDOM_STATE,
-        "early_stopping": BOOLEAN,
-        "validation_fraction": [Number(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [COUNT],
-        "class_weight": CLASS_WEIGHT,
-        "warm_start": BOOLEAN,
-        "fit_intercept": BOOLEAN,
-        "coding": CODING,
-        "decoder": DECODER,
-        "reject_label": LABEL,
-        "basis": BASIS,
-        "start": START,
-        "trace": BOOLEAN,
-        "callback": CALLBACK,
-    }
-
-    def __init__(
-        self,
-        eta0: Any = "auto",
-        *,
-        mode: str = "single-sample",
-        margin: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-3,
-        threshold: float = 0.0,
-        shuffle: bool = True,
-        average: bool = False,
-        random_state: Any = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        fit_intercept: bool = True,
-        coding: Any = "auto",
-        decoder: str | None = None,
-        reject_label: Any = None,
-        basis: Any = None,
-        start: Any = None,
-        trace: bool = False,
-        callback: Any = None,
-    ) -> None:
-        self.eta0 = eta0
-        self.mode = mode
-        self.margin = margin
-        self.max_iter = max_iter
-        self.tol = tol
-        self.threshold = threshold
-        self.shuffle = shuffle
-        self.average = average
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.fit_intercept = fit_intercept
-        self.coding = coding
-        self.decoder = decoder
-        self.reject_label = reject_label
-        self.basis = basis
-        self.start = start
-        self.trace = trace
-        self.callback = callback
+    eta0: Any = "auto"
+    _: KW_ONLY
+    mode: str = "single-sample"
+    margin: float = 1.0
+    max_iter: int = 1000
+    tol: float = 1e-3
+    threshold: float = 0.0
+    shuffle: bool = True
+    average: bool = False
+    random_state: Any = 0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Any = None
+    warm_start: bool = False
+    fit_intercept: bool = True
+    coding: Any = "auto"
+    decoder: str | None = None
+    reject_label: Any = None
+    basis: Any = None
+    start: Any = None
+    trace: bool = False
+    callback: Any = None
 
     def _method(self) -> LeastMeanSquares:
         return self._as(LeastMeanSquares)

@@ -9,16 +9,16 @@ is x itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import Any
 
-from discriminant.docstrings import documented
 from discriminant.estimators.generative import LinearPosteriors
-from discriminant.estimators.parameters import BASIS, NOT_NEGATIVE, PRIORS, Among
-from discriminant.gaussian.exponential_family import FAMILIES, ClassSums
+from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
+from discriminant.gaussian.exponential_family import FAMILIES
 from discriminant.methods.exponential_family import ExponentialFamily
 
 
-@documented
+@parameters(family=[Among(*FAMILIES), "array-like", Mapping], smoothing=[NOT_NEGATIVE])
 class ExponentialFamilyClassifier(LinearPosteriors):
     """Naive Bayes with Bernoulli, multinomial, Poisson or exponential columns: linear log odds in one pass.
 
@@ -74,22 +74,11 @@ class ExponentialFamilyClassifier(LinearPosteriors):
     (['spam'], [[2.197, 0.0, -1.099]])
     """
 
-    moments_: ClassSums
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "family": [Among(*FAMILIES), "array-like", Mapping],
-        "smoothing": [NOT_NEGATIVE],
-        "priors": PRIORS,
-        "basis": BASIS,
-    }
-
-    def __init__(
-        self, family: Any = "multinomial", smoothing: float = 1.0, *, priors: Any = None, basis: Any = None
-    ) -> None:
-        self.family = family
-        self.smoothing = smoothing
-        self.priors = priors
-        self.basis = basis
+    family: Any = "multinomial"
+    smoothing: float = 1.0
+    _: KW_ONLY
+    priors: Any = None
+    basis: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import Any
 
-from discriminant.docstrings import documented
 from discriminant.estimators.discriminative import DiscriminativeClassifier
-from discriminant.estimators.parameters import (
-    BASIS,
-    BOOLEAN,
-    CALLBACK,
-    CLASS_WEIGHT,
-    DECODER,
-    LABEL,
-    RANDOM_STATE,
-    START,
-)
+from discriminant.estimators.parameters import parameters
 from discriminant.estimators.parts import CODING, CRITERION, OPTIMIZER, PENALTY
 from discriminant.methods.general import General
 
 
-@documented
+@parameters(criterion=CRITERION, penalty=PENALTY, coding=CODING, optimizer=OPTIMIZER)
 class Discriminant(DiscriminativeClassifier):
     """argmin J for any parts that fit together; parts that do not are refused in a sentence.
 
@@ -64,55 +55,21 @@ class Discriminant(DiscriminativeClassifier):
     (0.99, 'linear-program')
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "basis": BASIS,
-        "criterion": CRITERION,
-        "penalty": PENALTY,
-        "coding": CODING,
-        "optimizer": OPTIMIZER,
-        "decoder": DECODER,
-        "reject_label": LABEL,
-        "class_weight": CLASS_WEIGHT,
-        "fit_intercept": BOOLEAN,
-        "start": START,
-        "random_state": RANDOM_STATE,
-        "warm_start": BOOLEAN,
-        "trace": BOOLEAN,
-        "callback": CALLBACK,
-    }
-
-    def __init__(
-        self,
-        basis: Any = None,
-        criterion: Any = "logistic",
-        penalty: Any = None,
-        coding: Any = "auto",
-        optimizer: Any = "auto",
-        *,
-        decoder: str | None = None,
-        reject_label: Any = None,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        start: Any = None,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        trace: bool = False,
-        callback: Any = None,
-    ) -> None:
-        self.basis = basis
-        self.criterion = criterion
-        self.penalty = penalty
-        self.coding = coding
-        self.optimizer = optimizer
-        self.decoder = decoder
-        self.reject_label = reject_label
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.start = start
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.trace = trace
-        self.callback = callback
+    basis: Any = None
+    criterion: Any = "logistic"
+    penalty: Any = None
+    coding: Any = "auto"
+    optimizer: Any = "auto"
+    _: KW_ONLY
+    decoder: str | None = None
+    reject_label: Any = None
+    class_weight: Any = None
+    fit_intercept: bool = True
+    start: Any = None
+    random_state: Any = 0
+    warm_start: bool = False
+    trace: bool = False
+    callback: Any = None
 
     def _method(self) -> General:
         return self._as(General)

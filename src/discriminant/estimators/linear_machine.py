@@ -1,31 +1,23 @@
-"""``LinearMachine``: K discriminants learned together by Kesler's construction, which is never built.
-
-A sample y of class i asks that (a_i − a_j)·y > b for every rival j: K−1 samples of two classes in K(1+d) dimensions.
-The gradient of Σ_j ℓ((a_i − a_j)·y) does with the K scores of the sample what a two-class procedure would do with
-those (Duda, Hart and Stork 5.12).  Its decision regions are convex.
-"""
+"""``LinearMachine``: Kesler's construction (``methods.machine``) as a scikit-learn classifier."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import Any
 
-from discriminant.docstrings import documented
 from discriminant.estimators.discriminative import DiscriminativeClassifier
-from discriminant.estimators.parameters import (
-    BASIS,
-    BOOLEAN,
-    CALLBACK,
-    CLASS_WEIGHT,
-    NOT_NEGATIVE,
-    RANDOM_STATE,
-    START,
-    Among,
-)
+from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
 from discriminant.estimators.parts import CRITERION, OPTIMIZER, PENALTY
 from discriminant.methods.machine import Machine
 
 
-@documented
+@parameters(
+    criterion=CRITERION,
+    margin=[None, NOT_NEGATIVE],
+    over=[Among("all", "worst")],
+    optimizer=OPTIMIZER,
+    penalty=PENALTY,
+)
 class LinearMachine(DiscriminativeClassifier):
     """argmax_k a_k·y, with any two-class criterion on the differences of scores.
 
@@ -69,52 +61,20 @@ class LinearMachine(DiscriminativeClassifier):
     0.99
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "criterion": CRITERION,
-        "margin": [None, NOT_NEGATIVE],
-        "over": [Among("all", "worst")],
-        "optimizer": OPTIMIZER,
-        "basis": BASIS,
-        "penalty": PENALTY,
-        "class_weight": CLASS_WEIGHT,
-        "fit_intercept": BOOLEAN,
-        "start": START,
-        "random_state": RANDOM_STATE,
-        "warm_start": BOOLEAN,
-        "trace": BOOLEAN,
-        "callback": CALLBACK,
-    }
-
-    def __init__(
-        self,
-        criterion: Any = "perceptron",
-        *,
-        margin: float | None = None,
-        over: str = "all",
-        optimizer: Any = "auto",
-        basis: Any = None,
-        penalty: Any = None,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        start: Any = None,
-        random_state: Any = 0,
-        warm_start: bool = False,
-        trace: bool = False,
-        callback: Any = None,
-    ) -> None:
-        self.criterion = criterion
-        self.margin = margin
-        self.over = over
-        self.optimizer = optimizer
-        self.basis = basis
-        self.penalty = penalty
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.start = start
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.trace = trace
-        self.callback = callback
+    criterion: Any = "perceptron"
+    _: KW_ONLY
+    margin: float | None = None
+    over: str = "all"
+    optimizer: Any = "auto"
+    basis: Any = None
+    penalty: Any = None
+    class_weight: Any = None
+    fit_intercept: bool = True
+    start: Any = None
+    random_state: Any = 0
+    warm_start: bool = False
+    trace: bool = False
+    callback: Any = None
 
     def _method(self) -> Machine:
         return self._as(Machine)

@@ -1,34 +1,19 @@
-"""``LinearProgrammingClassifier``: weights with t_i a·y_i ≥ b for all rows by a linear program (HiGHS).
-
-    minimise  Σ w_i ξ_i / Σ w_i + λ ‖w‖₁    subject to   t_i a·y_i ≥ b − ξ_i,  ξ ≥ 0
-
-Separable rows need no slack: any feasible a separates them.  Rows that are not separable get the least total slack.
-Many classes go through Kesler's construction: (a_i − a_j)·y ≥ b − ξ for every rival j.
-"""
+"""``LinearProgrammingClassifier``: the least total slack (``methods.linear_program``) as a scikit-learn classifier."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import Any
 
-from discriminant.docstrings import documented
 from discriminant.estimators.discriminative import DiscriminativeClassifier
-from discriminant.estimators.parameters import (
-    BASIS,
-    BOOLEAN,
-    CLASS_WEIGHT,
-    DECODER,
-    DURATION,
-    LABEL,
-    NOT_NEGATIVE,
-    POSITIVE,
-)
+from discriminant.estimators.parameters import DURATION, NOT_NEGATIVE, POSITIVE, parameters
 from discriminant.estimators.parts import CODING
 from discriminant.methods.linear_program import LinearProgramming
 
 WHOLE = 500_000  # numbers in the constraints up to which the program is solved outright
 
 
-@documented
+@parameters(margin=[POSITIVE], alpha=[NOT_NEGATIVE], coding=CODING, seconds=[DURATION])
 class LinearProgrammingClassifier(DiscriminativeClassifier):
     """A separating hyperplane by linear programming; the least slack where there is none.
 
@@ -69,40 +54,16 @@ class LinearProgrammingClassifier(DiscriminativeClassifier):
     (True, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "margin": [POSITIVE],
-        "alpha": [NOT_NEGATIVE],
-        "coding": CODING,
-        "seconds": [DURATION],
-        "basis": BASIS,
-        "decoder": DECODER,
-        "reject_label": LABEL,
-        "class_weight": CLASS_WEIGHT,
-        "fit_intercept": BOOLEAN,
-    }
-
-    def __init__(
-        self,
-        margin: float = 1.0,
-        *,
-        alpha: float = 0.0,
-        coding: Any = "auto",
-        seconds: float = 600.0,
-        basis: Any = None,
-        decoder: str | None = None,
-        reject_label: Any = None,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.margin = margin
-        self.alpha = alpha
-        self.coding = coding
-        self.seconds = seconds
-        self.basis = basis
-        self.decoder = decoder
-        self.reject_label = reject_label
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
+    margin: float = 1.0
+    _: KW_ONLY
+    alpha: float = 0.0
+    coding: Any = "auto"
+    seconds: float = 600.0
+    basis: Any = None
+    decoder: str | None = None
+    reject_label: Any = None
+    class_weight: Any = None
+    fit_intercept: bool = True
 
     def _method(self) -> LinearProgramming:
         return self._as(LinearProgramming)

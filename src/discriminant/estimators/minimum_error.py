@@ -1,27 +1,25 @@
-"""``MinimumErrorClassifier``: the discriminant with the fewest errors on the training rows, and a proved lower bound.
-
-    minimise  J(a) = Σ w_i 1(t_i a·y_i ≤ 0) / Σ w_i
-
-The count of errors is piecewise constant, so that no gradient helps.  Annealing finds few errors in rows of any number;
-witnesses that no discriminant can satisfy prove how many are unavoidable (``inference.least_errors``), and for
-problems with few errors find the least number itself.
-"""
+"""``MinimumErrorClassifier``: the fewest errors, and a bound (``methods.minimum_error``), for scikit-learn."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import Any
 
 from sklearn.utils._param_validation import HasMethods
 
-from discriminant.docstrings import documented
 from discriminant.estimators.discriminative import DiscriminativeClassifier
-from discriminant.estimators.parameters import BASIS, BOOLEAN, CLASS_WEIGHT, COUNT, DURATION, RANDOM_STATE, Among
+from discriminant.estimators.parameters import COUNT, DURATION, Among, parameters
 from discriminant.methods.minimum_error import MinimumError
 
 OPTIMIZERS = ("auto", "annealing", "mixed-integer", "witnesses")
 
 
-@documented
+@parameters(
+    optimizer=[Among(*OPTIMIZERS), HasMethods("minimize")],
+    max_iter=[COUNT],
+    rounds=[COUNT],
+    seconds=[DURATION],
+)
 class MinimumErrorClassifier(DiscriminativeClassifier):
     """The fewest training errors, counted, with a proof of how many no discriminant can avoid.
 
@@ -65,40 +63,15 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
     (1, 1.0, True)
     """
 
-    n_errors_: int
-    lower_bound_: float
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "optimizer": [Among(*OPTIMIZERS), HasMethods("minimize")],
-        "max_iter": [COUNT],
-        "rounds": [COUNT],
-        "seconds": [DURATION],
-        "random_state": RANDOM_STATE,
-        "basis": BASIS,
-        "class_weight": CLASS_WEIGHT,
-        "fit_intercept": BOOLEAN,
-    }
-
-    def __init__(
-        self,
-        optimizer: Any = "auto",
-        *,
-        max_iter: int = 300,
-        rounds: int = 50,
-        seconds: float = 30.0,
-        random_state: Any = 0,
-        basis: Any = None,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-    ) -> None:
-        self.optimizer = optimizer
-        self.max_iter = max_iter
-        self.rounds = rounds
-        self.seconds = seconds
-        self.random_state = random_state
-        self.basis = basis
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
+    optimizer: Any = "auto"
+    _: KW_ONLY
+    max_iter: int = 300
+    rounds: int = 50
+    seconds: float = 30.0
+    random_state: Any = 0
+    basis: Any = None
+    class_weight: Any = None
+    fit_intercept: bool = True
 
     def _method(self) -> MinimumError:
         return self._as(MinimumError)

@@ -7,8 +7,9 @@ The classifier says how probable each class is; what to do about it follows from
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -32,16 +33,21 @@ from discriminant.decision import (
     with_reject,
     zero_one_costs,
 )
-from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.estimators.compiled import Compiled
 from discriminant.estimators.inputs import all_or_nothing
-from discriminant.estimators.parameters import LABEL, PRIORS, Number
+from discriminant.estimators.parameters import PRIORS, Number, parameters
 from discriminant.model import label_array
 from discriminant.protocols import Array
 
 
-@documented
+@parameters(
+    estimator=[None, HasMethods("fit")],
+    costs=[None, "array-like"],
+    reject_cost=[None, Number(Real, None, None, closed="neither")],
+    training_priors=PRIORS,
+    actions=[None, "array-like"],
+)
 class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Choose the act of least expected cost, from the probabilities of any scikit-learn classifier.
 
@@ -102,34 +108,14 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
     9
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [None, HasMethods("fit")],
-        "costs": [None, "array-like"],
-        "reject_cost": [None, Number(Real, None, None, closed="neither")],
-        "reject_label": LABEL,
-        "priors": PRIORS,
-        "training_priors": PRIORS,
-        "actions": [None, "array-like"],
-    }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        costs: Any = None,
-        reject_cost: float | None = None,
-        reject_label: Any = None,
-        priors: Any = None,
-        training_priors: Any = None,
-        actions: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.costs = costs
-        self.reject_cost = reject_cost
-        self.reject_label = reject_label
-        self.priors = priors
-        self.training_priors = training_priors
-        self.actions = actions
+    estimator: Any = None
+    _: KW_ONLY
+    costs: Any = None
+    reject_cost: float | None = None
+    reject_label: Any = None
+    priors: Any = None
+    training_priors: Any = None
+    actions: Any = None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:

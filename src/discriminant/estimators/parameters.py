@@ -1,21 +1,26 @@
-"""What the parameters of estimators may be: scikit-learn's ``_parameter_constraints``, checked in one place.
+"""The parameters of estimators: their names, defaults and what they may be, each in one place.
 
-A class lists what each of its parameters may be; ``require_valid`` is asked before every fit and plan, and refuses all
-else in a sentence that names the parameter, the value and what is allowed.  What depends on the data or on another
-parameter (the shape of ``priors``, the labels in ``class_weight``) is judged where both are known.
+An estimator under ``parameters`` lists its parameters as the fields of a dataclass.  What they may be
+(scikit-learn's ``_parameter_constraints``) is said in ``SHARED`` for those that many estimators have, and beside the
+class for its own.  ``require_valid`` is asked before every fit and plan, and refuses all else in a sentence that names
+the parameter, the value and what is allowed.  What depends on the data or on another parameter (the shape of
+``priors``, the labels in ``class_weight``) is judged where both are known.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, StrOptions, make_constraint
 
+from discriminant.docstrings import Class, documented
 from discriminant.errors import ParameterError, names
 
 
@@ -63,6 +68,48 @@ N_JOBS = [None, Integral]
 PRIORS = [None, "array-like"]  # a mapping is one
 RANDOM_STATE = ["random_state", np.random.Generator]
 START = [None, Among("random"), "array-like"]
+
+SHARED: dict[str, Any] = {
+    "average": BOOLEAN,
+    "basis": BASIS,
+    "callback": CALLBACK,
+    "class_weight": CLASS_WEIGHT,
+    "covariance": COVARIANCE,
+    "covariance_estimator": GUEST,
+    "decoder": DECODER,
+    "early_stopping": BOOLEAN,
+    "fit_intercept": BOOLEAN,
+    "form": FORM,
+    "mode": [Among("single-sample", "batch")],
+    "n_iter_no_change": [COUNT],
+    "n_jobs": N_JOBS,
+    "priors": PRIORS,
+    "random_state": RANDOM_STATE,
+    "reject_label": LABEL,
+    "shuffle": BOOLEAN,
+    "start": START,
+    "store_covariance": BOOLEAN,
+    "trace": BOOLEAN,
+    "validation_fraction": [Number(Real, 0, 1, closed="neither")],
+    "verbose": ["verbose"],
+    "warm_start": BOOLEAN,
+}
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def parameters(**own: Any) -> Callable[[Class], Class]:
+    """An estimator whose parameters are its fields; ``own``: what those may be that are not in ``SHARED``.
+
+    The dataclass writes the ``__init__`` that scikit-learn asks for: it stores each parameter as it is, and no more.
+    """
+
+    def complete(cls: Class) -> Class:
+        dataclass(eq=False, repr=False, match_args=False)(cls)  # in place
+        names = [one.name for one in fields(cls) if one.init]
+        cls._parameter_constraints = {name: own[name] if name in own else SHARED[name] for name in names}  # type: ignore[attr-defined]
+        return documented(cls)
+
+    return complete
 
 
 def require_valid(estimator: BaseEstimator) -> None:

@@ -1,45 +1,29 @@
-"""``Perceptron``: error-correcting procedures, sample by sample or in batches, with the theorem that bounds them.
-
-    fixed increment          a ← a + t y                      where t a·y ≤ 0        eta0 = 1
-    variable increment       a ← a + η(k) t y                 where t a·y ≤ b        eta0 = η(k), margin = b
-    relaxation               a ← a + η t (b − t a·y)/‖y‖² y   where t a·y ≤ b        criterion = "relaxation", 0 < η < 2
-    quadratic                a ← a + 2η t (b − t a·y) y       where t a·y ≤ b        criterion = "quadratic"
-    batch                    a ← a + η(k) (1/n) Σ of these over the rows that need correction
-
-Samples that can be separated are, after at most (R/γ)² corrections of fixed increment; the fit says how many it took
-and what the bound was.  When it has not separated them it asks whether anything could.  PRML 4.1.7; Duda, Hart and
-Stork 5.5–5.6.
-"""
+"""``Perceptron``: error-correcting procedures (``methods.perceptron``) under scikit-learn's names."""
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import Any
 
-from discriminant.docstrings import documented
-from discriminant.estimators.parameters import (
-    BASIS,
-    BOOLEAN,
-    CALLBACK,
-    CLASS_WEIGHT,
-    COUNT,
-    DECODER,
-    FRACTION,
-    LABEL,
-    N_JOBS,
-    NOT_NEGATIVE,
-    POSITIVE,
-    RANDOM_STATE,
-    START,
-    Among,
-    Number,
-)
+from discriminant.estimators.parameters import BOOLEAN, COUNT, FRACTION, NOT_NEGATIVE, POSITIVE, Among, parameters
 from discriminant.estimators.parts import CODING, CRITERION
 from discriminant.estimators.sequential import SequentialClassifier
 from discriminant.methods.perceptron import ErrorCorrection
 
 
-@documented
+@parameters(
+    penalty=[None, Among("l2", "l1", "elasticnet")],
+    alpha=[NOT_NEGATIVE],
+    l1_ratio=[FRACTION],
+    max_iter=[COUNT],
+    tol=[None, NOT_NEGATIVE],
+    eta0=[POSITIVE, callable],
+    criterion=CRITERION,
+    margin=[None, NOT_NEGATIVE],
+    pocket=BOOLEAN,
+    threshold=[NOT_NEGATIVE],
+    coding=CODING,
+)
 class Perceptron(SequentialClassifier):
     """The perceptron and its kin; a drop-in for scikit-learn's.
 
@@ -106,102 +90,36 @@ class Perceptron(SequentialClassifier):
     (array([5]), 33, 1.0)
     """
 
-    separated_: bool
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "penalty": [None, Among("l2", "l1", "elasticnet")],
-        "alpha": [NOT_NEGATIVE],
-        "l1_ratio": [FRACTION],
-        "fit_intercept": BOOLEAN,
-        "max_iter": [COUNT],
-        "tol": [None, NOT_NEGATIVE],
-        "shuffle": BOOLEAN,
-        "verbose": ["verbose"],
-        "eta0": [POSITIVE, callable],
-        "n_jobs": N_JOBS,
-        "random_state": RANDOM_STATE,
-        "early_stopping": BOOLEAN,
-        "validation_fraction": [Number(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [COUNT],
-        "class_weight": CLASS_WEIGHT,
-        "warm_start": BOOLEAN,
-        "criterion": CRITERION,
-        "margin": [None, NOT_NEGATIVE],
-        "mode": [Among("single-sample", "batch")],
-        "average": BOOLEAN,
-        "pocket": BOOLEAN,
-        "threshold": [NOT_NEGATIVE],
-        "coding": CODING,
-        "decoder": DECODER,
-        "reject_label": LABEL,
-        "basis": BASIS,
-        "start": START,
-        "trace": BOOLEAN,
-        "callback": CALLBACK,
-    }
-
-    def __init__(
-        self,
-        *,
-        penalty: str | None = None,
-        alpha: float = 0.0001,
-        l1_ratio: float = 0.15,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        verbose: int = 0,
-        eta0: Any = 1.0,
-        n_jobs: Any = None,
-        random_state: Any = 0,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        criterion: Any = "perceptron",
-        margin: float | None = None,
-        mode: str = "single-sample",
-        average: bool = False,
-        pocket: bool = False,
-        threshold: float = 1e-8,
-        coding: Any = "auto",
-        decoder: str | None = None,
-        reject_label: Any = None,
-        basis: Any = None,
-        start: Any = None,
-        trace: bool = False,
-        callback: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.alpha = alpha
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.verbose = verbose
-        self.eta0 = eta0
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.criterion = criterion
-        self.margin = margin
-        self.mode = mode
-        self.average = average
-        self.pocket = pocket
-        self.threshold = threshold
-        self.coding = coding
-        self.decoder = decoder
-        self.reject_label = reject_label
-        self.basis = basis
-        self.start = start
-        self.trace = trace
-        self.callback = callback
+    _: KW_ONLY
+    penalty: str | None = None
+    alpha: float = 0.0001
+    l1_ratio: float = 0.15
+    fit_intercept: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    shuffle: bool = True
+    verbose: int = 0
+    eta0: Any = 1.0
+    n_jobs: Any = None
+    random_state: Any = 0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Any = None
+    warm_start: bool = False
+    criterion: Any = "perceptron"
+    margin: float | None = None
+    mode: str = "single-sample"
+    average: bool = False
+    pocket: bool = False
+    threshold: float = 1e-8
+    coding: Any = "auto"
+    decoder: str | None = None
+    reject_label: Any = None
+    basis: Any = None
+    start: Any = None
+    trace: bool = False
+    callback: Any = None
 
     def _method(self) -> ErrorCorrection:
         return self._as(ErrorCorrection)

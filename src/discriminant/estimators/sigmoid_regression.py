@@ -1,17 +1,10 @@
-"""``SigmoidRegressionClassifier``: discrimination by regression, sigmoid outputs fitted to 0 and 1 by least squares.
-
-    minimise  ½ Σ_i Σ_k (r_ik − σ(z_ik))²        (Alpaydin 10.8)
-
-The K outputs know nothing of each other: a row may belong to none of the classes or to several, which is what makes the
-method fit for labels that overlap or leave a gap.  The criterion is not convex: descent ends in a local minimum, and
-from zero a long first step may end on a plateau where every output is saturated.  So it starts, unless told otherwise,
-where a few Newton steps on the convex logistic criterion end.
-"""
+"""``SigmoidRegressionClassifier``: sigmoid outputs fitted to 0 and 1 (``methods.sigmoid``), one label a row or many."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY
+from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
@@ -19,28 +12,22 @@ from sklearn.utils.multiclass import type_of_target
 from discriminant.criteria import sigmoid
 from discriminant.data import as_rows, make_blocks
 from discriminant.data.check import check_weights
-from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.features import fit_features
-from discriminant.estimators.parameters import (
-    BASIS,
-    BOOLEAN,
-    CALLBACK,
-    CLASS_WEIGHT,
-    DECODER,
-    LABEL,
-    NOT_NEGATIVE,
-    RANDOM_STATE,
-    Among,
-)
+from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
 from discriminant.estimators.parts import CODING, OPTIMIZER
 from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.sigmoid import SigmoidRegression
 from discriminant.protocols import Array
 
 
-@documented
+@parameters(
+    alpha=[NOT_NEGATIVE],
+    coding=CODING,
+    optimizer=OPTIMIZER,
+    start=[None, Among("logistic", "random"), "array-like"],
+)
 class SigmoidRegressionClassifier(DiscriminativeClassifier):
     """Independent sigmoid outputs by least squares: two classes, K classes, or labels of which none or many hold.
 
@@ -81,54 +68,22 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     """
 
     _multilabel = False
-    _label_dtype: Any
+    _label_dtype = np.dtype(np.int64)  # of the indicator matrix, where y is one
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [NOT_NEGATIVE],
-        "coding": CODING,
-        "optimizer": OPTIMIZER,
-        "basis": BASIS,
-        "decoder": DECODER,
-        "reject_label": LABEL,
-        "class_weight": CLASS_WEIGHT,
-        "fit_intercept": BOOLEAN,
-        "start": [None, Among("logistic", "random"), "array-like"],
-        "random_state": RANDOM_STATE,
-        "warm_start": BOOLEAN,
-        "trace": BOOLEAN,
-        "callback": CALLBACK,
-    }
-
-    def __init__(
-        self,
-        alpha: float = 0.0,
-        *,
-        coding: Any = "auto",
-        optimizer: Any = "auto",
-        basis: Any = None,
-        decoder: str | None = None,
-        reject_label: Any = None,
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        start: Any = "logistic",
-        random_state: Any = 0,
-        warm_start: bool = False,
-        trace: bool = False,
-        callback: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.coding = coding
-        self.optimizer = optimizer
-        self.basis = basis
-        self.decoder = decoder
-        self.reject_label = reject_label
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.start = start
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.trace = trace
-        self.callback = callback
+    alpha: float = 0.0
+    _: KW_ONLY
+    coding: Any = "auto"
+    optimizer: Any = "auto"
+    basis: Any = None
+    decoder: str | None = None
+    reject_label: Any = None
+    class_weight: Any = None
+    fit_intercept: bool = True
+    start: Any = "logistic"
+    random_state: Any = 0
+    warm_start: bool = False
+    trace: bool = False
+    callback: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
