@@ -56,7 +56,7 @@ level : float
 margin : array-like of shape (n,) or None
     b_n > 0, a margin for each row; None: those of the classes.
 mode : {"single-sample", "batch"}
-    In batch mode η(k) is on the scale of the mean; the textbook's sum with η is this with n·η.
+    In batch mode η(k) is on the scale of J: of the mean, or of the textbooks' sum with ``scale="sum"``.
 n_iter_no_change : int
     Epochs without improvement that end the run.
 n_jobs : int or None
@@ -76,6 +76,8 @@ reference : array-like of shape (d̂,) or None
 reject_label : label or None
     What ``predict`` returns with the decoder "unanimous" where not exactly one class is claimed; None: −1 or
     "reject", as the labels are numbers or not.
+scale : {"mean", "sum"}
+    In which J, ‖∇J‖ and the steps η of all rows at once are counted: a mean over the rows, or the textbooks' sum.
 shuffle : bool
     A new order in each epoch; False: cyclic, as in the textbooks.
 start : None, "random" or array-like of shape (1 + d̂, q)

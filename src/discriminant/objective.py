@@ -27,9 +27,11 @@ from discriminant.criteria import Logistic, Pointwise, Softmax
 from discriminant.data import ArrayBlocks, OriginRows, map_rows
 from discriminant.data.evaluate import Evaluate, centred, without_intercept
 from discriminant.data.scaling import Scaling
-from discriminant.errors import DataError, MismatchError
+from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.penalties import Ridge, WeightPenalty
 from discriminant.protocols import Array, Block, Evaluation, Need, Oracle
+
+SCALES = ("mean", "sum")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class PointwiseObjective:
         False: y = (0, x), and the weight in row 0 stays zero.
     scaling : Scaling, optional
         The columns' centre and units.
+    summed : bool
+        J is Σw times as large: the sum over rows that the textbooks print, of the same minimum (``on_scale``).
     """
 
     blocks: Any
@@ -58,6 +62,7 @@ class PointwiseObjective:
     offset: Array | None = None
     intercept: bool = True
     scaling: Scaling | None = None
+    summed: bool = False
 
     def __post_init__(self) -> None:
         _check_parts(self.criterion, self.coding, self.penalty)
@@ -97,7 +102,9 @@ class PointwiseObjective:
 
     @cached_property
     def totals(self) -> Array:
-        """(q,): the weight of the rows that take part in each output."""
+        """(q,): what the loss of each output is divided by: the weight of the rows that take part; 1 for a sum."""
+        if self.summed:
+            return np.ones(self.n_outputs)
         if self.coding is None or self.coding.care.all():
             total = np.full(self.n_outputs, self.blocks.total)
         else:
@@ -341,6 +348,22 @@ class PointwiseObjective:
         """The same loss alone."""
         return self._with(penalty=None)
 
+    def on_scale(self, scale: str) -> PointwiseObjective:
+        """J as a mean over the rows ("mean"), or as the textbooks' sum Σw J ("sum"), which has the same minimum."""
+        if scale not in SCALES:
+            raise ParameterError(f"scale is 'mean' or 'sum', the textbooks' sum over the rows; not {scale!r}.")
+        if self.summed or scale == "mean":
+            return self
+        penalty = self.penalty
+        if penalty is not None and not penalty.needs_information:  # Jeffreys' is divided by the totals itself
+            if np.ptp(self.totals) > 0:
+                raise MismatchError(
+                    "Outputs that learn from rows of unlike weight have no common sum with a penalty: use scale='mean' "
+                    f"with penalty {type(penalty).__name__}."
+                )
+            penalty = replace(penalty, strength=penalty.strength * float(self.totals[0]))  # type: ignore[type-var]
+        return replace(self, penalty=penalty, summed=True)
+
     def scaled(self, scaling: Scaling | None) -> PointwiseObjective:
         """The same J over the weights of columns with this centre and these units."""
         return self._with(scaling=scaling)
@@ -430,10 +453,13 @@ class _Errors:
     request: Evaluate
 
     def __call__(self, block: Block) -> int:
-        z = self.request.parts(block)[3]
-        if self.request.coding is None:
-            return int(self.request.criterion.wrong(np.asarray(block.target), z).any(axis=1).sum())
-        return int((self.request.coding.decide(z) != block.target).sum())
+        _, t, _, z, _ = self.request.parts(block)
+        criterion, coding = self.request.criterion, self.request.coding
+        # The textbooks' error-correcting procedures count a row on the boundary, a·y = 0, as misclassified.
+        strict = Oracle.MARGIN in criterion.oracles and (criterion.coupled or z.shape[1] == 1)
+        if coding is None or strict:
+            return int(criterion.wrong(t, z).any(axis=1).sum())
+        return int((coding.decide(z) != block.target).sum())
 
 
 @dataclass(frozen=True)

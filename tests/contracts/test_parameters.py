@@ -96,6 +96,7 @@ WRONG = {
     "scoring": [3, NAN, True, Nothing(), "", "acuracy"],
     "seconds": POSITIVE,
     "shrinkage": [value for value in FRACTION if value is not None and value != "auto"] + ["ledoit_wolf", "Auto"],
+    "scale": ["total", None, 1],
     "shuffle": NOT_A_BOOLEAN,
     "smoothing": NOT_NEGATIVE,
     "solver": [*NAME, "newton_cg", "SVD"],

@@ -103,7 +103,7 @@ def test_the_variable_increment_carries_its_step_size():
     X, y = np.array([[1.0], [-1.0], [0.5]]), np.array([1, 0, 1])
     model = Perceptron(eta0=Inverse(0.25), margin=0.1, shuffle=False, tol=None, trace=True).fit(X, y)
     path = model.history_.weights()[:, :, 0]
-    for k, (i, change) in enumerate(zip(model.history_["sample"].astype(int), np.diff(path, axis=0), strict=True), 1):
+    for k, (i, change) in enumerate(zip(model.history_["sample"][1:], np.diff(path, axis=0), strict=True), 1):
         assert change == pytest.approx(0.25 / k * (2 * y[i] - 1) * np.array([1.0, X[i, 0]]), abs=1e-15)
 
 

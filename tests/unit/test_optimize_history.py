@@ -55,9 +55,33 @@ def test_corrections_are_a_frame_too():
         objective(criteria.Perceptron()), np.zeros((3, 1))
     )
     frame = run.history.to_frame()
-    assert list(frame.columns) == ["k", "sample", "output", "size", "a0", "a1", "a2"]
-    assert len(frame) == run.corrections == len(run.history)
+    assert list(frame.columns) == ["k", "sample", "output", "size", "objective", "errors", "a0", "a1", "a2"]
+    assert len(frame) == run.corrections + 1 == len(run.history)  # record 0 is the start
+    np.testing.assert_array_equal(frame[["a0", "a1", "a2"]], run.history["weights"][:, :, 0])
+    np.testing.assert_array_equal(run.history.weights(), run.history["weights"])
     assert len(run.history.epochs) == 3
+
+
+def test_a_history_prints_as_a_short_table():
+    history = History()
+    assert repr(history) == "History of 0 records"
+    for k in range(30):
+        history.record(k=k, objective=1 / (1 + k), weights=np.full((2, 1), float(k)))
+    lines = repr(history).splitlines()
+    assert lines[0] == "History of 30 records"
+    assert lines[1].split() == ["k", "objective", "a0", "a1"]
+    assert len(lines) == 2 + 5 + 1 + 5
+    assert lines[-1].split() == ["29", "0.03333", "29", "29"]
+    wide = History()
+    wide.record(k=0, weights=np.zeros((40, 3)))
+    assert repr(wide).endswith("… and 111 more columns: to_frame() has them all")
+
+
+def test_weights_that_were_not_traced_are_asked_for_in_a_sentence():
+    run = GradientDescent(0.1, iterations=2).minimize(objective(criteria.Logistic()), np.zeros((3, 1)))
+    assert run.history.weights() is None
+    with pytest.raises(ParameterError, match="trace=True"):
+        _ = run.history["weights"]
 
 
 def test_plot_draws_the_column():

@@ -238,8 +238,8 @@ def test_a_margin_of_zero_starts_the_quadratic_rule_from_small_random_weights():
 def test_corrections_are_traced_with_their_sample():
     model = Perceptron(shuffle=False, tol=None, max_iter=5, trace=True).fit(*TWO)
     history = model.history_
-    assert len(history["k"]) == model.corrections_[0]
-    assert set(history["sample"].astype(int)) <= set(range(100))
+    assert len(history["k"]) == model.corrections_[0] + 1  # record 0 is the start
+    assert set(history["sample"][1:]) <= set(range(100))
     assert np.abs(history.weights()[-1] - model.discriminant_.weights).max() < 1e-12
 
 

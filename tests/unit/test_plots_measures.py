@@ -250,7 +250,7 @@ def test_film_is_written_as_gif_and_as_a_page(pair, traced, tmp_path):
     X, y = pair
     film = plots.TraceAnimation.from_estimator(traced, X, y, frames=3)
     assert film.errors[-1] == 0
-    np.testing.assert_array_equal(film.steps[[0, -1]], [0, len(traced.history_)])
+    np.testing.assert_array_equal(film.steps[[0, -1]], [0, len(traced.history_) - 1])
     gif = film.save(tmp_path / "film.gif", dpi=30)
     with Image.open(gif) as picture:
         assert picture.n_frames == len(film.steps)

@@ -44,7 +44,7 @@ class Adaline(SequentialClassifier):
     fit_intercept
     coding : str or array-like of shape (K, q), default="auto"
         "auto": one output for two classes, "one-vs-rest" for more; or "one-vs-rest-k-1", "pairwise", a matrix.
-    decoder, reject_label, basis, start, trace, callback
+    decoder, reject_label, basis, start, trace, callback, scale
 
     Attributes
     ----------
@@ -94,6 +94,7 @@ class Adaline(SequentialClassifier):
     start: Any = None
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     def _method(self) -> LeastMeanSquares:
         return self._as(LeastMeanSquares)

@@ -33,7 +33,7 @@ class Discriminant(DiscriminativeClassifier):
     decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
         How outputs name a class; None: the coding's own way.  "sum" of raw pairwise scores is the textbook's and
         weak: pairwise logistic on iris has 0.60 of the flowers right by it and 0.99 by votes.
-    reject_label, class_weight, fit_intercept, start, random_state, warm_start, trace, callback
+    reject_label, class_weight, fit_intercept, start, random_state, warm_start, trace, callback, scale
 
     Attributes
     ----------
@@ -70,6 +70,7 @@ class Discriminant(DiscriminativeClassifier):
     warm_start: bool = False
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     def _method(self) -> General:
         return self._as(General)

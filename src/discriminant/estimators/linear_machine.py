@@ -37,7 +37,7 @@ class LinearMachine(DiscriminativeClassifier):
     optimizer, basis
     penalty : None, str or WeightPenalty, default=None
         λΩ(A), as in ``Discriminant``.
-    class_weight, fit_intercept, start, random_state, warm_start, trace, callback
+    class_weight, fit_intercept, start, random_state, warm_start, trace, callback, scale
 
     Attributes
     ----------
@@ -75,6 +75,7 @@ class LinearMachine(DiscriminativeClassifier):
     warm_start: bool = False
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     def _method(self) -> Machine:
         return self._as(Machine)

@@ -86,6 +86,7 @@ SHARED: dict[str, Any] = {
     "priors": PRIORS,
     "random_state": RANDOM_STATE,
     "reject_label": LABEL,
+    "scale": [Among("mean", "sum")],
     "shuffle": BOOLEAN,
     "start": START,
     "store_covariance": BOOLEAN,

@@ -60,7 +60,7 @@ class Perceptron(SequentialClassifier):
     coding : str or array-like of shape (K, q), default="auto"
         "auto": one output for two classes, one for each class for more; or "one-vs-rest-k-1", "pairwise",
         "machine", a matrix.
-    decoder, reject_label, basis, start, trace, callback
+    decoder, reject_label, basis, start, trace, callback, scale
 
     Attributes
     ----------
@@ -120,6 +120,7 @@ class Perceptron(SequentialClassifier):
     start: Any = None
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     def _method(self) -> ErrorCorrection:
         return self._as(ErrorCorrection)

@@ -46,7 +46,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     start : "logistic", None, "random" or array-like of shape (1 + d̂, q), default="logistic"
         Where descent begins: a few Newton steps towards the logistic optimum; zeros; uniform in (−0.01, 0.01), the
         textbook's; or these weights.
-    random_state, warm_start, trace, callback
+    random_state, warm_start, trace, callback, scale
 
     Attributes
     ----------
@@ -84,6 +84,7 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     warm_start: bool = False
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

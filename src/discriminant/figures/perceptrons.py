@@ -36,9 +36,9 @@ def perceptron_convergence_data() -> PerceptronConvergence:
     start = np.array([0.0, 1.2 * np.cos(np.pi / 4), 1.2 * np.sin(np.pi / 4)])
     model = Perceptron(shuffle=False, tol=None, fit_intercept=False, start=start, trace=True).fit(X, t)
     history: Any = model.history_
-    weights = history.weights()[:, 1:, 0]
+    weights = history["weights"][:, 1:, 0]
     errors = (t[:, None] * (X @ weights.T) <= 0).sum(axis=0)
-    return PerceptronConvergence(X, t, weights, history["sample"].astype(int), errors, model)
+    return PerceptronConvergence(X, t, weights, history["sample"][1:], errors, model)
 
 
 @styled

@@ -62,6 +62,7 @@ class LeastMeanSquares(SequentialMethod):
     start: Any = None
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
         K, b, coding = len(classes), float(self.margin), self.coding
@@ -137,6 +138,8 @@ def usual_steps(objective: PointwiseObjective, mode: str, epochs: int) -> Power:
 
     Single samples: η₁/(k + k₀) with η₁ = 1/λ_min of the mean Hessian, and k₀ such that η(0)·max w‖y‖² = 1.
     """
+    sum_of = float(objective.total) if objective.summed else 1.0  # a step of all rows is shorter on the scale of sums
+    objective = dataclasses.replace(objective, summed=False)
     norms = objective.blocks.reduce(_norms)
     top, mean = float(norms[0]), float(norms[1]) / objective.blocks.n_rows
     if not (np.isfinite(top) and top > 0):
@@ -144,7 +147,7 @@ def usual_steps(objective: PointwiseObjective, mode: str, epochs: int) -> Power:
     small = objective.n_parameters <= 500
     H = objective.hessian(np.zeros((objective.n_parameters, objective.n_outputs)))[0] if small else None
     if mode == "batch":
-        return Constant(1.0 / (largest_eigenvalue(H) if H is not None else mean))
+        return Constant(1.0 / (largest_eigenvalue(H) if H is not None else mean) / sum_of)
     flattest = mean / objective.n_parameters
     if H is not None:
         sizes = np.linalg.eigvalsh(H)

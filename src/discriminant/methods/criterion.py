@@ -68,6 +68,7 @@ class CriterionMethod(ABC):
     warm_start: bool = False
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     # What a subclass says
 
@@ -119,7 +120,7 @@ class CriterionMethod(ABC):
         rows, units = self._rows(sample)
         blocks = self.arrange(rows)
         criterion, coding, penalty, optimizer = self.choose(blocks, sample.classes)
-        objective = PointwiseObjective(blocks, criterion, coding, penalty)
+        objective = PointwiseObjective(blocks, criterion, coding, penalty).on_scale(self.scale)
         options = {"trace": bool(self.trace), "count_errors": bool(self.trace), "callback": self.callback}
         made, choice = prepare_optimizer(optimizer, objective, **options)
         return Task(sample, rows, objective, made, choice, units)

@@ -32,6 +32,7 @@ class General(CriterionMethod):
     warm_start: bool = False
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
         parts = fit_together(self.criterion, self.coding, len(classes), blocks.counts(len(classes)), self.decoder)

@@ -40,6 +40,7 @@ class Machine(CriterionMethod):
     warm_start: bool = False
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
         base = with_margin(make_criterion(self.criterion), self.margin)

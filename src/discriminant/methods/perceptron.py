@@ -87,6 +87,7 @@ class ErrorCorrection(SequentialMethod):
     start: Any = None
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     # What is minimised, and how
 
@@ -245,7 +246,7 @@ class ErrorCorrection(SequentialMethod):
         """η(k): a number that suits the criterion, or a schedule that keeps the convergence theorem's conditions."""
         eta = self.eta0
         if not callable(eta):
-            if self.criterion == "relaxation" and not eta < 2:
+            if self.criterion == "relaxation" and self.mode == "single-sample" and not eta < 2:
                 raise ParameterError(f"Relaxation converges for 0 < eta0 < 2; it was {eta!r}.")
             return []
         conditions = check_conditions(make_schedule(eta))

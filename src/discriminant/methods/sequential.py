@@ -112,7 +112,7 @@ class SequentialMethod(CriterionMethod):
     def task(self, sample: Sample) -> Task:
         rows, units = self._rows(sample)
         criterion, coding, penalty, _ = self.choose(rows, sample.classes)
-        objective = PointwiseObjective(rows, criterion, coding, penalty)
+        objective = PointwiseObjective(rows, criterion, coding, penalty).on_scale(self.scale)
         optimizer, choice, _ = self.procedure(objective, None)
         return Task(sample, rows, objective, optimizer, choice, units)
 

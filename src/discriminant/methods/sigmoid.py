@@ -52,6 +52,7 @@ class SigmoidRegression(CriterionMethod):
     warm_start: bool = False
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
         penalty, K = Ridge(self.alpha) if self.alpha else None, len(classes)

@@ -1,7 +1,7 @@
 """Optimizers: argmin J.  Each knows an objective and nothing else, says what it needs, and tells how it ended.
 
->>> make_optimizer("newton")
-Newton(trace=False, count_errors=False, callback=None, tolerance=1e-14, threshold=0.0, iterations=100, halvings=30)
+>>> make_optimizer("newton", iterations=5).iterations
+5
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from discriminant.errors import ParameterError, names
 from discriminant.optimize.annealing import Annealing
 from discriminant.optimize.closed_form import ClosedForm, LeastSquares, least_squares_from_moments
 from discriminant.optimize.conjugate_gradient import ConjugateGradient
+from discriminant.optimize.corrections import Corrections
 from discriminant.optimize.gradient_descent import GradientDescent
 from discriminant.optimize.history import History
 from discriminant.optimize.iterative import Iterative, Step
@@ -31,7 +32,6 @@ from discriminant.optimize.schedules import (
     check_conditions,
     make_schedule,
 )
-from discriminant.optimize.sequence import Corrections
 from discriminant.optimize.single_sample import SequentialSolution, SingleSample
 from discriminant.optimize.solve import Solved, symmetric_solve
 from discriminant.protocols import Optimizer

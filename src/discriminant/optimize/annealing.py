@@ -42,6 +42,8 @@ class Annealing(Iterative):
         Count the misclassified rows at each step, at the price of a pass.
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
+    scale : {"mean", "sum"}, default="mean"
+        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
 
     See Also
     --------
@@ -78,6 +80,7 @@ class Annealing(Iterative):
             The weights, a status sentence, and what was spent.
         """
         require(self, objective)
+        objective = self.on_scale(objective)
         _require_margin(objective)
         hot, cold = self.temperature
         if not hot >= cold > 0:

@@ -41,6 +41,8 @@ class ConjugateGradient(Iterative):
         Count the misclassified rows at each step, at the price of a pass.
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
+    scale : {"mean", "sum"}, default="mean"
+        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
 
     See Also
     --------
@@ -75,6 +77,7 @@ class ConjugateGradient(Iterative):
             The weights, a status sentence, and what was spent.
         """
         require(self, objective)
+        objective = self.on_scale(objective)
         record = self.recorder(objective)
         A, passes = starting_weights(objective, start), 1.0
         J, G = objective.value_and_gradient(A)

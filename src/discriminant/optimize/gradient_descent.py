@@ -1,8 +1,8 @@
 """Gradient descent: a ← a − η(k) ∇J(a) until ‖η(k) ∇J(a)‖ < θ (Alpaydin 10.6; Duda, Hart and Stork 5.4).
 
-J is a mean over the rows; a textbook's sum over n rows with step η is this with step nη.  A step too long for the
-criterion makes J grow without bound or swing to and fro; that is noticed and said, with the longest step at which
-descent is stable there: 2 / λ_max of the Hessian.
+J is a mean over the rows, or, with ``scale="sum"``, the textbooks' sum: a sum over n rows with step η is a mean with
+step nη.  A step too long for the criterion makes J grow without bound or swing to and fro; that is noticed and said,
+with the longest step at which descent is stable there: 2 / λ_max of the Hessian.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class GradientDescent(Iterative):
     Parameters
     ----------
     step : float, Schedule or callable, default=0.1
-        η(k), on the scale of the mean loss.
+        η(k), on the scale of J.
     rates : array-like of shape (1 + d,) or (1 + d, q), or None, default=None
         A factor of η for each attribute (row 0 is the intercept).
     threshold : float, default=1e-08
@@ -48,6 +48,8 @@ class GradientDescent(Iterative):
         Count the misclassified rows at each step, at the price of a pass.
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
+    scale : {"mean", "sum"}, default="mean"
+        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
 
     See Also
     --------
@@ -90,6 +92,7 @@ class GradientDescent(Iterative):
             The weights, a status sentence, and what was spent.
         """
         require(self, objective)
+        objective = self.on_scale(objective)
         if self.patience and not isinstance(objective, PointwiseObjective):
             raise MismatchError(
                 "GradientDescent(patience=…) counts misclassified rows and needs an objective with rows."

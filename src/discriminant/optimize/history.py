@@ -10,13 +10,17 @@ import numpy as np
 from discriminant.errors import ParameterError, names
 from discriminant.protocols import Array
 
+ENDS = 5  # records that are printed from either end of a long history
+MOST_COLUMNS = 10  # columns that are printed
 
-@dataclass
+
+@dataclass(repr=False)
 class History:
     """What happened at each step: columns that grow together, one record a step.
 
-    The usual columns are ``k``, ``objective``, ``gradient_norm``, ``step``, ``errors`` and, with ``trace``,
-    ``weights``; ``history["objective"]`` is a column as an array.
+    The usual columns are ``k``, ``objective``, ``gradient_norm``, ``step`` and, with ``trace``, ``errors`` and
+    ``weights``; ``history["objective"]`` is a column as an array.  Record k = 0 is the start.  It prints as a short
+    table.
 
     Parameters
     ----------
@@ -34,9 +38,33 @@ class History:
     >>> history.record(k=1, objective=0.5)
     >>> history["objective"]
     array([1. , 0.5])
+    >>> history
+    History of 2 records
+    k  objective
+    0          1
+    1        0.5
     """
 
     columns: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return f"{type(self).__name__} of 0 records"
+        shown = np.arange(len(self))
+        cut = len(shown) > 2 * ENDS
+        shown = np.r_[shown[:ENDS], shown[-ENDS:]] if cut else shown
+        flat = self._flat(shown)
+        names_shown = list(flat)[:MOST_COLUMNS]
+        table = [[name, *map(_short, flat[name])] for name in names_shown]
+        if cut:
+            table = [[*column[: ENDS + 1], "…", *column[ENDS + 1 :]] for column in table]
+        widths = [max(map(len, column)) for column in table]
+        lines = [
+            "  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)) for row in zip(*table, strict=True)
+        ]
+        hidden = len(flat) - len(names_shown)
+        more = [f"… and {hidden} more columns: to_frame() has them all"] if hidden else []
+        return "\n".join([f"{type(self).__name__} of {len(self)} records", *lines, *more])
 
     def record(self, **values: Any) -> None:
         """Add one record; weights are copied, since optimizers go on changing theirs.
@@ -58,19 +86,40 @@ class History:
         return name in self.columns
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self.columns:
-            raise ParameterError(f"This history has no column {name!r}; it has {names(list(self.columns), most=20)}.")
-        return np.asarray(self.columns[name])
+        if name not in self:
+            raise ParameterError(
+                f"This history has no column {name!r}; it has {names(list(self.columns), most=20)}."
+                + (" The weights are kept with trace=True." if name == "weights" else "")
+            )
+        return self._at(name)
+
+    def _at(self, name: str, index: Array | None = None) -> Array:
+        """A column, at some records or at all."""
+        column = np.asarray(self.columns[name])
+        return column if index is None else column[index]
+
+    def _flat(self, index: Array | None = None) -> dict[str, Array]:
+        """Every column at some records or at all, the weights as columns a0, a1, …."""
+        flat: dict[str, Array] = {}
+        for name in self.columns if len(self) else ():
+            column = self._at(name, index)
+            if column.ndim == 1:
+                flat[name] = column
+                continue
+            column = column.reshape(len(column), column.shape[1], -1)
+            for i, j in np.ndindex(column.shape[1:]):
+                flat[f"a{i}" if column.shape[2] == 1 else f"a{i}_{j}"] = column[:, i, j]
+        return flat
 
     def weights(self) -> Array | None:
-        """The weights after each step.
+        """The weights of each record: ``history["weights"]``, or None.
 
         Returns
         -------
-        ndarray of shape (steps, 1 + d, q) or None
-            None where they were not kept.
+        ndarray of shape (steps + 1, 1 + d, q) or None
+            The start first; None where they were not kept.
         """
-        return np.asarray(self.columns["weights"]) if "weights" in self else None
+        return self["weights"] if "weights" in self else None  # noqa: SIM401  # a history is no mapping
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """A data frame with one row a record; weights become columns a0, a1, ….
@@ -87,16 +136,7 @@ class History:
         """
         import narwhals.stable.v2 as nw
 
-        flat: dict[str, Array] = {}
-        for name in self.columns if len(self) else ():
-            column = self[name]
-            if column.ndim == 1:
-                flat[name] = column
-                continue
-            column = column.reshape(len(self), column.shape[1], -1)
-            for i, j in np.ndindex(column.shape[1:]):
-                flat[f"a{i}" if column.shape[2] == 1 else f"a{i}_{j}"] = column[:, i, j]
-        return nw.from_dict(flat, backend=backend).to_native()  # type: ignore[arg-type]
+        return nw.from_dict(self._flat(), backend=backend).to_native()  # type: ignore[arg-type]
 
     def plot(self, column: str = "objective", ax: Any = None) -> Any:
         """Draw a column against the step.
@@ -116,6 +156,11 @@ class History:
         import discriminant  # pictures lie above this module, so they are asked for by their public name
 
         return discriminant.plots.HistoryDisplay.from_history(self, column, ax=ax).ax_
+
+
+def _short(value: Any) -> str:
+    """A cell of the table: four digits."""
+    return str(value) if isinstance(value, int | np.integer | str) else f"{float(value):.4g}"
 
 
 def history_of(estimator: Any) -> History | None:

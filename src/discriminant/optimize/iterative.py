@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -72,6 +72,8 @@ class Iterative:
         Count the misclassified rows at each step, at the price of a pass.
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
+    scale : {"mean", "sum"}, default="mean"
+        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
 
     See Also
     --------
@@ -88,11 +90,29 @@ class Iterative:
     trace: bool = False
     count_errors: bool = False
     callback: Callable[[Step], Any] | None = None
+    scale: Literal["mean", "sum"] = "mean"
 
     @property
     def early(self) -> bool:
         """Whether a stop before the minimum is what was asked for."""
         return False
+
+    def on_scale(self, objective: Any) -> Any:
+        """J on the scale that was asked for.
+
+        Parameters
+        ----------
+        objective : PointwiseObjective
+            J over the rows: a criterion, its penalty and the data as one function of A.
+
+        Returns
+        -------
+        PointwiseObjective
+            J, or Σw J.
+        """
+        if self.scale != "mean" and not isinstance(objective, PointwiseObjective):
+            raise MismatchError(f"{type(self).__name__}(scale={self.scale!r}) needs an objective that has rows to sum.")
+        return objective if self.scale == "mean" else objective.on_scale(self.scale)
 
     def recorder(self, objective: Any) -> Recorder:
         """What writes the history of a run and asks the callback.

@@ -58,6 +58,8 @@ class LBFGS(Iterative):
         Count the misclassified rows at each step, at the price of a pass.
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
+    scale : {"mean", "sum"}, default="mean"
+        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
 
     See Also
     --------
@@ -95,6 +97,7 @@ class LBFGS(Iterative):
             The weights, a status sentence, and what was spent.
         """
         require(self, objective)
+        objective = self.on_scale(objective)
         record = self.recorder(objective)
         A, passes, pairs = starting_weights(objective, start), 1.0, _Pairs(self.memory, self.preconditioner)
         J, G = objective.value_and_gradient(A)

@@ -59,6 +59,8 @@ class Newton(Iterative):
         Count the misclassified rows at each step, at the price of a pass.
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
+    scale : {"mean", "sum"}, default="mean"
+        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
 
     See Also
     --------
@@ -101,6 +103,7 @@ class Newton(Iterative):
             Where the criterion has no curvature.
         """
         require(self, objective)
+        objective = self.on_scale(objective)
         record = self.recorder(objective)
         A = starting_weights(objective, start)
         found, k, taken, passes = evaluate(objective, A), 0, 0.0, 1.0

@@ -37,6 +37,8 @@ class ProximalGradient(Iterative):
         Count the misclassified rows at each step, at the price of a pass.
     callback : callable or None, default=None
         Called with each ``Step``; stops the run by returning True.
+    scale : {"mean", "sum"}, default="mean"
+        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
 
     See Also
     --------
@@ -71,6 +73,7 @@ class ProximalGradient(Iterative):
         Solution
             The weights, a status sentence, and what was spent.
         """
+        objective = self.on_scale(objective)
         rows = require_rows(self, objective)
         require(self, rows.without_penalty(), SMOOTH)  # of the loss; the penalty needs a proximal map only
         if rows.penalty is not None and rows.penalty.needs_information:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from discriminant.errors import MismatchError
 from discriminant.kernels import rules
 from discriminant.kernels.sweeps import NONE, Samples, State, aligned_weights
 from discriminant.objective import PointwiseObjective
+from discriminant.optimize.corrections import Corrections
 from discriminant.optimize.history import History
 from discriminant.optimize.schedules import Power, Schedule, make_schedule, table
 from discriminant.protocols import Array, Block, Oracle
@@ -273,121 +274,3 @@ def _plain(design: Any) -> Any:
         kept = raw.dtype in (np.float64, np.float32)
         return np.ascontiguousarray(np.asarray(raw) if kept else design.values)
     return design.values if raw.dtype not in (np.float64, np.float32) else raw
-
-
-@dataclass
-class Corrections(History):
-    """A history of single corrections: k, the sample, the output (or rival class) and the size, η δ w.
-
-    The weights after each are not stored but replayed when asked for.
-
-    Parameters
-    ----------
-    objective : PointwiseObjective or None, default=None
-        Whose rows the samples are.
-    start : ndarray of shape (1 + d, q), default=lambda()
-        The weights before the first correction.
-    epochs : History, default=History()
-        The history by epochs.
-    parts : list, default=[]
-        What each sweep wrote down.
-    columns : dict of str to list, default={}
-        The columns by name.
-
-    See Also
-    --------
-    SingleSample : Writes one where ``trace`` is set.
-    History : The history by epochs.
-
-    Examples
-    --------
-    >>> from discriminant import Perceptron
-    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
-    >>> model = Perceptron(shuffle=False, tol=None, trace=True).fit(X, y)
-    >>> model.history_.weights().shape
-    (6, 3, 1)
-    """
-
-    objective: Any = None
-    start: Array = field(default_factory=lambda: NONE)
-    epochs: History = field(default_factory=History)
-    parts: list[tuple[int, int, int, Array, Array]] = field(default_factory=list, repr=False)
-
-    def keep(self, state: State, start: int) -> None:
-        """Take over what a sweep has written down.
-
-        Parameters
-        ----------
-        state : State
-            Of the sweep.
-        start : int
-            The first row of the sweep.
-        """
-        for j in range(1 if state.coupled else len(state.A)):
-            first, last = int(state.tally[rules.ORIGIN, j]), int(state.tally[rules.STEPS, j])
-            self.parts.append((first, start, j, state.seen[j, : last - first], state.sizes[j, : last - first]))
-
-    def __getitem__(self, name: str) -> Array:
-        self._join()
-        return super().__getitem__(name)
-
-    def __len__(self) -> int:
-        self._join()
-        return super().__len__()
-
-    def _join(self) -> None:
-        """Join the sweeps' records into columns, when somebody first looks at them."""
-        if self.columns:
-            return
-        rows: list[tuple[Array, ...]] = []
-        K = self.objective.n_outputs
-        for first, start, j, seen, sizes in self.parts:
-            k, seen = np.arange(first + 1, first + len(seen) + 1), seen.astype(np.int64)
-            row, output = divmod(seen, K) if self.objective.criterion.coupled else (seen, np.full_like(seen, j))
-            rows.append((k, row + start, output, sizes))
-        for c, name in enumerate(("k", "sample", "output", "size")):
-            self.columns[name] = np.concatenate([part[c] for part in rows]) if rows else np.empty(0)
-
-    def weights(self) -> Array:
-        """The weights before the first correction and after each.
-
-        Returns
-        -------
-        ndarray of shape (corrections + 1, 1 + d, q)
-            Replayed from the samples.
-        """
-        A = np.array(self.start)
-        replayed = [A.copy()]
-        rows, outputs = self["sample"].astype(int), self["output"].astype(int)
-        needed = {int(i): self._row(int(i)) for i in np.unique(rows)}
-        for i, output, size in zip(rows, outputs, self["size"], strict=True):
-            y, own = needed[int(i)]
-            if self.objective.criterion.coupled:
-                A[:, own] += size * y
-                A[:, output] -= size * y
-            else:
-                A[:, output] += size * y
-            replayed.append(A.copy())
-        return np.array(replayed)
-
-    def to_frame(self, backend: str = "pandas") -> Any:
-        """A data frame with one row a correction, with the weights after it as columns a0, a1, ….
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
-            Which library's.
-
-        Returns
-        -------
-        data frame
-            The corrections.
-        """
-        if not len(self):
-            return super().to_frame(backend)
-        return History({**self.columns, "weights": self.weights()[1:]}).to_frame(backend)
-
-    def _row(self, i: int) -> tuple[Array, Any]:
-        """y_i and its target."""
-        block = self.objective.blocks.block(i, i + 1)
-        return np.asarray(block.design.scores(np.eye(self.objective.n_parameters)))[0], block.target[0]

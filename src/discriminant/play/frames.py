@@ -86,7 +86,7 @@ def frames(model: Any) -> Frames:
     certificate = final.certificate_
     J = float(np.nan if certificate is None else certificate.objective)
     none = np.full(1, -1)
-    if isinstance(history, Corrections) and len(history):
+    if isinstance(history, Corrections) and len(history) > 1:
         made = _of_corrections(history)
     elif history is not None and "weights" in history:
         made = _of_steps(history)
@@ -103,12 +103,10 @@ def frames(model: Any) -> Frames:
 
 
 def _of_corrections(history: Corrections) -> Frames:
-    every = history.weights()
-    kept = thinned(len(every))
-    weights = every[kept]
+    kept = thinned(len(history))
+    weights = history["weights"][kept]
     J = np.array([history.objective.value(A) for A in weights])
-    row = np.r_[-1, history["sample"].astype(int)][kept]
-    return Frames(weights, kept, J, row)
+    return Frames(weights, kept, J, history["sample"][kept])
 
 
 def _of_steps(history: Any) -> Frames:

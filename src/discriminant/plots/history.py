@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.errors import DataError, names
+from discriminant.optimize import Corrections
 from discriminant.optimize.history import history_of
-from discriminant.optimize.sequence import Corrections
 from discriminant.plots.theme import COLORS, axes_for, styled
 from discriminant.protocols import Array
 
