@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 from typing import Any
 
@@ -38,6 +37,7 @@ _HOMES = {
     "load": "io",
     "logistic_path": "estimators.logistic_path",
     "on_device": "data.device",
+    "patch_sklearn": "patch",
     "sample_size": "inference.capacity",
     "save": "io",
     "scan": "data.scan",
@@ -50,6 +50,7 @@ _HOMES = {
     "to_json": "io",
     "to_onnx": "io",
     "to_sql": "io",
+    "unpatch_sklearn": "patch",
     "vc_dimension": "inference.capacity",
 }
 _PACKAGES = (
@@ -71,30 +72,13 @@ __all__ = sorted([*_HOMES, *_PACKAGES, "__version__"])  # noqa: PLE0605 - the ta
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        value = getattr(_import(_HOMES[name]), name)
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     elif name in _PACKAGES:
-        value = _import(name)
+        value = importlib.import_module(f"{__name__}.{name}")
     else:
         raise AttributeError(f"module 'discriminant' has no attribute {name!r}")
     globals()[name] = value
     return value
-
-
-def _import(module: str) -> Any:
-    """Import with the garbage collector at rest.
-
-    Modules are no garbage, and to walk over all that scikit-learn defines, again and again while it loads, takes a
-    tenth of the time.  Afterwards all objects are counted among the old ones (frozen and thawed), as they would be.
-    """
-    if not gc.isenabled() or gc.get_freeze_count():
-        return importlib.import_module(f"{__name__}.{module}")
-    gc.disable()
-    try:
-        return importlib.import_module(f"{__name__}.{module}")
-    finally:
-        gc.freeze()
-        gc.unfreeze()
-        gc.enable()
 
 
 def __dir__() -> list[str]:

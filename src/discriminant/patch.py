@@ -1,0 +1,402 @@
+"""scikit-learn's own class names, fitted by this package: for scripts that one does not want to edit.
+
+    discriminant.patch_sklearn()                                 # before the script's own imports
+    from sklearn.linear_model import LogisticRegression          # fits here where the answer is promised to be the same
+
+Each class below is a subclass of scikit-learn's: parameters, checks, predictions, ``clone`` and ``isinstance`` are
+scikit-learn's own, and so is the fit wherever the setting is not one whose answer is reproduced.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from abc import ABCMeta
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn import discriminant_analysis, get_config, linear_model, svm
+from sklearn.preprocessing import LabelBinarizer
+from sklearn.utils import get_tags
+from sklearn.utils.class_weight import compute_sample_weight
+
+from discriminant.errors import DiscriminantWarning
+from discriminant.estimators.least_squares import LeastSquaresClassifier
+from discriminant.estimators.linear import LinearDiscriminantAnalysis as OurLDA
+from discriminant.estimators.logistic import LogisticRegression as OurLogistic
+from discriminant.estimators.logistic_cv import LogisticRegressionCV as OurLogisticCV
+from discriminant.estimators.perceptron import Perceptron as OurPerceptron
+from discriminant.estimators.quadratic import QuadraticDiscriminantAnalysis as OurQDA
+from discriminant.estimators.svc import LinearSVC as OurSVC
+
+WORDS = {True: "discriminant", False: "scikit-learn"}
+
+
+class Twin(ABCMeta):
+    """The type of a class that stands in scikit-learn's place: instances of the original count as its own."""
+
+    _original: type
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(instance) or ("_original" in vars(cls) and isinstance(instance, cls._original))
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return super().__subclasscheck__(subclass) or ("_original" in vars(cls) and issubclass(subclass, cls._original))
+
+
+class Unlike(Exception):
+    """Why scikit-learn's own fit is taken."""
+
+
+class Patched(metaclass=Twin):
+    """``fit``: ours where the answer is the same, else the original's."""
+
+    _original: ClassVar[Any]
+    _kept: ClassVar[tuple[str, ...]] = ("classes_", "coef_", "intercept_")
+    _verbose: ClassVar[bool] = False
+    coef_: Any
+    intercept_: Any
+
+    def _unlike(self) -> Iterator[tuple[bool, str]]:
+        """(whether, why) for every setting whose answer is not promised."""
+        raise AssertionError("each class says its own")
+
+    def _ours(self) -> Any:
+        """This package's estimator of the same setting."""
+        raise AssertionError("each class says its own")
+
+    def _take(self, fitted: Any, X: Any) -> None:
+        """Keep what scikit-learn's fit would have left behind."""
+        for name in ("n_features_in_", *self._kept):
+            setattr(self, name, getattr(fitted, name))
+        vars(self).pop("feature_names_in_", None)
+        named = getattr(fitted, "feature_names_in_", None)
+        if named is not None:
+            self.feature_names_in_ = named
+
+    def _route(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        me: Any = self
+        me._validate_params()
+        try:
+            for unlike, why in self._unlike():
+                if unlike:
+                    raise Unlike(why)
+            if get_config()["array_api_dispatch"]:
+                raise Unlike("array_api_dispatch is on")
+            if issparse(X) and not get_tags(self).input_tags.sparse:
+                raise Unlike("scikit-learn takes no sparse rows there")
+            self._fit_here(X, y, sample_weight)
+        except Unlike as why:
+            self._say(False, str(why))
+        except Exception as error:  # scikit-learn's own words for whatever is wrong with the data
+            self._say(False, f"{type(error).__name__} here")
+        else:
+            self._say(True, "the same answer")
+            return self
+        if "sample_weight" in me._get_metadata_request().fit.requests:
+            me._original.fit(self, X, y, sample_weight=sample_weight)
+        else:
+            me._original.fit(self, X, y)
+        return self
+
+    def _fit_here(self, X: Any, y: Any, sample_weight: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DiscriminantWarning)  # what we would warn of, scikit-learn does in its way
+            model = self._ours()
+            fitted = model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
+        self._take(fitted, X)
+
+    def _say(self, here: bool, why: str) -> None:
+        if Patched._verbose:
+            print(f"discriminant: {type(self).__name__}.fit by {WORDS[here]}: {why}", file=sys.stderr)
+
+
+class Weighted(Patched):
+    """With row weights."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows and labels, as scikit-learn's fit of the same name does."""
+        return self._route(X, y, sample_weight)
+
+
+class Unweighted(Patched):
+    """Without row weights."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from rows and labels, as scikit-learn's fit of the same name does."""
+        return self._route(X, y)
+
+
+def tighter(tol: float) -> float:
+    """A proved gap that lies well inside what scikit-learn's tolerance on the gradient leaves."""
+    return float(min(1e-6, 1e-2 * tol))
+
+
+def same_penalty(model: Any, l1_ratios: Any) -> Iterator[tuple[bool, str]]:
+    """What a logistic model of scikit-learn's may ask that has another answer here."""
+    liblinear, sparse = model.solver == "liblinear", any(ratio for ratio in l1_ratios)
+    yield model.penalty != "deprecated", "penalty= is deprecated, and scikit-learn says so"
+    yield liblinear and model.fit_intercept, "liblinear penalises the intercept"
+    yield sparse and model.solver != "saga" and not liblinear, f"solver {model.solver!r} takes no l1_ratio"
+    yield liblinear and any(0 < ratio < 1 for ratio in l1_ratios if ratio), "liblinear takes no elastic net"
+    yield bool(model.verbose), "verbose= prints scikit-learn's own steps"
+    yield model.dual and not liblinear, "dual= is liblinear's"
+
+
+class LogisticRegression(Weighted, linear_model.LogisticRegression):
+    """scikit-learn's class, fitted here where the answer is the same."""
+
+    _original = linear_model.LogisticRegression
+
+    def _unlike(self) -> Iterator[tuple[bool, str]]:
+        yield from same_penalty(self, (self.l1_ratio,))
+
+    def _ours(self) -> Any:
+        return OurLogistic(
+            C=self.C,
+            l1_ratio=self.l1_ratio,
+            tol=tighter(self.tol),
+            fit_intercept=self.fit_intercept,
+            class_weight=self.class_weight,
+            solver=self.solver,
+        )
+
+    def _take(self, fitted: Any, X: Any) -> None:
+        if not np.isfinite(fitted.coef_).all():
+            raise Unlike("separated classes without a penalty: the weights have no end")
+        super()._take(fitted, X)
+        if len(self.classes_) > 2 and self.solver == "liblinear":
+            raise Unlike("liblinear has two classes")
+        kind = np.float64 if self.solver == "liblinear" else fitted.coef_.dtype
+        self.coef_, self.intercept_ = self.coef_.astype(kind), self.intercept_.astype(kind)
+        if not self.fit_intercept and self.solver == "liblinear":
+            self.intercept_ = 0.0
+        self.n_iter_ = np.asarray(fitted.n_iter_, dtype=np.int32)
+
+
+class LogisticRegressionCV(Weighted, linear_model.LogisticRegressionCV):
+    """scikit-learn's class, fitted here where the answer is the same."""
+
+    _original = linear_model.LogisticRegressionCV
+    _kept = (
+        "classes_",
+        "C_",
+        "Cs_",
+        "coef_",
+        "coefs_paths_",
+        "intercept_",
+        "l1_ratio_",
+        "l1_ratios_",
+        "n_iter_",
+        "scores_",
+    )
+
+    def _unlike(self) -> Iterator[tuple[bool, str]]:
+        told = [name for name in ("l1_ratios", "scoring", "use_legacy_attributes") if self._is("warn", name)]
+        yield bool(told), f"{', '.join(told)} not given, of which scikit-learn warns"
+        yield from same_penalty(self, self.l1_ratios or ())
+
+    def _is(self, word: str, name: str) -> bool:
+        value = getattr(self, name)
+        return isinstance(value, str) and value == word
+
+    def _ours(self) -> Any:
+        given = self.get_params(deep=False)
+        return OurLogisticCV(**{**given, "tol": tighter(self.tol), "n_jobs": None, "verbose": 0})
+
+
+class LinearDiscriminantAnalysis(Unweighted, discriminant_analysis.LinearDiscriminantAnalysis):
+    """scikit-learn's class, fitted here where the answer is the same."""
+
+    _original = discriminant_analysis.LinearDiscriminantAnalysis
+    _kept = ("classes_", "coef_", "intercept_", "means_", "priors_")
+
+    def _unlike(self) -> Iterator[tuple[bool, str]]:
+        yield self.covariance_estimator is not None, "covariance_estimator= is scikit-learn's own"
+        shrunk = self.shrinkage is not None
+        yield shrunk and self.solver == "svd", "solver 'svd' takes no shrinkage"
+        yield (
+            shrunk and self.solver == "eigen",
+            "solver 'eigen' with shrinkage projects by a total covariance of its own",
+        )
+
+    def _ours(self) -> Any:
+        given = self.get_params(deep=False)
+        return OurLDA(**{**given, "tol": self.tol if self.solver == "svd" else None, "store_covariance": True})
+
+    def _take(self, fitted: Any, X: Any) -> None:
+        most = min(len(fitted.classes_) - 1, fitted.n_features_in_)
+        if self.n_components is not None and self.n_components > most:
+            raise Unlike("n_components is larger than there are")
+        super()._take(fitted, X)
+        self._n_features_out = self._max_components = most if self.n_components is None else self.n_components
+        if self.solver != "svd" or self.store_covariance:
+            self.covariance_ = fitted.covariance_
+        if self.solver == "svd":
+            self.xbar_ = fitted.xbar_
+        if self.solver != "lsqr":
+            self.scalings_ = fitted.scalings_
+            self.explained_variance_ratio_ = fitted.explained_variance_ratio_
+
+
+class QuadraticDiscriminantAnalysis(Unweighted, discriminant_analysis.QuadraticDiscriminantAnalysis):
+    """scikit-learn's class, fitted here where the answer is the same."""
+
+    _original = discriminant_analysis.QuadraticDiscriminantAnalysis
+    _kept = ("classes_", "means_", "priors_", "rotations_", "scalings_")
+
+    def _unlike(self) -> Iterator[tuple[bool, str]]:
+        yield self.covariance_estimator is not None, "covariance_estimator= is scikit-learn's own"
+        yield self.shrinkage is not None and self.solver == "svd", "solver 'svd' takes no shrinkage"
+
+    def _ours(self) -> Any:
+        return OurQDA(**{**self.get_params(deep=False), "tol": self.tol})
+
+    def _take(self, fitted: Any, X: Any) -> None:
+        super()._take(fitted, X)
+        if self.store_covariance:
+            self.covariance_ = fitted.covariance_
+
+
+class LinearSVC(Weighted, svm.LinearSVC):
+    """scikit-learn's class, fitted here where the answer is the same."""
+
+    _original = svm.LinearSVC
+
+    def _unlike(self) -> Iterator[tuple[bool, str]]:
+        yield self.multi_class != "ovr", "multi_class='crammer_singer' is liblinear's own"
+        yield bool(self.verbose), "verbose= prints liblinear's own steps"
+        hinge, lasso = self.loss == "hinge", self.penalty == "l1"
+        yield hinge and (lasso or self.dual is False), "liblinear does not solve that in this form"
+        yield lasso and self.dual is True, "liblinear does not solve that in this form"
+
+    def _ours(self) -> Any:
+        return OurSVC(**{**self.get_params(deep=False), "tol": tighter(self.tol)})
+
+    def _take(self, fitted: Any, X: Any) -> None:
+        super()._take(fitted, X)
+        self.coef_ = self.coef_.astype(np.float64)
+        self.intercept_ = self.intercept_.astype(np.float64) if self.fit_intercept else 0.0
+        self.n_iter_ = int(np.max(fitted.n_iter_))
+
+
+class RidgeClassifier(Weighted, linear_model.RidgeClassifier):
+    """scikit-learn's class, fitted here where the answer is the same."""
+
+    _original = linear_model.RidgeClassifier
+
+    def _unlike(self) -> Iterator[tuple[bool, str]]:
+        yield not np.isscalar(self.alpha), "one alpha for each output"
+        yield not self.fit_intercept, "without an intercept"
+        yield self.positive, "positive= bounds the weights"
+
+    def _ours(self) -> Any:
+        return LeastSquaresClassifier(alpha=float(self.alpha))
+
+    def _fit_here(self, X: Any, y: Any, sample_weight: Any) -> None:
+        if self.class_weight is not None:
+            each = compute_sample_weight(self.class_weight, y)
+            sample_weight = each if sample_weight is None else each * np.asarray(sample_weight)
+        super()._fit_here(X, y, sample_weight)
+
+    def _take(self, fitted: Any, X: Any) -> None:
+        self._label_binarizer = LabelBinarizer(pos_label=1, neg_label=-1).fit(fitted.classes_)
+        super()._take(fitted, X)
+        if len(fitted.classes_) > 2:  # of targets 1 and −1, not 1 and 0
+            self.coef_, self.intercept_ = 2 * self.coef_, 2 * self.intercept_ - 1
+        else:
+            self.coef_ = self.coef_[0]
+        self.n_iter_, self.solver_ = None, "cholesky"
+
+
+class Perceptron(Patched, linear_model.Perceptron):
+    """scikit-learn's class, fitted here where the answer is the same to the bit."""
+
+    _original = linear_model.Perceptron
+    _kept = ("classes_", "coef_", "intercept_", "n_iter_")
+
+    def _unlike(self) -> Iterator[tuple[bool, str]]:
+        yield self.shuffle, "the order of shuffled rows is scikit-learn's own"
+        yield self.penalty is not None, "a penalty is applied in steps of scikit-learn's own"
+        yield self.early_stopping, "the rows that are held out are drawn by scikit-learn"
+        yield self.warm_start, "warm_start= goes on from scikit-learn's own state"
+        yield bool(self.verbose), "verbose= prints scikit-learn's own steps"
+
+    def fit(self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows and labels, as scikit-learn's fit of the same name does."""
+        if coef_init is not None or intercept_init is not None:
+            self._say(False, "weights to start from")
+            return self._original.fit(self, X, y, coef_init, intercept_init, sample_weight)  # type: ignore[no-any-return]
+        return self._route(X, y, sample_weight)
+
+    def _ours(self) -> Any:
+        return OurPerceptron(**self.get_params(deep=False))
+
+    def _take(self, fitted: Any, X: Any) -> None:
+        if len(fitted.classes_) > 2:
+            raise Unlike("each of several outputs stops by itself there")
+        super()._take(fitted, X)
+        self.t_ = 1.0 + self.n_iter_ * len(X)
+
+
+PLACES = {
+    linear_model: (LogisticRegression, LogisticRegressionCV, Perceptron, RidgeClassifier),
+    discriminant_analysis: (LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis),
+    svm: (LinearSVC,),
+}
+
+
+def patch_sklearn(*, verbose: bool = False) -> None:
+    """Let scripts that import scikit-learn's linear classifiers fit with this package.
+
+    From now on ``sklearn.linear_model.LogisticRegression``, ``LogisticRegressionCV``, ``Perceptron`` and
+    ``RidgeClassifier``, ``sklearn.discriminant_analysis.LinearDiscriminantAnalysis`` and
+    ``QuadraticDiscriminantAnalysis`` and ``sklearn.svm.LinearSVC`` name subclasses of these classes.  Their ``fit`` is
+    done here where the setting has one answer, which is then the same or nearer to the optimum, and by scikit-learn
+    where it has not or where there would be a warning or an error.  Names that were imported before stay as they are.
+
+    Parameters
+    ----------
+    verbose : bool, default=False
+        Say on standard error, for each call of ``fit``, where it went and why.
+
+    See Also
+    --------
+    unpatch_sklearn : Gives the names back.
+
+    Examples
+    --------
+    >>> import discriminant
+    >>> discriminant.patch_sklearn()
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> iris = discriminant.datasets.load("iris")
+    >>> round(LogisticRegression().fit(iris.X, iris.y).score(iris.X, iris.y), 2)
+    0.97
+    >>> discriminant.unpatch_sklearn()
+    """
+    Patched._verbose = verbose
+    for module, classes in PLACES.items():
+        for kind in classes:
+            setattr(module, kind.__name__, kind)
+
+
+def unpatch_sklearn() -> None:
+    """Give scikit-learn's names back to its own classes.
+
+    See Also
+    --------
+    patch_sklearn : Takes them.
+
+    Examples
+    --------
+    >>> import discriminant, sklearn.linear_model
+    >>> discriminant.patch_sklearn()
+    >>> discriminant.unpatch_sklearn()
+    >>> sklearn.linear_model.LogisticRegression.__module__
+    'sklearn.linear_model._logistic'
+    """
+    for module, classes in PLACES.items():
+        for kind in classes:
+            setattr(module, kind.__name__, kind._original)

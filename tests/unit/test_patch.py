@@ -1,0 +1,198 @@
+"""``patch_sklearn``: scikit-learn's names, our fits, the same answers."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn import discriminant_analysis, linear_model, svm
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import discriminant
+from discriminant import patch
+
+CV = {"l1_ratios": (0,), "scoring": "accuracy", "use_legacy_attributes": True, "cv": 3, "Cs": 4}
+HERE = {  # settings whose answer is promised: (original, parameters)
+    "ridge": (linear_model.LogisticRegression, {"C": 0.3, "tol": 1e-10, "max_iter": 5000}),
+    "weights": (linear_model.LogisticRegression, {"class_weight": "balanced", "tol": 1e-10, "max_iter": 5000}),
+    "origin": (linear_model.LogisticRegression, {"fit_intercept": False, "tol": 1e-10, "max_iter": 5000}),
+    "lasso": (linear_model.LogisticRegression, {"l1_ratio": 1.0, "solver": "saga", "tol": 1e-12, "max_iter": 100_000}),
+    "cv": (linear_model.LogisticRegressionCV, {**CV, "tol": 1e-10, "max_iter": 5000}),
+    "lda": (discriminant_analysis.LinearDiscriminantAnalysis, {}),
+    "lda-lsqr": (discriminant_analysis.LinearDiscriminantAnalysis, {"solver": "lsqr", "shrinkage": "auto"}),
+    "lda-eigen": (discriminant_analysis.LinearDiscriminantAnalysis, {"solver": "eigen", "n_components": 1}),
+    "qda": (discriminant_analysis.QuadraticDiscriminantAnalysis, {"reg_param": 0.1, "store_covariance": True}),
+    "svc": (svm.LinearSVC, {"tol": 1e-10, "max_iter": 1_000_000}),
+    "hinge": (svm.LinearSVC, {"loss": "hinge", "tol": 1e-10, "max_iter": 10_000_000, "C": 0.1}),
+    "least-squares": (linear_model.RidgeClassifier, {"alpha": 2.0, "class_weight": "balanced"}),
+}
+ELSEWHERE = {  # settings whose answer is scikit-learn's own
+    "liblinear": (linear_model.LogisticRegression, {"solver": "liblinear"}, "penalises the intercept"),
+    "eigen": (
+        discriminant_analysis.LinearDiscriminantAnalysis,
+        {"solver": "eigen", "shrinkage": 0.3},
+        "total covariance",
+    ),
+    "positive": (linear_model.RidgeClassifier, {"positive": True}, "bounds the weights"),
+    "shuffled": (linear_model.Perceptron, {}, "order of shuffled rows"),
+    "crammer": (svm.LinearSVC, {"multi_class": "crammer_singer", "random_state": 0, "C": 0.01}, "liblinear's own"),
+}
+
+
+@pytest.fixture
+def patched():
+    discriminant.patch_sklearn()
+    yield
+    discriminant.unpatch_sklearn()
+
+
+def rows(n_classes=2, dtype=np.float64):
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(200, 5)) @ rng.normal(size=(5, 5))
+    y = (X @ rng.normal(size=(5, n_classes)) / 2 + rng.gumbel(size=(200, n_classes))).argmax(axis=1)
+    return X.astype(dtype), np.array(["a", "b", "c"])[y]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", HERE)
+def test_promised_settings_are_fitted_here_with_the_same_answer(patched, capsys, name, n_classes):
+    original, parameters = HERE[name]
+    discriminant.patch_sklearn(verbose=True)
+    X, y = rows(n_classes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = original(**parameters).fit(X, y)
+        ours = getattr(patch, original.__name__)(**parameters).fit(X, y)
+    assert "by discriminant: the same answer" in capsys.readouterr().err
+    for attribute in (word for word in vars(theirs) if word.endswith("_") and not word.startswith("_")):
+        if attribute in ("n_iter_", "scalings_", "rotations_", "solver_"):
+            continue
+        mine, reference = getattr(ours, attribute), getattr(theirs, attribute)
+        assert type(mine) is type(reference), attribute
+        if isinstance(reference, np.ndarray) and reference.dtype.kind == "f":
+            assert mine.shape == reference.shape, attribute
+            assert mine.dtype == reference.dtype, attribute
+            np.testing.assert_allclose(mine, reference, atol=2e-4 * np.abs(reference).max(), err_msg=attribute)
+    assert (ours.predict(X) == theirs.predict(X)).mean() > 0.99
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_other_settings_are_fitted_by_scikit_learn_to_the_bit(patched, capsys, name):
+    original, parameters, why = ELSEWHERE[name]
+    discriminant.patch_sklearn(verbose=True)
+    X, y = rows()
+    theirs = original(**parameters).fit(X, y)
+    ours = getattr(patch, original.__name__)(**parameters).fit(X, y)
+    said = capsys.readouterr().err
+    assert "by scikit-learn" in said
+    assert why in said
+    assert (ours.coef_ == theirs.coef_).all()
+
+
+def test_unshuffled_perceptrons_of_two_classes_agree_to_the_bit(patched, capsys):
+    discriminant.patch_sklearn(verbose=True)
+    X, y = rows()
+    theirs = patch.Perceptron._original(shuffle=False).fit(X, y)
+    ours = linear_model.Perceptron(shuffle=False).fit(X, y)
+    assert "by discriminant" in capsys.readouterr().err
+    assert (ours.coef_ == theirs.coef_).all()
+    assert ours.t_ == theirs.t_
+    assert (ours.partial_fit(X, y).coef_ == theirs.partial_fit(X, y).coef_).all()
+
+
+def test_names_are_patched_and_given_back():
+    original = linear_model.LogisticRegression
+    discriminant.patch_sklearn()
+    try:
+        assert linear_model.LogisticRegression is patch.LogisticRegression
+        assert isinstance(original(), linear_model.LogisticRegression)
+        assert isinstance(linear_model.LogisticRegression(), original)
+        assert issubclass(original, linear_model.LogisticRegression)
+
+        class Mine(linear_model.LogisticRegression):
+            pass
+
+        assert not isinstance(original(), Mine)
+    finally:
+        discriminant.unpatch_sklearn()
+    assert linear_model.LogisticRegression is original
+
+
+def test_clones_pickles_and_searches_work_under_the_patch(patched):
+    X, y = rows(3)
+    model = linear_model.LogisticRegression(C=2.0)
+    assert type(clone(model)) is patch.LogisticRegression
+    assert is_classifier(model)
+    fitted = model.fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert (again.predict_proba(X) == fitted.predict_proba(X)).all()
+    search = GridSearchCV(linear_model.LogisticRegression(), {"C": [0.1, 1.0]}, cv=3).fit(X, y)
+    assert type(search.best_estimator_) is patch.LogisticRegression
+    with sklearn.config_context(transform_output="default"):
+        linear_model.LogisticRegression().fit(X, y)
+
+
+def test_a_wrong_parameter_and_wrong_data_get_scikit_learns_own_words(patched):
+    X, y = rows()
+    with pytest.raises(sklearn.utils._param_validation.InvalidParameterError, match="'C' parameter"):
+        linear_model.LogisticRegression(C=-1.0).fit(X, y)
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        linear_model.LogisticRegression().fit(X, y)
+
+
+def test_float32_rows_give_float32_weights(patched):
+    X, y = rows(dtype=np.float32)
+    assert linear_model.LogisticRegression().fit(X, y).coef_.dtype == np.float32
+
+
+def test_separated_classes_without_a_penalty_stay_scikit_learns(patched):
+    X, y = np.arange(10.0)[:, None], np.arange(10) > 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.isfinite(linear_model.LogisticRegression(C=np.inf).fit(X, y).coef_).all()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        linear_model.LogisticRegression,
+        linear_model.RidgeClassifier,
+        discriminant_analysis.LinearDiscriminantAnalysis,
+        discriminant_analysis.QuadraticDiscriminantAnalysis,
+        svm.LinearSVC,
+    ],
+)
+def test_scikit_learns_contract_holds_under_the_patch(kind):
+    for model, check in estimator_checks_generator(getattr(patch, kind.__name__)()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check(model)
+
+
+def test_a_script_runs_under_the_patch(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\nfrom sklearn.linear_model import LogisticRegression\nfrom sklearn.datasets import load_iris\n"
+        "X, y = load_iris(return_X_y=True)\n"
+        "print(LogisticRegression.__module__, LogisticRegression().fit(X, y).score(X, y) > 0.9, sys.argv[1:])\n"
+    )
+    command = [sys.executable, "-m", "discriminant", "--verbose", str(script), "a", "b"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "discriminant.patch True ['a', 'b']"
+    assert "LogisticRegression.fit by discriminant" in done.stderr
+
+
+def test_the_module_is_the_command_line():
+    done = subprocess.run(
+        [sys.executable, "-m", "discriminant", "--version"], capture_output=True, text=True, check=True
+    )
+    assert discriminant.__version__ in done.stdout
