@@ -9,15 +9,15 @@ for the direction; Gaussians are fitted to the projections only, to place the th
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, field
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.docstrings import documented
 from discriminant.estimators.closed_summaries import FisherInference
-from discriminant.estimators.parameters import BASIS, COUNT, NOT_NEGATIVE, PRIORS, Among
+from discriminant.estimators.parameters import COUNT, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.projection import THRESHOLDS, trace_criterion
 from discriminant.geometry.affine import AffineMap
 from discriminant.methods.fisher import Fisher
@@ -25,7 +25,12 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
 
-@documented
+@parameters(
+    threshold=[Among(*THRESHOLDS)],
+    direction=[Among("fisher", "mean-difference")],
+    n_components=[None, COUNT],
+    tol=[None, NOT_NEGATIVE],
+)
 class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference):
     """Fisher's linear discriminant: a projection, and a decision on it.
 
@@ -94,36 +99,18 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     0.987
     """
 
-    discriminant_: LinearDiscriminant
-    coef_: Array
-    _map: AffineMap
-    _n_features_out: int
+    discriminant_: LinearDiscriminant = field(init=False)
+    coef_: Array = field(init=False)
+    _map: AffineMap = field(init=False)
+    _n_features_out: int = field(init=False)
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "threshold": [Among(*THRESHOLDS)],
-        "direction": [Among("fisher", "mean-difference")],
-        "priors": PRIORS,
-        "n_components": [None, COUNT],
-        "tol": [None, NOT_NEGATIVE],
-        "basis": BASIS,
-    }
-
-    def __init__(
-        self,
-        threshold: str = "gaussian",
-        direction: str = "fisher",
-        priors: Any = None,
-        n_components: int | None = None,
-        tol: float | None = None,
-        *,
-        basis: Any = None,
-    ) -> None:
-        self.threshold = threshold
-        self.direction = direction
-        self.priors = priors
-        self.n_components = n_components
-        self.tol = tol
-        self.basis = basis
+    threshold: str = "gaussian"
+    direction: str = "fisher"
+    priors: Any = None
+    n_components: int | None = None
+    tol: float | None = None
+    _: KW_ONLY
+    basis: Any = None
 
     def _method(self) -> Fisher:
         return self._as(Fisher)

@@ -8,7 +8,8 @@ pull the boundary, a class between two others is masked, and separable data need
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, field
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,12 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.codings import ClassCoding
 from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
-from discriminant.docstrings import documented
 from discriminant.errors import ParameterError
 from discriminant.estimators.closed_summaries import LeastSquaresInference
 from discriminant.estimators.gaussian import require_rows_of_fit
 from discriminant.estimators.inputs import all_or_nothing
-from discriminant.estimators.parameters import BASIS, DECODER, LABEL, NOT_NEGATIVE, POSITIVE, Named
+from discriminant.estimators.parameters import NOT_NEGATIVE, POSITIVE, Named, parameters
 from discriminant.gaussian.least_squares import MarginMoments
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.methods.fit import is_unanimous, reject_label
@@ -37,7 +37,11 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
 
 
-@documented
+@parameters(
+    coding=[Named(*CODINGS), ClassCoding, "array-like"],
+    alpha=[NOT_NEGATIVE],
+    margin=[None, POSITIVE, "array-like"],
+)
 class LeastSquaresClassifier(LeastSquaresInference):
     """Minimum squared error: the linear discriminant a = Y†b, with ridge and any target coding.
 
@@ -89,38 +93,20 @@ class LeastSquaresClassifier(LeastSquaresInference):
     (0.847, 0.827)
     """
 
-    coding_: ClassCoding
-    targets_: Array
-    coef_: Array
-    discriminant_: LinearDiscriminant
-    _margins: MarginMoments | None
-    _problems: list[Problem]
+    coding_: ClassCoding = field(init=False)
+    targets_: Array = field(init=False)
+    coef_: Array = field(init=False)
+    discriminant_: LinearDiscriminant = field(init=False)
+    _margins: MarginMoments | None = field(init=False)
+    _problems: list[Problem] = field(init=False)
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "coding": [Named(*CODINGS), ClassCoding, "array-like"],
-        "alpha": [NOT_NEGATIVE],
-        "margin": [None, POSITIVE, "array-like"],
-        "decoder": DECODER,
-        "reject_label": LABEL,
-        "basis": BASIS,
-    }
-
-    def __init__(
-        self,
-        coding: Any = "auto",
-        alpha: float = 0.0,
-        margin: Any = None,
-        decoder: str | None = None,
-        *,
-        reject_label: Any = None,
-        basis: Any = None,
-    ) -> None:
-        self.coding = coding
-        self.alpha = alpha
-        self.margin = margin
-        self.decoder = decoder
-        self.reject_label = reject_label
-        self.basis = basis
+    coding: Any = "auto"
+    alpha: float = 0.0
+    margin: Any = None
+    decoder: str | None = None
+    _: KW_ONLY
+    reject_label: Any = None
+    basis: Any = None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, margin: Any = None) -> Self:

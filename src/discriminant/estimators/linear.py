@@ -8,36 +8,30 @@ its three solvers are accepted and give one answer.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, field
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from discriminant.data import map_rows, require_finite
-from discriminant.docstrings import documented
 from discriminant.errors import ParameterError
 from discriminant.estimators.closed_summaries import GaussianInference
 from discriminant.estimators.gaussian import Deletion
 from discriminant.estimators.generative import LinearPosteriors
-from discriminant.estimators.parameters import (
-    BASIS,
-    BOOLEAN,
-    COUNT,
-    COVARIANCE,
-    FORM,
-    FRACTION,
-    GUEST,
-    NOT_NEGATIVE,
-    PRIORS,
-    Among,
-)
+from discriminant.estimators.parameters import COUNT, FRACTION, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.weights import Directions
 from discriminant.methods.gaussian import SHRINKAGES, Linear
 from discriminant.protocols import Array
 
 
-@documented
+@parameters(
+    solver=[Among("auto", "svd", "lsqr", "eigen")],
+    shrinkage=[None, FRACTION, Among("auto", *SHRINKAGES)],
+    n_components=[None, COUNT],
+    tol=[None, NOT_NEGATIVE],
+)
 class LinearDiscriminantAnalysis(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearPosteriors, GaussianInference
 ):
@@ -105,47 +99,21 @@ class LinearDiscriminantAnalysis(
     (0.98, 0.98)
     """
 
-    axes_: Directions
-    coef_: Array
-    _max_components: int
+    axes_: Directions = field(init=False)
+    coef_: Array = field(init=False)
+    _max_components: int = field(init=False)
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "solver": [Among("auto", "svd", "lsqr", "eigen")],
-        "shrinkage": [None, FRACTION, Among("auto", *SHRINKAGES)],
-        "priors": PRIORS,
-        "n_components": [None, COUNT],
-        "store_covariance": BOOLEAN,
-        "tol": [None, NOT_NEGATIVE],
-        "covariance_estimator": GUEST,
-        "covariance": COVARIANCE,
-        "form": FORM,
-        "basis": BASIS,
-    }
-
-    def __init__(
-        self,
-        solver: str = "auto",
-        shrinkage: Any = None,
-        priors: Any = None,
-        n_components: int | None = None,
-        store_covariance: bool = False,
-        tol: float | None = None,
-        covariance_estimator: Any = None,
-        *,
-        covariance: str = "maximum-likelihood",
-        form: str = "full",
-        basis: Any = None,
-    ) -> None:
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.n_components = n_components
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
-        self.covariance = covariance
-        self.form = form
-        self.basis = basis
+    solver: str = "auto"
+    shrinkage: Any = None
+    priors: Any = None
+    n_components: int | None = None
+    store_covariance: bool = False
+    tol: float | None = None
+    covariance_estimator: Any = None
+    _: KW_ONLY
+    covariance: str = "maximum-likelihood"
+    form: str = "full"
+    basis: Any = None
 
     def _method(self) -> Linear:
         return self._as(Linear)

@@ -8,7 +8,8 @@ ends with a proof of how near it is (``certificate_``).  PRML 4.3.2–4.3.4, Alp
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, field
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -21,12 +22,11 @@ from discriminant.data.scaling import Scaling
 from discriminant.data.sources import find_source
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.decision.rule import largest
-from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, is_table
 from discriminant.estimators.logistic_parameters import CONSTRAINTS
-from discriminant.estimators.parameters import require_valid
+from discriminant.estimators.parameters import parameters, require_valid
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.logistic import Logistic, Strength, make_problem, read_offset
@@ -37,7 +37,7 @@ from discriminant.optimize.logistic import LogisticProblem
 from discriminant.protocols import Array
 
 
-@documented
+@parameters(**CONSTRAINTS)
 class LogisticRegression(SparseCoefficients, Inferential):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
@@ -125,70 +125,39 @@ class LogisticRegression(SparseCoefficients, Inferential):
     (0.97, True)
     """
 
-    coef_: Any
-    intercept_: Any
-    limit_: Any
-    discriminant_: LinearDiscriminant
-    _belief: LaplacePosterior | None
+    coef_: Any = field(init=False)
+    intercept_: Any = field(init=False)
+    limit_: Any = field(init=False)
+    discriminant_: LinearDiscriminant = field(init=False)
+    _belief: LaplacePosterior | None = field(init=False)
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
-
-    def __init__(
-        self,
-        penalty: Any = "deprecated",
-        *,
-        C: float = 1.0,
-        l1_ratio: float | None = 0.0,
-        dual: bool = False,
-        tol: float = 1e-8,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
-        solver: str = "auto",
-        max_iter: int = 100,
-        verbose: int = 0,
-        warm_start: bool = False,
-        n_jobs: Any = None,
-        optimizer: Any = "auto",
-        correct_priors: bool = False,
-        penalty_factors: Any = None,
-        bounds: Any = None,
-        groups: Any = None,
-        grouped: bool = False,
-        basis: Any = None,
-        coding: Any = "auto",
-        decoder: str | None = None,
-        reject_label: Any = None,
-        trace: bool = False,
-        callback: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.dual = dual
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.solver = solver
-        self.max_iter = max_iter
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.optimizer = optimizer
-        self.correct_priors = correct_priors
-        self.penalty_factors = penalty_factors
-        self.bounds = bounds
-        self.groups = groups
-        self.grouped = grouped
-        self.basis = basis
-        self.coding = coding
-        self.decoder = decoder
-        self.reject_label = reject_label
-        self.trace = trace
-        self.callback = callback
+    penalty: Any = "deprecated"
+    _: KW_ONLY
+    C: float = 1.0
+    l1_ratio: float | None = 0.0
+    dual: bool = False
+    tol: float = 1e-8
+    fit_intercept: bool = True
+    intercept_scaling: float = 1
+    class_weight: Any = None
+    random_state: Any = None
+    solver: str = "auto"
+    max_iter: int = 100
+    verbose: int = 0
+    warm_start: bool = False
+    n_jobs: Any = None
+    optimizer: Any = "auto"
+    correct_priors: bool = False
+    penalty_factors: Any = None
+    bounds: Any = None
+    groups: Any = None
+    grouped: bool = False
+    basis: Any = None
+    coding: Any = "auto"
+    decoder: str | None = None
+    reject_label: Any = None
+    trace: bool = False
+    callback: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

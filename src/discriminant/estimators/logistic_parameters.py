@@ -8,14 +8,10 @@ from typing import Any
 from sklearn.utils._param_validation import Hidden
 
 from discriminant.estimators.parameters import (
-    BASIS,
     BOOLEAN,
-    CALLBACK,
     CLASS_WEIGHT,
     COUNT,
-    DECODER,
     FRACTION,
-    LABEL,
     N_JOBS,
     NOT_NEGATIVE,
     POSITIVE,
@@ -44,19 +40,13 @@ CONSTRAINTS: dict[str, Any] = {
     "penalty": [Among("deprecated", "l1", "l2", "elasticnet", "jeffreys"), None],
     "C": [Number(Real, 0, None, closed="right")],
     "l1_ratio": [FRACTION, None],
-    "warm_start": BOOLEAN,
     "optimizer": OPTIMIZER,
     "correct_priors": BOOLEAN,
     "penalty_factors": [None, "array-like"],
     "bounds": [None, tuple, list],
     "groups": [None, "array-like"],
     "grouped": BOOLEAN,
-    "basis": BASIS,
     "coding": CODING,
-    "decoder": DECODER,
-    "reject_label": LABEL,
-    "trace": BOOLEAN,
-    "callback": CALLBACK,
 }
 CV_CONSTRAINTS: dict[str, Any] = {
     **_BOTH,

@@ -8,24 +8,14 @@ constant or collinear column, is dropped; what one class lacks is lent to it by 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, field
+from typing import Any
 
 import numpy as np
 
-from discriminant.docstrings import documented
 from discriminant.errors import ParameterError
 from discriminant.estimators.gaussian import Deletion, GaussianClassifier
-from discriminant.estimators.parameters import (
-    BASIS,
-    BOOLEAN,
-    COVARIANCE,
-    FORM,
-    FRACTION,
-    GUEST,
-    NOT_NEGATIVE,
-    PRIORS,
-    Among,
-)
+from discriminant.estimators.parameters import FRACTION, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.leave_one_out import QuadraticDeletion
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.gaussian.weights import QuadraticScores
@@ -34,7 +24,13 @@ from discriminant.methods.quadratic import Quadratic
 from discriminant.protocols import Array
 
 
-@documented
+@parameters(
+    solver=[Among("auto", "svd", "eigen")],
+    shrinkage=[None, FRACTION, Among("auto", *SHRINKAGES)],
+    reg_param=[FRACTION],
+    tol=[None, NOT_NEGATIVE],
+    pooling=[FRACTION],
+)
 class QuadraticDiscriminantAnalysis(GaussianClassifier):
     """Gaussian classes with covariances of their own: quadratic boundaries and posteriors.
 
@@ -94,49 +90,21 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     (0.98, 0.973)
     """
 
-    _covariances: list[Array]
-    _scores: QuadraticScores
+    _covariances: list[Array] = field(init=False)
+    _scores: QuadraticScores = field(init=False)
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "solver": [Among("auto", "svd", "eigen")],
-        "shrinkage": [None, FRACTION, Among("auto", *SHRINKAGES)],
-        "priors": PRIORS,
-        "reg_param": [FRACTION],
-        "store_covariance": BOOLEAN,
-        "tol": [None, NOT_NEGATIVE],
-        "covariance_estimator": GUEST,
-        "pooling": [FRACTION],
-        "covariance": COVARIANCE,
-        "form": FORM,
-        "basis": BASIS,
-    }
-
-    def __init__(
-        self,
-        *,
-        solver: str = "auto",
-        shrinkage: Any = None,
-        priors: Any = None,
-        reg_param: float = 0.0,
-        store_covariance: bool = False,
-        tol: float | None = None,
-        covariance_estimator: Any = None,
-        pooling: float = 0.0,
-        covariance: str = "maximum-likelihood",
-        form: str = "full",
-        basis: Any = None,
-    ) -> None:
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.reg_param = reg_param
-        self.store_covariance = store_covariance
-        self.tol = tol
-        self.covariance_estimator = covariance_estimator
-        self.pooling = pooling
-        self.covariance = covariance
-        self.form = form
-        self.basis = basis
+    _: KW_ONLY
+    solver: str = "auto"
+    shrinkage: Any = None
+    priors: Any = None
+    reg_param: float = 0.0
+    store_covariance: bool = False
+    tol: float | None = None
+    covariance_estimator: Any = None
+    pooling: float = 0.0
+    covariance: str = "maximum-likelihood"
+    form: str = "full"
+    basis: Any = None
 
     def _method(self) -> Quadratic:
         return self._as(Quadratic)

@@ -8,8 +8,9 @@ unless ``penalize_intercept=False``.  Bishop 7.1; Alpaydin 13; Duda, Hart & Stor
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -18,22 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.arrays import as_dense
 from discriminant.data.sources import find_source
 from discriminant.decision.rule import largest
-from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import all_or_nothing, is_table
-from discriminant.estimators.parameters import (
-    BASIS,
-    BOOLEAN,
-    CLASS_WEIGHT,
-    DECODER,
-    LABEL,
-    POSITIVE,
-    RANDOM_STATE,
-    Among,
-    Number,
-    require_valid,
-)
+from discriminant.estimators.parameters import BOOLEAN, POSITIVE, Among, Number, parameters, require_valid
 from discriminant.estimators.parts import CODING
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample
@@ -43,7 +32,18 @@ from discriminant.optimize.choose import Choice
 from discriminant.protocols import Array
 
 
-@documented
+@parameters(
+    penalty=[Among("l1", "l2")],
+    loss=[Among("hinge", "squared_hinge")],
+    dual=["boolean", Among("auto")],
+    tol=[POSITIVE],
+    C=[POSITIVE],
+    multi_class=[Among("ovr", "crammer_singer")],
+    intercept_scaling=[POSITIVE],
+    max_iter=[Number(Integral, 0, None, closed="left")],
+    penalize_intercept=BOOLEAN,
+    coding=CODING,
+)
 class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     """Linear support vector classifier; a drop-in for scikit-learn's.
 
@@ -100,64 +100,24 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     (0.97, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "penalty": [Among("l1", "l2")],
-        "loss": [Among("hinge", "squared_hinge")],
-        "dual": ["boolean", Among("auto")],
-        "tol": [POSITIVE],
-        "C": [POSITIVE],
-        "multi_class": [Among("ovr", "crammer_singer")],
-        "fit_intercept": BOOLEAN,
-        "intercept_scaling": [POSITIVE],
-        "class_weight": CLASS_WEIGHT,
-        "verbose": ["verbose"],
-        "random_state": RANDOM_STATE,
-        "max_iter": [Number(Integral, 0, None, closed="left")],
-        "penalize_intercept": BOOLEAN,
-        "basis": BASIS,
-        "coding": CODING,
-        "decoder": DECODER,
-        "reject_label": LABEL,
-    }
-
-    def __init__(
-        self,
-        penalty: str = "l2",
-        loss: str = "squared_hinge",
-        *,
-        dual: Any = "auto",
-        tol: float = 1e-6,
-        C: float = 1.0,
-        multi_class: str = "ovr",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1,
-        class_weight: Any = None,
-        verbose: int = 0,
-        random_state: Any = None,
-        max_iter: int = 1000,
-        penalize_intercept: bool = True,
-        basis: Any = None,
-        coding: Any = "auto",
-        decoder: str | None = None,
-        reject_label: Any = None,
-    ) -> None:
-        self.penalty = penalty
-        self.loss = loss
-        self.dual = dual
-        self.tol = tol
-        self.C = C
-        self.multi_class = multi_class
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.verbose = verbose
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.penalize_intercept = penalize_intercept
-        self.basis = basis
-        self.coding = coding
-        self.decoder = decoder
-        self.reject_label = reject_label
+    penalty: str = "l2"
+    loss: str = "squared_hinge"
+    _: KW_ONLY
+    dual: Any = "auto"
+    tol: float = 1e-6
+    C: float = 1.0
+    multi_class: str = "ovr"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1
+    class_weight: Any = None
+    verbose: int = 0
+    random_state: Any = None
+    max_iter: int = 1000
+    penalize_intercept: bool = True
+    basis: Any = None
+    coding: Any = "auto"
+    decoder: str | None = None
+    reject_label: Any = None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
