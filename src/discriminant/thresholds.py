@@ -96,3 +96,7 @@ HELD_ROWS = 2
 # Rows × parameters² up to which a fit sums the information matrix for its table: 40 ms at most on a core.  At 1e6×50 it
 # would take as long as the fit: the table then asks for the rows, if the caller has not kept them.
 KEPT_WORK = 1.0e9
+
+# Samples of an epoch up to which single-sample rules present rows as often as their weights count: an order of 80 MB.
+# Beyond, weights are factors on the step.
+REPEATED_ROWS = 10_000_000

@@ -206,7 +206,7 @@ def test_a_model_is_saved_exported_and_explained(K: int, tmp_path: Path) -> None
     np.testing.assert_array_equal(again.predict_log_proba(X), model.predict_log_proba(X))
     same(again.partial_fit(X, y), ExponentialFamilyClassifier(["poisson"] * 6).fit(np.r_[X, X], np.r_[y, y]), X)
     np.testing.assert_allclose(model.scorer()(X), model.predict_proba(X), rtol=1e-10)
-    assert "CASE" in discriminant.to_sql(model, "t")
+    assert "CASE" in discriminant.to_sql(model, table="t")
     total = model.explain(X[:2], reference=np.zeros(6)).values.sum(axis=1)
     assert np.isfinite(total).all()
     assert "poisson" in model.certificate_.status

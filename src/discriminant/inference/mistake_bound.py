@@ -73,13 +73,20 @@ def mistake_bounds(objective: PointwiseObjective, A: Array, step: float = 1.0, b
 
 
 def _largest_norm(objective: PointwiseObjective) -> float:
-    """max ‖y‖²."""
-    return max(float(block.design.squared_norms().max()) for block in objective.blocks)
+    """max ‖y‖² of the rows that count."""
+
+    def largest(block: Block) -> float:
+        norms = block.design.squared_norms()
+        return float((norms if block.weight is None else norms[block.weight > 0]).max(initial=0.0))
+
+    return max(largest(block) for block in objective.blocks)
 
 
 def _coupled_margins(objective: PointwiseObjective, A: Array) -> Array:
-    """(a_i − a_j)·y for the strongest rival of each row."""
-    z, own = objective.scores(A), np.asarray(objective.blocks.target)
+    """(a_i − a_j)·y for the strongest rival of each row that counts."""
+    z, own, weight = objective.scores(A), np.asarray(objective.blocks.target), objective.blocks.weight
+    if weight is not None:
+        z, own = z[weight > 0], own[weight > 0]
     rows = np.arange(len(z))
     mine = z[rows, own].copy()
     z[rows, own] = -np.inf

@@ -10,6 +10,7 @@ Widrow and Hoff 1960; Duda, Hart and Stork 5.8; PRML 4.1.7.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -27,6 +28,7 @@ from discriminant.methods.sequential import Progress, SequentialMethod
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import ClosedForm, Constant, GradientDescent, Power, SingleSample, check_conditions
 from discriminant.optimize.choose import Choice
+from discriminant.optimize.sequence import repeated_rows
 from discriminant.optimize.solve import largest_eigenvalue
 from discriminant.protocols import Array, Certificate, Solution
 
@@ -136,23 +138,27 @@ class LeastMeanSquares(SequentialMethod):
 def usual_steps(objective: PointwiseObjective, mode: str, epochs: int) -> Power:
     """η(k) from the data: short enough to be stable at once, and fading as slowly as the flattest direction allows.
 
-    Single samples: η₁/(k + k₀) with η₁ = 1/λ_min of the mean Hessian, and k₀ such that η(0)·max w‖y‖² = 1.
+    Single samples: η₁/(k + k₀) with η₁ = 1/λ_min of the mean Hessian, and k₀ such that η(0)·max w‖y‖² = 1.  Where
+    weights are counts, each sample has weight 1 and there are Σw; else a mean step is w̄ times as long.
     """
     sum_of = float(objective.total) if objective.summed else 1.0  # a step of all rows is shorter on the scale of sums
     objective = dataclasses.replace(objective, summed=False)
-    norms = objective.blocks.reduce(_norms)
-    top, mean = float(norms[0]), float(norms[1]) / objective.blocks.n_rows
+    counts = repeated_rows(objective.blocks)
+    rows = objective.blocks.n_rows if counts is None else counts
+    share = objective.total / rows  # w̄
+    norms = objective.blocks.reduce(functools.partial(_norms, counts=counts is not None))
+    top, mean = float(norms[0]), float(norms[1]) / rows
     if not (np.isfinite(top) and top > 0):
         return Constant(1.0)  # the sums will show what is wrong with the rows
     small = objective.n_parameters <= 500
     H = objective.hessian(np.zeros((objective.n_parameters, objective.n_outputs)))[0] if small else None
     if mode == "batch":
-        return Constant(1.0 / (largest_eigenvalue(H) if H is not None else mean) / sum_of)
+        return Constant(1.0 / (largest_eigenvalue(H) if H is not None else mean / share) / sum_of)
     flattest = mean / objective.n_parameters
     if H is not None:
         sizes = np.linalg.eigvalsh(H)
-        flattest = float(sizes[sizes > 1e-10 * sizes[-1]].min(initial=sizes[-1]))
-    rate = min(1.0 / flattest, objective.blocks.n_rows * epochs / top)
+        flattest = share * float(sizes[sizes > 1e-10 * sizes[-1]].min(initial=sizes[-1]))
+    rate = min(1.0 / flattest, rows * epochs / top)
     return Power(rate=rate, power=1.0, delay=rate * top)
 
 
@@ -163,9 +169,11 @@ class _Largest(float):
         return _Largest(max(float(self), float(other)))
 
 
-def _norms(block: Any) -> tuple[_Largest, float]:
-    """max w‖y‖² and Σ w‖y‖² of a block."""
+def _norms(block: Any, counts: bool) -> tuple[_Largest, float]:
+    """max w‖y‖² and Σ w‖y‖² of a block; the first without w where weights are counts."""
     with np.errstate(over="ignore", invalid="ignore"):
-        size = block.design.squared_norms()
-        size = size if block.weight is None else size * block.weight
-    return _Largest(size.max(initial=0.0)), float(size.sum())
+        size = each = block.design.squared_norms()
+        if block.weight is not None:
+            size = each * block.weight
+            each = each[block.weight > 0] if counts else size
+    return _Largest(each.max(initial=0.0)), float(size.sum())

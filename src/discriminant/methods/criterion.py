@@ -173,7 +173,7 @@ class CriterionMethod(ABC):
             blocks = task.objective.blocks
             notes = [*notes, *scale_notes(blocks.rows, task.sample.schema.names)]
             if isinstance(task.optimizer, SingleSample):
-                notes += weight_notes(blocks.weight)
+                notes += weight_notes(blocks)
         return Fit(self, self.discriminant(state) or discriminant, state, tuple(notes))
 
     def finish(self, task: Task, start: Array, solution: Solution) -> Solution:

@@ -27,7 +27,7 @@ from discriminant.inference.mistake_bound import mistake_bounds
 from discriminant.methods.criterion import Parts, Task
 from discriminant.methods.fit import Note
 from discriminant.methods.parts import fit_together, with_margin
-from discriminant.methods.sequential import Progress, SequentialMethod
+from discriminant.methods.sequential import Progress, SequentialMethod, samples_of
 from discriminant.methods.verdicts import sentence, verdicts, worst_outputs
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import (
@@ -39,6 +39,7 @@ from discriminant.optimize import (
     make_schedule,
 )
 from discriminant.optimize.choose import Choice
+from discriminant.optimize.sequence import repeated_rows
 from discriminant.penalties import Ridge, soft_threshold
 from discriminant.protocols import Array, Certificate, Oracle, Solution
 
@@ -147,7 +148,7 @@ class ErrorCorrection(SequentialMethod):
     def _run_with_lasso(self, task: Task, start: Array) -> Solution:
         """Epochs one by one, with a soft threshold after each: Langford's truncated gradient, once an epoch."""
         optimizer, objective, A = task.optimizer, task.objective, start
-        level = self.eta0 * self.alpha * self._l1_share() * objective.blocks.n_rows
+        level = self.eta0 * self.alpha * self._l1_share() * samples_of(objective.blocks)
         each, best, waited, epoch = np.zeros(1, dtype=np.int64), np.inf, 0, 0
         while epoch < self.max_iter:
             epoch += 1
@@ -195,8 +196,8 @@ class ErrorCorrection(SequentialMethod):
     def _bounds(self, task: Task, start: Array, solution: Solution) -> Any:
         base = task.objective.criterion.single
         blocks = task.objective.blocks
-        fixed = isinstance(self.eta0, int | float) and not start.any() and blocks.weight is None
-        fixed = fixed and not blocks.elsewhere
+        plain = blocks.weight is None or repeated_rows(blocks) is not None
+        fixed = isinstance(self.eta0, int | float) and not start.any() and plain and not blocks.elsewhere
         if self.mode != "single-sample" or not fixed or not isinstance(base, PerceptronCriterion):
             return None
         return mistake_bounds(task.objective, solution.weights, float(self.eta0), float(base.margin))

@@ -19,6 +19,7 @@ from discriminant.objective import PointwiseObjective
 from discriminant.optimize import Power, SequentialSolution, make_schedule
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.iterative import NOT_A_NUMBER
+from discriminant.optimize.sequence import repeated_rows
 from discriminant.protocols import Array, Certificate, Solution
 
 LOOK_BACK = 2_000_000  # values of X up to which J and the errors are always counted after the run
@@ -106,7 +107,7 @@ class SequentialMethod(CriterionMethod):
         discriminant, state = self.weights(task, A)
         before = 0 if progress.corrections is None else progress.corrections
         state |= {"corrections_": before + np.array(each, dtype=np.int64), "n_iter_": 1}
-        state |= {"t_": progress.samples + rows.n_rows} | ({} if steps is None else {"_schedule": steps})
+        state |= {"t_": progress.samples + samples_of(rows)} | ({} if steps is None else {"_schedule": steps})
         return Fit(self, discriminant, state, tuple(notes))
 
     def task(self, sample: Sample) -> Task:
@@ -122,7 +123,7 @@ class SequentialMethod(CriterionMethod):
 
     def details(self, task: Task, solution: Solution, certificate: Certificate) -> dict[str, Any]:
         each = (solution.each if isinstance(solution, SequentialSolution) else ()) or [solution.iterations]
-        samples = 1 + int(solution.iterations) * task.objective.blocks.n_rows
+        samples = 1 + int(solution.iterations) * samples_of(task.objective.blocks)
         return {"corrections_": np.array(each, dtype=np.int64), "t_": samples}
 
     def went_wrong(self, solution: Solution) -> bool:
@@ -167,8 +168,9 @@ class SequentialMethod(CriterionMethod):
         learn, ask = split(codes, float(self.validation_fraction), seed)
         rows: Any = blocks.rows
         held = HeldOut(
-            rows.pick(ask), codes[ask], task.objective, self.tol, self.n_iter_no_change, task.optimizer.callback
-        )
+            rows.pick(ask), codes[ask], None if blocks.weight is None else blocks.weight[ask], task.objective, self.tol,
+            self.n_iter_no_change, task.optimizer.callback,
+        )  # fmt: skip
         raw = rows.pick(learn).raw
         kept: Any = SparseRows(raw.tocsr()) if is_sparse(raw) else DenseRows(raw)
         kept = OriginRows(kept) if isinstance(rows, OriginRows) else kept
@@ -178,12 +180,19 @@ class SequentialMethod(CriterionMethod):
         return held, replace(task, objective=objective, optimizer=optimizer)
 
 
+def samples_of(blocks: ArrayBlocks) -> int:
+    """The samples of an epoch: rows, or what their weights count."""
+    count = repeated_rows(blocks)
+    return int(blocks.n_rows) if count is None else count
+
+
 @dataclass
 class HeldOut:
     """Rows that are asked after each epoch, and end the run when they have stopped getting better."""
 
     design: Any
     codes: Array
+    weight: Array | None
     objective: PointwiseObjective
     tol: float | None
     patience: int
@@ -195,7 +204,8 @@ class HeldOut:
 
     def __call__(self, step: Any) -> bool:
         assert self.objective.coding is not None
-        score = float(np.mean(self.objective.coding.decide(self.design.scores(step.weights)) == self.codes))
+        right = self.objective.coding.decide(self.design.scores(step.weights)) == self.codes
+        score = float(np.average(right, weights=self.weight))
         self.epochs += 1
         self.waited = self.waited + 1 if score < self.best + (self.tol or 0.0) else 0
         self.best = max(self.best, score)

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import as_rows
+from discriminant.data import ArrayBlocks, as_rows
 from discriminant.data.columns import Ranges, column_ranges, in_own_units, is_plain
 from discriminant.errors import DataError, ScaleWarning, capital, columns
 from discriminant.methods.fit import Note
+from discriminant.optimize.sequence import repeated_rows
 from discriminant.protocols import Array
 
 TOO_FAR = 1e3  # middles further from zero, in half-widths, than steps in the units of X can bear
@@ -45,9 +46,10 @@ def in_units_of_X(A: Array, units: tuple[Array, Array], feature_names: Sequence[
     return weights
 
 
-def weight_notes(weight: Array | None) -> list[Note]:
+def weight_notes(blocks: ArrayBlocks) -> list[Note]:
     """Say where row weights are factors on steps and would make them vanish or explode."""
-    if weight is None or 1 / TOO_WIDE <= float(weight.max()) <= TOO_WIDE:
+    weight = blocks.weight
+    if weight is None or 1 / TOO_WIDE <= float(weight.max()) <= TOO_WIDE or repeated_rows(blocks) is not None:
         return []
     text = (
         f"The largest sample_weight is {float(weight.max()):.3g}. In this method a weight is a factor on the step, so "

@@ -20,6 +20,7 @@ from discriminant.data import make_blocks
 from discriminant.errors import MismatchError, counted
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import History
+from discriminant.optimize.sequence import repeated_rows
 from discriminant.optimize.single_sample import SequentialSolution
 from discriminant.protocols import Array, Block, Oracle
 
@@ -52,12 +53,13 @@ class Epoch:
     penalty: Any
     weights: Array
     seed: int
+    repeats: bool
 
     def __call__(self, block: Block) -> Mixed:
         blocks = make_blocks(block.design.raw, block.target, block.weight)
         rows = PointwiseObjective(blocks, self.criterion, self.coding, self.penalty)
         order = np.random.default_rng([self.seed, block.start])
-        A, each, samples = replace(self.optimizer, random_state=order).once(rows, self.weights)
+        A, each, samples = replace(self.optimizer, random_state=order).once(rows, self.weights, self.repeats)
         made = np.array(each, dtype=np.float64)
         return Mixed(A * made, made, samples)
 
@@ -81,7 +83,8 @@ def mixed_epochs(optimizer: Any, objective: PointwiseObjective, start: Array) ->
     check(optimizer)
     rng = np.random.default_rng(optimizer.random_state if optimizer.order == "shuffled" else 0)
     seed = int(rng.integers(1 << 31))
-    course = Course(np.array(start, dtype=np.float64))
+    repeats = repeated_rows(objective.blocks) is not None  # the same everywhere
+    course = Course(np.array(start, dtype=np.float64), repeats)
     status, converged = "", False
     for epoch in range(1, optimizer.epochs + 1):
         status, converged = course.advance(optimizer, objective, seed, epoch)
@@ -106,6 +109,7 @@ class Course:
     """Where the mixed epochs stand."""
 
     weights: Array
+    repeats: bool
     corrections: Array = field(default_factory=lambda: np.zeros(1))
     samples: int = 0
     epochs: int = 0
@@ -117,7 +121,8 @@ class Course:
     def advance(self, optimizer: Any, objective: PointwiseObjective, seed: int, epoch: int) -> tuple[str, bool]:
         """One epoch; (why it was the last, whether it ended well), the first empty where it was not."""
         plain = replace(optimizer, random_state=None, callback=None, improvement=None)
-        kernel = Epoch(plain, objective.criterion, objective.coding, objective.penalty, self.weights, seed + epoch)
+        parts = objective.criterion, objective.coding, objective.penalty
+        kernel = Epoch(plain, *parts, self.weights, seed + epoch, self.repeats)
         mixed: Mixed = replace(objective.blocks, block_rows=WHOLE).reduce(kernel)  # type: ignore[type-var]
         made = mixed.corrections
         live = made > 0  # an output without corrections keeps its weights

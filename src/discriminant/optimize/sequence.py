@@ -28,6 +28,7 @@ from discriminant.optimize.corrections import Corrections
 from discriminant.optimize.history import History
 from discriminant.optimize.schedules import Power, Schedule, make_schedule, table
 from discriminant.protocols import Array, Block, Oracle
+from discriminant.thresholds import REPEATED_ROWS
 
 NEVER = 1 << 62
 _KINDS: tuple[tuple[type[Pointwise], int], ...] = (
@@ -48,6 +49,7 @@ class Run:
     state: State
     schedule: Schedule
     shuffled: bool
+    repeats: bool  # weights are counts: a row of weight 2 comes twice
     rng: np.random.Generator
     rows_per_epoch: int
     by_margin: bool
@@ -61,14 +63,24 @@ class Run:
         else:
             whole = blocks
         for block in whole:
-            samples = self._samples(block)
-            order = self.rng.permutation(len(samples.codes)) if self.shuffled else np.empty(0, np.int64)
-            yield samples, order, block.start
+            order = self._order(block)
+            if order is not None:
+                yield self._samples(block), order, block.start
+
+    def _order(self, block: Block) -> Array | None:
+        """The rows of a block as they come, each as often as its count; empty: once, in turn; None: none comes."""
+        if not self.repeats:
+            return self.rng.permutation(block.rows) if self.shuffled else np.empty(0, np.int64)
+        come = np.repeat(np.arange(block.rows), np.asarray(block.weight).astype(np.int64))
+        if not len(come):
+            return None
+        return come[self.rng.permutation(len(come))] if self.shuffled else come
 
     def _samples(self, block: Block) -> Samples:
         coding, target = self.objective.coding, block.target
         assert target is not None
-        weight = NONE if block.weight is None else np.ascontiguousarray(block.weight, dtype=np.float64)
+        plain = block.weight is None or self.repeats
+        weight = NONE if plain else np.ascontiguousarray(block.weight, dtype=np.float64)
         X = _plain(block.design)
         if coding is not None:
             codes = target if target.dtype == np.uint8 else target.astype(np.int32, copy=False)
@@ -77,11 +89,11 @@ class Run:
         targets = np.ascontiguousarray(target, dtype=np.float64)
         return Samples(X, np.arange(len(targets), dtype=np.int32), targets, np.ones_like(targets), weight)
 
-    def prepare(self, rows: int) -> None:
+    def prepare(self, samples: Samples, order: Array) -> None:
         """Before a sweep: note where it begins, and tabulate η where it is a function of the user's own."""
-        s = self.state
+        s, rows = self.state, len(samples.codes)
         s.tally[rules.ORIGIN] = s.tally[rules.STEPS]
-        most = rows * max(1, len(s.A) - 1 if s.coupled and not s.worst else 1)
+        most = (len(order) or rows) * max(1, len(s.A) - 1 if s.coupled and not s.worst else 1)
         if isinstance(self.history, Corrections):  # fresh ones: the history keeps them, and pays for pages it touches
             small = rows * max(1, len(s.A)) <= np.iinfo(np.int32).max  # half the pages to touch
             s.seen = np.empty((len(s.A), most), np.int32 if small else np.int64)
@@ -167,8 +179,8 @@ class Run:
         return met
 
 
-def begin(options: Any, objective: PointwiseObjective, start: Array) -> Run:
-    """A run of `SingleSample` with these options from these weights."""
+def begin(options: Any, objective: PointwiseObjective, start: Array, repeats: bool = True) -> Run:
+    """A run of `SingleSample` with these options from these weights; ``repeats``: weights may be counts."""
     criterion = objective.criterion
     kind, margin, positive = _rule(criterion)
     by_margin = Oracle.MARGIN in objective.oracles
@@ -178,7 +190,8 @@ def begin(options: Any, objective: PointwiseObjective, start: Array) -> Run:
     steps = (schedule.rate, schedule.power, schedule.delay) if isinstance(schedule, Power) else (1.0, 0.0, 0.0)
     tally = np.zeros((8, q), np.int64)
     tally[rules.ONE] = not isinstance(objective.blocks.rows, OriginRows)
-    tally[rules.NEEDED] = _needed(objective, by_margin, options.order == "shuffled")
+    count = repeated_rows(objective.blocks) if repeats else None
+    tally[rules.NEEDED] = _needed(objective, by_margin, options.order == "shuffled", count is not None)
     state = State(
         A,
         kind,
@@ -207,8 +220,35 @@ def begin(options: Any, objective: PointwiseObjective, start: Array) -> Run:
         )
     history = Corrections(objective=objective, start=start) if options.trace else History()
     rng = np.random.default_rng(options.random_state)
-    rows = int(objective.blocks.n_rows) * (1 if criterion.coupled else q)
-    return Run(objective, state, schedule, options.order == "shuffled", rng, rows, by_margin, history)
+    rows = (int(objective.blocks.n_rows) if count is None else count) * (1 if criterion.coupled else q)
+    shuffled = options.order == "shuffled"
+    return Run(objective, state, schedule, shuffled, count is not None, rng, rows, by_margin, history)
+
+
+def repeated_rows(blocks: ArrayBlocks) -> int | None:
+    """Σ w where the weights are counts, so that a row of weight 2 is presented twice; None: each row comes once.
+
+    A weight that is no count is a factor on the step, and so are all weights where one of them is none, or where
+    their rows would be too many to be presented one by one.
+
+    >>> from discriminant.data import make_blocks
+    >>> X, codes = np.ones((3, 1)), np.array([0, 1, 1])
+    >>> repeated_rows(make_blocks(X, codes, np.array([2.0, 0.0, 1.0])))
+    3
+    >>> repeated_rows(make_blocks(X, codes, np.array([2.0, 0.5, 1.0]))) is None
+    True
+    """
+    if blocks.weight is None:
+        return None
+    total, broken = blocks.reduce(_counts)
+    most = max(int(blocks.n_rows), REPEATED_ROWS)
+    return int(total) if not broken and total <= most else None
+
+
+def _counts(block: Block) -> Array:
+    """(Σ w, how many w are no integers)."""
+    weight = np.asarray(block.weight)
+    return np.array([weight.sum(), np.count_nonzero(weight != np.floor(weight))])
 
 
 def _rule(criterion: Pointwise) -> tuple[int, float, float]:
@@ -225,7 +265,7 @@ def _rule(criterion: Pointwise) -> tuple[int, float, float]:
     )
 
 
-def _needed(objective: PointwiseObjective, by_margin: bool, shuffled: bool) -> Array | int:
+def _needed(objective: PointwiseObjective, by_margin: bool, shuffled: bool, repeats: bool) -> Array | int:
     """How many samples in a row must need no correction: all that take part, or, by Kesler, all their pairs.
 
     In a new order each epoch n in a row may hold a sample twice and another not at all; 2n − 1 hold a whole epoch.
@@ -236,7 +276,7 @@ def _needed(objective: PointwiseObjective, by_margin: bool, shuffled: bool) -> A
     if isinstance(blocks, ArrayBlocks) and blocks.weight is None and (coding is None or coding.care.all()):
         taking_part = np.full(objective.n_outputs, blocks.n_rows)  # everyone: no need to count
     else:
-        taking_part = np.asarray(blocks.reduce(_TakingPart(coding, objective.n_outputs)))
+        taking_part = np.asarray(blocks.reduce(_TakingPart(coding, objective.n_outputs, repeats)))
     criterion = objective.criterion
     if isinstance(criterion, Kesler) and criterion.over == "all":
         taking_part = taking_part * (objective.n_outputs - 1)
@@ -245,13 +285,15 @@ def _needed(objective: PointwiseObjective, by_margin: bool, shuffled: bool) -> A
 
 @dataclass(frozen=True)
 class _TakingPart:
-    """(q,): rows that take part in each output with a positive weight."""
+    """(q,): rows that take part in each output with a positive weight, or as often as their weight says."""
 
     coding: Any
     n_outputs: int
+    repeats: bool
 
     def __call__(self, block: Block) -> Array:
-        live = None if block.weight is None else (block.weight > 0).astype(np.float64)
+        weight = block.weight
+        live = None if weight is None else np.asarray(weight if self.repeats else weight > 0, dtype=np.float64)
         if self.coding is None:
             return np.full(self.n_outputs, block.rows if live is None else int(live.sum()))
         counts = np.bincount(np.asarray(block.target), live, minlength=self.coding.n_classes)

@@ -87,7 +87,8 @@ class SingleSample:
     """One sample at a time: a ← a − η(k) ∇ℓ of the next sample (Duda, Hart and Stork 5.5–5.8, PRML 4.1.7).
 
     With the perceptron criterion only misclassified samples correct the weights; with the squared one every sample
-    does.
+    does.  Row weights that are all integers are counts: a row of weight 2 comes twice, as if it stood in the data
+    twice.  Other weights are factors on the step, and so are counts of more than ten million rows.
 
     Parameters
     ----------
@@ -207,7 +208,7 @@ class SingleSample:
                 break
         return self._solution(run, status or self._unfinished(run), converged, epoch)
 
-    def once(self, objective: Any, start: Array) -> tuple[Array, tuple[int, ...], int]:
+    def once(self, objective: Any, start: Array, repeats: bool = True) -> tuple[Array, tuple[int, ...], int]:
         """One epoch and nothing else, for learning in parts.
 
         Parameters
@@ -216,6 +217,8 @@ class SingleSample:
             J over the rows: a criterion, its penalty and the data as one function of A.
         start : ndarray of shape (1 + d, q)
             The weights to begin with.
+        repeats : bool, default=True
+            Whether rows with weights that are counts come so often; False: weights are factors on the step.
 
         Returns
         -------
@@ -225,14 +228,14 @@ class SingleSample:
         require(self, objective)
         rows = require_rows(self, objective)
         self._check(rows)
-        run = begin(self, rows, starting_weights(rows, start))
+        run = begin(self, rows, starting_weights(rows, start), repeats)
         self._epoch(run)
         return run.weights(), run.each(), run.samples()
 
     def _epoch(self, run: Run) -> float:
         """One pass; the mean loss met on the way, or NaN where nobody asked."""
         for samples, order, start in run.parts():
-            run.prepare(len(samples.codes))
+            run.prepare(samples, order)
             with np.errstate(over="ignore", invalid="ignore"):  # overflow is noticed in the weights
                 sweep(samples, run.state, order, fast=self.engine != "numpy")
             run.note(start)
