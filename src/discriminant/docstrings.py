@@ -5,7 +5,8 @@ In a docstring of a class under ``documented``, and of its methods, a line that 
     X, y, sample_weight
 
 stands for what the table below says of each.  ``help`` and the reference show the whole text, with the defaults of the
-signature.  An entry that means something else in one class is written out there.
+signature.  An entry that means something else in one class is written out there.  A method without a docstring has the
+one of the class above.
 """
 
 from __future__ import annotations
@@ -141,10 +142,18 @@ NAMES = re.compile(r"^\w+(?:, \w+)*$", re.MULTILINE)  # a line that only names e
 
 def documented(cls: Class) -> Class:
     """Complete the docstrings of a class and of the methods that it defines itself."""
-    for thing in (cls, *vars(cls).values()):
-        function = getattr(thing, "fn", thing)  # available_if of scikit-learn
-        if (inspect.isclass(function) or inspect.isfunction(function)) and function.__doc__:
+    if cls.__doc__:
+        cls.__doc__ = completed(cls.__doc__, cls)
+    for name, member in vars(cls).items():
+        function = getattr(member, "fn", member)  # available_if of scikit-learn
+        if not inspect.isfunction(function):
+            continue
+        if function.__doc__:
             function.__doc__ = completed(function.__doc__, function)
+        elif not name.startswith("_"):
+            function.__doc__ = next(
+                (getattr(base, name).__doc__ for base in cls.__mro__[1:] if name in vars(base)), None
+            )
     return cls
 
 

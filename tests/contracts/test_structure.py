@@ -106,7 +106,7 @@ def layers() -> dict[str, int]:
 HEIGHTS = layers()
 # Methods that show or export a model, with the public name that they ask for above them.
 SHOWN = {
-    "estimators/compiled.py": {"scorer", "report"},
+    "estimators/classifier.py": {"scorer", "report"},
     "estimators/logistic_path.py": {"plots"},
     "model.py": {"scorer"},
     "optimize/history.py": {"plots"},

@@ -16,9 +16,9 @@ from discriminant.data import map_rows
 from discriminant.decision import Rule
 from discriminant.docstrings import documented
 from discriminant.errors import DataError
-from discriminant.estimators.features import Featured
+from discriminant.estimators.learner import Learner
 from discriminant.methods.fit import is_unanimous, reject_label
-from discriminant.model import LinearDiscriminant, label_array
+from discriminant.model import label_array
 from discriminant.protocols import Array
 
 if TYPE_CHECKING:  # closed forms decide too, and load neither
@@ -27,63 +27,19 @@ if TYPE_CHECKING:  # closed forms decide too, and load neither
 
 
 @documented
-class Deciding(Featured):
+class Deciding(Learner):
     """Decisions of a classifier with ``discriminant_``, ``coding_``, ``criterion_`` and, with a basis, its features."""
 
-    classes_: Array
-    discriminant_: LinearDiscriminant
     coding_: ClassCoding
     criterion_: Pointwise
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = True
-        return tags
-
     def decision_function(self, X: Any) -> Array:
-        """The score of each class; for two classes their difference, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores; of two classes, positive for ``classes_[1]``.
-
-        Examples
-        --------
-        >>> from discriminant import Discriminant, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = Discriminant(criterion="squared").fit(iris.X, iris.y)
-        >>> model.decision_function(iris.X[:2]).shape
-        (2, 3)
-        """
         rows = self._checked(X)
         return (
             self.discriminant_.decision_function(rows) if self._plain else self._rule.decision_function(self._z(rows))
         )
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest score; with the decoder "unanimous" ``reject_label`` unless exactly one agrees.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import Discriminant, datasets
-        >>> iris = datasets.load("iris")
-        >>> Discriminant(criterion="squared").fit(iris.X, iris.y).predict(iris.X[:2]).tolist()
-        ['setosa', 'setosa']
-        """
         rows = self._checked(X)
         if self._unanimous:
             rule, labels = self._rule, label_array([*self.classes_.tolist(), self._reject_label()])
@@ -197,10 +153,6 @@ class Deciding(Featured):
     @property
     def _rule(self) -> Rule:
         return self.discriminant_._rule
-
-    def _checked(self, X: Any) -> Any:
-        self._require_fitted()
-        return self._read_rows(X, reset=False)
 
     def _z(self, rows: Any, dtype: Any = None) -> Array:
         if self._features is None:

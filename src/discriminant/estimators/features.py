@@ -5,20 +5,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from discriminant.arrays import is_frame
-from discriminant.data import as_rows
 from discriminant.data.rows import DenseDesign, DenseRows, MappedRows, SparseDesign, SparseRows, as_source, column_names
-from discriminant.data.sources import find_source
-from discriminant.errors import DataError, MismatchError
-from discriminant.estimators.compiled import Compiled
-from discriminant.estimators.inputs import read_labels
-from discriminant.methods.fit import Sample, make_sample
 from discriminant.protocols import Array
 
 HELD_VALUES = 4_000_000  # 32 MB: up to so many numbers, φ(X) is worked out once and kept for the fit
@@ -82,46 +76,3 @@ def fit_features(basis: Any, X: Any, labels: Array) -> FeatureMap | None:
 
     backend = nw.get_native_namespace(nw.from_native(X, eager_only=True)).__name__
     return FeatureMap(fitted, first.raw.shape[1], column_names(X), backend)
-
-
-class Featured(Compiled):
-    """An estimator that may work on φ(x), by a basis that learns from the first rows that come."""
-
-    basis: Any = None
-    _features: FeatureMap | None = None
-
-    def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
-        """Training rows in blocks, with a basis φ(x); ``classes``: the labels known already (``partial_fit``)."""
-        if self.basis is None:
-            vars(self).pop("_features", None)
-            return self._read_sample(X, y, sample_weight, classes)
-        name = type(self).__name__
-        if find_source(X) is not None:
-            raise MismatchError(f"{name} with a basis takes rows in memory; write φ(x) to the file, or fit a sample.")
-        if y is None:
-            raise DataError(f"{name} requires y to be passed, but the target y is None.")
-        given = self._read_rows(X, reset=classes is None or "n_features_in_" not in vars(self))
-        labels = read_labels(y, given.shape[0])
-        if classes is None or self._features is None:
-            self._features = fit_features(self.basis, given, labels)
-        if self._features is None:
-            return self._read_sample(X, y, sample_weight, classes)
-        rows = as_rows(self._features.training_rows(given))
-        sample = make_sample(
-            rows, labels, sample_weight, classes=classes, names=self._feature_names(), basis=self._basis
-        )
-        return replace(sample, given=(given, self._column_names()))
-
-    def _mapped(self, rows: Any) -> Any:
-        """φ of checked rows, a block at a time."""
-        return rows if self._features is None else self._features.rows(rows)
-
-    @property
-    def _basis(self) -> Any:
-        """φ as ``discriminant_`` holds it: with the names of the columns where it was fitted to a frame."""
-        features = self._features
-        return features if features is None or features.columns is not None else features.basis
-
-    def _feature_names(self) -> list[str] | None:
-        """The names of the features: of the columns of X, or of φ(x)."""
-        return self._column_names() if self._features is None else self._features.names()

@@ -115,52 +115,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     def _method(self) -> Fisher:
         return self._as(Fisher)
 
-    # Prediction
-
-    def decision_function(self, X: Any) -> Array:
-        """The score of each class; for two classes one, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores; of two classes, positive for ``classes_[1]``.
-
-        Examples
-        --------
-        >>> from discriminant import FisherDiscriminant, datasets
-        >>> iris = datasets.load("iris")
-        >>> FisherDiscriminant().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
-        (2, 3)
-        """
-        rows = self._checked_rows(X)
-        return self.discriminant_.decision_function(rows)
-
-    def predict(self, X: Any) -> Array:
-        """The class of the nearest mean on the axes, or on whose side of the threshold the row lies.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import FisherDiscriminant, datasets
-        >>> iris = datasets.load("iris")
-        >>> FisherDiscriminant().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
-        ['setosa']
-        """
-        rows = self._checked_rows(X)
-        return self.discriminant_.predict(rows)
-
     def transform(self, X: Any) -> Array:
         """Coordinates on the axes, measured from the overall mean.
 
@@ -180,7 +134,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         >>> FisherDiscriminant().fit(iris.X, iris.y).transform(iris.X).shape
         (150, 2)
         """
-        rows = self._checked_rows(X)
+        rows = self._checked(X)
         return self._map.apply(_itself, rows, self._n_features_out, self.coef_.dtype)
 
     @property

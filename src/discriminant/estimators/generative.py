@@ -28,26 +28,7 @@ class GenerativeClassifier(MomentClassifier):
         raise NotImplementedError(f"{type(self).__name__} must say how its classes score a row.")
 
     def decision_function(self, X: Any) -> Array:
-        """The logarithms of the posteriors up to a shared constant; for two classes the log odds.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores; of two classes, positive for ``classes_[1]``.
-
-        Examples
-        --------
-        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.decision_function(iris.X[:2]).shape
-        (2, 3)
-        """
-        scores = self._joint_log_likelihood(self._checked_rows(X))
+        scores = self._joint_log_likelihood(self._checked(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any, priors: Any = None) -> Array:
@@ -70,7 +51,7 @@ class GenerativeClassifier(MomentClassifier):
         >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
         (['virginica'], ['versicolor'])
         """
-        scores = self._joint_log_likelihood(self._checked_rows(X))
+        scores = self._joint_log_likelihood(self._checked(X))
         if priors is not None:
             scores = shift_log_posteriors(log_softmax(scores), self.priors_, check_priors(priors, self.classes_))
         return np.asarray(self.classes_.take(largest(scores)))
@@ -95,7 +76,7 @@ class GenerativeClassifier(MomentClassifier):
         >>> model.predict_log_proba(iris.X[:1]).round(1)
         array([[ -0. , -59.4, -95.2]])
         """
-        log_posteriors = log_softmax(self._joint_log_likelihood(self._checked_rows(X)))
+        log_posteriors = log_softmax(self._joint_log_likelihood(self._checked(X)))
         if priors is None:
             return log_posteriors
         return shift_log_posteriors(log_posteriors, self.priors_, check_priors(priors, self.classes_))
@@ -123,7 +104,7 @@ class GenerativeClassifier(MomentClassifier):
         array([[0.   , 0.796, 0.204]])
         """
         if priors is None:
-            return softmax(self._joint_log_likelihood(self._checked_rows(X)))
+            return softmax(self._joint_log_likelihood(self._checked(X)))
         return np.exp(self.predict_log_proba(X, priors))
 
 
@@ -137,78 +118,16 @@ class LinearPosteriors(GenerativeClassifier):
         scores = self.discriminant_.scores(rows, np.float64)
         return np.hstack([np.zeros_like(scores), scores]) if len(self.classes_) == 2 else scores
 
-    def decision_function(self, X: Any) -> Array:
-        """The score of each class; for two classes the log odds, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores; of two classes, positive for ``classes_[1]``.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> LinearDiscriminantAnalysis().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
-        (2, 3)
-        """
-        rows = self._checked_rows(X)
-        return self._odds().decision_function(rows)
-
     def predict(self, X: Any, priors: Any = None) -> Array:
-        """The class of the largest posterior, under the training priors or those given here.
-
-        Parameters
-        ----------
-        X, priors
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
-        (['virginica'], ['versicolor'])
-        """
         if priors is not None:
             return super().predict(X, priors)
-        return self._odds().predict(self._checked_rows(X))
+        return self._odds().predict(self._checked(X))
 
     def predict_proba(self, X: Any, priors: Any = None) -> Array:
-        """P(C_k|x), under the training priors or those given here.
-
-        Parameters
-        ----------
-        X, priors
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.predict_proba(iris.X[70:71]).round(3)
-        array([[0.   , 0.249, 0.751]])
-        >>> model.predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(3)
-        array([[0.   , 0.726, 0.274]])
-        """
         if priors is not None:
             return super().predict_proba(X, priors)
         affine, rule = self._odds()._decider
-        return affine.apply(rule.posteriors, self._checked_rows(X), len(self.classes_), np.float64)
+        return affine.apply(rule.posteriors, self._checked(X), len(self.classes_), np.float64)
 
     def _odds(self) -> LinearDiscriminant:
         self._require_fitted()

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import as_rows
@@ -142,7 +142,7 @@ def contrasts(model: LinearDiscriminant, limit: LimitingFit | None = None) -> Ar
 
 
 @documented
-class Inferential(Uncertain, Deciding, ClassifierMixin, BaseEstimator):
+class Inferential(Uncertain, Deciding):
     """Statistical inference for a classifier whose ``discriminant_`` maximises a (penalised) logistic likelihood."""
 
     C: float

@@ -166,25 +166,6 @@ class LeastSquaresClassifier(LeastSquaresInference):
 
     @all_or_nothing
     def merge(self, other: Self) -> Self:
-        """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal.
-
-        Parameters
-        ----------
-        other : LeastSquaresClassifier
-            Fitted, with the same parameters and columns.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from discriminant import LeastSquaresClassifier, datasets
-        >>> iris = datasets.load("iris")
-        >>> one = LeastSquaresClassifier().fit(iris.X[::2], iris.y[::2])
-        >>> one.merge(LeastSquaresClassifier().fit(iris.X[1::2], iris.y[1::2])).moments_.weight
-        array([50., 50., 50.])
-        """
         self._merged(other)
         moments, margins = _together((self.moments_, self._margins), (other.moments_, other._margins))
         return self._hold(self._method().learn(moments, self._schema(), None, margins))
@@ -197,48 +178,8 @@ class LeastSquaresClassifier(LeastSquaresInference):
 
     # Prediction
 
-    def decision_function(self, X: Any) -> Array:
-        """The score of each class, for one-of-K the outputs themselves; for two classes one score.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores; of two classes, positive for ``classes_[1]``.
-
-        Examples
-        --------
-        >>> from discriminant import LeastSquaresClassifier, datasets
-        >>> iris = datasets.load("iris")
-        >>> LeastSquaresClassifier().fit(iris.X, iris.y).decision_function(iris.X[:1]).round(3)
-        array([[ 0.979,  0.125, -0.104]])
-        """
-        rows = self._checked_rows(X)
-        return self.discriminant_.decision_function(rows)
-
     def predict(self, X: Any) -> Array:
-        """The class of the largest score; with the decoder "unanimous" ``reject_label`` unless exactly one agrees.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import LeastSquaresClassifier, datasets
-        >>> iris = datasets.load("iris")
-        >>> LeastSquaresClassifier().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
-        ['setosa']
-        """
-        rows = self._checked_rows(X)
+        rows = self._checked(X)
         if self._unanimous:
             return self.discriminant_.predict_or_reject(rows, self._reject_label())
         return self.discriminant_.predict(rows)
@@ -279,7 +220,7 @@ class LeastSquaresClassifier(LeastSquaresInference):
         >>> round(float(LeastSquaresClassifier().fit(iris.X, iris.y).leverages(iris.X).sum()), 6)
         5.0
         """
-        rows = self._mapped(self._checked_rows(X))
+        rows = self._mapped(self._checked(X))
         if len(self._problems) > 1:
             raise ParameterError(f"The outputs of the coding {self.coding_.name!r} have leverages of their own.")
         problem = self._problems[0][0]

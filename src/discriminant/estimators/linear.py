@@ -139,7 +139,7 @@ class LinearDiscriminantAnalysis(
         """
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd', 'eigen' or 'auto').")
-        rows = self._mapped(self._checked_rows(X))
+        rows = self._mapped(self._checked(X))
         axes = self.axes_
         count = self._max_components
         matrix = axes.matrix[:, :count]

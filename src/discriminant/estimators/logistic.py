@@ -26,12 +26,11 @@ from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, is_table
 from discriminant.estimators.logistic_parameters import CONSTRAINTS
-from discriminant.estimators.parameters import parameters, require_valid
+from discriminant.estimators.parameters import parameters
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.logistic import Logistic, Strength, make_problem, read_offset
 from discriminant.model import LinearDiscriminant
-from discriminant.optimize.choose import Choice
 from discriminant.optimize.laplace import LaplacePosterior
 from discriminant.optimize.logistic import LogisticProblem
 from discriminant.protocols import Array
@@ -207,29 +206,6 @@ class LogisticRegression(SparseCoefficients, Inferential):
             self._remember((X, y, sample_weight, offset), sample.blocks, read_offset(offset, sample.blocks), scaling)
         return self
 
-    def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
-        """Which method ``fit`` would use on these data, and why.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        Choice
-            With ``method`` and ``why``; its text says both.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
-        >>> LogisticRegression().plan(iris.X, iris.y).method
-        'newton'
-        """
-        require_valid(self)
-        with self._unchanged():
-            return self._method().plan(self._sample(X, y, sample_weight))
-
     def _learns_in_parts(self) -> bool:
         options = vars(self)
         if self._is_coded():
@@ -275,48 +251,12 @@ class LogisticRegression(SparseCoefficients, Inferential):
     # Prediction
 
     def decision_function(self, X: Any) -> Array:
-        """The log odds of ``classes_[1]`` for two classes; the score of each class for more.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores; of two classes, positive for ``classes_[1]``.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
-        >>> LogisticRegression().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
-        (2, 3)
-        """
         if "coding_" in vars(self):
             return super().decision_function(X)
         z = self._scores(X)
         return z[:, 0] if len(self.classes_) == 2 else z
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest posterior.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
-        >>> LogisticRegression().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
-        ['setosa']
-        """
         if "coding_" in vars(self):
             return super().predict(X)
         z = self._scores(X)
@@ -328,24 +268,6 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
     @available_if(_gives_posteriors)
     def predict_proba(self, X: Any) -> Array:
-        """P(C_k|x), the logistic or softmax function of the scores.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
-        >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71]).round(3)
-        array([[0.002, 0.44 , 0.558]])
-        """
         if "coding_" in vars(self):
             return np.asarray(super().predict_proba(X))
         z = self._scores(X)
@@ -353,24 +275,6 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
     @available_if(_gives_posteriors)
     def predict_log_proba(self, X: Any) -> Array:
-        """log P(C_k|x), finite in the far tail.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Logarithms of probabilities, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
-        >>> LogisticRegression().fit(iris.X, iris.y).predict_log_proba(iris.X[70:71]).round(2)
-        array([[-6.07, -0.82, -0.58]])
-        """
         if "coding_" in vars(self):
             return np.asarray(super().predict_log_proba(X))
         model = self.limit_ if self._limited() else self._discriminant()

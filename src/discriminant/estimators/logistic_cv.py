@@ -29,7 +29,7 @@ from discriminant.estimators.logistic import LogisticRegression
 from discriminant.estimators.logistic_folds import FoldFits, Folds
 from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
-from discriminant.estimators.parameters import Among, require_valid
+from discriminant.estimators.parameters import Among
 from discriminant.methods.fit import Fit, Sample
 from discriminant.methods.logistic import Logistic, Strength, make_problem, weights_state
 from discriminant.model import label_array
@@ -296,28 +296,8 @@ class LogisticRegressionCV(LogisticRegression):
         state = weights_state(average, None, sample.schema) | {"certificate_": proof, "history_": History()}
         self._hold(Fit(self._one(C, ratio), state["discriminant_"], state))
 
-    def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
-        """Which method would fit all rows with the C that is chosen, and why.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        Choice
-            With ``method`` and ``why``; its text says both.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegressionCV, datasets
-        >>> iris = datasets.load("iris")
-        >>> LogisticRegressionCV(Cs=[0.1, 1.0]).plan(iris.X, iris.y).method
-        'newton'
-        """
-        require_valid(self)
-        with self._unchanged():
-            choice = self._one(1.0, self._ratios()[0]).plan(self._sample(X, y, sample_weight))
+    def _planned(self, sample: Sample) -> Choice:
+        choice = self._one(1.0, self._ratios()[0]).plan(sample)
         return Choice(choice.method, f"{choice.why}; after folds that share their work over the grid")
 
     def _attributes(self, scores: Array, paths: Array, steps: Array, C: float, ratio: float, ratios: Any) -> None:

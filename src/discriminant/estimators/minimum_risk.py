@@ -34,7 +34,7 @@ from discriminant.decision import (
     zero_one_costs,
 )
 from discriminant.errors import DataError, MismatchError, ParameterError, names
-from discriminant.estimators.compiled import Compiled
+from discriminant.estimators.classifier import Classifier
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import PRIORS, Number, parameters
 from discriminant.model import label_array
@@ -48,7 +48,7 @@ from discriminant.protocols import Array
     training_priors=PRIORS,
     actions=[None, "array-like"],
 )
-class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Choose the act of least expected cost, from the probabilities of any scikit-learn classifier.
 
     α(x) = argmin_a Σ_k λ(α_a|C_k) P(C_k|x) (Duda, Hart and Stork 2.2, Alpaydin 3.3).  The probabilities should be
@@ -339,7 +339,7 @@ class MinimumRiskClassifier(Compiled, ClassifierMixin, MetaEstimatorMixin, BaseE
 
     def _given(self, X: Any) -> Any:
         """X as the estimator within reads it: blocks of a source are known here only."""
-        return X.X if isinstance(X, HeldRows) and not isinstance(self.estimator_, Compiled) else X
+        return X.X if isinstance(X, HeldRows) and not isinstance(self.estimator_, Classifier) else X
 
     def _codes(self, X: Any) -> Array:
         posteriors = self.predict_proba(X)

@@ -9,40 +9,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError, names
-from discriminant.estimators.features import Featured, FeatureMap
+from discriminant.estimators.features import FeatureMap
 from discriminant.estimators.inputs import all_or_nothing
-from discriminant.estimators.parameters import require_valid
-from discriminant.methods.fit import Fit, Sample, Schema
+from discriminant.estimators.learner import Learner
+from discriminant.methods.fit import Schema
 from discriminant.methods.moments import MomentMethod
-from discriminant.protocols import Array, Certificate
+from discriminant.protocols import Certificate
 
 if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does not use
     from discriminant.gaussian.exponential_family import ClassSums
     from discriminant.gaussian.moments import ClassMoments
-    from discriminant.optimize.choose import Choice
     from discriminant.optimize.history import History
 
 
 @documented
-class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
+class MomentClassifier(Learner):
     """A classifier whose fit is a function of ``moments_``."""
 
-    classes_: Array
     moments_: ClassMoments | ClassSums
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _checked_rows(self, X: Any) -> Any:
-        self._require_fitted()
-        return self._read_rows(X, reset=False)
 
     # What a fit by steps has too
 
@@ -66,63 +54,11 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._method().certify(vars(self))
 
-    def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
-        """Which method ``fit`` would use on these data, and why.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        Choice
-            With ``method`` and ``why``; its text says both.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> LinearDiscriminantAnalysis().plan(iris.X, iris.y).method
-        'moments'
-        """
-        require_valid(self)
-        with self._unchanged():
-            return self._method().plan(self._sample(X, y, sample_weight))
-
     # Learning
 
     def _method(self) -> MomentMethod[Any]:
         """The method with the parameters as they stand."""
         raise NotImplementedError(f"{type(self).__name__} must name its method.")
-
-    @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from one pass over the rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DataError, ParameterError
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
-        >>> LinearDiscriminantAnalysis(shrinkage="auto").fit(iris.X, iris.y).coef_.shape
-        (3, 4)
-        """
-        self._method().check()  # before the rows are read
-        return self._hold(self._fitted(self._sample(X, y, sample_weight)))
-
-    def _fitted(self, sample: Sample) -> Fit:
-        return self._method().fit(sample)
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -189,16 +125,6 @@ class MomentClassifier(Featured, ClassifierMixin, BaseEstimator):
 
     def _dtype(self) -> Any:
         return vars(self)["means_"].dtype
-
-    def _classes_for(self, classes: Any) -> Array:
-        """The classes of a ``partial_fit``: those of the first call, known ever after."""
-        if "moments_" in vars(self):
-            if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-                raise DataError(f"classes differ from those of the first call, {names(list(self.classes_))}.")
-            return self.classes_
-        if classes is None:
-            raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
-        return np.unique(np.asarray(classes))
 
     def _names(self) -> list[str] | None:
         return self._feature_names()

@@ -7,21 +7,20 @@ from typing import Any, Self
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from discriminant.docstrings import documented
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.inputs import all_or_nothing
+from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.sequential import Progress, SequentialMethod
 from discriminant.protocols import Array
 
 
 @documented
-class SequentialClassifier(DiscriminativeClassifier):
+class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
     """A classifier that may learn sample by sample, and go on with the next part of the data."""
 
-    coef_: Any
     corrections_: Array
     t_: int
     mode: str
@@ -106,60 +105,12 @@ class SequentialClassifier(DiscriminativeClassifier):
         sample = self._sample(X, y, sample_weight, labels)
         return self._hold(method.part(sample, self._progress()))
 
-    def _classes_for(self, classes: Any) -> Array:
-        """The classes of a ``partial_fit``: those of the first call, known ever after."""
-        if "discriminant_" in vars(self):
-            if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
-                raise DataError(f"classes differ from those of the first call, {names(list(self.classes_))}.")
-            return self.classes_
-        if classes is None:
-            raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
-        return np.unique(np.asarray(classes))
-
     def _progress(self) -> Progress:
         """Where the parts learned so far have led."""
         if "discriminant_" not in vars(self):
             return Progress()
         schedule = vars(self).get("_schedule")
         return Progress(np.array(self.discriminant_.weights), self.corrections_, self.t_, schedule)
-
-    def sparsify(self) -> Self:
-        """Turn ``coef_`` into a sparse matrix.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from discriminant import Perceptron
-        >>> model = Perceptron().fit([[0.0, 1.0], [2.0, 1.0]], [0, 1]).sparsify()
-        >>> model.coef_.shape
-        (1, 2)
-        """
-        from scipy.sparse import csr_matrix
-
-        check_is_fitted(self)
-        self.coef_ = csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Turn ``coef_`` back into an array.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from discriminant import Perceptron
-        >>> model = Perceptron().fit([[0.0, 1.0], [2.0, 1.0]], [0, 1])
-        >>> model.sparsify().densify().coef_.shape
-        (1, 2)
-        """
-        check_is_fitted(self)
-        self.coef_ = np.array(self.discriminant_.coef, dtype=self.coef_.dtype)
-        return self
 
 
 def _given_start(coef: Any, intercept: Any) -> Array | None:

@@ -142,24 +142,6 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         return self.memberships(X).astype(self._label_dtype)
 
     def decision_function(self, X: Any) -> Array:
-        """The score of each class; for two classes their difference, positive for ``classes_[1]``.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores; (n, K) for multi-label y.
-
-        Examples
-        --------
-        >>> from discriminant import SigmoidRegressionClassifier, datasets
-        >>> iris = datasets.load("iris")
-        >>> SigmoidRegressionClassifier().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
-        (2, 3)
-        """
         if not self._multilabel:
             return super().decision_function(X)
         return self._z(self._checked(X))

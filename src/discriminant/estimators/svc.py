@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.arrays import as_dense
@@ -21,14 +20,13 @@ from discriminant.data.sources import find_source
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, MismatchError
 from discriminant.estimators.deciding import Deciding
-from discriminant.estimators.inputs import all_or_nothing, is_table
-from discriminant.estimators.parameters import BOOLEAN, POSITIVE, Among, Number, parameters, require_valid
+from discriminant.estimators.inputs import is_table
+from discriminant.estimators.parameters import BOOLEAN, POSITIVE, Among, Number, parameters
 from discriminant.estimators.parts import CODING
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample
 from discriminant.methods.svc import SupportVectors
 from discriminant.model import LinearDiscriminant
-from discriminant.optimize.choose import Choice
 from discriminant.protocols import Array
 
 
@@ -44,7 +42,7 @@ from discriminant.protocols import Array
     penalize_intercept=BOOLEAN,
     coding=CODING,
 )
-class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
+class LinearSVC(SparseCoefficients, Deciding):
     """Linear support vector classifier; a drop-in for scikit-learn's.
 
     argmin ½‖w‖² + C Σ w_i ℓ(t_i, z_i) with the hinge or its square, to a proved gap.
@@ -119,57 +117,6 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     decoder: str | None = None
     reject_label: Any = None
 
-    @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows and labels.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DataError, ParameterError
-
-        Examples
-        --------
-        >>> from discriminant import LinearSVC, datasets
-        >>> iris = datasets.load("iris")
-        >>> model = LinearSVC(C=0.1).fit(iris.X, iris.y)
-        >>> model.coef_.shape, model.certificate_.converged
-        ((3, 4), True)
-        """
-        method = self._method()
-        method.check()  # before the rows are read
-        return self._hold(method.fit(self._sample(X, y, sample_weight)))
-
-    def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
-        """Which method ``fit`` would use on these data, and why.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        Choice
-            With ``method`` and ``why``; its text says both.
-
-        Examples
-        --------
-        >>> from discriminant import LinearSVC, datasets
-        >>> iris = datasets.load("iris")
-        >>> LinearSVC().plan(iris.X, iris.y).method
-        'newton'
-        """
-        require_valid(self)
-        with self._unchanged():
-            return self._method().plan(self._sample(X, y, sample_weight))
-
     def _method(self) -> SupportVectors:
         return self._as(SupportVectors)
 
@@ -184,24 +131,6 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
     # Prediction
 
     def decision_function(self, X: Any) -> Array:
-        """The signed score of ``classes_[1]`` for two classes; the score of each class for more.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores; of two classes, positive for ``classes_[1]``.
-
-        Examples
-        --------
-        >>> from discriminant import LinearSVC, datasets
-        >>> iris = datasets.load("iris")
-        >>> LinearSVC(C=0.1).fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
-        (2, 3)
-        """
         if "coding_" in vars(self):
             return super().decision_function(X)
         check_is_fitted(self)
@@ -212,24 +141,6 @@ class LinearSVC(SparseCoefficients, Deciding, ClassifierMixin, BaseEstimator):
         return z[:, 0] if z.shape[1] == 1 else z
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest score.
-
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import LinearSVC, datasets
-        >>> iris = datasets.load("iris")
-        >>> LinearSVC(C=0.1).fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
-        ['setosa']
-        """
         if "coding_" in vars(self):
             return super().predict(X)
         z = self.decision_function(X)

@@ -24,7 +24,7 @@ APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function",
 
 
 @documented
-class Compiled(Inputs):
+class Classifier(Inputs):
     """Adds ``scorer()`` and sources.  The compiler lies above the estimators, so it is asked for by its name."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -190,7 +190,7 @@ class Answer(RowFunction):
     """A method of an estimator as a function of the blocks of a source."""
 
     method: Callable[..., Any]
-    estimator: Compiled
+    estimator: Classifier
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
 
