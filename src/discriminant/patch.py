@@ -31,6 +31,7 @@ from discriminant.estimators.perceptron import Perceptron as OurPerceptron
 from discriminant.estimators.quadratic import QuadraticDiscriminantAnalysis as OurQDA
 from discriminant.estimators.svc import LinearSVC as OurSVC
 
+FEW = 50  # steps, of scikit-learn's default of 100, below which a limit is meant to end the fit early
 WORDS = {True: "discriminant", False: "scikit-learn"}
 
 
@@ -142,6 +143,8 @@ def same_penalty(model: Any, l1_ratios: Any) -> Iterator[tuple[bool, str]]:
     yield sparse and model.solver != "saga" and not liblinear, f"solver {model.solver!r} takes no l1_ratio"
     yield liblinear and any(0 < ratio < 1 for ratio in l1_ratios if ratio), "liblinear takes no elastic net"
     yield bool(model.verbose), "verbose= prints scikit-learn's own steps"
+    yield model.max_iter < FEW, f"max_iter={model.max_iter} is to stop early"
+    yield bool(vars(model).get("_skl_callbacks")), "callbacks follow scikit-learn's own steps"
     yield model.dual and not liblinear, "dual= is liblinear's"
 
 
@@ -151,6 +154,7 @@ class LogisticRegression(Weighted, linear_model.LogisticRegression):
     _original = linear_model.LogisticRegression
 
     def _unlike(self) -> Iterator[tuple[bool, str]]:
+        yield self.warm_start, "warm_start= goes on from where scikit-learn stopped"
         yield from same_penalty(self, (self.l1_ratio,))
 
     def _ours(self) -> Any:
@@ -197,6 +201,13 @@ class LogisticRegressionCV(Weighted, linear_model.LogisticRegressionCV):
         told = [name for name in ("l1_ratios", "scoring", "use_legacy_attributes") if self._is("warn", name)]
         yield bool(told), f"{', '.join(told)} not given, of which scikit-learn warns"
         yield from same_penalty(self, self.l1_ratios or ())
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Learn from rows and labels, as scikit-learn's fit of the same name does."""
+        if params:
+            self._say(False, "arguments that are routed")
+            return self._original.fit(self, X, y, sample_weight, **params)  # type: ignore[no-any-return]
+        return self._route(X, y, sample_weight)
 
     def _is(self, word: str, name: str) -> bool:
         value = getattr(self, name)
