@@ -33,6 +33,7 @@ _HOMES = {
     "SigmoidRegressionClassifier": "estimators.sigmoid_regression",
     "ambiguity": "inference.ambiguity",
     "certify": "inference.certify",
+    "compare": "estimators.compare",
     "cover_probability": "inference.capacity",
     "load": "io",
     "logistic_path": "estimators.logistic_path",

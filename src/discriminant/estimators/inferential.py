@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.data import as_rows
+from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError
@@ -31,6 +32,9 @@ if TYPE_CHECKING:  # loaded with the first table, not with the first fit
     from discriminant.inference.likelihood import Likelihood, Optimum
     from discriminant.inference.limit import LimitingFit
     from discriminant.inference.summary import Request, Summary
+
+
+EFFECT_ROWS = 65_536  # rows at a time, written out with their zeros
 
 
 class Remembered:
@@ -227,6 +231,70 @@ class Inferential(Uncertain, Deciding):
         if "limit_" in vars(self):
             return summarise_limit(self.limit_, optimum.total, labels, request, optimum.null)
         return summarise(optimum, self.classes_.tolist(), labels, request, self._ridge(), model)
+
+    def marginal_effects(
+        self,
+        X: Any = None,
+        sample_weight: Any = None,
+        *,
+        at: str = "overall",
+        level: float = 0.95,
+        summary: Summary | None = None,
+    ) -> Summary:
+        """How much the probability of a class moves with each column, with standard errors by the delta method.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, d), or None, default=None
+            The rows to average over; None: those of the fit, while they are still there.
+        sample_weight
+        at : {"overall", "mean"}, default="overall"
+            The mean of the effects of the rows (average marginal effects), or the effect at the mean row.
+        level
+        summary : Summary or None, default=None
+            A table of this fit whose covariance is used, such as a robust one; None: the default table.
+
+        Returns
+        -------
+        Summary
+            A row for each column, two classes: on P(classes_[1]|x); more: on each class.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> X, y = iris.X[50:], iris.y[50:]
+        >>> effects = LogisticRegression(C=float("inf")).fit(X, y).marginal_effects(X)
+        >>> effects.terms[-1], round(float(effects.estimate[-1]), 2), round(float(effects.standard_error[-1]), 2)
+        ('x3', 0.33, 0.11)
+        """
+        from discriminant.inference.marginal import marginal_effects
+
+        table = self.summary() if summary is None else summary
+        if X is None:
+            X, _, sample_weight, _ = self._training_rows(None, None, None, None)
+        rows = as_rows(self._read_rows(X, reset=False))
+        weight = check_weights(sample_weight, rows.shape[0])
+        bounds = range(0, rows.shape[0], EFFECT_ROWS)
+        blocks = (
+            (
+                np.asarray(rows.design(i, min(i + EFFECT_ROWS, rows.shape[0])).dense(), dtype=np.float64),
+                None if weight is None else weight[i : i + EFFECT_ROWS],
+            )
+            for i in bounds
+        )
+        return marginal_effects(table, self.classes_.tolist(), blocks, at, level)
+
+    def _score_at(self, theta: Array, X: Any, y: Any, sample_weight: Any, offset: Any) -> float:
+        """Rao's statistic Uᵗ I⁻¹ U at contrasts θ (1+d, K−1) of raw columns."""
+        from discriminant.inference.likelihood import inverse
+
+        model = self._likelihood(X, y, sample_weight, offset)
+        A = theta if theta.shape[1] == 1 else np.hstack([np.zeros((len(theta), 1)), theta])
+        found = model.evaluate(model.from_weights(A))
+        assert found.hessian is not None
+        score = found.gradient.T.ravel()
+        return float(score @ inverse(found.hessian) @ score)
 
     def _bootstrap(self, request: Request, labels: list[str], rows: tuple[Any, ...], draws: int, seed: int) -> Summary:
         from discriminant.estimators.bootstrap import bootstrap_summary

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from sklearn.utils import column_or_1d, get_tags
@@ -24,6 +24,9 @@ from discriminant.errors import DataError, ScaleWarning, names, warn
 from discriminant.estimators.parameters import require_valid
 from discriminant.methods.fit import Fit, Sample, Schema, make_sample, require_two
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:  # formulaic is loaded with the first formula
+    from discriminant.estimators.formula import ModelFormula
 
 Method = TypeVar("Method")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -55,6 +58,50 @@ class Inputs:
     """How an estimator reads rows, labels and weights, and remembers the columns."""
 
     n_features_in_: int
+    _formula: ModelFormula | None = None
+
+    @classmethod
+    def from_formula(cls, formula: str, data: Any, **parameters: Any) -> Self:
+        """A model fitted by a formula to the columns of a table.
+
+        Parameters
+        ----------
+        formula : str
+            Such as ``"y ~ age + C(site) + age:dose"``, in formulaic's grammar: ``C(x, contr.treatment("b"))`` chooses
+            the reference level, ``bs(x, df=4)`` a spline, ``.`` every other column, ``- 1`` no intercept.
+        data : data frame
+            Of pandas, polars or pyarrow.  Rows with missing values in the columns used are left out.
+        **parameters : any
+            Parameters of the estimator.
+
+        Returns
+        -------
+        estimator
+            Fitted.  Its predictions take tables with the same columns; a level that the fit did not know is refused.
+
+        Raises
+        ------
+        DataError
+            Where the formula names a column that is not there.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris", as_frame=True)
+        >>> table = iris.X.assign(species=iris.y)[50:]
+        >>> model = LogisticRegression.from_formula("species ~ petal_length * petal_width", table, C=float("inf"))
+        >>> model.feature_names_in_.tolist()
+        ['petal_length', 'petal_width', 'petal_length:petal_width']
+        """
+        from discriminant.estimators.formula import read_formula
+
+        found, rows, labels, intercept = read_formula(formula, data)
+        if not intercept:
+            parameters = {"fit_intercept": False, **parameters}
+        model: Any = cls(**parameters)
+        model._formula = found
+        model.fit(rows, labels)
+        return model  # type: ignore[no-any-return]
 
     def _require_fitted(self) -> None:
         """Refuse what is not fitted; one look where scikit-learn's check inspects the whole class."""
@@ -68,6 +115,8 @@ class Inputs:
         """
         if isinstance(X, HeldRows):
             return X.X
+        if self._formula is not None:
+            X = self._formula.columns(X)
         known = vars(self)
         plain = not reset and type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and len(X)
         if plain and known.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in known:

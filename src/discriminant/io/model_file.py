@@ -71,6 +71,11 @@ def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict
     """
     core = _core(model)
     _require_fitted(core)
+    if vars(core).get("_formula") is not None:
+        raise DataError(
+            "A model of a formula is not written to this kind of file, which holds no code: fit on the formula's "
+            "columns (formulaic.model_matrix) and save that model, or pickle this one."
+        )
     encoder = Encoder()
     probe = _probe_rows(core, X)
     document = {

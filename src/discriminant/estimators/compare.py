@@ -1,0 +1,234 @@
+"""``compare``: two nested logistic models on the same rows, by the three classical tests and by information criteria.
+
+    likelihood ratio    2 (ℓ_large − ℓ_small)
+    Wald                θ₂ᵗ V₂₂⁻¹ θ₂         the weights that the small model lacks, at the large one
+    score (Rao)         Uᵗ I⁻¹ U             score and information of the large model at the small one's weights
+
+Under the small model each is χ² with as many degrees of freedom as it lacks weights.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from discriminant.errors import DataError, ParameterError, names
+from discriminant.estimators.inferential import Inferential
+from discriminant.inference.likelihood import inverse
+from discriminant.inference.summary import Summary
+from discriminant.protocols import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Tests of a small model against a larger one, and both models' information criteria.
+
+    2 (ℓ_large − ℓ_small), the Wald statistic θ₂ᵗ V₂₂⁻¹ θ₂ and Rao's Uᵗ I⁻¹ U, each χ² under the small model.
+
+    Attributes
+    ----------
+    tests : list of str
+        "likelihood ratio", "Wald" and, where the rows are there, "score".
+    statistic : ndarray of shape (m,)
+        The statistics of the tests.
+    df : int
+        The weights that the small model lacks: the degrees of freedom.
+    p : ndarray of shape (m,)
+        The p values.
+    added : list of str
+        The columns that the large model has more.
+    models : dict of str to dict
+        For "small" and "large": the number of weights, log-likelihood, AIC and BIC.
+
+    See Also
+    --------
+    compare : Makes one.
+
+    Examples
+    --------
+    >>> from discriminant import LogisticRegression, compare, datasets
+    >>> iris = datasets.load("iris", as_frame=True)
+    >>> X, y = iris.X[50:], iris.y[50:]
+    >>> large = LogisticRegression(C=float("inf")).fit(X, y)
+    >>> found = compare(LogisticRegression(C=float("inf")).fit(X.iloc[:, 2:], y), large)
+    >>> found.df, found.added
+    (2, ['sepal_length', 'sepal_width'])
+    """
+
+    tests: list[str]
+    statistic: Array
+    df: int
+    p: Array
+    added: list[str]
+    models: dict[str, dict[str, float]]
+
+    def columns(self) -> dict[str, Any]:
+        """The table of tests, column by column.
+
+        Returns
+        -------
+        dict of str to list or ndarray
+            Columns by their headings.
+        """
+        return {"test": self.tests, "statistic": self.statistic, "df": [self.df] * len(self.tests), "p": self.p}
+
+    def to_frame(self) -> Any:
+        """The table of tests as a pandas data frame.
+
+        Returns
+        -------
+        DataFrame
+            A row for each test.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+    def _lines(self) -> list[list[str]]:
+        shown = [f"{value:.6g}" for value in self.statistic]
+        chances = ["<1e-16" if p < 1e-16 else f"{p:.4g}" for p in self.p]
+        return [[name, x, str(self.df), p] for name, x, p in zip(self.tests, shown, chances, strict=True)]
+
+    def __str__(self) -> str:
+        rows = [["test", "statistic", "df", "p"], *self._lines()]
+        widths = [max(len(row[j]) for row in rows) for j in range(4)]
+        lines = [
+            "  ".join(
+                [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+            )
+            for row in rows
+        ]
+        about = [
+            f"{which}: {found['parameters']:g} weights, log-likelihood {found['log-likelihood']:.6g}, "
+            f"AIC {found['AIC']:.6g}, BIC {found['BIC']:.6g}"
+            for which, found in self.models.items()
+        ]
+        return "\n".join([*lines, "", *about, f"added: {', '.join(self.added)}"])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("test", "statistic", "df", "p"))
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._lines()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def compare(
+    small: Inferential,
+    large: Inferential,
+    X: Any = None,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    offset: Any = None,
+) -> Comparison:
+    """Whether a larger model is needed: likelihood-ratio, Wald and score tests of two nested fits to the same rows.
+
+    Parameters
+    ----------
+    small, large : LogisticRegression
+        Fits without a penalty (``C=inf``); the columns of ``small`` are among those of ``large``, by name or,
+        where they have none, as its first ones.
+    X : array-like or data frame of shape (n, d), or None, default=None
+        The rows of the large fit, for the score test; None: those of the fit, while they are still there.
+    y : array-like of shape (n,) or None, default=None
+        Their labels.
+    sample_weight : array-like of shape (n,) or None, default=None
+        Their weights.
+    offset : array-like of shape (n,) or None, default=None
+        Known parts of their scores.
+
+    Returns
+    -------
+    Comparison
+        A table of the tests.
+
+    Raises
+    ------
+    ParameterError
+        Where a fit is penalised, or the models are not nested.
+
+    Examples
+    --------
+    >>> from discriminant import LogisticRegression, compare, datasets
+    >>> iris = datasets.load("iris", as_frame=True)
+    >>> X, y = iris.X[50:], iris.y[50:]
+    >>> large = LogisticRegression(C=float("inf")).fit(X, y)
+    >>> print(compare(LogisticRegression(C=float("inf")).fit(X.iloc[:, 2:], y), large, X, y))
+    test              statistic  df        p
+    likelihood ratio    8.66496   2  0.01313
+    ...
+    """
+    from scipy.special import chdtrc
+
+    for name, model in (("small", small), ("large", large)):
+        if not isinstance(model, Inferential):
+            raise ParameterError(f"{name} is {model!r}; compare takes two fitted LogisticRegression models.")
+    tables = [small.summary(), large.summary()]
+    _require_comparable(small, large, tables)
+    kept, added = _nested(small, large)
+    m, D = len(large.classes_) - 1, large.n_features_in_ + 1
+    places = np.array([k * D + j for k in range(m) for j in added])
+    values = [table.statistics["log-likelihood"] for table in tables]
+    tests = {"likelihood ratio": 2 * (values[1] - values[0])}
+    theta, V = tables[1].estimate[places], tables[1].covariance[np.ix_(places, places)]
+    tests["Wald"] = float(theta @ inverse(V) @ theta)
+    start = np.zeros((D, m))
+    start[kept] = tables[0].estimate.reshape(m, -1).T
+    try:
+        tests["score"] = large._score_at(start, X, y, sample_weight, offset)
+    except DataError:
+        if X is not None:
+            raise
+    statistic = np.array(list(tests.values()))
+    labels = large._column_names() or [f"x{j}" for j in range(D - 1)]
+    models = {
+        which: {
+            "parameters": float(len(table.estimate)),
+            **{k: table.statistics[k] for k in ("log-likelihood", "AIC", "BIC")},
+        }
+        for which, table in zip(("small", "large"), tables, strict=True)
+    }
+    df = len(places)
+    return Comparison(
+        list(tests),
+        statistic,
+        df,
+        np.asarray(chdtrc(df, np.maximum(statistic, 0.0))),
+        [labels[j - 1] for j in added],
+        models,
+    )
+
+
+def _require_comparable(small: Inferential, large: Inferential, tables: list[Summary]) -> None:
+    for name, model, table in zip(("small", "large"), (small, large), tables, strict=True):
+        if table.kinds["errors"] != "sampling" or model.penalty == "jeffreys":
+            raise ParameterError(
+                f"The {name} model is penalised, so that its likelihood is not at a maximum and has no tests: fit both "
+                "with C=inf."
+            )
+    if list(small.classes_) != list(large.classes_):
+        raise ParameterError(
+            f"The models have other classes: {names(list(small.classes_))} and {names(list(large.classes_))}."
+        )
+    counts = [table.statistics["n"] for table in tables]
+    if not np.isclose(counts[0], counts[1], rtol=1e-12, atol=0.0):
+        raise ParameterError(f"The models were fitted to other rows: {counts[0]:g} and {counts[1]:g} of them.")
+
+
+def _nested(small: Inferential, large: Inferential) -> tuple[list[int], list[int]]:
+    """(places of the small model's weights among the large one's, intercept first; those it lacks)."""
+    mine, theirs = small._column_names(), large._column_names()
+    if mine is None or theirs is None:
+        mine = [str(j) for j in range(small.n_features_in_)]
+        theirs = [str(j) for j in range(large.n_features_in_)]
+    absent = [name for name in mine if name not in theirs]
+    if absent:
+        raise ParameterError(f"The models are not nested: the large one lacks {names(absent)} of the small one.")
+    if len(mine) == len(theirs):
+        raise ParameterError("The models have the same columns: there is nothing to test.")
+    kept = [0, *(1 + theirs.index(name) for name in mine)]
+    return kept, [1 + j for j, name in enumerate(theirs) if name not in mine]

@@ -1,0 +1,104 @@
+"""``compare`` and ``marginal_effects`` against statsmodels and against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+
+from discriminant import LogisticRegression, compare
+from discriminant.errors import DataError, ParameterError
+
+NONE = float("inf")
+
+
+def rows(n_classes: int) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(400, 4)) + 3.0
+    y = ((X - 3.0) @ rng.normal(size=(4, n_classes)) + rng.gumbel(size=(400, n_classes))).argmax(axis=1)
+    return pd.DataFrame(X, columns=list("abcd")), y
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_nested_models_are_compared_as_statsmodels_does(n_classes):
+    X, y = rows(n_classes)
+    large, small = LogisticRegression(C=NONE).fit(X, y), LogisticRegression(C=NONE).fit(X[["c", "a"]], y)
+    found = compare(small, large)
+    kind = sm.Logit if n_classes == 2 else sm.MNLogit
+    big = kind(y, sm.add_constant(X)).fit(disp=0, method="newton", tol=1e-14, maxiter=100)
+    little = kind(y, sm.add_constant(X[["a", "c"]])).fit(disp=0, method="newton", tol=1e-14, maxiter=100)
+    m = n_classes - 1
+    assert found.tests == ["likelihood ratio", "Wald", "score"]
+    assert found.df == 2 * m
+    assert found.added == ["b", "d"]
+    assert found.statistic[0] == pytest.approx(2 * (big.llf - little.llf), rel=1e-8)
+    theta, V = np.asarray(big.params).T.ravel(), np.asarray(big.cov_params())
+    places = [k * 5 + j for k in range(m) for j in (2, 4)]
+    assert found.statistic[1] == pytest.approx(
+        theta[places] @ np.linalg.solve(V[np.ix_(places, places)], theta[places]), rel=1e-8
+    )
+    start = np.zeros((5, m))
+    start[[0, 1, 3]] = np.asarray(little.params).reshape(3, m)
+    model = kind(y, sm.add_constant(X))
+    flat = start[:, 0] if m == 1 else start.ravel(order="F")
+    score, H = np.asarray(model.score(flat)).ravel(), np.asarray(model.hessian(flat))
+    assert found.statistic[2] == pytest.approx(score @ np.linalg.solve(-H, score), rel=1e-8)
+    from scipy.stats import chi2
+
+    np.testing.assert_allclose(found.p, chi2.sf(found.statistic, found.df), rtol=1e-10)
+    assert found.models["large"]["AIC"] == pytest.approx(2 * 5 * m - 2 * big.llf, rel=1e-10)
+    assert "likelihood ratio" in str(found)
+    assert found.to_frame().shape == (3, 4)
+    assert "<table>" in found._repr_html_()
+
+
+def test_models_that_are_not_nested_or_not_at_a_maximum_are_refused():
+    X, y = rows(2)
+    large = LogisticRegression(C=NONE).fit(X, y)
+    with pytest.raises(ParameterError, match="penalised"):
+        compare(LogisticRegression().fit(X[["a"]], y), large)
+    with pytest.raises(ParameterError, match="lacks 'e'"):
+        compare(LogisticRegression(C=NONE).fit(X[["a"]].rename(columns={"a": "e"}), y), large)
+    with pytest.raises(ParameterError, match="same columns"):
+        compare(large, large)
+    with pytest.raises(ParameterError, match="other rows"):
+        compare(LogisticRegression(C=NONE).fit(X[["a"]][:300], y[:300]), large)
+    with pytest.raises(ParameterError, match="two fitted LogisticRegression"):
+        compare("small", large)
+
+
+@pytest.mark.parametrize("at", ["overall", "mean"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_marginal_effects_are_those_of_statsmodels(n_classes, at):
+    X, y = rows(n_classes)
+    model = LogisticRegression(C=NONE).fit(X, y)
+    found = model.marginal_effects(X, at=at)
+    kind = sm.Logit if n_classes == 2 else sm.MNLogit
+    theirs = kind(y, sm.add_constant(X)).fit(disp=0, method="newton", tol=1e-14, maxiter=100).get_margeff(at=at)
+    np.testing.assert_allclose(found.estimate, np.asarray(theirs.margeff).T.ravel(), rtol=1e-7)
+    np.testing.assert_allclose(found.standard_error, np.asarray(theirs.margeff_se).T.ravel(), rtol=1e-6)
+    assert found.to_frame().shape[0] == len(found.estimate)
+    assert "odds ratio" not in found.columns()
+
+
+def test_weights_count_as_repeated_rows_and_blocks_do_not_matter():
+    X, y = rows(2)
+    model = LogisticRegression(C=NONE).fit(X, y)
+    counts = np.arange(400) % 3
+    weighted = model.marginal_effects(X, counts)
+    repeated = model.marginal_effects(X.loc[np.repeat(X.index, counts)])
+    np.testing.assert_allclose(weighted.estimate, repeated.estimate, rtol=1e-12)
+    many = model.marginal_effects(pd.concat([X] * 200))
+    np.testing.assert_allclose(many.estimate, model.marginal_effects(X).estimate, rtol=1e-10)
+
+
+def test_effects_of_separated_classes_and_unknown_places_are_refused():
+    X, y = rows(2)
+    with pytest.raises(ParameterError, match="at is 'median'"):
+        LogisticRegression(C=NONE).fit(X, y).marginal_effects(X, at="median")
+    separated = np.arange(20.0)[:, None]
+    with pytest.warns(UserWarning, match="separated"):
+        model = LogisticRegression(C=NONE).fit(separated, separated[:, 0] > 9)
+    with pytest.raises(DataError, match="infinite"):
+        model.marginal_effects(separated)
