@@ -28,7 +28,7 @@ from discriminant.data.labels import count_classes, distinct
 from discriminant.data.rows import DenseRows, OriginRows, Rows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
-from discriminant.thresholds import PASS_WORK
+from discriminant.thresholds import PASS_WORK, SLOT_WORK
 
 MOST_CHUNKS = 32
 LEAST_PER_CLASS = 300  # rows of each class in a drawn sample, where it has so many
@@ -190,7 +190,8 @@ class ArrayBlocks:
         if self.block_rows or not (isinstance(kernel, TiledRequest) and kernel.compiled and as_stored(rows)):
             return self._chunks(), self._threads()
         work = kernel.work(self.n_rows, self.n_values)
-        count = int(min(max(work // PASS_WORK, 1), MOST_CHUNKS, max(self.n_rows // 64, 1)))
+        enough = max(PASS_WORK, SLOT_WORK * kernel.slot)
+        count = int(max(min(work // enough, MOST_CHUNKS, self.n_rows // 64), 1))
         edges = np.linspace(0, self.n_rows, count + 1).astype(int).tolist()
         return [[edge] for edge in itertools.pairwise(edges)], 1 if count == 1 else workers()
 

@@ -39,6 +39,11 @@ class TiledRequest(ABC):
     def work(self, n_rows: int, n_values: int) -> float:
         """Its multiplications, about: how many parts of the rows are worth a thread."""
 
+    @property
+    def slot(self) -> int:
+        """The numbers of a part's sum, which are set to zero and added."""
+        return 1
+
 
 @dataclass(frozen=True)
 class Evaluate(TiledRequest):
@@ -95,6 +100,12 @@ class Evaluate(TiledRequest):
         pairs = q * (q + 1) / 2 if self.criterion.coupled else q
         square = pairs * n_values * (n_values / max(n_rows, 1) + 1) / 2 if Need.HESSIAN in self.need else 0.0
         return float(30.0 * n_rows * q + 2.0 * q * n_values + square)
+
+    @property
+    def slot(self) -> int:
+        """The Hessian, where it is asked for."""
+        D, q = self.A.shape
+        return int((q * q if self.criterion.coupled else q) * D * D if Need.HESSIAN in self.need else q * D)
 
     @cached_property
     def shares(self) -> tuple[Array, Array | None]:

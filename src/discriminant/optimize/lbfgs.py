@@ -133,7 +133,7 @@ class LBFGS(Iterative):
                 status, converged = self._stuck(k, J, G)
                 break
             step = found.step
-            pairs.learn(step * P, found.gradient - G)
+            pairs.took(step * P)
             A, J, G, k = A + step * P, found.value, found.gradient, k + 1
         return record.solution(k, A, J, G, status, converged, passes)
 
@@ -157,46 +157,64 @@ def _left_to_gain(history: History) -> float:
 
 
 class _Pairs:
-    """The last changes s of weights and y of gradient, and the product of the inverse Hessian that they imply.
+    """The last changes s of weights and y of gradient, and the inverse Hessian B that they imply from B₀ = γP⁻¹.
 
-    ``scale``: what the preconditioner is multiplied by; ``doubtful``: a unit step went too far, so that the last pair
-    says how far the preconditioner is off.
+    In the compact form (Nocedal and Wright 7.2), with R the upper triangle of SᵗY and D its diagonal:
+
+        B = B₀ + [S, B₀Y] [R⁻ᵗ(D + YᵗB₀Y)R⁻¹, −R⁻ᵗ; −R⁻¹, 0] [S, B₀Y]ᵗ,        γ² ← γ s·y / y·P⁻¹y,
+
+    a few products of matrices, where the two loops are eighty of vectors; P⁻¹y is the difference of two P⁻¹g.
     """
 
-    def __init__(self, memory: int, preconditioner: Callable[[Array], Array] | None) -> None:
-        self.memory, self.preconditioner = memory, preconditioner
-        self.changes: list[tuple[Array, Array, float]] = []
-        self.scale, self.doubtful = 1.0, False
+    def __init__(self, memory: int, preconditioner: Callable[[Array], Array] | None, scale: float = 1.0) -> None:
+        self.memory, self.precondition, self.scale = memory, preconditioner or (lambda G: G), scale
+        self.count = 0
+        self.moved: Array | None = None
+        self.g, self.Pg = np.empty(0), np.empty(0)
 
     def __bool__(self) -> bool:
-        return bool(self.changes)
+        return self.count > 0
 
     def forget(self) -> None:
-        self.changes.clear()
+        self.count, self.moved = 0, None
 
-    def learn(self, s: Array, y: Array) -> None:
+    def took(self, s: Array) -> None:
+        """The weights were changed by s since the last direction."""
+        self.moved = s
+
+    def _learn(self, s: Array, y: Array, Py: Array) -> None:
         """Keep the pair if the criterion bends upwards along it."""
-        bend = float((s * y).sum())
-        if bend > 1e-14 * float(np.linalg.norm(s) * np.linalg.norm(y)):
-            self.changes = [*self.changes[-self.memory + 1 :], (s, y, 1 / bend)]
-            if self.doubtful and self.preconditioner is not None:
-                self.scale = bend / float((y * self.preconditioner(y)).sum())
+        bend = float(s @ y)
+        if not bend > 1e-14 * float(np.linalg.norm(s) * np.linalg.norm(y)):
+            return
+        if self.count == 0:
+            self.S, self.PY = np.empty((self.memory, len(s))), np.empty((self.memory, len(s)))
+            self.SY, self.YPY = np.zeros((self.memory, self.memory)), np.zeros((self.memory, self.memory))
+        k, self.count = self.count % self.memory, self.count + 1
+        self.S[k], self.PY[k] = s, Py
+        m = min(self.count, self.memory)
+        self.SY[:m, k] = self.S[:m] @ y
+        self.YPY[:m, k] = self.YPY[k, :m] = self.PY[:m] @ y
+        self.scale = float(np.sqrt(self.scale * bend / (y @ Py)))
 
     def direction(self, G: Array) -> Array:
-        """−B G by the two-loop recursion."""
-        P, shares = G.copy(), []
-        for s, y, inverse in reversed(self.changes):
-            share = inverse * float((s * P).sum())
-            shares.append(share)
-            P -= share * y
-        if self.preconditioner is not None:
-            P = self.scale * self.preconditioner(P)
-        elif self.changes:
-            _, y, inverse = self.changes[-1]
-            P /= inverse * float(np.square(y).sum())
-        for (s, y, inverse), share in zip(self.changes, reversed(shares), strict=True):
-            P += (share - inverse * float((y * P).sum())) * s
-        return -P
+        """−B G."""
+        g, Pg = G.ravel(), self.precondition(G).ravel()
+        if self.moved is not None:
+            self._learn(self.moved.ravel(), g - self.g, Pg - self.Pg)
+        self.g, self.Pg, self.moved = g, Pg, None
+        if not self.count:
+            return np.asarray(-self.scale * Pg).reshape(G.shape)
+        m = min(self.count, self.memory)
+        age = (self.count + np.arange(m)) % m if self.count > m else np.arange(m)  # oldest first
+        S, PY = self.S[:m], self.PY[:m]
+        SY, YPY = self.SY[age[:, None], age], self.YPY[age[:, None], age]
+        R = np.triu(SY)
+        x = np.linalg.solve(R, (S @ g)[age])
+        inner = np.diagonal(SY) * x + self.scale * (YPY @ x - (PY @ g)[age])
+        left, right = np.empty(m), np.empty(m)
+        left[age], right[age] = np.linalg.solve(R.T, inner), x
+        return np.asarray(-(self.scale * (Pg - right @ PY) + left @ S)).reshape(G.shape)
 
 
 # The same steps, carried on until the gap is proved
@@ -254,8 +272,7 @@ def lbfgs_to_gap(
             stuck, pairs = True, _Pairs(PAIRS, preconditioner)  # once more without what the pairs say
             continue
         stuck = False
-        pairs.doubtful |= moved.step != 1.0
-        pairs.learn(moved.step * P, moved.found.gradient - found.gradient)
+        pairs.took(moved.step * P)
         state = State(moved.A, moved.found)
     if last == np.inf:
         return replace(best, stalled=True)

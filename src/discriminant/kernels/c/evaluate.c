@@ -126,21 +126,20 @@ static void adjoint(const Pass *p, const Tile *tile, const double *r, vec *out)
     if (q - k == 1) adjoint_of(1, tile->x, r + k * R, out + k * D4, D4, R, p->stride);
 }
 
-/* Blocks of 4 x 4 columns of x diag(c) x', the lower triangle, lane by lane */
-static void sandwich(const Pass *p, const Tile *tile, const double *c, vec *out)
+/* Blocks of 4 x 4 rows of x diag(c) x', the lower triangle, lane by lane; x (D4, R), its rows L apart; y: room for 4 */
+static void sandwich(const double *x, Py_ssize_t D4, Py_ssize_t R, Py_ssize_t L, const double *c, double *restrict y,
+                     vec *out)
 {
-    Py_ssize_t R = p->rows, L = p->stride;
-    for (Py_ssize_t a = 0; a < tile->D4; a += 4) {
-        double *restrict y = tile->scaled;
+    for (Py_ssize_t a = 0; a < D4; a += 4) {
         for (int k = 0; k < 4; k++)
-            for (Py_ssize_t i = 0; i < R; i++) y[k * L + i] = c[i] * tile->x[(a + k) * L + i];
+            for (Py_ssize_t i = 0; i < R; i++) y[k * L + i] = c[i] * x[(a + k) * L + i];
         for (Py_ssize_t b = 0; b <= a; b += 4, out += 16) {
             vec sum[4][4];
             for (int k = 0; k < 16; k++) sum[k / 4][k % 4] = out[k];
             for (Py_ssize_t i = 0; i < R; i += LANES) {
                 vec left[4], right[4];
                 for (int k = 0; k < 4; k++) left[k] = *(const vec *)(y + k * L + i);
-                for (int k = 0; k < 4; k++) right[k] = *(const vec *)(tile->x + (b + k) * L + i);
+                for (int k = 0; k < 4; k++) right[k] = *(const vec *)(x + (b + k) * L + i);
                 for (int k = 0; k < 16; k++) sum[k / 4][k % 4] += left[k / 4] * right[k % 4];
             }
             for (int k = 0; k < 16; k++) out[k] = sum[k / 4][k % 4];
@@ -353,7 +352,7 @@ static void dense_pointwise(const Pass *p, Tile *tile, Py_ssize_t start)
         if (p->need & DIAGONAL) squares(p, tile, c, tile->diagonal + k * D4);
         if (p->need & HESSIAN) {
             if (p->syrk != NULL) sandwich_by_blas(p, tile, c, p->hessian + k * p->D * p->D);
-            else sandwich(p, tile, c, tile->hessian + k * triangle(D4));
+            else sandwich(tile->x, D4, R, p->stride, c, tile->scaled, tile->hessian + k * triangle(D4));
         }
     }
     if (p->need & GRADIENT) adjoint(p, tile, tile->r, tile->gradient);
@@ -377,13 +376,12 @@ static void dense_softmax(const Pass *p, Tile *tile, Py_ssize_t start)
             own_curvature(tile, k, R);
             squares(p, tile, tile->c, tile->diagonal + k * tile->D4);
         }
+    if (p->need & INTERCEPT) sandwich(tile->z, (q + 3) / 4 * 4, R, R, tile->s, tile->scaled, tile->intercept);
     vec *block = tile->hessian;
-    for (Py_ssize_t k = 1; k < q && p->need & (HESSIAN | INTERCEPT); k++)
+    for (Py_ssize_t k = 1; k < q && p->need & HESSIAN; k++)
         for (Py_ssize_t l = 0; l < k; l++, block += triangle(tile->D4)) {
             pair_curvature(tile, k, l, R);
-            if (p->need & INTERCEPT)
-                for (Py_ssize_t i = 0; i < R; i += LANES) tile->intercept[k * q + l] += *(const vec *)(tile->c + i);
-            if (p->need & HESSIAN) sandwich(p, tile, tile->c, block);
+            sandwich(tile->x, tile->D4, R, p->stride, tile->c, tile->scaled, block);
         }
 }
 
@@ -416,35 +414,47 @@ static void unfold_triangle(const vec *in, double *out, Py_ssize_t D, Py_ssize_t
             }
 }
 
+/* The lower triangle into the upper one, some cache lines at a time */
+static void mirror(double *H, Py_ssize_t D)
+{
+    for (Py_ssize_t a = 0; a < D; a += 32)
+        for (Py_ssize_t b = 0; b <= a; b += 32)
+            for (Py_ssize_t i = a; i < a + 32 && i < D; i++)
+                for (Py_ssize_t j = b; j < b + 32 && j < i; j++) H[j * D + i] = H[i * D + j];
+}
+
 static int dense(const Pass *p)
 {
     Py_ssize_t R = p->rows, q = p->q, D = p->D, D4 = (D + 3) / 4 * 4;
     int coupled = p->kind == SOFTMAX, lanes = p->need & HESSIAN && p->syrk == NULL;
     Py_ssize_t pairs = coupled ? q * (q - 1) / 2 : q;
-    Py_ssize_t L = p->stride, copies = p->syrk != NULL ? D4 : 4;
-    size_t reals = (size_t)L * (D4 + copies) + (size_t)R * (4 * q + 6);
-    size_t vectors = (size_t)D4 * q * 3 + (coupled ? (size_t)q * q : (size_t)D4 * q)
-                     + (lanes ? (size_t)triangle(D4) * pairs : 0);
+    Py_ssize_t L = p->stride, copies = p->syrk != NULL ? D4 : 4, q4 = (q + 3) / 4 * 4;
+    size_t reals = (size_t)L * (D4 + copies) + (size_t)R * (3 * q + q4 + 6);
+    size_t each = (size_t)D4 * q, gradients = each, products = p->need & PRODUCT ? each : 0;
+    size_t diagonals = p->need & DIAGONAL ? each : 0, hessians = lanes ? (size_t)triangle(D4) * pairs : 0;
+    size_t intercepts = !(p->need & INTERCEPT) ? 0 : coupled ? (size_t)triangle(q4) : each;
+    size_t vectors = gradients + products + diagonals + intercepts + hessians;
     char *memory = NULL;
     if (posix_memalign((void **)&memory, 64, reals * 8 + vectors * sizeof(vec)) != 0) return -1;
     memset(memory, 0, vectors * sizeof(vec));
     Tile tile = {.D4 = D4};
     vec *at = (vec *)memory;
-    tile.gradient = at; at += D4 * q;
-    tile.product = at; at += D4 * q;
-    tile.diagonal = at; at += D4 * q;
-    tile.intercept = at; at += coupled ? q * q : D4 * q;
-    tile.hessian = at; at += lanes ? triangle(D4) * pairs : 0;
+    tile.gradient = at; at += gradients;
+    tile.product = at; at += products;
+    tile.diagonal = at; at += diagonals;
+    tile.intercept = at; at += intercepts;
+    tile.hessian = at; at += hessians;
     double *real = (double *)at;
     tile.x = real; real += L * D4;
     tile.scaled = real; real += L * copies;
-    tile.z = real; real += R * q;
+    tile.z = real; real += R * q4;
     tile.v = real; real += R * q;
     tile.r = real; real += R * q;
     tile.c = real; real += R * q;
     tile.t = real; tile.s = real + R; tile.own = real + 2 * R; tile.top = real + 3 * R; tile.rest = real + 4 * R;
     tile.total = real + 5 * R;
     memset(tile.x + L * D, 0, L * (D4 - D) * sizeof(double));
+    memset(tile.z + R * q, 0, R * (q4 - q) * sizeof(double));
     for (Py_ssize_t start = 0; start < p->n; start += R) {
         tile.count = p->n - start < R ? p->n - start : R;
         load(p, &tile, start);
@@ -456,12 +466,11 @@ static int dense(const Pass *p)
     if (p->need & DIAGONAL) unfold(tile.diagonal, p->diagonal, q, D, D4);
     if (p->need & INTERCEPT && !coupled) unfold(tile.intercept, p->intercept, q, D, D4);
     for (Py_ssize_t k = 1; k < q && p->need & INTERCEPT && coupled; k++)
-        for (Py_ssize_t l = 0; l < k; l++) add_pair(p->intercept, k, l, q, lanes_sum(tile.intercept[k * q + l]));
-    if (p->need & HESSIAN && p->syrk != NULL)
-        for (Py_ssize_t k = 0; k < q; k++)
-            for (Py_ssize_t i = 0; i < D; i++)
-                for (Py_ssize_t j = 0; j < i; j++)
-                    p->hessian[k * D * D + j * D + i] = p->hessian[k * D * D + i * D + j];
+        for (Py_ssize_t l = 0; l < k; l++) {
+            Py_ssize_t a = k / 4, b = l / 4; /* their block of the triangle */
+            add_pair(p->intercept, k, l, q, lanes_sum(tile.intercept[(a * (a + 1) / 2 + b) * 16 + k % 4 * 4 + l % 4]));
+        }
+    for (Py_ssize_t k = 0; k < q && p->need & HESSIAN && p->syrk != NULL; k++) mirror(p->hessian + k * D * D, D);
     if (lanes && !coupled)
         for (Py_ssize_t k = 0; k < q; k++)
             unfold_triangle(tile.hessian + k * triangle(D4), p->hessian + k * D * D, D, D4, D, 1.0);
@@ -500,29 +509,33 @@ static int dense(const Pass *p)
         } \
     } \
 \
-    static void adjoint_##type(const Pass *p, const Tile *tile, const double *r, double *restrict out, Py_ssize_t start) \
+    /* g += sum of r x and, where h is given, h += sum of c x, in one walk through the rows */ \
+    static void adjoint_##type(const Pass *p, const Tile *tile, double *restrict g, double *restrict h, Py_ssize_t start) \
     { \
         const double *restrict c = p->center; \
         Py_ssize_t d = p->d, m = tile->count; \
-        double total = 0.0; \
-        for (Py_ssize_t i = 0; i < m; i++) total += r[i]; \
-        out[0] += total; \
-        double *restrict g = out + 1; \
+        for (Py_ssize_t i = 0; i < m; i++) g[0] += tile->r[i]; \
+        for (Py_ssize_t i = 0; i < m && h != NULL; i++) h[0] += tile->c[i]; \
         for (Py_ssize_t i = 0; i < m; i += 4) { \
             const type *restrict x[4]; \
-            double f[4]; \
+            double f[4], e[4]; \
             for (int k = 0; k < 4; k++) { \
                 x[k] = (const type *)(p->x + (start + (i + k < m ? i + k : m - 1)) * p->row_stride); \
-                f[k] = i + k < m ? r[i + k] : 0.0; \
+                f[k] = i + k < m ? tile->r[i + k] : 0.0; \
+                e[k] = i + k < m ? tile->c[i + k] : 0.0; \
             } \
             const type *restrict x0 = x[0], *restrict x1 = x[1], *restrict x2 = x[2], *restrict x3 = x[3]; \
-            double f0 = f[0], f1 = f[1], f2 = f[2], f3 = f[3]; \
-            if (c == NULL) { \
+            double f0 = f[0], f1 = f[1], f2 = f[2], f3 = f[3], e0 = e[0], e1 = e[1], e2 = e[2], e3 = e[3]; \
+            if (c == NULL && h == NULL) { \
                 _Pragma("omp simd") for (Py_ssize_t j = 0; j < d; j++) \
-                    g[j] += f0 * x0[j] + f1 * x1[j] + f2 * x2[j] + f3 * x3[j]; \
-            } else { \
-                _Pragma("omp simd") for (Py_ssize_t j = 0; j < d; j++) \
-                    g[j] += f0 * (x0[j] - c[j]) + f1 * (x1[j] - c[j]) + f2 * (x2[j] - c[j]) + f3 * (x3[j] - c[j]); \
+                    g[1 + j] += f0 * x0[j] + f1 * x1[j] + f2 * x2[j] + f3 * x3[j]; \
+                continue; \
+            } \
+            _Pragma("omp simd") for (Py_ssize_t j = 0; j < d; j++) { \
+                double at = c == NULL ? 0.0 : c[j]; \
+                double y0 = x0[j] - at, y1 = x1[j] - at, y2 = x2[j] - at, y3 = x3[j] - at; \
+                g[1 + j] += f0 * y0 + f1 * y1 + f2 * y2 + f3 * y3; \
+                if (h != NULL) h[1 + j] += e0 * y0 + e1 * y1 + e2 * y2 + e3 * y3; \
             } \
         } \
     }
@@ -543,12 +556,9 @@ static int direct(const Pass *p)
         else scores_double(p, &tile, start);
         targets(p, &tile, start, 0, tile.z);
         pointwise(p, &tile, 0);
-        for (int k = 0; k < 2; k++) {
-            if (!(p->need & (k ? INTERCEPT : GRADIENT))) continue;
-            double *out = k ? p->intercept : p->gradient, *r = k ? tile.c : tile.r;
-            if (p->single) adjoint_float(p, &tile, r, out, start);
-            else adjoint_double(p, &tile, r, out, start);
-        }
+        double *also = p->need & INTERCEPT ? p->intercept : NULL;
+        if (p->single) adjoint_float(p, &tile, p->gradient, also, start);
+        else adjoint_double(p, &tile, p->gradient, also, start);
     }
     free(memory);
     return 0;
@@ -818,7 +828,9 @@ PyObject *kernel_evaluate(PyObject *self, PyObject *args)
     Py_ssize_t item = p.single ? 4 : 8;
     int as_it_lies = !is_sparse && p.q == 1 && p.kind != SOFTMAX && p.column_stride == item && p.d >= 8
                      && !(p.need & (HESSIAN | PRODUCT | DIAGONAL));
-    p.rows = as_it_lies ? 32 : is_sparse ? (p.q <= 64 ? 256 : 64) : p.D <= 1024 ? 256 : 64; /* a tile and its scores stay in the cache */
+    p.rows = as_it_lies ? 32 : is_sparse ? (p.q <= 64 ? 256 : 64) : p.D <= 1024 ? (p.q > 32 ? 64 : 256) : 64; /* a tile and its scores stay in the cache */
+    Py_ssize_t tiles = (p.n + p.rows - 1) / p.rows; /* of equal size, so that none is padded by much */
+    if (tiles > 0) p.rows = ((p.n + tiles - 1) / tiles + 31) / 32 * 32;
     p.stride = p.rows + 8;
     Py_BEGIN_ALLOW_THREADS
     failed = as_it_lies ? direct(&p) : is_sparse ? sparse(&p) : dense(&p);
