@@ -1,12 +1,12 @@
-"""Entries of docstrings that many classes share, written once.
+"""Entries of docstrings that many classes and functions share, written once.
 
-In a docstring of a class under ``documented``, and of its methods, a line that only names entries,
+Under ``documented``, a line of a docstring that only names entries,
 
     X, y, sample_weight
 
-stands for what the table below says of each.  ``help`` and the reference show the whole text, with the defaults of the
-signature.  An entry that means something else in one class is written out there.  A method without a docstring has the
-one of the class above.
+stands for what the table says of each.  ``help`` and the reference show the whole text, with the defaults of the
+signature.  An entry that means something else in one place is written out there.  A method without a docstring has the
+one of the class above.  A package whose entries are its own makes its own ``Entries``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,61 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable
 from typing import Any, TypeVar
 
-Class = TypeVar("Class", bound=type)
+Thing = TypeVar("Thing")
 
-SHARED = """
+NAMES = re.compile(r"^\*{0,2}\w+(?:, \*{0,2}\w+)*$", re.MULTILINE)  # a line that only names entries
+
+
+class Entries:
+    """A table of entries in numpydoc's form: a line ``name : type``, and indented lines below it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def documented(self, thing: Thing) -> Thing:
+        """Complete the docstring of a function, or those of a class and of the methods that it defines itself."""
+        if inspect.isclass(thing):
+            for name, member in vars(thing).items():
+                wrapped = isinstance(member, classmethod | staticmethod)
+                function = member.__func__ if wrapped else getattr(member, "fn", member)  # available_if
+                if inspect.isfunction(function) and not name.startswith("_"):
+                    above = (getattr(base, name).__doc__ for base in thing.__mro__[1:] if name in vars(base))
+                    function.__doc__ = self._completed(function) if function.__doc__ else next(above, None)
+        if thing.__doc__:
+            thing.__doc__ = self._completed(thing)
+        return thing
+
+    def _completed(self, thing: Any) -> str:
+        text = inspect.cleandoc(thing.__doc__)
+        if not any(self._known(line[0]) for line in NAMES.finditer(text)):
+            return text
+        parameters = inspect.signature(thing).parameters
+
+        def entry(name: str) -> str:
+            head, _, body = self._table[name].partition("\n")
+            parameter = parameters.get(name)
+            if parameter is not None and parameter.default is not parameter.empty:
+                default = parameter.default
+                head += f', default="{default}"' if isinstance(default, str) else f", default={default}"
+            return f"{head}\n{body}"
+
+        return NAMES.sub(
+            lambda line: "\n".join(map(entry, line[0].split(", "))) if self._known(line[0]) else line[0], text
+        )
+
+    def _known(self, names: str) -> bool:
+        return all(name in self._table for name in names.split(", "))
+
+    @functools.cached_property
+    def _table(self) -> dict[str, str]:
+        """Name → its entry."""
+        entries = re.split(r"\n(?=\S)", self.text.strip())
+        return {entry.partition("\n")[0].partition(" : ")[0]: entry for entry in entries}
+
+
+ESTIMATORS = Entries("""
 X : array-like, sparse matrix, data frame or source of shape (n, d)
     The rows; a source is a ``scan``, a Dask collection or an array on a device.
 y : array-like of shape (n,)
@@ -135,52 +184,5 @@ DataError
     Where the rows cannot be learned from; the sentence names the column, class or row.
 ParameterError
     Where a parameter makes no sense; the sentence names it.
-"""
-
-NAMES = re.compile(r"^\w+(?:, \w+)*$", re.MULTILINE)  # a line that only names entries
-
-
-def documented(cls: Class) -> Class:
-    """Complete the docstrings of a class and of the methods that it defines itself."""
-    if cls.__doc__:
-        cls.__doc__ = completed(cls.__doc__, cls)
-    for name, member in vars(cls).items():
-        function = getattr(member, "fn", member)  # available_if of scikit-learn
-        if not inspect.isfunction(function):
-            continue
-        if function.__doc__:
-            function.__doc__ = completed(function.__doc__, function)
-        elif not name.startswith("_"):
-            function.__doc__ = next(
-                (getattr(base, name).__doc__ for base in cls.__mro__[1:] if name in vars(base)), None
-            )
-    return cls
-
-
-def completed(docstring: str, thing: Callable[..., Any]) -> str:
-    """The docstring with the shared entries in place of their names, and with the defaults of the signature."""
-    text = inspect.cleandoc(docstring)
-    if not any(_known(line[0]) for line in NAMES.finditer(text)):
-        return text
-    parameters = inspect.signature(thing).parameters
-
-    def entry(name: str) -> str:
-        head, _, body = _table()[name].partition("\n")
-        parameter = parameters.get(name)
-        if parameter is not None and parameter.default is not parameter.empty:
-            default = parameter.default
-            head += f', default="{default}"' if isinstance(default, str) else f", default={default}"
-        return f"{head}\n{body}"
-
-    return NAMES.sub(lambda line: "\n".join(map(entry, line[0].split(", "))) if _known(line[0]) else line[0], text)
-
-
-def _known(names: str) -> bool:
-    return all(name in _table() for name in names.split(", "))
-
-
-@functools.cache
-def _table() -> dict[str, str]:
-    """Name → its entry: a head and the indented lines below it."""
-    entries = re.split(r"\n(?=\S)", SHARED.strip())
-    return {re.split(r"\W", entry, maxsplit=1)[0]: entry for entry in entries}
+""")
+documented = ESTIMATORS.documented

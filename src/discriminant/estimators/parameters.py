@@ -14,14 +14,16 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, StrOptions, make_constraint
 
-from discriminant.docstrings import Class, documented
+from discriminant.docstrings import documented
 from discriminant.errors import ParameterError, names
+
+Class = TypeVar("Class", bound=type)
 
 
 class Number(Interval):  # type: ignore[misc]

@@ -18,13 +18,15 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.io.container import write_whole
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.history import history_of
+from discriminant.plots.display import Display, documented
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import BLUE, GREY, INK, color, fill, frame, line, scatter, sheet, styled
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(eq=False)
-class TraceAnimation:
+class TraceAnimation(Display):
     """The weights of each step of a traced fit, drawn over the rows.
 
     Each frame shows the boundary after a step, and the rows that it still has wrong.
@@ -37,23 +39,18 @@ class TraceAnimation:
         What the weights mean (classes, coding, link).
     points : ndarray of shape (n, 2)
         The rows.
-    labels : array-like of shape (n,)
-        The labels of the rows.
+    labels
     steps : ndarray of shape (frames,)
         Which steps are shown.
     bounds : ndarray of shape (2, 2)
         The box.
-    axis_names : sequence of two str, default=('$x_1$', '$x_2$')
-        The names of the axes.
+    axis_names
 
     Attributes
     ----------
     errors : ndarray of shape (frames,)
         Misclassified rows in each frame.
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -77,8 +74,6 @@ class TraceAnimation:
     bounds: Array
     axis_names: tuple[str, str] = ("$x_1$", "$x_2$")
     errors: Array = field(init=False)
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         wrong = [int((self._at(k).predict(self.points) != np.asarray(self.labels)).sum()) for k in self.steps]
@@ -92,14 +87,10 @@ class TraceAnimation:
         ----------
         estimator : classifier
             Fitted with ``trace=True``.
-        X : array-like or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            The labels.
+        X, y
         frames : int, default=60
             Pictures at most.
-        bounds : sequence of four floats or None, default=None
-            The box ((x₀, x₁), (y₀, y₁)); None: around the rows.
+        bounds
 
         Returns
         -------
@@ -137,13 +128,11 @@ class TraceAnimation:
         ----------
         frame_number : int, default=-1
             Which; the last unless asked otherwise.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
 
         Returns
         -------
         display
-            The display, drawn.
         """
         if ax is None:
             from discriminant.plots.theme import axes_for

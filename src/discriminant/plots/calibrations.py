@@ -7,19 +7,21 @@ look like a finding.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError, names
+from discriminant.plots.display import Display, documented
 from discriminant.plots.theme import GREY, axes_for, color, marker, styled
 from discriminant.protocols import Array
 from discriminant.report.measures import CalibrationBin, calibration
 
 
+@documented
 @dataclass(eq=False)
-class CalibrationDisplay:
+class CalibrationDisplay(Display):
     """Observed frequency against predicted probability, a curve for each class.
 
     A calibrated model lies on the diagonal: of the rows that are given probability p, the share p belongs to the class.
@@ -28,15 +30,11 @@ class CalibrationDisplay:
     ----------
     curves : dict of label to list of CalibrationBin
         For each class its bins: predicted, observed, low, high, count.
-    classes : sequence of K labels
-        The classes, in the order of their colours.
+    classes
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -56,8 +54,6 @@ class CalibrationDisplay:
 
     curves: dict[Any, list[CalibrationBin]]
     classes: Sequence[Any]
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, bins: int = 10, ax: Any = None, **options: Any) -> Self:
@@ -65,23 +61,14 @@ class CalibrationDisplay:
 
         Parameters
         ----------
-        estimator : classifier or LinearDiscriminant
-            Fitted.
-        X : array-like or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            The labels.
+        estimator, X, y
         bins : int, default=10
             Of equal counts.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         if not hasattr(estimator, "predict_proba"):
             raise MismatchError(f"{type(estimator).__name__} gives no probabilities to hold against the labels.")
@@ -96,23 +83,18 @@ class CalibrationDisplay:
 
         Parameters
         ----------
-        y : array-like of shape (n,)
-            The labels.
+        y
         probabilities : array-like of shape (n, K) or (n,)
             In the order of ``classes``, or of the second of two classes.
         classes : sequence of K labels or None, default=None
             The classes; None: those of y, sorted.
         bins : int, default=10
             Of equal counts.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         labels, chances = np.asarray(y), np.asarray(probabilities, dtype=np.float64)
         known = np.unique(labels) if classes is None else np.asarray(classes)
@@ -150,13 +132,11 @@ class CalibrationDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
 
         Returns
         -------
         display
-            The display, drawn.
         """
         self.figure_, self.ax_ = axes_for(ax, (4.8, 4.6))
         self.ax_.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.2, label="calibrated")

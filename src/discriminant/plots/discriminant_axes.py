@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError, classes_are, names
+from discriminant.plots.display import Display, documented
 from discriminant.plots.theme import INK, arrow, axes_for, color, scatter, styled
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(eq=False)
-class DiscriminantAxesDisplay:
+class DiscriminantAxesDisplay(Display):
     """Coordinates on the first one or two discriminant axes.
 
     The projection in which the classes lie furthest apart, in units of their spread (PRML 4.1.6).
@@ -23,10 +25,7 @@ class DiscriminantAxesDisplay:
     ----------
     coordinates : ndarray of shape (n, m)
         The rows on the axes.
-    labels : array-like of shape (n,)
-        The labels of the rows.
-    classes : sequence of K labels
-        The classes, in the order of their colours.
+    labels, classes
     means : ndarray of shape (K, m)
         The class means on the axes.
     shares : ndarray of shape (m,)
@@ -38,10 +37,7 @@ class DiscriminantAxesDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -63,8 +59,6 @@ class DiscriminantAxesDisplay:
     shares: Array
     loadings: Array | None = None
     feature_names: Sequence[str] | None = None
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -74,19 +68,11 @@ class DiscriminantAxesDisplay:
         ----------
         estimator : LinearDiscriminantAnalysis or FisherDiscriminant
             Fitted.
-        X : array-like or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            The labels.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        X, y, ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         if not hasattr(estimator, "transform") or not hasattr(estimator, "scalings_"):
             raise MismatchError(
@@ -114,8 +100,7 @@ class DiscriminantAxesDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
         arrows : int, default=4
             How many columns have an arrow.
         bins : int, default=30
@@ -124,7 +109,6 @@ class DiscriminantAxesDisplay:
         Returns
         -------
         display
-            The display, drawn.
         """
         self.figure_, self.ax_ = axes_for(ax)
         if self.coordinates.shape[1] == 1:

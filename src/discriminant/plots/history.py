@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from discriminant.errors import DataError, names
 from discriminant.optimize import Corrections
 from discriminant.optimize.history import history_of
+from discriminant.plots.display import Display, documented
 from discriminant.plots.theme import COLORS, axes_for, styled
 from discriminant.protocols import Array
 
@@ -23,8 +24,9 @@ WORDS = {
 }
 
 
+@documented
 @dataclass(eq=False)
-class HistoryDisplay:
+class HistoryDisplay(Display):
     """Columns of a history against the step.
 
     With the certificate's lower bound the remaining gap shows.
@@ -40,10 +42,7 @@ class HistoryDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -61,8 +60,6 @@ class HistoryDisplay:
     steps: Array
     values: dict[str, Array]
     certified: float | None = None
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_history(
@@ -76,15 +73,11 @@ class HistoryDisplay:
             The history.
         columns : str or sequence of str, default="objective"
             Which columns.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         source = history.epochs if isinstance(history, Corrections) and columns != "weights" else history
         wanted = [columns] if isinstance(columns, str) else list(columns)
@@ -109,15 +102,11 @@ class HistoryDisplay:
             Fitted, with ``history_``.
         columns : str or sequence of str, default="objective"
             Which columns.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         history = history_of(estimator)
         if history is None:
@@ -130,15 +119,13 @@ class HistoryDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
         log : bool or None, default=None
             Whether the vertical axis is logarithmic; None: where it spans three decades.
 
         Returns
         -------
         display
-            The display, drawn.
         """
         self.figure_, self.ax_ = axes_for(ax, (5.2, 3.4))
         for (name, column), shade in zip(self.values.items(), COLORS, strict=False):

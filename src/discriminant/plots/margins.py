@@ -7,20 +7,22 @@ K classes      the margin of a row with its label: how deep it lies in the regio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.model import discriminant_of
+from discriminant.plots.display import Display, documented
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import GREY, INK, around, axes_for, color, frame, line, scatter, styled
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(eq=False)
-class MarginDisplay:
+class MarginDisplay(Display):
     """Distances from the boundary, in the plane with their feet, or as a histogram for any number of columns.
 
     r = g(x)/‖w‖, and x − r w/‖w‖ as its foot (Alpaydin 10.3, PRML 4.1.1).
@@ -29,25 +31,18 @@ class MarginDisplay:
     ----------
     distances : ndarray of shape (n,)
         Signed distances (two classes), or margins of the labelled rows.
-    labels : array-like of shape (n,)
-        The labels of the rows.
-    classes : sequence of K labels
-        The classes, in the order of their colours.
+    labels, classes
     points : ndarray of shape (n, 2) or None, default=None
         Rows, where there are two columns and two classes.
     feet : ndarray of shape (n, 2) or None, default=None
         The points of the boundary nearest to them.
     boundary : Hyperplane or None, default=None
         The boundary.
-    axis_names : sequence of two str, default=('$x_1$', '$x_2$')
-        The names of the axes.
+    axis_names
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -70,8 +65,6 @@ class MarginDisplay:
     feet: Array | None = None
     boundary: Any = None
     axis_names: Sequence[str] = ("$x_1$", "$x_2$")
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
@@ -79,21 +72,11 @@ class MarginDisplay:
 
         Parameters
         ----------
-        estimator : classifier or LinearDiscriminant
-            Fitted.
-        X : array-like or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            The labels.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        estimator, X, y, ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         found = discriminant_of(estimator)
         if found is None:
@@ -114,8 +97,7 @@ class MarginDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
         kind : {"auto", "plane", "histogram"}, default="auto"
             "auto": the plane where there are two columns and two classes.
         bins : int, default=30
@@ -124,7 +106,6 @@ class MarginDisplay:
         Returns
         -------
         display
-            The display, drawn.
         """
         if kind not in ("auto", "plane", "histogram"):
             raise ParameterError(f"kind is {kind!r}; it must be 'auto', 'plane' or 'histogram'.")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.arrays import as_dense
 from discriminant.errors import DataError
+from discriminant.plots.display import Display, documented
 from discriminant.plots.theme import COLORS, GREY, axes_for, styled
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(eq=False)
-class CoefficientPathDisplay:
+class CoefficientPathDisplay(Display):
     """Weights of one output against λ (logarithmic, the strongest penalty at the left).
 
     Weights enter one after the other as the penalty fades.
@@ -35,10 +37,7 @@ class CoefficientPathDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -58,8 +57,6 @@ class CoefficientPathDisplay:
     feature_names: Sequence[str]
     chosen: float | None = None
     ylabel: str = "weight"
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_path(
@@ -84,15 +81,11 @@ class CoefficientPathDisplay:
             Of which class, where there are more than two.
         chosen : float or None, default=None
             A λ to mark.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         coefs = np.asarray(path.coefs)[:, output] * (1.0 if spread is None else np.asarray(spread))
         titles = path.feature_names or [f"x{j}" for j in range(coefs.shape[1])]
@@ -107,14 +100,10 @@ class CoefficientPathDisplay:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            The labels.
+        X, y
         output : int, default=0
             Of which class, where there are more than two.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
         names : int, default=6
             How many weights are named at their ends.
         **options : any
@@ -123,7 +112,6 @@ class CoefficientPathDisplay:
         Returns
         -------
         display
-            The display, drawn.
         """
         from discriminant.estimators.logistic_path import logistic_path
 
@@ -138,19 +126,13 @@ class CoefficientPathDisplay:
         ----------
         estimator : LogisticRegression
             Fitted.
-        X : array-like or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            The labels.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        X, y, ax
         **options : any
             Options of ``logistic_path``.
 
         Returns
         -------
         display
-            The display, drawn.
         """
         if not hasattr(estimator, "C") or not hasattr(estimator, "l1_ratio"):
             raise DataError(f"{type(estimator).__name__} has no penalty path; LogisticRegression has.")
@@ -169,15 +151,13 @@ class CoefficientPathDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
         names : int, default=6
             How many are named.
 
         Returns
         -------
         display
-            The display, drawn.
         """
         self.figure_, self.ax_ = axes_for(ax, (6.4, 4.2))
         order = np.argsort(-np.abs(self.coefs[-1]), kind="stable")

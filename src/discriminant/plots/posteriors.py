@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError, ParameterError, names
+from discriminant.plots.display import Display, documented
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import INK, axes_for, color, frame, scatter, styled, tint
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(eq=False)
-class PosteriorDisplay:
+class PosteriorDisplay(Display):
     """P(C_k|x) over two columns, on a grid.
 
     The softmax or sigmoid of linear scores is a smooth ramp between the classes (PRML 4.2).
@@ -30,21 +32,16 @@ class PosteriorDisplay:
         Of the class ``target``, rows along ``up``.
     target : label
         Whose posterior is drawn.
-    classes : sequence of K labels
-        The classes, in the order of their colours.
+    classes
     points : ndarray of shape (n, 2) or None, default=None
         Rows to draw.
     labels : array-like of shape (n,) or None, default=None
         Their labels.
-    axis_names : sequence of two str, default=('$x_1$', '$x_2$')
-        The names of the axes.
+    axis_names
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -68,8 +65,6 @@ class PosteriorDisplay:
     points: Array | None = None
     labels: Any = None
     axis_names: Sequence[str] = ("$x_1$", "$x_2$")
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -92,8 +87,7 @@ class PosteriorDisplay:
         ----------
         estimator : classifier
             Fitted, with ``predict_proba``.
-        X : array-like or data frame of shape (n, d)
-            The rows.
+        X
         y : array-like of shape (n,) or None, default=None
             The labels, to colour the rows; None: no rows' labels are known.
         target : label or None, default=None
@@ -102,19 +96,14 @@ class PosteriorDisplay:
             Which two columns to draw, by name or position; None: the two that say most of what the model says.
         at : array-like of shape (d,) or None, default=None
             Where the other columns are held; None: their means.
-        bounds : sequence of four floats or None, default=None
-            The box ((x₀, x₁), (y₀, y₁)); None: around the rows.
+        bounds
         resolution : int, default=120
             Points along an edge of the grid.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         if not hasattr(estimator, "predict_proba"):
             raise MismatchError(
@@ -137,15 +126,13 @@ class PosteriorDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
         kind : {"contour", "surface"}, default="contour"
             How.
 
         Returns
         -------
         display
-            The display, drawn.
         """
         if kind not in ("contour", "surface"):
             raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")

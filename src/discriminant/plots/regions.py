@@ -6,13 +6,14 @@ Straight boundaries are drawn as the exact polygons they bound; curved ones, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.inference.ambiguity import ambiguity
+from discriminant.plots.display import Display, documented
 from discriminant.plots.plane import Plane, plane_of
 from discriminant.plots.theme import GREY, INK, PALE, axes_for, color, fill, frame, scatter, styled, tint
 from discriminant.protocols import Array
@@ -20,8 +21,9 @@ from discriminant.protocols import Array
 Area = tuple[Array, tuple[Any, ...]]  # a convex polygon and the classes that claim it
 
 
+@documented
 @dataclass(eq=False)
-class DecisionRegionsDisplay:
+class DecisionRegionsDisplay(Display):
     """The regions of a classifier over two features, with ambiguous and rejected areas.
 
     Exact polygons where the rule is linear in the two features, else a grid (Alpaydin 10.3, PRML 4.1.2).
@@ -30,8 +32,7 @@ class DecisionRegionsDisplay:
     ----------
     bounds : ndarray of shape (2, 2)
         ((x₀, x₁), (y₀, y₁)).
-    classes : sequence of K labels
-        The classes, in the order of their colours.
+    classes
     areas : list of (polygon, claims), or None, default=None
         Exact areas; one claim: that class's region, none or several: ambiguous.
     codes : ndarray of int of shape (r, r), or None, default=None
@@ -42,17 +43,13 @@ class DecisionRegionsDisplay:
         Rows to draw.
     labels : array-like of shape (n,) or None, default=None
         Their labels.
-    axis_names : sequence of two str, default=('$x_1$', '$x_2$')
-        The names of the axes.
+    axis_names
     note : str, default=""
         What is held fixed.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -77,8 +74,6 @@ class DecisionRegionsDisplay:
     labels: Any = None
     axis_names: Sequence[str] = ("$x_1$", "$x_2$")
     note: str = ""
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -99,10 +94,7 @@ class DecisionRegionsDisplay:
 
         Parameters
         ----------
-        estimator : classifier or LinearDiscriminant
-            Fitted.
-        X : array-like or data frame of shape (n, d)
-            The rows.
+        estimator, X
         y : array-like of shape (n,) or None, default=None
             The labels, to colour the rows; None: no rows' labels are known.
         show : {"decisions", "claims"}, default="decisions"
@@ -112,19 +104,14 @@ class DecisionRegionsDisplay:
             Which two columns to draw, by name or position; None: the two that say most of what the model says.
         at : array-like of shape (d,) or None, default=None
             Where the other columns are held; None: their means.
-        bounds : sequence of four floats or None, default=None
-            The box ((x₀, x₁), (y₀, y₁)); None: around the rows.
+        bounds
         resolution : int, default=300
             Points along an edge of the grid, where one is needed.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         if show not in ("decisions", "claims"):
             raise ParameterError(f"show is {show!r}; it must be 'decisions' or 'claims'.")
@@ -151,8 +138,7 @@ class DecisionRegionsDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
         legend : bool, default=True
             Whether to name the classes.
         boundaries : bool, default=True
@@ -163,7 +149,6 @@ class DecisionRegionsDisplay:
         Returns
         -------
         display
-            The display, drawn.
         """
         self.figure_, self.ax_ = axes_for(ax)
         if self.areas is not None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,12 +13,14 @@ import numpy as np
 from discriminant.errors import DataError
 from discriminant.geometry import Hyperplane
 from discriminant.inference.solution_region import SolutionRegion, solution_region
+from discriminant.plots.display import Display, documented
 from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, axes_for, frame, line, styled, tint
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(eq=False)
-class SolutionRegionDisplay:
+class SolutionRegionDisplay(Display):
     """The region of two weights as a polygon, of three as a cone.
 
     Every sample cuts away a half-space of weights; what is left separates (Duda, Hart and Stork 5.4.1).
@@ -36,10 +38,7 @@ class SolutionRegionDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -57,8 +56,6 @@ class SolutionRegionDisplay:
     bounds: Any = None
     weights: Array | None = None
     fit_intercept: bool = True
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_data(
@@ -77,10 +74,7 @@ class SolutionRegionDisplay:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            The labels.
+        X, y
         margin : float, default=0.0
             b ≥ 0.
         fit_intercept : bool, default=True
@@ -89,15 +83,11 @@ class SolutionRegionDisplay:
             Weights to mark.
         bounds : sequence of pairs of floats or None, default=None
             The part of the weight plane to draw; None: chosen.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         region = solution_region(X, y, margin, fit_intercept=fit_intercept)
         marked = None if weights is None else np.asarray(weights, dtype=np.float64).ravel()
@@ -109,12 +99,7 @@ class SolutionRegionDisplay:
 
         Parameters
         ----------
-        estimator : classifier or LinearDiscriminant
-            Fitted.
-        X : array-like or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            The labels.
+        estimator, X, y
         margin : float, default=0.0
             b ≥ 0.
         **options : any
@@ -123,7 +108,6 @@ class SolutionRegionDisplay:
         Returns
         -------
         display
-            The display, drawn.
         """
         found = estimator.discriminant_
         intercept = bool(getattr(estimator, "fit_intercept", True))
@@ -136,13 +120,11 @@ class SolutionRegionDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
 
         Returns
         -------
         display
-            The display, drawn.
         """
         weights = self.region.samples.shape[1]
         if weights not in (2, 3):

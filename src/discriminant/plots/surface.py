@@ -6,7 +6,7 @@ J(A) = Σ w ℓ(t, z)/Σ w + λΩ(A),      drawn over two entries of A while the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,14 +18,16 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import history_of
 from discriminant.penalties import Ridge, make_penalty
+from discriminant.plots.display import Display, documented
 from discriminant.plots.theme import GREY, INK, ORANGE, axes_for, styled
 from discriminant.protocols import Array
 
 Entries = tuple[tuple[int, int], tuple[int, int]]  # two entries (row, output) of A
 
 
+@documented
 @dataclass(eq=False)
-class CriterionSurfaceDisplay:
+class CriterionSurfaceDisplay(Display):
     """J over two weights, and a path of descent.
 
     The criterion as a landscape and the steps of an optimizer in it (Duda, Hart and Stork 5.4–5.6).
@@ -47,10 +49,7 @@ class CriterionSurfaceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -71,8 +70,6 @@ class CriterionSurfaceDisplay:
     path: Array | None = None
     path_values: Array | None = None
     axis_names: Sequence[str] = ("$a_1$", "$a_2$")
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_objective(
@@ -99,19 +96,14 @@ class CriterionSurfaceDisplay:
             Which two entries of A are drawn; None: the first two that are free.
         history : History or None, default=None
             With ``trace``: its weights are the path.
-        bounds : sequence of four floats or None, default=None
-            The box ((x₀, x₁), (y₀, y₁)); None: around the rows.
+        bounds
         resolution : int, default=80
             Points along an edge of the grid.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         shape = (objective.n_parameters, objective.n_outputs)
         A = np.zeros(shape) if at is None else np.array(at, dtype=np.float64).reshape(shape)
@@ -143,10 +135,7 @@ class CriterionSurfaceDisplay:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            The labels.
+        X, y
         criterion : str or Pointwise, default="perceptron"
             ℓ.
         optimizer : str, optimizer or None, default=None
@@ -163,7 +152,6 @@ class CriterionSurfaceDisplay:
         Returns
         -------
         display
-            The display, drawn.
         """
         objective = two_class_objective(X, y, criterion, penalty=penalty, fit_intercept=fit_intercept)
         history = None
@@ -185,12 +173,7 @@ class CriterionSurfaceDisplay:
 
         Parameters
         ----------
-        estimator : classifier or LinearDiscriminant
-            Fitted.
-        X : array-like or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,)
-            The labels.
+        estimator, X, y
         entries : two pairs of int, or None, default=None
             Which two entries of A are drawn; None: the first two.
         **options : any
@@ -199,7 +182,6 @@ class CriterionSurfaceDisplay:
         Returns
         -------
         display
-            The display, drawn.
         """
         objective = _objective_of(estimator, X, y)
         at = np.array(estimator.discriminant_.weights)
@@ -214,8 +196,7 @@ class CriterionSurfaceDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
         kind : {"contour", "surface"}, default="contour"
             How.
         levels : int, default=18
@@ -224,7 +205,6 @@ class CriterionSurfaceDisplay:
         Returns
         -------
         display
-            The display, drawn.
         """
         if kind not in ("contour", "surface"):
             raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")

@@ -6,19 +6,21 @@ g(x) = g(r) + Σ_j w_j (x_j − r_j)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError
 from discriminant.model import discriminant_of
+from discriminant.plots.display import Display, documented
 from discriminant.plots.theme import BLUE, GREY, INK, ORANGE, axes_for, styled
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(eq=False)
-class ContributionsDisplay:
+class ContributionsDisplay(Display):
     """A waterfall of contributions: how the attributes of one row lead from the reference's score to its own.
 
     g(x) = g(r) + Σ_j w_j (x_j − r_j), a bar for each term (Alpaydin 10.1).
@@ -38,10 +40,7 @@ class ContributionsDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
+    ax_, figure_
 
     See Also
     --------
@@ -62,8 +61,6 @@ class ContributionsDisplay:
     feature_names: Sequence[str]
     values: Array | None = None
     target: Any = None
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @property
     def score(self) -> float:
@@ -78,23 +75,18 @@ class ContributionsDisplay:
 
         Parameters
         ----------
-        estimator : classifier or LinearDiscriminant
-            Fitted.
+        estimator
         x : array-like of shape (1, d)
             The row.
         reference : array-like of shape (d,) or None, default=None
             r; None: the centre of the fit, or the origin.
         target : label or None, default=None
             For which of more than two classes; None: the predicted one.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
-        **options : any
-            Options of ``plot``.
+        ax, **options
 
         Returns
         -------
         display
-            The display, drawn.
         """
         found = discriminant_of(estimator)
         if found is None:
@@ -122,15 +114,13 @@ class ContributionsDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
         most : int, default=10
             How many are drawn by themselves.
 
         Returns
         -------
         display
-            The display, drawn.
         """
         order = np.argsort(-np.abs(self.contributions), kind="stable")
         shown, rest = order[:most], order[most:]
