@@ -53,20 +53,7 @@ class Perceptron(Margin):
         return np.where(t * z <= self.margin, -t, 0).astype(z.dtype, copy=False)
 
     def conjugate(self, t: Array, u: Array) -> Array:
-        """ℓ*(u) = b·ut for −1 ≤ ut ≤ 0.
-
-        Parameters
-        ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        u : ndarray of shape (n, q)
-            Dual variables, one for each score.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            +inf outside of that interval.
-        """
+        # ℓ*(u) = b·ut for −1 ≤ ut ≤ 0.
         v = u * like(t, u)
         return np.where((v >= -1) & (v <= 0), self.margin * v, np.inf)
 
@@ -105,37 +92,11 @@ class Quadratic(Margin):
         return -2 * t * self.shortfall(t, z)
 
     def curvature(self, t: Array, z: Array) -> Array:
-        """ℓ'' = 2 where tz < b: the second derivative wherever there is one.
-
-        Parameters
-        ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            2 or 0.
-        """
+        # ℓ'' = 2 where tz < b: the second derivative wherever there is one.
         return np.where(like(t, z) * z < self.margin, 2, 0).astype(z.dtype, copy=False)
 
     def conjugate(self, t: Array, u: Array) -> Array:
-        """ℓ*(u) = b·v + v²/4 for v = ut ≤ 0.
-
-        Parameters
-        ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        u : ndarray of shape (n, q)
-            Dual variables, one for each score.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            +inf where ut > 0.
-        """
+        # ℓ*(u) = b·v + v²/4 for v = ut ≤ 0.
         v = u * like(t, u)
         return np.where(v <= 0, v * (self.margin + v / 4), np.inf)
 
@@ -176,36 +137,10 @@ class Relaxation(Margin):
         return -t * self.shortfall(t, z)
 
     def curvature(self, t: Array, z: Array) -> Array:
-        """ℓ'' = 1 where tz < b.
-
-        Parameters
-        ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            1 or 0.
-        """
+        # ℓ'' = 1 where tz < b.
         return (like(t, z) * z < self.margin).astype(z.dtype)
 
     def conjugate(self, t: Array, u: Array) -> Array:
-        """ℓ*(u) = b·v + v²/2 for v = ut ≤ 0.
-
-        Parameters
-        ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        u : ndarray of shape (n, q)
-            Dual variables, one for each score.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            +inf where ut > 0.
-        """
+        # ℓ*(u) = b·v + v²/2 for v = ut ≤ 0.
         v = u * like(t, u)
         return np.where(v <= 0, v * (self.margin + v / 2), np.inf)

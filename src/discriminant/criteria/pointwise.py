@@ -15,10 +15,21 @@ from typing import ClassVar
 
 import numpy as np
 
+from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError
 from discriminant.protocols import Array, Oracle
 
+documented = Entries("""
+t : ndarray of shape (n, q)
+    Targets, in the criterion's own ``labels``.
+z : ndarray of shape (n, q)
+    Scores of the outputs.
+u : ndarray of shape (n, q)
+    Dual variables, one for each score.
+""").documented
 
+
+@documented
 class Pointwise(ABC):
     """ℓ(t, z), row by row, with the facts that the other parts of the package may ask for.
 
@@ -83,10 +94,7 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
+        t, z
 
         Returns
         -------
@@ -99,10 +107,7 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
+        t, z
 
         Returns
         -------
@@ -121,10 +126,7 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
+        t, z
 
         Returns
         -------
@@ -143,10 +145,7 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        u : ndarray of shape (n, q)
-            Dual variables, one for each score.
+        t, u
 
         Returns
         -------
@@ -165,10 +164,7 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
+        t, z
 
         Returns
         -------
@@ -189,10 +185,7 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
+        t, z
 
         Returns
         -------
@@ -206,10 +199,7 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
+        t, z
         v : ndarray of shape (n, q)
             A direction in the space of scores.
 
@@ -228,10 +218,7 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
+        t, z
 
         Returns
         -------
@@ -245,10 +232,7 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
+        t, z
 
         Returns
         -------
@@ -265,8 +249,7 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
+        t
 
         Raises
         ------
@@ -294,6 +277,7 @@ class Pointwise(ABC):
         return MismatchError(f"Criterion {type(self).__name__} has not {missing}; use {instead}.")
 
 
+@documented
 class Margin(Pointwise):
     """ℓ = f(m) of the shortfall m = max(0, b − t·z), for t = ±1: the error-correcting criteria.
 
@@ -326,10 +310,7 @@ class Margin(Pointwise):
 
         Parameters
         ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
+        t, z
 
         Returns
         -------
@@ -339,18 +320,7 @@ class Margin(Pointwise):
         return np.maximum(self.margin - t * z, 0)
 
     def check_targets(self, t: Array) -> None:
-        """Refuse targets other than −1 and +1.
-
-        Parameters
-        ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-
-        Raises
-        ------
-        MismatchError
-            Where there is another target.
-        """
+        # Refuse targets other than −1 and +1.
         if not np.isin(t, (-1, 1)).all():
             raise MismatchError(
                 f"Criterion {type(self).__name__} takes targets −1 and +1; it was given {_some(t, (-1, 1))}. "
@@ -378,18 +348,7 @@ class Probability(Pointwise):
     labels: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def check_targets(self, t: Array) -> None:
-        """Refuse targets that do not lie between 0 and 1.
-
-        Parameters
-        ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-
-        Raises
-        ------
-        MismatchError
-            Where a target lies outside.
-        """
+        # Refuse targets that do not lie between 0 and 1.
         inside = (t >= 0) & (t <= 1)
         if not inside.all():
             raise MismatchError(

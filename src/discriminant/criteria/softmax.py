@@ -66,22 +66,8 @@ class Softmax(Probability):
         return self.value_and_gradient(t, z)[1]
 
     def value_and_gradient(self, t: Array, z: Array) -> tuple[Array, Array]:
-        """ℓ and ∂ℓ/∂z in one call.
-
-        Where a row is decided, ln Σ e^z and p − 1 come from the other outputs alone, so that no digits cancel.
-
-        Parameters
-        ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
-        Returns
-        -------
-        tuple of two ndarrays
-            What ``value`` and ``gradient`` return.
-        """
+        # ℓ and ∂ℓ/∂z in one call. Where a row is decided, ln Σ e^z and p − 1 come from the other outputs alone, so
+        # that no digits cancel.
         t = like(t, z)
         shifted, power, total = self._powers(z)
         others = power.copy()
@@ -99,20 +85,7 @@ class Softmax(Probability):
         return second
 
     def curvature_root(self, t: Array, z: Array) -> Array:
-        """√p_k (e_k − p) for k = 1…K; 1 − p_k is the sum of the others, so that no digits cancel.
-
-        Parameters
-        ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
-        Returns
-        -------
-        ndarray of shape (n, K, K)
-            A root for each row.
-        """
+        # √p_k (e_k − p) for k = 1…K; 1 − p_k is the sum of the others, so that no digits cancel.
         p = self.probability(z)
         roots = -np.sqrt(p)[:, :, None] * p[:, None, :]
         diagonal = np.arange(p.shape[1])

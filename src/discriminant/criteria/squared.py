@@ -53,20 +53,7 @@ class Squared(Pointwise):
         return np.square(residual) / 2, residual
 
     def conjugate(self, t: Array, u: Array) -> Array:
-        """ℓ*(u) = u²/2 + ut.
-
-        Parameters
-        ----------
-        t : ndarray of shape (n, q)
-            Targets, in the criterion's own ``labels``.
-        u : ndarray of shape (n, q)
-            Dual variables, one for each score.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            Finite everywhere.
-        """
+        # ℓ*(u) = u²/2 + ut.
         return np.asarray(u * (u / 2 + like(t, u)))
 
 

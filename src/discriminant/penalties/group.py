@@ -62,20 +62,7 @@ class Group(WeightPenalty):
         return float(sum(level * np.linalg.norm(A[rows]) for rows, level in self._levels(A)))
 
     def prox(self, A: Array, step: float) -> Array:
-        """Each group shrinks towards zero by step·λ√|g|, and is zero when it is shorter than that.
-
-        Parameters
-        ----------
-        A : ndarray of shape (1 + d, q)
-            Weights, the intercepts in row 0.
-        step : float
-            Length of the step, positive.
-
-        Returns
-        -------
-        ndarray of shape (1 + d, q)
-            The shrunken weights, with the intercepts of A.
-        """
+        # Each group shrinks towards zero by step·λ√|g|, and is zero when it is shorter than that.
         B = A.astype(np.float64, copy=True)
         for rows, level in self._levels(A):
             length = np.linalg.norm(A[rows])
@@ -83,18 +70,7 @@ class Group(WeightPenalty):
         return keep_intercept(A, B[1:])
 
     def conjugate(self, U: Array) -> float:
-        """0 where every ‖U_g‖ ≤ λ√|g| (and U = 0 outside all groups), else +inf.
-
-        Parameters
-        ----------
-        U : ndarray of shape (1 + d, q)
-            Dual variables of the weights; row 0 is not read.
-
-        Returns
-        -------
-        float
-            0 or +inf.
-        """
+        # 0 where every ‖U_g‖ ≤ λ√|g| (and U = 0 outside all groups), else +inf.
         free = np.ones(U.shape[0], dtype=bool)
         free[0] = False
         for rows, level in self._levels(U):

@@ -57,18 +57,7 @@ class ElasticNet(WeightPenalty):
         return keep_intercept(A, soft_threshold(A[1:], level * self.mix) / (1 + level * (1 - self.mix)))
 
     def conjugate(self, U: Array) -> float:
-        """Σ (|u| − αλf)₊² / (2(1−α)λf), which for α = 1 is 0 inside |u| ≤ λf and +inf outside.
-
-        Parameters
-        ----------
-        U : ndarray of shape (1 + d, q)
-            Dual variables of the weights; row 0 is not read.
-
-        Returns
-        -------
-        float
-            +inf outside of its domain.
-        """
+        # Σ (|u| − αλf)₊² / (2(1−α)λf), which for α = 1 is 0 inside |u| ≤ λf and +inf outside.
         scale = np.broadcast_to(self.scale(U), U[1:].shape)
         excess = np.maximum(np.abs(U[1:]) - self.mix * scale, 0)
         bend = (1 - self.mix) * scale

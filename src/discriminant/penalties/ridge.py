@@ -56,18 +56,7 @@ class Ridge(WeightPenalty):
         return keep_intercept(A, A[1:] / (1 + step * self.scale(A)))
 
     def conjugate(self, U: Array) -> float:
-        """Σ u²/(2λf), and no u at all where λf = 0.
-
-        Parameters
-        ----------
-        U : ndarray of shape (1 + d, q)
-            Dual variables of the weights; row 0 is not read.
-
-        Returns
-        -------
-        float
-            +inf outside of its domain.
-        """
+        # Σ u²/(2λf), and no u at all where λf = 0.
         scale = np.broadcast_to(self.scale(U), U[1:].shape)
         free = scale == 0
         if np.any(U[1:][free] != 0):
