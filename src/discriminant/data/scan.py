@@ -11,6 +11,7 @@ reads the files as few times as its method allows (``data.passes`` counts), a pa
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -42,14 +43,16 @@ def scan(
     hold: bool | None = None,
     progress: Any = False,
     n_features: int | None = None,
+    connection: Any = None,
 ) -> Scan:
     """Rows in files, larger than memory if need be: a source for ``fit``, ``predict``, ``score``, ``separability``.
 
     Parameters
     ----------
-    path : path, str or list of paths
+    path : path, str, list of paths, query or iterator
         A file, a folder, a pattern such as "data/*.parquet", or a list of files: Parquet, Arrow IPC (Feather), CSV,
-        libsvm or ``.npy``, told apart by what is in them.
+        libsvm or ``.npy``, told apart by what is in them.  Or a LazyFrame of polars, a relation of DuckDB, an Arrow
+        reader or dataset, SQL with a ``connection``, or an iterator of tables: run once, into a temporary file.
     target : str, int, path or None, default=None
         The name of the label's column; for ``.npy`` the file (or files) of labels, or the number of a column; None:
         rows without labels.
@@ -63,6 +66,8 @@ def scan(
         True prints rows a second and the time left; a function is called with them as keywords.
     n_features : int or None, default=None
         libsvm only: the number of features, where a file may not show the last ones.
+    connection : database connection or None, default=None
+        Of DuckDB, or any of Python's database interface: ``path`` is then a query in SQL.
 
     Returns
     -------
@@ -87,6 +92,11 @@ def scan(
     ((300, 3), True)
     >>> folder.cleanup()
     """
+    if connection is not None or not isinstance(path, str | os.PathLike | list | tuple):
+        from discriminant.data.spool import scan_query
+
+        options = {"columns": columns, "memory": memory, "hold": hold, "progress": progress}
+        return scan_query(path, target, options, connection)
     source = open_files(path, target, columns, n_features)
     return Scan(source, Budget.of(bytes_of(memory)), hold, Progress.of(progress))
 

@@ -27,6 +27,10 @@ from discriminant.protocols import Array
 OPENERS: dict[str, str] = {
     "dask": "discriminant.data.dask_source:open_dask",
     "dask_expr": "discriminant.data.dask_source:open_dask",
+    "duckdb": "discriminant.data.spool:open_query",
+    "_duckdb": "discriminant.data.spool:open_query",
+    "polars": "discriminant.data.spool:open_query",
+    "pyarrow": "discriminant.data.spool:open_query",
     "torch": "discriminant.data.device:open_device",
     "cupy": "discriminant.data.device:open_device",
     "array_api_strict": "discriminant.data.device:open_device",

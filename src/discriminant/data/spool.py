@@ -1,0 +1,121 @@
+"""Queries, streams and iterators as sources: run once, into a temporary Arrow file that passes then read.
+
+A query (polars' LazyFrame, a DuckDB relation, SQL with a connection) need not give its rows in the same order twice, a
+stream can be read only once, and a fit reads its rows several times.  So the rows are written to disk as they come, a
+batch at a time, and scanned there within the limit of memory.  The file goes when the scan does.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from discriminant.data.scan import Scan, scan
+from discriminant.errors import DataError
+
+BATCH_ROWS = 50_000  # of a database cursor, at a time
+
+
+def scan_query(query: Any, target: Any, options: dict[str, Any], connection: Any = None) -> Scan:
+    """The rows of a query, a stream or an iterator, as a scan of the file that they are written to."""
+    handle, path = tempfile.mkstemp(suffix=".arrow", prefix="discriminant-")
+    os.close(handle)
+    try:
+        _write(query, path, connection)
+        found = scan(path, target, **options)
+    except BaseException:
+        os.unlink(path)
+        raise
+    weakref.finalize(found.source, _remove, path)
+    return found
+
+
+def open_query(X: Any) -> Scan | None:
+    """The source of a query that is handed over in place of X; None where X is a table in memory."""
+    return scan_query(X, None, {}) if is_query(X) else None
+
+
+def is_query(X: Any) -> bool:
+    """Whether rows are yet to come: a lazy frame, a relation, a reader or a dataset, told by its type's name."""
+    return type(X).__name__ in ("LazyFrame", "DuckDBPyRelation", "RecordBatchReader") or _is_dataset(X)
+
+
+def _is_dataset(X: Any) -> bool:
+    return type(X).__module__.startswith("pyarrow._dataset")
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.unlink(path)
+
+
+def _write(query: Any, path: str, connection: Any) -> None:
+    if type(query).__name__ == "LazyFrame":
+        query.sink_ipc(path, compression="uncompressed")
+        return
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise DataError("Queries and streams are read by pyarrow: pip install 'discriminant[io]'.") from error
+    batches = _batches(query, connection, pa)
+    first = next(batches, None)
+    if first is None:
+        raise DataError("The query has no rows; at least one is needed.")
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, first.schema) as writer:
+        writer.write(first)
+        for batch in batches:
+            writer.write(batch)
+
+
+def _batches(query: Any, connection: Any, pa: Any) -> Iterator[Any]:
+    """Record batches of whatever gives rows."""
+    if isinstance(query, str):
+        yield from _selected(query, connection, pa)
+    elif _is_dataset(query):
+        yield from query.to_batches()
+    elif type(query).__name__ == "DuckDBPyRelation":
+        yield from pa.RecordBatchReader.from_stream(query)  # a stream: the table is never whole
+    elif isinstance(query, pa.RecordBatchReader):
+        yield from query
+    else:
+        yield from _blocks(query, pa)
+
+
+def _selected(query: str, connection: Any, pa: Any) -> Iterator[Any]:
+    """The rows that SQL selects: of DuckDB as Arrow, of other databases by their cursor."""
+    if type(connection).__name__ == "DuckDBPyConnection":
+        yield from pa.RecordBatchReader.from_stream(connection.sql(query))
+        return
+    cursor = connection.cursor()
+    try:
+        cursor.execute(query)
+        names = [column[0] for column in cursor.description]
+        schema = None
+        while rows := cursor.fetchmany(BATCH_ROWS):
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            batch = pa.RecordBatch.from_pydict(dict(zip(names, columns, strict=True)), schema=schema)
+            schema = batch.schema
+            yield batch
+    finally:
+        cursor.close()
+
+
+def _blocks(blocks: Iterable[Any], pa: Any) -> Iterator[Any]:
+    """Tables, or arrays of numbers, one after the other."""
+    import narwhals
+    import numpy as np
+
+    for block in blocks:
+        if isinstance(block, np.ndarray):
+            if block.ndim != 2:
+                raise DataError(f"A block has {block.ndim} dimension(s); each must be a table of rows.")
+            table = pa.table({f"x{j}": block[:, j] for j in range(block.shape[1])})
+        elif isinstance(block, pa.RecordBatch):
+            yield block
+            continue
+        else:
+            table = narwhals.from_native(block, eager_only=True).to_arrow()
+        yield from table.combine_chunks().to_batches()
