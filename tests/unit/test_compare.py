@@ -102,3 +102,17 @@ def test_effects_of_separated_classes_and_unknown_places_are_refused():
         model = LogisticRegression(C=NONE).fit(separated, separated[:, 0] > 9)
     with pytest.raises(DataError, match="infinite"):
         model.marginal_effects(separated)
+
+
+def test_a_summary_is_text_markdown_latex_and_html_and_tests_the_whole_model():
+    X, y = rows(2)
+    table = LogisticRegression(C=NONE).fit(X.rename(columns={"a": "a_1|%"}), y).summary()
+    big = sm.Logit(y, sm.add_constant(X)).fit(disp=0, tol=1e-14)
+    assert table.statistics["LR χ²(4)"] == pytest.approx(big.llr, rel=1e-8)
+    assert table.statistics["LR p"] == pytest.approx(big.llr_pvalue, rel=1e-6)
+    assert "model covariance, wald tests, wald intervals" in str(table)
+    assert table.to_markdown().splitlines()[1].startswith("|---|---:")
+    assert "a_1\\|%" in table.to_markdown()
+    assert r"a\_1|\%" in table.to_latex()
+    assert table.to_latex().count(r" \\") == 6
+    assert "<table>" in table.to_html()

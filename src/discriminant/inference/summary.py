@@ -24,6 +24,7 @@ from discriminant.inference.likelihood import Likelihood, Optimum, OuterProducts
 from discriminant.protocols import Array, Need
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster")
+TEXT = ("outcome", "term")  # columns of words, on the left
 INTERVALS = ("wald", "profile", "bootstrap")
 PENALISED = (
     "This fit is penalised, so that it is not a maximum of the likelihood: the intervals are those of the Laplace "
@@ -146,22 +147,67 @@ class Summary:
 
         return importlib.import_module(backend).DataFrame(self.columns())
 
+    def _cells(self) -> list[list[str]]:
+        """The table's columns as text, headings first."""
+        return [[name, *(_cell(name, value) for value in values)] for name, values in self.columns().items()]
+
+    def _about(self) -> list[str]:
+        """What stands below the table: measures of the fit, then what errors, tests and intervals are of."""
+        tail = "  ".join(f"{name} {value:.6g}" for name, value in self.statistics.items())
+        tests = f"{self.kinds['tests']} tests, " if "tests" in self.kinds else ""
+        about = f"{self.kinds['covariance']} covariance, {tests}{self.kinds['intervals']} intervals at {self.level:g}"
+        return [tail, about, *self.notes]
+
+    def to_markdown(self) -> str:
+        """The table in Markdown.
+
+        Returns
+        -------
+        str
+            A pipe table, and what stands below it.
+        """
+        rows = [[cell.replace("|", "\\|") for cell in row] for row in zip(*self._cells(), strict=True)]
+        lines = ["| " + " | ".join(row) + " |" for row in rows]
+        lines.insert(1, "|" + "|".join("---" if name in TEXT else "---:" for name in rows[0]) + "|")
+        return "\n".join([*lines, "", *self._about()])
+
+    def to_latex(self) -> str:
+        """The table in LaTeX, with the rules of the package booktabs.
+
+        Returns
+        -------
+        str
+            A ``tabular``.
+        """
+        rows = [[_latex(cell) for cell in row] for row in zip(*self._cells(), strict=True)]
+        head, *body = [" & ".join(row) + r" \\" for row in rows]
+        columns = "".join("l" if name in TEXT else "r" for name in self.columns())
+        top, middle, bottom = (rf"\{name}rule" for name in ("top", "mid", "bottom"))
+        return "\n".join([rf"\begin{{tabular}}{{{columns}}}", top, head, middle, *body, bottom, r"\end{tabular}"])
+
+    def to_html(self) -> str:
+        """The table in HTML, as notebooks show it.
+
+        Returns
+        -------
+        str
+            A table element and the paragraphs below it.
+        """
+        return self._repr_html_()
+
     def __str__(self) -> str:
         table = self.columns()
-        cells = [[name, *(_cell(name, value) for value in values)] for name, values in table.items()]
+        cells = self._cells()
         widths = [max(len(cell) for cell in column) for column in cells]
-        text = {"outcome", "term"}
         lines = []
         for row in zip(*cells, strict=True):
             parts = [
-                cell.ljust(width) if name in text else cell.rjust(width)
+                cell.ljust(width) if name in TEXT else cell.rjust(width)
                 for cell, width, name in zip(row, widths, table, strict=True)
             ]
             lines.append("  ".join(parts).rstrip())
         lines.insert(1, "─" * max(len(line) for line in lines))
-        tail = "  ".join(f"{name} {value:.6g}" for name, value in self.statistics.items())
-        about = f"{self.kinds['covariance']} covariance, {self.kinds['intervals']} intervals at {self.level:g}"
-        return "\n".join([*lines, "", tail, about, *self.notes])
+        return "\n".join([*lines, "", *self._about()])
 
     def _repr_html_(self) -> str:
         table = self.columns()
@@ -170,9 +216,15 @@ class Summary:
             "<tr>" + "".join(f"<td>{html.escape(_cell(n, v))}</td>" for n, v in zip(table, row, strict=True)) + "</tr>"
             for row in zip(*table.values(), strict=True)
         )
-        tail = ", ".join(f"{html.escape(name)} {value:.6g}" for name, value in self.statistics.items())
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{tail}</p>{notes}"
+        about = "".join(f"<p>{html.escape(line)}</p>" for line in self._about())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{about}"
+
+
+def _latex(text: str) -> str:
+    """Text with LaTeX's own characters escaped."""
+    for mark in "\\&%$#_{}":
+        text = text.replace(mark, r"\textbackslash " if mark == "\\" else f"\\{mark}")
+    return text
 
 
 def _cell(name: str, value: Any) -> str:
@@ -265,7 +317,9 @@ def summarise(
         "covariance": request.covariance if not ridge else "Laplace posterior",
         "intervals": request.intervals if not ridge else "posterior",
     }
-    statistics = _statistics(optimum)
+    if not ridge:
+        kinds["tests"] = request.tests
+    statistics = _statistics(optimum, tested=not ridge)
     return Summary(
         terms, outcomes, raw, error, z, p, low, high, raw_covariance, statistics, request.level, kinds, tuple(notes)
     )
@@ -350,14 +404,21 @@ def _covariance(model: Likelihood, optimum: Optimum, bread: Array, request: Requ
     return np.asarray(factor * bread @ meat @ bread)
 
 
-def _statistics(optimum: Optimum) -> dict[str, float]:
+def _statistics(optimum: Optimum, tested: bool) -> dict[str, float]:
+    """Measures of the whole fit; ``tested``: with the likelihood-ratio test against intercepts alone."""
+    from scipy.special import chdtrc
+
     n, k, value = optimum.total, optimum.theta.size, optimum.value
+    df = k - optimum.theta.shape[1]
+    ratio = max(2 * (value - optimum.null), 0.0)
+    whole = {f"LR χ²({df})": ratio, "LR p": float(chdtrc(df, ratio))} if tested and df else {}
     return {
         "n": n,
         "log-likelihood": value,
         "deviance": -2 * value,
         "null deviance": -2 * optimum.null,
         "df": n - k,
+        **whole,
         "AIC": -2 * value + 2 * k,
         "BIC": -2 * value + k * float(np.log(n)),
         "McFadden R²": 1 - value / optimum.null,
