@@ -203,7 +203,7 @@ def because(why: Explanation, data: Any) -> tuple[str, list[list[str]]]:
 
 
 @dataclass(frozen=True)
-class Story:
+class ReportData:
     """Everything that the demo found, ready to be told in the terminal or on the page."""
 
     data: Any
@@ -214,7 +214,7 @@ class Story:
     acts: list[list[str]]
 
 
-def tell(story: Story) -> None:
+def tell(story: ReportData) -> None:
     """The story in the terminal."""
 
     def say(title: str, *lines: str) -> None:
@@ -238,7 +238,7 @@ def tell(story: Story) -> None:
     say("DECISIONS THAT WEIGH COSTS", aligned(ACTS, story.acts, text=2))
 
 
-def report(story: Story) -> str:
+def report(story: ReportData) -> str:
     """The story as a page."""
     data, model, why = story.data, story.model, story.why
     left_out = model.loo_predict(data.X, data.y)
@@ -290,7 +290,7 @@ def report(story: Story) -> str:
     )
 
 
-def plane(story: Story, codes: np.ndarray, wrong: np.ndarray) -> str:
+def plane(story: ReportData, codes: np.ndarray, wrong: np.ndarray) -> str:
     """The rows on the discriminant axes.  For three classes the plane holds all that the model uses of a row."""
     data, model = story.data, story.model
     points = model.transform(data.X)
@@ -313,7 +313,7 @@ def main() -> None:
     output = parser.parse_args().output
     data = datasets.load("penguins")
     model = discriminant.LinearDiscriminantAnalysis().fit(data.X, data.y)
-    story = Story(
+    story = ReportData(
         data,
         model,
         compare(data.X, data.y),

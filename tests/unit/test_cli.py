@@ -548,14 +548,14 @@ def test_costs_and_reports_of_a_logistic_fit_do_not_depend_on_how_it_was_fitted(
 
 
 def test_progress_shows_a_bar_and_the_time_left(monkeypatch, capsys):
-    from discriminant.cli import say
+    from discriminant.cli import console as module
 
-    monkeypatch.setattr(say.Voice, "_watched", lambda self: True)
+    monkeypatch.setattr(module.Console, "_watched", lambda self: True)
     clock = iter([100.0, 100.0, 104.0])
-    monkeypatch.setattr(say.time, "monotonic", lambda: next(clock))
-    voice = say.Voice()
-    voice.progress("fold 1 of 4", 0, 4)
-    voice.progress("fold 2 of 4", 1, 4)
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    console = module.Console()
+    console.progress("fold 1 of 4", 0, 4)
+    console.progress("fold 2 of 4", 1, 4)
     shown = capsys.readouterr().err
     assert "25 %, 12 s left" in shown
     assert "█████ " in shown
@@ -579,7 +579,7 @@ def test_columns_that_give_the_label_away_are_those_of_the_largest_area():
     """The quick look at medians misses no column whose area under the ROC curve is beyond the limit, ties included."""
     from sklearn.metrics import roc_auc_score
 
-    from discriminant.cli.doubts import TELLING, doubts
+    from discriminant.cli.data_checks import TELLING, data_checks
 
     rng = np.random.default_rng(0)
     labels = np.repeat(["a", "b"], 150)
@@ -590,7 +590,9 @@ def test_columns_that_give_the_label_away_are_those_of_the_largest_area():
     names = [f"x{j}" for j in range(61)]
     areas = [roc_auc_score(labels == "b", X[:, j]) for j in range(61)]
     expected = [names[j] for j, area in enumerate(areas) if max(area, 1 - area) > TELLING]
-    found = [note.split("'")[1] for note in doubts(X, labels, names, {"a": 150, "b": 150}) if "alone tells" in note]
+    found = [
+        note.split("'")[1] for note in data_checks(X, labels, names, {"a": 150, "b": 150}) if "alone tells" in note
+    ]
     assert found == expected
     assert 10 < len(found) < 50
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.cli.console import Console
 from discriminant.cli.methods import Method, fit_method
-from discriminant.cli.say import Voice
 from discriminant.cli.training import Training
 from discriminant.errors import DataError, DiscriminantError, classes_are, names
 from discriminant.io.table_model import classes_of, posteriors
@@ -109,7 +109,13 @@ def cut_folds(labels: Array, folds: int, seed: int) -> Array:
 
 
 def compare(
-    training: Training, methods: Sequence[Method], *, folds: int, seed: int, voice: Voice, most_rows: int = MOST_ROWS
+    training: Training,
+    methods: Sequence[Method],
+    console: Console,
+    *,
+    folds: int,
+    seed: int,
+    most_rows: int = MOST_ROWS,
 ) -> Comparison:
     """Try the methods on the same folds."""
     rows = _sampled(training.labels, seed, most_rows)
@@ -132,11 +138,11 @@ def compare(
             for trial in trials:
                 if trial.method.standardize != standardize:
                     continue
-                voice.progress(f"fold {number + 1} of {folds}: {trial.method.name}", tried, folds * len(trials))
+                console.progress(f"fold {number + 1} of {folds}: {trial.method.name}", tried, folds * len(trials))
                 if not trial.refusal:
                     _try(trial, X, labels[train], X_test, labels, test, rules.feature_names, classes)
                 tried += 1
-    voice.done()
+    console.done()
     if all(trial.refusal for trial in trials):
         raise DataError(f"No method could be fitted. {trials[0].method.name}: {trials[0].refusal}")
     return Comparison(trials, rows, labels, classes, folds, 1 - counts.max() / len(labels))

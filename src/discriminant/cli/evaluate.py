@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from discriminant.cli import DONE, NOT_REACHED
+from discriminant.cli.console import Console, percent, table
 from discriminant.cli.costs import read_costs
 from discriminant.cli.modelfile import open_model
-from discriminant.cli.say import Voice, percent, table
 from discriminant.data.files import read_table
 from discriminant.errors import ParameterError, counted, names
 from discriminant.report.measures import Measured, measure
@@ -19,7 +19,7 @@ COSTLY = ("error", "log_loss", "brier", "mean_cost")
 
 def run(given: Any) -> int:
     """The command."""
-    voice = Voice(given.json, given.quiet)
+    console = Console(given.json, given.quiet)
     gates = [_gate(text) for text in given.fail_under]
     model = open_model(given.model)
     costs = read_costs(given.costs, model.classes_)
@@ -29,22 +29,22 @@ def run(given: Any) -> int:
     data = read_table(given.data, text_columns=model.preprocess.text_columns, header=False if given.no_header else None)
     labels, rows = model.labels_of(data)
     if len(rows) < data.n_rows:
-        voice.note(f"{counted(data.n_rows - len(rows), 'row')} without a label left out.")
+        console.note(f"{counted(data.n_rows - len(rows), 'row')} without a label left out.")
         data = data.take(rows)
     X, notes = model.matrix(data)
     for note in notes:
-        voice.note(note)
+        console.note(note)
     result = measure(model.classes_, labels, model.decide(X), model.chances(X), model.costs)
     found = result.summary()
     missed = [text for name, least, text in gates if not _value(found, name) >= least]
     if given.report:
         from discriminant.cli.tell import write_evaluation
 
-        write_evaluation(given, model, data, X, labels, result, voice.notes)
-    voice.document({**found, "classes": model.classes_.tolist(), "model": model.method, "missed": missed})
-    _show(voice, result, found)
+        write_evaluation(given, model, data, X, labels, result, console.notes)
+    console.document({**found, "classes": model.classes_.tolist(), "model": model.method, "missed": missed})
+    _show(console, result, found)
     for text in missed:
-        voice.show(f"  not reached: {text}")
+        console.show(f"  not reached: {text}")
     return NOT_REACHED if missed else DONE
 
 
@@ -65,23 +65,23 @@ def _value(found: dict[str, Any], name: str) -> float:
     return float(found[name])
 
 
-def _show(voice: Voice, result: Measured, found: dict[str, Any]) -> None:
+def _show(console: Console, result: Measured, found: dict[str, Any]) -> None:
     low, high = found["error_interval"]
-    voice.show(f"  {counted(result.n, 'row')}, {counted(result.errors, 'error')}: {percent(found['error'])} "
+    console.show(f"  {counted(result.n, 'row')}, {counted(result.errors, 'error')}: {percent(found['error'])} "
                f"(95 % interval {percent(low)} to {percent(high)})")  # fmt: skip
     if "log_loss" in found:
-        voice.show(f"  log loss {found['log_loss']:.4f} · Brier score {found['brier']:.4f} · AUC {found['auc']:.4f}")
+        console.show(f"  log loss {found['log_loss']:.4f} · Brier score {found['brier']:.4f} · AUC {found['auc']:.4f}")
     if "mean_cost" in found:
-        voice.show(f"  mean cost {found['mean_cost']:.4g}")
+        console.show(f"  mean cost {found['mean_cost']:.4g}")
     labels = [str(label) for label in result.classes.tolist()]
-    voice.show()
+    console.show()
     counts = found["confusion"]
     if len(labels) <= 12:
         rows = [[name, *(f"{count:,}" for count in counts[k]), percent(found["recall"][name])]
                 for k, name in enumerate(labels)]  # fmt: skip
         rows.append(["precision", *(percent(found["precision"][name]) for name in labels), ""])
-        voice.show(table(["is ↓  decided →", *labels, "recall"], rows))
+        console.show(table(["is ↓  decided →", *labels, "recall"], rows))
     else:
         rows = [[name, f"{sum(counts[k]):,}", percent(found["recall"][name]), percent(found["precision"][name])]
                 for k, name in enumerate(labels)]  # fmt: skip
-        voice.show(table(["class", "rows", "recall", "precision"], rows))
+        console.show(table(["class", "rows", "recall", "precision"], rows))

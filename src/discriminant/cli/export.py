@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from discriminant.cli.console import Console
 from discriminant.cli.modelfile import open_model
-from discriminant.cli.say import Voice
 from discriminant.data.roles import OUT
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.io.c import to_c
@@ -23,7 +23,7 @@ from discriminant.io.table_model import TableModel
 
 def run(given: Any) -> int:
     """The command."""
-    voice = Voice(given.json, given.quiet)
+    console = Console(given.json, given.quiet)
     model = open_model(given.model)
     if given.to == "onnx":
         data = _onnx(model, given.out)
@@ -32,12 +32,13 @@ def run(given: Any) -> int:
         data = makers[given.to]().encode()
     if given.to in ("c", "onnx"):
         columns = [rule.name for rule in model.preprocess.rules if rule.role != OUT]
-        voice.note(f"Its inputs are {f'the columns {names(columns, 30)}' if columns else 'the features of the file'}.")
+        inputs = f"the columns {names(columns, 30)}" if columns else "the features of the file"
+        console.note(f"Its inputs are {inputs}.")
     if given.out == "-":
         sys.stdout.write(data.decode())
     else:
         write_whole(Path(given.out), data)
-        voice.note(f"{given.to} written to {given.out}.")
+        console.note(f"{given.to} written to {given.out}.")
     return 0
 
 

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from discriminant.cli.say import Voice, table
+from discriminant.cli.console import Console, table
 from discriminant.errors import DataError, counted
 from discriminant.figures.registry import REGISTRY, entry
 from discriminant.io.container import write_whole
@@ -14,25 +14,25 @@ from discriminant.io.container import write_whole
 
 def run(given: Any) -> int:
     """The command."""
-    voice = Voice(given.json, given.quiet)
+    console = Console(given.json, given.quiet)
     chosen = list({one.name: one for one in map(entry, given.names)}.values()) or list(REGISTRY.values())
     if given.list:
-        voice.document({"figures": [{"name": e.name, "source": e.source, "caption": e.caption} for e in chosen]})
-        voice.show(table(["name", "place in the books", "what it claims"], [_row(e) for e in chosen]))
+        console.document({"figures": [{"name": e.name, "source": e.source, "caption": e.caption} for e in chosen]})
+        console.show(table(["name", "place in the books", "what it claims"], [_row(e) for e in chosen]))
         return 0
     folder = _folder(given.out)
     written = []
     for number, one in enumerate(chosen, start=1):
-        voice.progress(f"{number} of {len(chosen)}: {one.name}")
+        console.progress(f"{number} of {len(chosen)}: {one.name}")
         path = folder / f"{one.name}.{given.format}"
         _write(one.draw(), path, given.format, given.dpi)
         written.append({"name": one.name, "source": one.source, "caption": one.caption, "file": str(path)})
-    voice.done()
-    voice.document({"figures": written})
+    console.done()
+    console.document({"figures": written})
     for row in written:
-        voice.show(f"  {row['file']}")
+        console.show(f"  {row['file']}")
     if not given.quiet:
-        voice.show(f"  {counted(len(written), 'figure')} written to {folder}")
+        console.show(f"  {counted(len(written), 'figure')} written to {folder}")
     return 0
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discriminant.cli.console import Console, bold, percent, table
 from discriminant.cli.costs import read_costs
-from discriminant.cli.doubts import doubts
+from discriminant.cli.data_checks import data_checks
 from discriminant.cli.methods import Method, automatic, fit_method, method_named
-from discriminant.cli.say import Voice, bold, percent, table
 from discriminant.cli.script import script
 from discriminant.cli.training import Training, read_training
 from discriminant.data.roles import CATEGORY, NUMBER, OUT
@@ -45,31 +45,31 @@ class Fitted:
 
 def run(given: Any) -> int:
     """The command."""
-    voice = Voice(given.json, given.quiet)
+    console = Console(given.json, given.quiet)
     _check_outputs(given)
-    training = read_training(given, voice)
-    fitted = learn(given, training, voice)
-    written = _write(given, fitted, voice)
-    _show(given, fitted, voice, written)
+    training = read_training(given, console)
+    fitted = learn(given, training, console)
+    written = _write(given, fitted, console)
+    _show(given, fitted, console, written)
     return 0
 
 
-def learn(given: Any, training: Training, voice: Voice) -> Fitted:
+def learn(given: Any, training: Training, console: Console) -> Fitted:
     """Compare where that is asked for, then fit the choice to all rows."""
     methods = _methods(given, training)
-    comparison = _compare(given, training, methods, voice)
+    comparison = _compare(given, training, methods, console)
     method = methods[0] if comparison is None or len(methods) == 1 else comparison.chosen.method
-    voice.progress(f"fitting {method.name} to {counted(training.n, 'row')}")
+    console.progress(f"fitting {method.name} to {counted(training.n, 'row')}")
     rules = training.rules(standardize=method.standardize)
     for note in rules.notes:
-        voice.note(note)
+        console.note(note)
     X = rules.matrix(training.table)[0]
     inner, notes = fit_method(method, X, training.labels, rules.feature_names)
     for note in notes:
-        voice.note(note)
-    for note in doubts(X, training.labels, rules.feature_names, training.counts):
-        voice.note(note)
-    voice.done()
+        console.note(note)
+    for note in data_checks(X, training.labels, rules.feature_names, training.counts):
+        console.note(note)
+    console.done()
     model = TableModel(rules, inner, training.target, method.name)
     costs = read_costs(given.costs, model.classes_)
     if costs is not None and model.chances(X[:1]) is None:
@@ -109,7 +109,7 @@ def _methods(given: Any, training: Training) -> list[Method]:
     return [method_named(name) for name in listed or automatic(width, sparse=sparse is not None)]
 
 
-def _compare(given: Any, training: Training, methods: list[Method], voice: Voice) -> Comparison | None:
+def _compare(given: Any, training: Training, methods: list[Method], console: Console) -> Comparison | None:
     folds = FOLDS if given.cv is None else given.cv
     if folds < 0 or folds == 1:
         raise ParameterError(f"--cv is {folds}; it needs two folds at least, or 0 for no cross-validation.")
@@ -120,13 +120,13 @@ def _compare(given: Any, training: Training, methods: list[Method], voice: Voice
     if not folds or (len(methods) == 1 and given.cv is None and not small and not given.report):
         return None
     if len(methods) == 1 and given.cv is None and min(training.counts.values()) < 2:
-        voice.note("A class has one row only, so that there is no cross-validation.")
+        console.note("A class has one row only, so that there is no cross-validation.")
         return None
     from discriminant.cli.compare import MOST_ROWS, compare
 
     if training.n > MOST_ROWS:
-        voice.note(f"The cross-validation uses {MOST_ROWS:,} of {training.n:,} rows; the model is fitted to all.")
-    comparison = compare(training, methods, folds=folds, seed=given.seed, voice=voice)
+        console.note(f"The cross-validation uses {MOST_ROWS:,} of {training.n:,} rows; the model is fitted to all.")
+    comparison = compare(training, methods, console, folds=folds, seed=given.seed)
     if len(methods) == 1 and comparison.trials[0].refusal:
         raise DataError(comparison.trials[0].refusal)
     return comparison
@@ -160,7 +160,7 @@ def _check_outputs(given: Any) -> None:
             raise DataError(f"{path} cannot be written: it is a folder.")
 
 
-def _write(given: Any, fitted: Fitted, voice: Voice) -> list[str]:
+def _write(given: Any, fitted: Fitted, console: Console) -> list[str]:
     """Everything is made first and written last, each file whole; what fails leaves nothing new behind."""
     path = given.script or (f"{given.out}.py" if given.out and given.model == "auto" else "")
     contents: dict[str, bytes] = {}
@@ -169,8 +169,8 @@ def _write(given: Any, fitted: Fitted, voice: Voice) -> list[str]:
     if given.report:
         from discriminant.cli.tell import fit_report
 
-        voice.progress("writing the report")
-        contents[given.report] = fit_report(given, fitted, voice.notes).encode()
+        console.progress("writing the report")
+        contents[given.report] = fit_report(given, fitted, console.notes).encode()
     made: list[Path] = []
     outputs = [given.out] * bool(given.out) + list(contents)
     try:
@@ -186,39 +186,39 @@ def _write(given: Any, fitted: Fitted, voice: Voice) -> list[str]:
         for target in made:
             target.unlink(missing_ok=True)
         raise
-    voice.done()
+    console.done()
     return outputs
 
 
-def _show(given: Any, fitted: Fitted, voice: Voice, written: list[str]) -> None:
+def _show(given: Any, fitted: Fitted, console: Console, written: list[str]) -> None:
     model, training = fitted.model, fitted.training
-    voice.document({**model.facts, "model": fitted.method.name, "target": training.target,
+    console.document({**model.facts, "model": fitted.method.name, "target": training.target,
                     "columns": roles(model), "compared": compared(fitted.comparison), "written": written})  # fmt: skip
-    voice.show(overview(fitted))
+    console.show(overview(fitted))
     comparison = fitted.comparison
     if comparison is not None and len(comparison.trials) > 1:
-        voice.show()
-        voice.show(_leaderboard(comparison))
-        voice.show(f"\n  {bold(comparison.chosen.method.name)} chosen: {comparison.why()}")
+        console.show()
+        console.show(_leaderboard(comparison))
+        console.show(f"\n  {bold(comparison.chosen.method.name)} chosen: {comparison.why()}")
     elif comparison is not None:
         trial = comparison.trials[0]
         found = model.facts["cross_validation"]  # of the decisions by cost, where there are costs
         error = f"{percent(found['error'])} ± {percent(trial.standard_error)} ({comparison.folds} folds)"
-        voice.show(f"  cross-validated error {error}, always the commonest class {percent(comparison.baseline)}")
+        console.show(f"  cross-validated error {error}, always the commonest class {percent(comparison.baseline)}")
     low, high = wilson(fitted.training_errors, training.n)
     share = f"{fitted.training_errors:,} of {training.n:,}; 95 % interval {percent(low)} to {percent(high)}"
-    voice.show(f"  training error {percent(fitted.training_errors / training.n)} ({share})")
+    console.show(f"  training error {percent(fitted.training_errors / training.n)} ({share})")
     if "training_cost" in model.facts:
         told = model.facts.get("cross_validation", {}).get("mean_cost")
         folds = "" if told is None else f", {told:.4g} (cross-validated)"
-        voice.show(f"  mean cost of a decision {model.facts['training_cost']:.4g} (training rows){folds}")
+        console.show(f"  mean cost of a decision {model.facts['training_cost']:.4g} (training rows){folds}")
     if given.model == "auto":
-        voice.show("\n  the same in Python:\n")
-        voice.show(script(given, training, fitted.method, model.costs))
+        console.show("\n  the same in Python:\n")
+        console.show(script(given, training, fitted.method, model.costs))
     if written:
-        voice.show(f"  written: {', '.join(written)}")
+        console.show(f"  written: {', '.join(written)}")
     elif given.model == "auto":
-        voice.show("  nothing was written; add --out FILE for the model, --report FILE.html for the report.")
+        console.show("  nothing was written; add --out FILE for the model, --report FILE.html for the report.")
 
 
 def overview(fitted: Fitted) -> str:

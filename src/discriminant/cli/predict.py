@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.cli.console import Console, plain
 from discriminant.cli.costs import read_costs
 from discriminant.cli.modelfile import open_model
-from discriminant.cli.say import Voice, plain
 from discriminant.data.files import read_table
 from discriminant.data.tables import Column, Table, text_column
 from discriminant.errors import DataError, ParameterError, counted
@@ -27,7 +27,7 @@ CHUNK = 50_000
 
 def run(given: Any) -> int:
     """The command."""
-    voice = Voice(given.json, given.quiet)
+    console = Console(given.json, given.quiet)
     model = open_model(given.model)
     costs = read_costs(given.costs, model.classes_)
     model = model if costs is None else replace(model, costs=costs)
@@ -37,16 +37,16 @@ def run(given: Any) -> int:
     kept = _kept(given.keep, table)
     X, notes = model.matrix(table)
     for note in notes:
-        voice.note(note)
+        console.note(note)
     answers = [*kept, *_answers(model, X, given.proba, {column.name for column in kept})]
     if given.json:
         names = [column.name for column in answers]
         rows = zip(*(_plain_values(column) for column in answers), strict=True)
-        voice.document({"predictions": [dict(zip(names, row, strict=True)) for row in rows]})
+        console.document({"predictions": [dict(zip(names, row, strict=True)) for row in rows]})
         return 0
     _write(given.out, answers)
     if given.out != "-":
-        voice.note(f"{counted(table.n_rows, 'prediction')} written to {given.out}.")
+        console.note(f"{counted(table.n_rows, 'prediction')} written to {given.out}.")
     return 0
 
 

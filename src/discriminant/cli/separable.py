@@ -6,46 +6,46 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.cli.say import Voice, bold, table
+from discriminant.cli.console import Console, bold, table
 from discriminant.cli.training import read_training
 from discriminant.inference.separability import separability
 
 
 def run(given: Any) -> int:
     """The command."""
-    voice = Voice(given.json, given.quiet)
-    training = read_training(given, voice)
+    console = Console(given.json, given.quiet)
+    training = read_training(given, console)
     rules = training.rules()
     for note in rules.notes:
-        voice.note(note)
+        console.note(note)
     X = rules.matrix(training.table)[0]
-    voice.progress("looking for a hyperplane, or for a proof that there is none")
+    console.progress("looking for a hyperplane, or for a proof that there is none")
     result = separability(X, training.labels)
     proved = result.check()
-    voice.done()
+    console.done()
     names = rules.feature_names
-    voice.document(_document(result, proved, names))
-    voice.show(f"  {bold(result.verdict)}: {verdict_sentence(result)}")
+    console.document(_document(result, proved, names))
+    console.show(f"  {bold(result.verdict)}: {verdict_sentence(result)}")
     if result.columns:
         involved = ", ".join(names[j] if isinstance(j, int | np.integer) else str(j) for j in result.columns[:12])
-        voice.show(f"  without a finite maximum likelihood estimate: {involved}")
+        console.show(f"  without a finite maximum likelihood estimate: {involved}")
     if result.witness is not None:
-        voice.show("\n  why no hyperplane separates: these rows, so weighted, balance each other exactly")
-        voice.show(_witness(result, training.labels))
+        console.show("\n  why no hyperplane separates: these rows, so weighted, balance each other exactly")
+        console.show(_witness(result, training.labels))
     elif result.hyperplane is not None and np.ndim(result.hyperplane) == 2:
         weights = np.asarray(result.hyperplane)
         rows = [[name, *(f"{weight:+.6g}" for weight in line)]
                 for name, line in zip(["(intercept)", *names], weights.tolist(), strict=True)]  # fmt: skip
-        voice.show("\n  weights under which every row scores highest for its own class")
-        voice.show(table(["column", *map(str, result.classes)], rows[:31]))
+        console.show("\n  weights under which every row scores highest for its own class")
+        console.show(table(["column", *map(str, result.classes)], rows[:31]))
     elif result.hyperplane is not None and np.ndim(result.hyperplane) == 1:
         rows = [["(intercept)", f"{result.hyperplane[0]:+.6g}"]]
         rows += [[name, f"{weight:+.6g}"] for name, weight in zip(names, result.hyperplane[1:], strict=True)]
-        voice.show(f"\n  a hyperplane with {result.classes[1]!s} on its positive side")
-        voice.show(table(["column", "weight"], rows[:31]))
+        console.show(f"\n  a hyperplane with {result.classes[1]!s} on its positive side")
+        console.show(table(["column", "weight"], rows[:31]))
     for note in result.notes:
-        voice.note(note)
-    voice.show(f"\n  checked against every row in exact arithmetic: {'it holds' if proved else 'IT DOES NOT HOLD'}")
+        console.note(note)
+    console.show(f"\n  checked against every row in exact arithmetic: {'it holds' if proved else 'IT DOES NOT HOLD'}")
     return 0 if proved else 70
 
 

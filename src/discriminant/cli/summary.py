@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.cli.console import Console, bold, percent, table
 from discriminant.cli.fit import roles
 from discriminant.cli.modelfile import open_model
-from discriminant.cli.say import Voice, bold, percent, table
 from discriminant.data.roles import CATEGORY, NUMBER
 from discriminant.errors import counted
 from discriminant.io.model_file import about
@@ -19,35 +19,35 @@ MOST = 15
 
 def run(given: Any) -> int:
     """The command."""
-    voice = Voice(given.json, given.quiet)
+    console = Console(given.json, given.quiet)
     model = open_model(given.model)
     origin = about(given.model)
     names, weights, outputs = weights_of(model)
     document = {"model": model.method, "target": model.target, "columns": roles(model), "written": origin["written"]}
-    voice.document({**model.facts, **document, "features": names, "outputs": outputs, "weights": weights})
+    console.document({**model.facts, **document, "features": names, "outputs": outputs, "weights": weights})
     facts = model.facts
     title = f": {facts['title']}" if "title" in facts else ""
-    voice.show(f"  {bold(model.method)}{title}, for {model.target!r}; written {origin['written']}")
+    console.show(f"  {bold(model.method)}{title}, for {model.target!r}; written {origin['written']}")
     if "classes" in facts:
         counts = " · ".join(f"{label} {count:,}" for label, count in list(facts["classes"].items())[:12])
-        voice.show(f"  fitted to {facts['source']}, {counted(facts['rows'], 'row')}: {counts}")
-    _errors(voice, facts)
+        console.show(f"  fitted to {facts['source']}, {counted(facts['rows'], 'row')}: {counts}")
+    _errors(console, facts)
     kinds = roles(model)
     for kind, word in ((NUMBER, "numbers"), (CATEGORY, "categories")):
         if kinds[kind]:
-            voice.show(f"  {word}: {', '.join(kinds[kind][:20])}{' …' if len(kinds[kind]) > 20 else ''}")
+            console.show(f"  {word}: {', '.join(kinds[kind][:20])}{' …' if len(kinds[kind]) > 20 else ''}")
     for rule in model.preprocess.rules:
         if rule.why:
-            voice.show(f"  left out: {rule.name} ({rule.why})")
+            console.show(f"  left out: {rule.name} ({rule.why})")
     if weights is not None:
-        voice.show()
-        voice.show(weight_table(model, names, weights, outputs, everything=given.all))
+        console.show()
+        console.show(weight_table(model, names, weights, outputs, everything=given.all))
     if facts.get("certificate"):
-        voice.show("\n  " + facts["certificate"].replace("\n", "\n  "))
+        console.show("\n  " + facts["certificate"].replace("\n", "\n  "))
     return 0
 
 
-def _errors(voice: Voice, facts: dict[str, Any]) -> None:
+def _errors(console: Console, facts: dict[str, Any]) -> None:
     parts = []
     if "cross_validation" in facts:
         cv = facts["cross_validation"]
@@ -55,7 +55,7 @@ def _errors(voice: Voice, facts: dict[str, Any]) -> None:
     if "training_error" in facts:
         parts.append(f"training error {percent(facts['training_error'])}")
     if parts:
-        voice.show("  " + ", ".join(parts))
+        console.show("  " + ", ".join(parts))
 
 
 def weights_of(model: TableModel) -> tuple[list[str], Any, list[str]]:

@@ -1,4 +1,4 @@
-"""The report of a command: what it found, as a story for ``discriminant.report``."""
+"""The report of a command: what it found, as a report for ``discriminant.report``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discriminant.cli.script import script
 from discriminant.io.container import write_whole
 from discriminant.report.measures import Measured, measure
 from discriminant.report.page import render, separable
-from discriminant.report.story import Story, Tried
+from discriminant.report.report_data import ReportData, Tried
 
 QUICK = (
     "lda",
@@ -38,14 +38,14 @@ def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
     else:
         measured = measure(model.classes_, labels, model.decide(X), model.chances(X), model.costs)
         how = "the training rows"
-    story = Story(
+    report = ReportData(
         f"{training.target} from {training.table.source}", f"{fitted.method.name}: {fitted.method.title}", inner, X,
         labels, model.classes_, model.feature_names, measured, how, fitted.method.name, table, model.preprocess,
         _tried(comparison), "" if comparison is None else comparison.why(), notes, model.facts["certificate"],
         model.costs, script(given, training, fitted.method, model.costs),
         {"separability": separable(X, labels, model.feature_names), "decide": model.decide, "refit": _refit(fitted)},
     )  # fmt: skip
-    return render(story)
+    return render(report)
 
 
 def _tried(comparison: Any) -> list[Tried]:
@@ -72,11 +72,11 @@ def write_evaluation(
     given: Any, model: Any, data: Any, X: Any, labels: Any, measured: Measured, notes: list[str]
 ) -> None:
     """The page of an evaluation."""
-    story = Story(
+    report = ReportData(
         f"{model.target} in {data.source}", f"{model.method}, fitted to {model.facts.get('source', 'another table')}",
         model.model, X, np.asarray(labels, dtype=model.classes_.dtype), model.classes_, model.feature_names, measured,
         f"the rows of {data.source}", model.method, data, model.preprocess, notes=notes,
         certificate=model.facts.get("certificate", ""), costs=model.costs,
         extra={"separability": separable(X, labels, model.feature_names), "decide": model.decide},
     )  # fmt: skip
-    write_whole(Path(given.report), render(story).encode())
+    write_whole(Path(given.report), render(report).encode())

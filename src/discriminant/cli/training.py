@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.cli.console import Console
 from discriminant.cli.reading import listed, read_raw, target_of
-from discriminant.cli.say import Voice
 from discriminant.data.labels import encode_labels
 from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
 from discriminant.data.preprocess import Preprocess
@@ -52,14 +52,14 @@ class Training:
         )
 
 
-def read_training(given: Any, voice: Voice) -> Training:
+def read_training(given: Any, console: Console) -> Training:
     """The training table of a command, with notes on what is odd about it."""
-    voice.progress(f"reading {given.data}")
+    console.progress(f"reading {given.data}")
     categorical, drop = listed(given.categorical), listed(given.drop)
     target = target_of(given)
     table = read_raw(given)
     for note in table.notes:
-        voice.note(note)
+        console.note(note)
     if not target and table.sparse is not None:
         target = LIBSVM_TARGET
     if not target:
@@ -70,7 +70,7 @@ def read_training(given: Any, voice: Voice) -> Training:
     if not len(rows):
         raise DataError(f"No row has a label in {target!r}.")
     if len(rows) < table.n_rows:
-        voice.note(f"{counted(table.n_rows - len(rows), 'row')} without a label in {target!r} left out.")
+        console.note(f"{counted(table.n_rows - len(rows), 'row')} without a label in {target!r} left out.")
         table = table.take(rows)
     training = Training(table, labels, target, drop, categorical)
     if not given.as_classes:

@@ -72,13 +72,14 @@ def resampled_errors(
     return np.asarray(np.std(found, axis=0, ddof=1))
 
 
-def weight_errors(story: Any, linear: Any, X: Array, deviations: Array) -> tuple[Array | None, str]:
+def weight_errors(report: Any, linear: Any, X: Array, deviations: Array) -> tuple[Array | None, str]:
     """(standard errors or None, how they were found)."""
-    if story.method == "logistic" or type(story.model).__name__ == "LogisticRegression":
-        C = float(getattr(story.model, "C", 1.0))
+    if report.method == "logistic" or type(report.model).__name__ == "LogisticRegression":
+        C = float(getattr(report.model, "C", 1.0))
         errors = information_errors(linear, X, C, deviations)
         return errors, "from the curvature of the penalised likelihood at the fit"
-    refit = story.extra.get("refit")
+    refit = report.extra.get("refit")
     if refit is None:
         return None, ""
-    return resampled_errors(refit, X, story.labels, deviations), f"from {SAMPLES} refits to rows drawn with replacement"
+    errors = resampled_errors(refit, X, report.labels, deviations)
+    return errors, f"from {SAMPLES} refits to rows drawn with replacement"

@@ -20,8 +20,8 @@ from discriminant.errors import DataError
 from discriminant.protocols import Array
 from discriminant.report.html import page
 from discriminant.report.measures import Measured, measure
+from discriminant.report.report_data import ReportData, Verdict
 from discriminant.report.sections import SECTIONS, headline
-from discriminant.report.story import Story, Verdict
 
 QUICK = ("LinearDiscriminantAnalysis", "FisherDiscriminant", "LeastSquaresClassifier")  # closed forms
 WITNESS = (
@@ -84,10 +84,10 @@ class Report:
         return f'<iframe srcdoc="{escape(self.html, quote=True)}" style="width:100%;height:800px;border:0"></iframe>'
 
 
-def render(story: Story) -> str:
-    """The page of a story."""
-    parts = [(name, make(story)) for name, make in SECTIONS.items()]
-    return page(story.title, story.subtitle, headline(story), [(name, part) for name, part in parts if part])
+def render(report: ReportData) -> str:
+    """The page of a report."""
+    parts = [(name, make(report)) for name, make in SECTIONS.items()]
+    return page(report.title, report.subtitle, headline(report), [(name, part) for name, part in parts if part])
 
 
 def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: Sequence[str] | None = None) -> Report:
@@ -127,13 +127,13 @@ def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: S
     measured, notes = _measured(model, X, labels, classes)
     kind = type(model).__name__
     table, rules = _overview(values, names)
-    story = Story(
+    report = ReportData(
         title or f"{kind}: {len(classes)} classes", f"{len(labels):,} rows, {len(names)} features", model, values,
         labels, classes, names, measured, "the rows given", table=table, rules=rules, notes=notes,
         certificate=str(getattr(model, "certificate_", "")), costs=measured.costs,
         extra={"separability": separable(values, labels, names), "refit": _refit(model)},
     )  # fmt: skip
-    return Report(render(story))
+    return Report(render(report))
 
 
 def _measured(model: Any, X: Any, labels: Array, classes: Array) -> tuple[Measured, list[str]]:

@@ -20,25 +20,25 @@ from discriminant.gaussian.whiten import whiten_moments
 from discriminant.geometry.regions import decision_regions
 from discriminant.protocols import Array
 from discriminant.report import svg
-from discriminant.report.story import Story
+from discriminant.report.report_data import ReportData
 
 MOST_POINTS = 1_500
 MOST_FEATURES = 500
 GRID = (110, 180)
 
 
-def picture(story: Story) -> tuple[str, str] | None:
+def picture(report: ReportData) -> tuple[str, str] | None:
     """(drawing, caption), or None where there is nothing to draw."""
-    X = story.dense
+    X = report.dense
     if X is None or X.shape[1] > MOST_FEATURES:
         return None
-    rows = _some(story.codes)
+    rows = _some(report.codes)
     if X.shape[1] == 2:
-        return _plane(story, X, rows)
-    if len(story.classes) == 2:
-        return _scores(story, X)
-    axes = _fisher(story, X)
-    return _scores(story, X) if axes is None else _axes(story, X, rows, *axes)
+        return _plane(report, X, rows)
+    if len(report.classes) == 2:
+        return _scores(report, X)
+    axes = _fisher(report, X)
+    return _scores(report, X) if axes is None else _axes(report, X, rows, *axes)
 
 
 def _some(codes: Array) -> Array:
@@ -54,49 +54,49 @@ def _box(points: Array) -> svg.Bounds:
     return (float(low[0] - pad[0]), float(high[0] + pad[0])), (float(low[1] - pad[1]), float(high[1] + pad[1]))
 
 
-def _wrong(story: Story, X: Array) -> Array:
-    return np.asarray(_decide(story, X) != story.labels)
+def _wrong(report: ReportData, X: Array) -> Array:
+    return np.asarray(_decide(report, X) != report.labels)
 
 
-def _decide(story: Story, X: Array) -> Array:
+def _decide(report: ReportData, X: Array) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return np.asarray(story.extra["decide"](X) if "decide" in story.extra else story.model.predict(X))
+        return np.asarray(report.extra["decide"](X) if "decide" in report.extra else report.model.predict(X))
 
 
-def _plane(story: Story, X: Array, rows: Array) -> tuple[str, str]:
+def _plane(report: ReportData, X: Array, rows: Array) -> tuple[str, str]:
     plane = svg.Plane(_box(X))
-    ground = _grid(story, plane, np.zeros(2), np.eye(2))
-    if story.linear is not None and story.costs is None:
-        linear = story.linear
+    ground = _grid(report, plane, np.zeros(2), np.eye(2))
+    if report.linear is not None and report.costs is None:
+        linear = report.linear
         ground = svg.polygons(decision_regions(linear.class_weights, plane.bounds, linear.center), plane)
-    wrong = _wrong(story, X)
+    wrong = _wrong(report, X)
     drawn = svg.scatter(
         X[rows],
-        story.codes[rows],
-        story.names,
+        report.codes[rows],
+        report.names,
         ground,
         plane,
         wrong[rows],
-        (story.feature_names[0], story.feature_names[1]),
+        (report.feature_names[0], report.feature_names[1]),
     )
     return drawn, f"Each class is decided on its own ground. Rows decided otherwise are ringed: {int(wrong.sum()):,}."
 
 
-def _grid(story: Story, plane: svg.Plane, origin: Array, lift: Array) -> str:
+def _grid(report: ReportData, plane: svg.Plane, origin: Array, lift: Array) -> str:
     """Decisions on a grid of the plane, at origin + lift u."""
     (x0, x1), (y0, y1) = plane.bounds
     height, width = GRID
     u = np.linspace(x0, x1, 2 * width + 1)[1::2]
     v = np.linspace(y1, y0, 2 * height + 1)[1::2]
     points = np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
-    decided = np.searchsorted(story.classes, _decide(story, origin + points @ lift.T))
-    return svg.raster(np.minimum(decided, len(story.classes) - 1).reshape(height, width), plane)
+    decided = np.searchsorted(report.classes, _decide(report, origin + points @ lift.T))
+    return svg.raster(np.minimum(decided, len(report.classes) - 1).reshape(height, width), plane)
 
 
-def _fisher(story: Story, X: Array) -> tuple[Array, Array, Array] | None:
+def _fisher(report: ReportData, X: Array) -> tuple[Array, Array, Array] | None:
     """(axes (d, 2), mean (d,), lift Σ A (d, 2)), or None where the classes differ along one axis only."""
-    classes, codes = encode_labels(story.labels)
+    classes, codes = encode_labels(report.labels)
     moments = class_moments(make_blocks(X, codes), len(classes))
     whitened = whiten_moments(moments, moments.total)
     found = fisher_directions(whitened, moments.weight / moments.total)
@@ -107,20 +107,20 @@ def _fisher(story: Story, X: Array) -> tuple[Array, Array, Array] | None:
     return A, X.mean(axis=0), residuals.T @ (residuals @ A) / len(X)
 
 
-def _axes(story: Story, X: Array, rows: Array, A: Array, mean: Array, lift: Array) -> tuple[str, str]:
+def _axes(report: ReportData, X: Array, rows: Array, A: Array, mean: Array, lift: Array) -> tuple[str, str]:
     points = (X - mean) @ A
     plane = svg.Plane(_box(points))
-    linear = story.linear
-    if linear is not None and story.costs is None:
+    linear = report.linear
+    if linear is not None and report.costs is None:
         weights = np.asarray(linear.class_weights)
         center = np.zeros(X.shape[1]) if linear.center is None else np.asarray(linear.center)
         flat = np.vstack([weights[0] + (mean - center) @ weights[1:], lift.T @ weights[1:]])
         ground = svg.polygons(decision_regions(flat, plane.bounds), plane)
     else:
-        ground = _grid(story, plane, mean, lift)
-    wrong = _wrong(story, X)
+        ground = _grid(report, plane, mean, lift)
+    wrong = _wrong(report, X)
     titles = ("first discriminant axis", "second discriminant axis")
-    drawn = svg.scatter(points[rows], story.codes[rows], story.names, ground, plane, wrong[rows], titles)
+    drawn = svg.scatter(points[rows], report.codes[rows], report.names, ground, plane, wrong[rows], titles)
     return drawn, (
         f"The {X.shape[1]} features on the two axes that tell the classes apart best (Fisher). The ground shows what "
         f"is decided on the slice through the mean. Rows decided otherwise than they are labelled are ringed: "
@@ -128,26 +128,26 @@ def _axes(story: Story, X: Array, rows: Array, A: Array, mean: Array, lift: Arra
     )
 
 
-def _threshold(story: Story) -> float:
+def _threshold(report: ReportData) -> float:
     """Where the log odds make the other decision: 0, or, with costs, ln of the ratio of what the errors cost."""
-    if story.costs is None:
+    if report.costs is None:
         return 0.0
-    c = story.costs  # c[decided, true]
+    c = report.costs  # c[decided, true]
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.log((c[1, 0] - c[0, 0]) / (c[0, 1] - c[1, 1])))
 
 
-def _scores(story: Story, X: Any) -> tuple[str, str] | None:
-    method = getattr(story.model, "decision_function", None)
-    if method is None or len(story.classes) != 2:
+def _scores(report: ReportData, X: Any) -> tuple[str, str] | None:
+    method = getattr(report.model, "decision_function", None)
+    if method is None or len(report.classes) != 2:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = np.asarray(method(X), dtype=np.float64)
     if scores.ndim != 1:
         scores = scores[:, -1]
-    drawn = svg.histogram(scores, story.codes, story.names, f"score for {story.names[1]}", _threshold(story))
+    drawn = svg.histogram(scores, report.codes, report.names, f"score for {report.names[1]}", _threshold(report))
     return drawn, (
-        f"The score of every row; {story.names[1]} is decided right of the boundary. What lies on the wrong side is "
+        f"The score of every row; {report.names[1]} is decided right of the boundary. What lies on the wrong side is "
         "an error, what lies near the boundary is uncertain."
     )

@@ -40,7 +40,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, eq=False)
-class Story:
+class ReportData:
     """A fitted classifier, the rows it is told about, and what was found on the way."""
 
     title: str

@@ -17,7 +17,7 @@ TELLING = 0.995  # the area under the ROC curve of one column alone that is too 
 LOPSIDED = 0.9
 
 
-def doubts(X: Any, labels: Array, feature_names: Sequence[str], counts: Mapping[Any, int]) -> list[str]:
+def data_checks(X: Any, labels: Array, feature_names: Sequence[str], counts: Mapping[Any, int]) -> list[str]:
     """Sentences on columns that give the label away, on lopsided classes and on few rows."""
     n, d = X.shape
     notes = []

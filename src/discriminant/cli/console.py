@@ -21,7 +21,7 @@ _OURS = re.compile(r"(\x1b\[[01]m|\n)")
 
 
 @dataclass
-class Voice:
+class Console:
     """Where words go: results to the standard output, notes to the standard error."""
 
     json: bool = False
