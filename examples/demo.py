@@ -28,7 +28,7 @@ METHODS: list[tuple[str, str, dict[str, Any]]] = [
     ("FisherDiscriminant", "Fisher's discriminant", {}),
     ("LeastSquaresClassifier", "Least squares, one of K", {}),
     ("LogisticRegression", "Logistic (softmax)", {}),
-    ("Perceptron", "Perceptron, one versus rest *", {"random_state": 0}),
+    ("Perceptron", "Perceptron, one versus rest *", {"random_state": 0, "average": True}),
 ]
 SCALED = {"Perceptron"}  # its corrections grow with the units of a column, so it sees standardised ones
 # What decisions may cost: a sentence, and the options of MinimumRiskClassifier that say the same.

@@ -52,7 +52,7 @@ WRONG = {
     "coding": [None, 3, True, NAN, Nothing(), "", "pairwize", "ovr", [1.0, 2.0], ["a", "b"], np.eye(3)],
     "correct_priors": NOT_A_BOOLEAN,
     "costs": ARRAY,
-    "covariance": [*NAME, "ml", "Robust"],
+    "covariance": [*NAME, "mle", "Robust"],
     "covariance_estimator": [3, "ledoit-wolf", True, NAN, Nothing()],
     "criterion": [None, 3, True, NAN, Nothing(), "", "percepton", "logit"],
     "cv": ["five", 1, 0, -1, 2.5, NAN, Nothing()],

@@ -53,8 +53,24 @@ def test_f1_no_direction_has_a_larger_criterion(angle, seed):
 
     fisher = FisherDiscriminant().fit(X, y)
     assert J(fisher.coef_[0]) >= J(np.array([np.cos(angle), np.sin(angle)])) * (1 - 1e-12)
-    n0, n1 = np.bincount(y)
-    assert fisher.criterion_ == pytest.approx(J(fisher.coef_[0]) * n0 * n1 / len(y), rel=1e-10)
+    assert fisher.criterion_ == pytest.approx(J(fisher.coef_[0]), rel=1e-10)
+    assert fisher.criterion([np.cos(angle), np.sin(angle)]) == pytest.approx(
+        J(np.array([np.cos(angle), np.sin(angle)])), rel=1e-8, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("threshold", ["gaussian", "midpoint", "mean"])
+def test_f1_the_threshold_is_known_on_the_projection_and_for_w_x(threshold):
+    """Decide for C1 where y = w·x ≥ −w0 (PRML 4.20)."""
+    X, y = _two_gaussians(3)
+    fisher = FisherDiscriminant(threshold=threshold).fit(X, y)
+    right = fisher.predict(X)
+    np.testing.assert_array_equal(X @ fisher.coef_[0] > fisher.score_threshold_, right == 1)
+    sign = np.sign(fisher.scalings_[:, 0] @ fisher.coef_[0])
+    np.testing.assert_array_equal(sign * fisher.transform(X)[:, 0] > sign * fisher.threshold_, right == 1)
+    if threshold == "midpoint":
+        middle = (X[y == 0].mean(axis=0) + X[y == 1].mean(axis=0)) / 2
+        assert fisher.score_threshold_ == pytest.approx(fisher.coef_[0] @ middle)
 
 
 def test_f1_isotropic_classes_have_the_direction_of_the_means():

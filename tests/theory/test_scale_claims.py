@@ -166,3 +166,90 @@ def test_traces_of_many_outputs_have_criterion_and_errors_too():
         last = model.history_.to_frame().iloc[-1]
         assert last["errors"] == (model.predict(X) != codes).sum()
         np.testing.assert_allclose(model.history_["weights"][-1], model.discriminant_.weights, atol=1e-12)
+
+
+# Newton's loop and iteratively reweighted least squares
+
+
+def newton_of_the_book(X, t, theta):
+    """do a ← a − H⁻¹∇J until ‖H⁻¹∇J‖ < θ, in sums."""
+    rows, a = np.c_[np.ones(len(X)), X], np.zeros(X.shape[1] + 1)
+    path = [a]
+    while True:
+        y = 1 / (1 + np.exp(-rows @ a))
+        step = np.linalg.solve(rows.T @ ((y * (1 - y))[:, None] * rows), rows.T @ (y - t))
+        a = a - step
+        path.append(a)
+        if np.linalg.norm(step) < theta:
+            return np.array(path)
+
+
+@pytest.mark.parametrize("theta", [1.0, 1e-2, 1e-6])
+def test_newton_stops_where_the_textbooks_loop_does(theta):
+    newton = Newton(threshold=theta, scale="sum")
+    model = Discriminant(optimizer=newton, trace=True).fit(X, Y)
+    theirs = newton_of_the_book(X, Y, theta)
+    np.testing.assert_allclose(model.history_["weights"][:, :, 0], theirs, atol=1e-9)
+    assert f"shorter than θ = {theta:g}" in model.certificate_.status
+    assert model.certificate_.converged
+
+
+def test_the_trace_of_newton_has_the_working_response_and_weights():
+    """w_new = (ΦᵗRΦ)⁻¹ΦᵗR z,  z = Φw − R⁻¹(y − t) (PRML 4.99, 4.103)."""
+    model = LogisticRegression(C=np.inf, optimizer="newton", trace=True).fit(X, Y)
+    history, rows = model.history_, np.c_[np.ones(N), X]
+    z, R = history["working_response"], history["working_weights"]
+    assert z.shape == R.shape == (len(history), N, 1)
+    full = np.flatnonzero(history["step"][1:] == 1)
+    assert len(full) > 3
+    for k in full:
+        root = np.sqrt(R[k, :, 0])
+        expected = np.linalg.lstsq(root[:, None] * rows, root * z[k, :, 0], rcond=None)[0]
+        np.testing.assert_allclose(history["weights"][k + 1][:, 0], expected, atol=1e-8)
+    assert "working_response" not in history.to_frame().columns
+    assert "working_response" not in model.fit(X, Y).set_params(trace=False).fit(X, Y).history_
+
+
+# A vector of margins
+
+
+@quiet
+@pytest.mark.parametrize("eta", [0.01, Inverse(0.05)])
+def test_widrow_and_hoff_take_the_textbooks_vector_b(eta):
+    """a ← a + η(k) (b_k − a·y^k) y^k, b_k > 0 of each sample."""
+    b = RNG.uniform(0.5, 2.0, N)
+    model = Adaline(eta0=eta, shuffle=False, max_iter=4, tol=0, trace=True).fit(X, Y, margin=b)
+    rate = eta if callable(eta) else lambda k: eta
+    path = naive.lms(SAMPLES, b, rate, 4 * N)
+    np.testing.assert_allclose(model.history_["weights"][:, :, 0], path, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", ["mean", "sum"])
+def test_batch_lms_with_a_vector_b_ends_at_its_pseudo_inverse(scale):
+    """a = Y†b, the MSE solution for any positive b; the classes are told as ever."""
+    b = RNG.uniform(0.5, 2.0, N)
+    model = Adaline(mode="batch", max_iter=20_000, threshold=1e-13, scale=scale).fit(X, Y, margin=b)
+    np.testing.assert_allclose(model.discriminant_.weights[:, 0], np.linalg.pinv(np.array(SAMPLES)) @ b, atol=1e-9)
+    assert model.certificate_.converged
+    np.testing.assert_array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
+    assert model.get_params()["margin"] == 1.0
+
+
+@quiet
+def test_a_vector_b_goes_with_many_classes_and_is_checked():
+    codes = np.where(X[:, 0] > 1, 2, Y)
+    b = RNG.uniform(0.5, 2.0, N)
+    model = Adaline(mode="batch", max_iter=20_000, threshold=1e-13).fit(X, codes, margin=b)
+    for k in range(3):
+        target = np.where(codes == k, b, -b)
+        expected = np.linalg.lstsq(np.c_[np.ones(N), X], target, rcond=None)[0]
+        np.testing.assert_allclose(model.discriminant_.weights[:, k], expected, atol=1e-8)
+    assert model.classes_.tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match="row 3 has -1"):
+        Adaline().fit(X, Y, margin=np.where(np.arange(N) == 3, -1.0, 1.0))
+    with pytest.raises(ValueError, match="shape"):
+        Adaline().fit(X, Y, margin=[1.0, 2.0])
+    with pytest.raises(MismatchError, match="pairwise"):
+        Adaline(coding="pairwise").fit(X, codes, margin=b)
+    with pytest.raises(ParameterError, match="early_stopping"):
+        Adaline(early_stopping=True).fit(X, Y, margin=b)

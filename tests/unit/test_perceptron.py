@@ -80,6 +80,7 @@ def test_a_ridge_shrinks_as_scikit_learns():
     assert np.abs(ours.coef_ - theirs.coef_).max() < 1e-9 * np.abs(theirs.coef_).max()
 
 
+@quiet
 def test_on_digits_it_is_as_good():
     digits, labels = load_digits(return_X_y=True)
     ours, theirs = Perceptron().fit(digits, labels), TheirPerceptron().fit(digits, labels)

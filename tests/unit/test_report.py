@@ -149,6 +149,7 @@ def test_softmax_errors_are_the_spread_over_samples():
     np.testing.assert_allclose(errors, np.std(spread, axis=0), rtol=0.5)  # thirty samples say no more
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be separated:discriminant.errors.DiscriminantWarning")
 @pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "Perceptron"])
 @pytest.mark.parametrize("data", ["iris", "breast_cancer"])
 def test_report_of_any_classifier(name, data):

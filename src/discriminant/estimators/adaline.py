@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, Self
 
+from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import COUNT, NOT_NEGATIVE, POSITIVE, Among, parameters
 from discriminant.estimators.parts import CODING
-from discriminant.estimators.sequential import SequentialClassifier
+from discriminant.estimators.sequential import SequentialClassifier, given_start
 from discriminant.methods.adaline import LeastMeanSquares
 
 
@@ -33,7 +34,8 @@ class Adaline(SequentialClassifier):
         k₀) for single samples, 1/λ_max in batches.
     mode
     margin : float, default=1.0
-        b > 0: targets are ±b.  It sets the scale of the weights and nothing else.
+        b > 0: targets are ±b.  It sets the scale of the weights and nothing else.  A margin for each row, the
+        textbooks' vector b: ``fit(X, y, margin=b)``.
     max_iter : int, default=1000
         Epochs (batch: steps) at most.
     tol : float, default=0.001
@@ -95,6 +97,56 @@ class Adaline(SequentialClassifier):
     trace: bool = False
     callback: Any = None
     scale: str = "mean"
+
+    @all_or_nothing
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any = None,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+        *,
+        margin: Any = None,
+    ) -> Self:
+        """Learn from rows and labels, optionally from given weights on.
+
+        Parameters
+        ----------
+        X, y
+        coef_init : array-like of shape (q, d̂) or None, default=None
+            The weights to begin with.
+        intercept_init : array-like of shape (q,) or None, default=None
+            The intercepts to begin with.
+        sample_weight
+        margin : array-like of shape (n,) or None, default=None
+            b_n > 0, a margin for each row: its targets are ±b_n, and the weights tend to a = Y†b; None: the parameter.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError, ParameterError
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from discriminant import Adaline
+        >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
+        >>> model = Adaline(mode="batch", max_iter=5000).fit(X, y, margin=[2.0, 1.0, 1.0, 2.0])
+        >>> Y = np.c_[np.ones(4), X] * np.where(y == 1, 1, -1)[:, None]
+        >>> np.allclose(model.discriminant_.weights[:, 0], np.linalg.pinv(Y) @ [2.0, 1.0, 1.0, 2.0])
+        True
+        """
+        if margin is None:
+            return super().fit(X, y, coef_init, intercept_init, sample_weight)
+        method = self._method()
+        method.check()
+        given = given_start(coef_init, intercept_init)
+        sample = self._sample(X, y, sample_weight)
+        return self._hold(method.fit(sample, self._previous(sample), given, None, margin))
 
     def _method(self) -> LeastMeanSquares:
         return self._as(LeastMeanSquares)

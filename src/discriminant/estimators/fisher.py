@@ -60,9 +60,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     Attributes
     ----------
     criterion_ : float
-        Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)} of the axes W.
+        J of the axes, as the textbooks print it: of two classes (m_1 − m_0)²/(s_0² + s_1²), where m_k is the mean of
+        the projections w·x of a class and s_k² = Σ (w·x − m_k)²; of more, Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)}.
     threshold_ : float
         Two classes: the value of ``transform`` at which the decision changes.
+    score_threshold_ : float
+        Two classes: the same for w·x with w = ``coef_[0]``, the textbooks' −w_0: ``classes_[1]`` where w·x exceeds it.
     scalings_ : ndarray of shape (d, m)
         The axes; within-class variance 1 along each (direction "fisher"), or of unit length ("mean-difference").
     coef_ : ndarray of shape (1, d) or (K, d)
@@ -165,7 +168,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         return self.within_scatter_ + self.between_scatter_
 
     def criterion(self, directions: Any) -> float:
-        """Fisher's criterion Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)} of any directions W, on the training rows.
+        """Fisher's criterion of any directions W, on the training rows, as ``criterion_`` has it.
 
         Parameters
         ----------

@@ -57,7 +57,7 @@ class LinearDiscriminantAnalysis(
     tol : float or None, default=None
         Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
     covariance_estimator
-    covariance : {"maximum-likelihood", "unbiased", "robust"}, default="maximum-likelihood"
+    covariance : {"maximum-likelihood", "ml", "unbiased", "robust"}, default="maximum-likelihood"
         Divide the scatter by N or by N − K; or the minimum covariance determinant of the within-class residuals, with
         robust means (fast MCD).
     form : {"full", "diagonal", "spherical"}, default="full"

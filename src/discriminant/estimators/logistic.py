@@ -21,6 +21,7 @@ from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
 from discriminant.data.sources import find_source
 from discriminant.decision.posteriors import sigmoid_pair, softmax
+from discriminant.decision.priors import check_priors, shift_log_posteriors
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.estimators.inferential import Inferential
@@ -89,6 +90,8 @@ class LogisticRegression(SparseCoefficients, Inferential):
         Of a named ``optimizer``: keep the weights and errors of each step in ``history_``.
     callback : callable or None, default=None
         Of a named ``optimizer``: called with each ``Step``; stops the run by returning True.
+    scale : {"mean", "sum"}, default="mean"
+        Of a named ``optimizer``: in which J, ‖∇J‖ and η are counted, a mean over the rows or the textbooks' sum.
 
     Attributes
     ----------
@@ -105,6 +108,8 @@ class LogisticRegression(SparseCoefficients, Inferential):
         The coding, where outputs are fitted by themselves.
     criterion_ : Pointwise
         The criterion of those outputs.
+    priors_ : ndarray of shape (K,)
+        The class frequencies of the training rows, which ``predict_proba(X, priors=...)`` takes back.
     limit_ : LimitingFit
         Where classes are separated and not penalised: the limit that the fit tends to; ``coef_`` then holds ±inf,
         and ``discriminant_`` a finite discriminant with the same decisions.
@@ -157,6 +162,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
     reject_label: Any = None
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -256,7 +262,27 @@ class LogisticRegression(SparseCoefficients, Inferential):
         z = self._scores(X)
         return z[:, 0] if len(self.classes_) == 2 else z
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, priors: Any = None) -> Array:
+        """The class of the largest posterior, under the training priors or those given here.
+
+        Parameters
+        ----------
+        X, priors
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The label of each row.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> LogisticRegression().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
+        ['setosa']
+        """
+        if priors is not None:
+            return np.asarray(self.classes_.take(self.predict_log_proba(X, priors).argmax(axis=1)))
         if "coding_" in vars(self):
             return super().predict(X)
         z = self._scores(X)
@@ -267,14 +293,63 @@ class LogisticRegression(SparseCoefficients, Inferential):
         return "coding_" not in vars(self) or self._has_posteriors()
 
     @available_if(_gives_posteriors)
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, priors: Any = None) -> Array:
+        """P(C_k|x), the logistic or softmax function of the scores, under the training priors or those given here.
+
+        Parameters
+        ----------
+        X, priors
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities that sum to one in each row, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71]).round(3)
+        array([[0.002, 0.44 , 0.558]])
+        >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(3)
+        array([[0.   , 0.863, 0.137]])
+        """
+        if priors is not None:
+            return np.asarray(np.exp(self.predict_log_proba(X, priors)))
         if "coding_" in vars(self):
             return np.asarray(super().predict_proba(X))
         z = self._scores(X)
         return sigmoid_pair(z[:, 0]) if z.shape[1] == 1 else softmax(z)
 
     @available_if(_gives_posteriors)
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
+        """log P(C_k|x), finite in the far tail, under the training priors or those given here.
+
+        Parameters
+        ----------
+        X, priors
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Logarithms of probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from discriminant import LogisticRegression, datasets
+        >>> iris = datasets.load("iris")
+        >>> LogisticRegression().fit(iris.X, iris.y).predict_log_proba(iris.X[70:71]).round(2)
+        array([[-6.07, -0.82, -0.58]])
+        """
+        if priors is not None:
+            known = vars(self).get("priors_")
+            if known is None:
+                raise DataError(
+                    "The class frequencies of these training rows are not known: they were read from elsewhere, in "
+                    "parts or as probabilities. Use discriminant.decision.shift_posteriors with both priors."
+                )
+            given = check_priors(priors, self.classes_)
+            return shift_log_posteriors(self.predict_log_proba(X), known, given)
         if "coding_" in vars(self):
             return np.asarray(super().predict_log_proba(X))
         model = self.limit_ if self._limited() else self._discriminant()

@@ -101,7 +101,7 @@ class LogisticRegressionCV(LogisticRegression):
         The weights: one row for two classes, else one for each class.
     intercept_ : ndarray of shape (1,) or (K,)
         The intercepts.
-    classes_, n_features_in_, feature_names_in_, discriminant_, certificate_
+    classes_, priors_, n_features_in_, feature_names_in_, discriminant_, certificate_
     history_ : History
         Of the last fit, on all rows.
 

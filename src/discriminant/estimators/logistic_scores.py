@@ -84,11 +84,11 @@ class _Fitted(LogisticRegression):
     def _scores(self, X: Any) -> Array:
         return np.asarray(self.discriminant_.scores(X))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, priors: Any = None) -> Array:
         z = self._scores(X)
         return sigmoid_pair(z[:, 0]) if z.shape[1] == 1 else softmax(z)
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
         return self.discriminant_.predict_log_proba(X)
 
 

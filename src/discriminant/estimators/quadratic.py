@@ -57,7 +57,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     covariance_estimator
     pooling : float in [0, 1], default=0.0
         Friedman's first parameter: Σ_k(λ) = [(1−λ) S_k + λ S_W] / [(1−λ) N_k + λ N].
-    covariance : {"maximum-likelihood", "unbiased", "robust"}, default="maximum-likelihood"
+    covariance : {"maximum-likelihood", "ml", "unbiased", "robust"}, default="maximum-likelihood"
         Divide by N_k, by N_k − 1, or take each class's minimum covariance determinant and its robust mean.
     form : {"full", "diagonal", "spherical"}, default="full"
         What is assumed of Σ_k; diagonal: columns independent within the classes.

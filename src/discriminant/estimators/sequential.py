@@ -64,7 +64,7 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
         """
         method = self._method()
         method.check()  # before the rows are read
-        given = _given_start(coef_init, intercept_init)
+        given = given_start(coef_init, intercept_init)
         sample = self._sample(X, y, sample_weight)
         return self._hold(method.fit(sample, self._previous(sample), given, _held_out))
 
@@ -113,7 +113,8 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
         return Progress(np.array(self.discriminant_.weights), self.corrections_, self.t_, schedule)
 
 
-def _given_start(coef: Any, intercept: Any) -> Array | None:
+def given_start(coef: Any, intercept: Any) -> Array | None:
+    """(1+d, q): the weights that ``coef_init`` and ``intercept_init`` mean."""
     if coef is None and intercept is None:
         return None
     if coef is None:

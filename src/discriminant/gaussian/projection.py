@@ -47,10 +47,11 @@ class Projection:
         with np.errstate(divide="ignore"):
             return np.asarray(self.between / np.diagonal(self.spread))
 
-    def criterion(self, frequencies: Array) -> float:
-        """Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)} of these axes."""
+    def criterion(self, weights: Array) -> float:
+        """Fisher's criterion of these axes, of classes with so many rows."""
+        frequencies = weights / weights.sum()
         centred = self.means - frequencies @ self.means
-        return _trace_ratio(self.spread, (centred * frequencies[:, None]).T @ centred)
+        return _books_unit(weights) * _trace_ratio(self.spread, (centred * frequencies[:, None]).T @ centred)
 
 
 def fisher_projection(whitened: Whitened, priors: Array, count: int) -> Projection:
@@ -149,9 +150,18 @@ def nearest_mean_weights(projection: Projection, priors: Array) -> Array:
 
 
 def trace_criterion(moments: ClassMoments, directions: Array) -> float:
-    """Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)} of directions W (d, m): between-class over within-class scatter on the projections."""
+    """Fisher's criterion of directions W (d, m): between-class over within-class scatter on the projections."""
     W = directions * moments.unit[:, None]
-    return _trace_ratio(W.T @ moments.pooled().scatter @ W, W.T @ moments.between() @ W)
+    ratio = _trace_ratio(W.T @ moments.pooled().scatter @ W, W.T @ moments.between() @ W)
+    return _books_unit(moments.weight) * ratio
+
+
+def _books_unit(weights: Array) -> float:
+    """What makes the trace the textbooks' J: of two classes they take S_B = (m_2 − m_1)(m_2 − m_1)ᵗ.
+
+    That is N/(N_1 N_2) times Σ_k N_k (m_k − m)(m_k − m)ᵗ, their S_B of K classes (PRML 4.27 and 4.46).
+    """
+    return float(weights.sum() / weights.prod()) if len(weights) == 2 else 1.0
 
 
 def _trace_ratio(within: Array, between: Array) -> float:

@@ -20,11 +20,13 @@ from discriminant.bases.expansion import generator
 from discriminant.codings import make_coding
 from discriminant.criteria import Squared
 from discriminant.data import ArrayBlocks
-from discriminant.errors import MismatchError
+from discriminant.errors import MismatchError, ParameterError
 from discriminant.methods.criterion import Parts, Task
-from discriminant.methods.fit import Note
+from discriminant.methods.fit import Fit, Note, Sample
+from discriminant.methods.least_squares import row_margins
 from discriminant.methods.parts import ONE_OUTPUT
-from discriminant.methods.sequential import Progress, SequentialMethod
+from discriminant.methods.sequential import Progress, SequentialMethod, Split
+from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import ClosedForm, Constant, GradientDescent, Power, SingleSample, check_conditions
 from discriminant.optimize.choose import Choice
@@ -44,7 +46,7 @@ class LeastMeanSquares(SequentialMethod):
 
     eta0: Any = "auto"
     mode: str = "single-sample"
-    margin: float = 1.0
+    margin: Any = 1.0  # b, or b_n of each row
     max_iter: int = 1000
     tol: float = 1e-3
     threshold: float = 0.0
@@ -66,8 +68,57 @@ class LeastMeanSquares(SequentialMethod):
     callback: Any = None
     scale: str = "mean"
 
+    def fit(
+        self,
+        sample: Sample,
+        start: Array | None = None,
+        given: Array | None = None,
+        split: Split | None = None,
+        margin: Any = None,
+    ) -> Fit:
+        """Learn from all rows; ``margin``: b_n > 0 of each row, in place of one b for all."""
+        if margin is None:
+            return super().fit(sample, start, given, split)
+        if self.early_stopping:
+            raise ParameterError(
+                "early_stopping asks held-out rows for their class; give it, or a margin for each row."
+            )
+        if not sample.blocks.in_memory:
+            raise MismatchError("A margin for each row goes with rows in memory.")
+        own = dataclasses.replace(self, margin=row_margins(margin, sample.blocks.n_rows))
+        return dataclasses.replace(SequentialMethod.fit(own, sample, start, given), method=self)
+
+    @property
+    def _one_margin(self) -> bool:
+        return np.ndim(self.margin) == 0
+
+    def task(self, sample: Sample) -> Task:
+        task = super().task(sample)
+        if self._one_margin:
+            return task
+        # ±b_n in place of ±1: targets of the rows' own, which no coding of classes has.
+        blocks, coding = task.objective.blocks, task.objective.coding
+        assert coding is not None
+        if not coding.care.all():
+            raise MismatchError(
+                f"A margin for each row goes with outputs of all rows, not with the coding {coding.name!r}."
+            )
+        target = coding.targets[np.asarray(blocks.target)] * self.margin[:, None]
+        objective = dataclasses.replace(task.objective, blocks=dataclasses.replace(blocks, target=target), coding=None)
+        optimizer, choice, _ = self.procedure(objective, None)
+        return dataclasses.replace(task, objective=objective, optimizer=optimizer, choice=choice)
+
+    def weights(self, task: Task, A: Array) -> tuple[LinearDiscriminant, dict[str, Any]]:
+        if task.objective.coding is None:  # targets of the rows' own: decide as without them
+            coding = self.choose(task.rows, task.classes)[1]
+            task = dataclasses.replace(
+                task, objective=dataclasses.replace(task.objective, blocks=task.rows, coding=coding)
+            )
+        return super().weights(task, A)
+
     def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
-        K, b, coding = len(classes), float(self.margin), self.coding
+        K, coding = len(classes), self.coding
+        b = float(self.margin) if self._one_margin else 1.0
         if isinstance(coding, str):
             coding = coding.lower().replace("_", "-")
             if coding in ("machine", "softmax", "reference"):

@@ -45,7 +45,7 @@ class Fisher(MomentMethod[ClassMoments]):
     """A projection and a decision on it; the parameters are those of ``FisherDiscriminant``."""
 
     estimator: ClassVar[str] = "FisherDiscriminant"
-    optional: ClassVar[tuple[str, ...]] = ("threshold_", "projected_variances_")
+    optional: ClassVar[tuple[str, ...]] = ("threshold_", "score_threshold_", "projected_variances_")
 
     threshold: str = "gaussian"
     direction: str = "fisher"
@@ -83,11 +83,13 @@ class Fisher(MomentMethod[ClassMoments]):
             A, classes, feature_names=schema.names, center=moments.origin, basis=schema.basis
         )
         axes = np.vstack([-projection.centre, projection.matrix])
+        if "threshold_" in found:
+            found["score_threshold_"] = -float(discriminant.intercept[0])
         state = {
             "classes_": classes, "priors_": priors, "moments_": moments, "discriminant_": discriminant, **found,
             "_map": AffineMap(axes, projection.origin, schema.basis, feature_names=discriminant.feature_names),
             "_n_features_out": projection.matrix.shape[1],
-            "criterion_": projection.criterion(moments.weight / moments.total), "eigenvalues_": projection.ratios,
+            "criterion_": projection.criterion(moments.weight), "eigenvalues_": projection.ratios,
         }  # fmt: skip
         arrays = {
             "coef_": discriminant.coef, "intercept_": discriminant.intercept, "scalings_": projection.matrix,
@@ -149,4 +151,5 @@ class Fisher(MomentMethod[ClassMoments]):
             )
             threshold = two_class_threshold("pooled", means, variances, priors, pooled)
         assert threshold is not None
-        return two_class_weights(projection, threshold), found | {"threshold_": float(threshold - projection.centre[0])}
+        found["threshold_"] = float(threshold - projection.centre[0])
+        return two_class_weights(projection, threshold), found

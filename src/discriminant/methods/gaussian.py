@@ -135,6 +135,10 @@ class Linear(GaussianMethod):
     form: str = "full"
     basis: Any = None
 
+    def __post_init__(self) -> None:
+        if self.covariance == "ml":  # the books' letters for it
+            object.__setattr__(self, "covariance", "maximum-likelihood")
+
     def check(self) -> None:
         if self.solver == "svd" and self.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver; use solver='auto'.")

@@ -60,7 +60,7 @@ class Logistic:
     """The parameters of ``LogisticRegression``."""
 
     estimator: ClassVar[str] = "LogisticRegression"
-    optional: ClassVar[tuple[str, ...]] = ("limit_", "coding_", "criterion_")
+    optional: ClassVar[tuple[str, ...]] = ("limit_", "coding_", "criterion_", "priors_")
     coupled: ClassVar[str] = "softmax"
     two_class: ClassVar[str] = "logistic"
     together: ClassVar[dict[str, Any]] = {}
@@ -91,6 +91,7 @@ class Logistic:
     reject_label: Any = None
     trace: bool = False
     callback: Any = None
+    scale: str = "mean"
 
     # Parameters
 
@@ -109,10 +110,10 @@ class Logistic:
 
     def check(self) -> tuple[Strength, list[Note]]:
         """Refuse what does not go together, note what scikit-learn deprecates, and say what penalty is meant."""
-        if (self.trace or self.callback is not None) and not self.named_optimizer:
+        if (self.trace or self.callback is not None or self.scale != "mean") and not self.named_optimizer:
             raise ParameterError(
-                "trace and callback follow the steps of a named optimizer, such as optimizer='newton'; the automatic "
-                "one keeps objective, gradient and step in history_ without them."
+                "trace, callback and scale follow the steps of a named optimizer, such as optimizer='newton'; the "
+                "automatic one keeps objective, gradient and step in history_ without them, on the scale of the mean."
             )
         strength, notes = self._strength()
         self._check_solver(strength)
@@ -190,6 +191,19 @@ class Logistic:
 
     def fit(self, sample: Sample, start: Array | None = None, offset: Any = None) -> Fit:
         """Learn from rows with labels or class probabilities; ``offset``: known parts of the scores."""
+        fit = self._fit(sample, start, offset)
+        return replace(fit, state={**fit.state, **self._training_priors(sample)})
+
+    def _training_priors(self, sample: Sample) -> dict[str, Any]:
+        """The class frequencies that the intercepts hold, where they cost no pass over rows that lie elsewhere."""
+        if not sample.blocks.in_memory or sample.blocks.is_soft:
+            return {}
+        counts = sample.counts
+        factors = None if self.correct_priors else class_weights(self.class_weight, sample.classes, counts)
+        counts = counts if factors is None else counts * factors
+        return {"priors_": counts / counts.sum()}
+
+    def _fit(self, sample: Sample, start: Array | None, offset: Any) -> Fit:
         if self.coded:
             if self.correct_priors and self.class_weight is not None and not assign(self, sample).whole:
                 raise MismatchError(
@@ -282,7 +296,7 @@ class Logistic:
         Gradient descent: w ← w + η (1/n) Σ (r − y) x from weights in (−0.01, 0.01) (Alpaydin, figures 10.6, 10.8).
         Newton: iteratively reweighted squares, with steps that are halved until J falls.
         """
-        objective = textbook_objective(problem)
+        objective = textbook_objective(problem).on_scale(self.scale)
         options = {"trace": bool(self.trace), "count_errors": bool(self.trace), "callback": self.callback}
         optimizer, choice = prepare_optimizer(self.optimizer, objective, **options)
         first = starting_weights("random", objective, self.random_state) if start is None else start

@@ -232,6 +232,11 @@ class ErrorCorrection(SequentialMethod):
         return dataclasses.replace(certificate, status=f"{text} {more}", converged=False, separability=worst)
 
     def worth_a_note(self, solution: Solution, certificate: Certificate) -> bool:
+        hopeless = certificate.separability in ("overlapping", "quasi-separable")  # no number of passes would get there
+        if hopeless and self.kept_weights == "last" and not self.early_stopping:  # the others are for such samples
+            return True
+        if self.mode == "batch" and not certificate.converged:
+            return True
         return not solution.converged and solution.iterations >= self.max_iter
 
     def check(self) -> list[Note]:

@@ -53,6 +53,10 @@ class Quadratic(GaussianMethod):
     form: str = "full"
     basis: Any = None
 
+    def __post_init__(self) -> None:
+        if self.covariance == "ml":  # the books' letters for it
+            object.__setattr__(self, "covariance", "maximum-likelihood")
+
     @property
     def regularised(self) -> bool:
         return bool(self.shrinkage or self.reg_param or self.pooling)

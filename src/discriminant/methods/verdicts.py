@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.criteria import Quadratic, Relaxation
 from discriminant.data import OriginRows
 from discriminant.data.rows import FrameRows
 from discriminant.errors import names
@@ -70,7 +71,14 @@ def sentence(
     asked = [] if one else [_output(classes, objective, j) for j in outputs]
     if all(answers):
         what = "They" if one else f"The outputs with the most errors ({names_of(asked)})"
-        return f"{what} can be separated (discriminant.separability proves it): more passes would get there."
+        told = f"{what} can be separated (discriminant.separability proves it)"
+        base = objective.criterion.single
+        if isinstance(base, Quadratic | Relaxation) and base.margin == 0:
+            return (
+                f"{told}, but steps on this criterion come to the edge of the solution region, a·y = 0, from outside, "
+                "and none need cross it: with margin > 0 they end inside."
+            )
+        return f"{told}: more passes would get there."
     if one:
         return f"They cannot be separated by any hyperplane: they are {answers[0].verdict}."
     hopeless = [text for text, answer in zip(asked, answers, strict=True) if answer.verdict != SEPARABLE]

@@ -23,6 +23,7 @@ from discriminant.optimize.needs import require, require_rows
 from discriminant.optimize.newton import Newton
 from discriminant.optimize.proximal_gradient import ProximalGradient
 from discriminant.optimize.proximal_newton import ProximalNewton
+from discriminant.optimize.reweighted import Reweighted
 from discriminant.optimize.schedules import (
     Conditions,
     Constant,
@@ -107,6 +108,7 @@ __all__ = [
     "Power",
     "ProximalGradient",
     "ProximalNewton",
+    "Reweighted",
     "Schedule",
     "SequentialSolution",
     "SingleSample",

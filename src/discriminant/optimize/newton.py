@@ -2,9 +2,12 @@
 
 For the logistic criterion this is iteratively reweighted least squares.  A step is one evaluation, which brings J, ∇J
 and the Hessian at its end; only where a full step does not lower J enough are the halvings tried, in one more pass.  It
-stops when ½ ∇J' H⁻¹ ∇J, the fall of J that a full step promises, is a tiny part of J, or when the step is shorter
-than θ; ``newton_to_gap`` when J is proved to be near its minimum (``optimize.certificate``).  On a quadratic criterion
-it arrives in one step.
+stops when ½ ∇J' H⁻¹ ∇J, the fall of J that a full step promises, is a tiny part of J, or, with θ, after the first step
+shorter than it, as the textbook's loop does; ``newton_to_gap`` when J is proved to be near its minimum
+(``optimize.certificate``).  On a quadratic criterion it arrives in one step.
+
+A traced run on the logistic criterion knows the working response and weights of each step: the Newton step is the
+least-squares fit of z = Φw − R⁻¹(y − t) with weights R = diag y(1 − y) (PRML 4.99, 4.103).
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from discriminant.optimize.factor import factor_hessian
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, starting_weights
 from discriminant.optimize.line_search import ROUNDING
 from discriminant.optimize.needs import require
+from discriminant.optimize.reweighted import Reweighted
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Evaluates, Evaluation, Need, Oracle, Solution
 
@@ -48,7 +52,8 @@ class Newton(Iterative):
     tolerance : float, default=1e-14
         Stop when the promised fall ½∇JᵗH⁻¹∇J ≤ tolerance·|J|.
     threshold : float, default=0.0
-        θ: stop when ‖H⁻¹∇J‖ < θ (0: do not).
+        θ > 0: take the step and stop where it was shorter, ‖H⁻¹∇J‖ < θ, as the textbook's loop does, and for no
+        other reason; 0: by ``tolerance``.
     iterations : int, default=100
         Steps at most.
     halvings : int, default=30
@@ -105,9 +110,11 @@ class Newton(Iterative):
         require(self, objective)
         objective = self.on_scale(objective)
         record = self.recorder(objective)
+        if self.trace and isinstance(objective, PointwiseObjective) and isinstance(objective.criterion, Logistic):
+            record.history = Reweighted(objective=objective)
         A = starting_weights(objective, start)
         found, k, taken, passes = evaluate(objective, A), 0, 0.0, 1.0
-        status, converged = NOT_A_NUMBER, False
+        status, converged, last = NOT_A_NUMBER, False, 0.0
         while np.isfinite(found.value):
             J, G = found.value, found.gradient
             if record(k, A, J, G, taken):
@@ -120,7 +127,13 @@ class Newton(Iterative):
             factors = factor_hessian(found.hessian, G.shape[1], _free_sum(objective))
             P = without_sum(objective, A, -factors.solve(G))
             promised = -float((G * P).sum()) / 2
-            if promised <= self.tolerance * abs(J) or np.linalg.norm(P) < self.threshold:
+            if 0 < last < self.threshold:
+                status, converged = (
+                    f"Converged: the step of iteration {k} was shorter than θ = {self.threshold:g}.",
+                    True,
+                )
+                break
+            if not self.threshold and promised <= self.tolerance * abs(J):
                 status, converged = self._arrived(k, promised, J), True
                 break
             if k == self.iterations:
@@ -135,6 +148,7 @@ class Newton(Iterative):
             if not moved.step:
                 status, converged = self._stuck(k, promised, J)
                 break
+            last = float(np.linalg.norm(moved.A - A))
             A, found, taken, k = moved.A, moved.found, moved.step, k + 1
         return record.solution(k, A, found.value, found.gradient, status, converged, passes)
 
