@@ -25,7 +25,7 @@ import numpy as np
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.criteria import Logistic, Pointwise, Softmax
 from discriminant.data import ArrayBlocks, OriginRows, map_rows
-from discriminant.data.evaluate import Evaluate, centred, without_intercept
+from discriminant.data.evaluate import Evaluate, Shares, centred, shares_of, without_intercept
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.penalties import Ridge, WeightPenalty
@@ -114,6 +114,11 @@ class PointwiseObjective:
         return total
 
     @cached_property
+    def shares(self) -> Shares:
+        """The share of a row of weight one, class by class."""
+        return shares_of(self.criterion, self.coding, self.totals)
+
+    @cached_property
     def total(self) -> float:
         """Σ w over all rows."""
         return float(self.blocks.total)
@@ -150,7 +155,9 @@ class PointwiseObjective:
         if not self.intercept and A[0].any():
             A = A.copy()
             A[0] = 0.0
-        return Evaluate(self.criterion, self.coding, self.totals, A, need, V, self.center, self.offset)
+        return Evaluate(
+            self.criterion, self.coding, self.totals, A, need, V, self.center, self.offset, self.shares
+        )  # fmt: skip
 
     def evaluate(self, A: Array, need: Need = Need.VALUE | Need.GRADIENT, V: Array | None = None) -> Evaluation:
         """J(A) and what else is asked for, in one pass.
@@ -370,7 +377,7 @@ class PointwiseObjective:
 
     def _with(self, **changes: Any) -> PointwiseObjective:
         other = replace(self, **changes)
-        other.__dict__["totals"] = self.totals  # they depend on neither
+        other.__dict__["totals"], other.__dict__["shares"] = self.totals, self.shares  # they depend on neither
         return other
 
     def _information(self, A: Array) -> Array:

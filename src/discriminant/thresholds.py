@@ -81,8 +81,9 @@ EXACT_WORK_COUPLED = 1.0e9
 # against 7 one by one.
 FOLD_ROWS, FOLD_VALUES, FOLD_PARAMETERS, FOLD_SAMPLE = 50, 100_000, 1_200, 400
 
-# A Hessian costs 1 + d/25 gradients (20,000×50: 1.9 against 0.6 ms; 50,000×100: 19 against 4).
-HESSIAN_COLUMNS = 25
+# Nanoseconds: of a gradient a value (1000×1000: 0.30 ms), of a Hessian or a factor a multiplication by BLAS (31 ms and
+# 10), and of a limited-memory step apart from its pass.
+PASS_VALUE, BLAS_PRODUCT, STEP = 0.3, 0.06, 1.5e5
 
 # Columns up to which exact Hessians in every step, 4 to 6 of them, cost less than one and some 20 more gradients.
 NEWTON_COLUMNS = 120

@@ -172,6 +172,8 @@ class ArrayBlocks:
         """Σ_b kernel(b).  The kernel hands back a fresh object each time; ``+`` (or ``+=``) joins two of them."""
         total: Any = None
         chunks, threads = self._partition(kernel)
+        if len(chunks) == 1:
+            return self._fold(kernel, chunks[0])
         for part in ordered_map(partial(self._fold, kernel), chunks, threads):
             total = part if total is None else _add(total, part)
         drop_scratch()
@@ -192,7 +194,7 @@ class ArrayBlocks:
         work = kernel.work(self.n_rows, self.n_values)
         enough = max(PASS_WORK, SLOT_WORK * kernel.slot)
         count = int(max(min(work // enough, MOST_CHUNKS, self.n_rows // 64), 1))
-        edges = np.linspace(0, self.n_rows, count + 1).astype(int).tolist()
+        edges = [self.n_rows * k // count for k in range(count + 1)]
         return [[edge] for edge in itertools.pairwise(edges)], 1 if count == 1 else workers()
 
     def _chunks(self) -> list[list[tuple[int, int]]]:

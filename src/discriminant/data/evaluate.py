@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,9 @@ from discriminant.thresholds import BLAS_COLUMNS
 if TYPE_CHECKING:  # methods by moments go through blocks of rows and need no criterion
     from discriminant.codings import ClassCoding
     from discriminant.criteria import Pointwise
+
+
+Shares = tuple[Array, Array | None]
 
 
 class TiledRequest(ABC):
@@ -64,6 +66,8 @@ class Evaluate(TiledRequest):
         Rows are measured from here: Y = [1, x − c].
     offset : (n,) or (n, q), optional
         Known parts of the scores.
+    shares : optional
+        What ``shares_of`` says, where it is known.
     """
 
     criterion: Pointwise
@@ -74,6 +78,7 @@ class Evaluate(TiledRequest):
     V: Array | None = None
     center: Array | None = None
     offset: Array | None = None
+    shares: Shares | None = None
 
     def __call__(self, block: Block) -> Evaluation:
         design, weight = block.design, self.weight(block)
@@ -88,8 +93,8 @@ class Evaluate(TiledRequest):
         rows = compiled_rows(block.design) if self.compiled else None
         return self._arrays(block) if rows is None else self._compiled(rows, block)
 
-    @cached_property
-    def compiled(self) -> bool:  # type: ignore[override]
+    @property
+    def compiled(self) -> bool:
         """Whether the compiled body serves: it knows the criterion, and is there."""
         one = Oracle.QUADRATIC in self.criterion.oracles and self.A.shape[1] > 1 and Need.HESSIAN in self.need
         return self.criterion.kind is not None and compiled.load() is not None and not one
@@ -106,16 +111,6 @@ class Evaluate(TiledRequest):
         """The Hessian, where it is asked for."""
         D, q = self.A.shape
         return int((q * q if self.criterion.coupled else q) * D * D if Need.HESSIAN in self.need else q * D)
-
-    @cached_property
-    def shares(self) -> tuple[Array, Array | None]:
-        """(shares (K, q) or (1, q), targets (K, q) or None): the share of a row of weight one, class by class."""
-        coupled = self.criterion.coupled
-        totals = np.broadcast_to(self.totals[:1], self.totals.shape) if coupled else self.totals
-        if self.coding is None:
-            return np.ascontiguousarray(1 / totals[None, :]), None
-        care = np.ones_like(self.coding.targets, dtype=np.float64) if coupled else self.coding.care / 1.0
-        return np.ascontiguousarray(care / totals), np.ascontiguousarray(self.coding.targets, dtype=np.float64)
 
     def shift(self, block: Block) -> Array | None:
         """(rows, 1) or (rows, q): the offsets of the block's rows."""
@@ -137,7 +132,7 @@ class Evaluate(TiledRequest):
     def _compiled(self, rows: Any, block: Block) -> Evaluation:
         D, q = self.A.shape
         coupled, need = self.criterion.coupled, self.need
-        shares, targets = self.shares
+        shares, targets = self.shares or shares_of(self.criterion, self.coding, self.totals)
         codes = None
         if targets is None:
             targets = np.ascontiguousarray(block.target, dtype=np.float64)
@@ -266,6 +261,16 @@ class Evaluate(TiledRequest):
             low, high = self.criterion.labels
             sides = np.where(t == high, z, np.where(t == low, -z, -np.inf))
         return float(np.where(share > 0, sides, np.inf).min(initial=np.inf))
+
+
+def shares_of(criterion: Pointwise, coding: ClassCoding | None, totals: Array) -> Shares:
+    """(shares (K, q) or (1, q), targets (K, q) or None): the share of a row of weight one, class by class."""
+    coupled = criterion.coupled
+    totals = np.broadcast_to(totals[:1], totals.shape) if coupled else totals
+    if coding is None:
+        return np.ascontiguousarray(1 / totals[None, :]), None
+    care = np.ones_like(coding.targets, dtype=np.float64) if coupled else coding.care / 1.0
+    return np.ascontiguousarray(care / totals), np.ascontiguousarray(coding.targets, dtype=np.float64)
 
 
 def centred(design: Any, center: Array | None) -> Any:

@@ -31,3 +31,13 @@ def row_coordinates(blocks: Any, center: Array | None) -> tuple[Array, Array]:
     except np.linalg.LinAlgError:
         pass  # rows that repeat each other have coordinates all the same
     return values, np.ascontiguousarray(np.asarray(np.linalg.qr(values.T, mode="r")).T)
+
+
+def solve_triangle(L: Array, B: Array, *, transposed: bool = False) -> Array:
+    """L⁻¹B or L⁻ᵗB; by least squares where rows repeat each other and L is singular."""
+    size = np.abs(np.diagonal(L))
+    if size.min() > 1e-8 * size.max():
+        from scipy.linalg import solve_triangular
+
+        return np.asarray(solve_triangular(L, B, trans=int(transposed), lower=True, check_finite=False))
+    return np.asarray(np.linalg.lstsq(L.T if transposed else L, B, rcond=None)[0])

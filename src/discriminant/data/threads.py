@@ -16,6 +16,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -50,11 +51,17 @@ def most_workers() -> int:
     if asked:
         return asked
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return min(cores, _quota())
+
+
+@cache
+def _quota() -> int:
+    """The cores of a container; read once, since every large pass asks."""
     with contextlib.suppress(OSError, ValueError), open("/sys/fs/cgroup/cpu.max") as file:
         quota, period = file.read().split()
         if quota != "max":
-            cores = min(cores, max(1, round(int(quota) / int(period))))
-    return cores
+            return max(1, round(int(quota) / int(period)))
+    return sys.maxsize
 
 
 def workers() -> int:

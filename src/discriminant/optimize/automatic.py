@@ -13,18 +13,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from discriminant.data import make_blocks, single_threaded_blas, workers
-from discriminant.data.row_space import row_coordinates
+from discriminant.data.row_space import row_coordinates, solve_triangle
 from discriminant.data.scaling import Scaling, choose_scaling, power_of_two, size_of
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.choose import Choice, Shape, choose
+from discriminant.optimize.choose import Choice, Shape, choose, hessian_steps
 from discriminant.optimize.newton import Trace, newton_to_gap
 from discriminant.optimize.refine import refine
 from discriminant.optimize.sampled import (
     by_diagonal,
     by_gram,
     by_hessian,
+    by_kept_hessian,
     by_sampled_hessian,
     drawn,
+    met,
     sample_size,
     sampling_error,
 )
@@ -136,14 +138,19 @@ def _plain(solver: Callable[[PointwiseObjective, Array, Trace, float], State]) -
 
 
 def _row_space(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
-    """The method of the table for n columns, in the space of the rows."""
+    """Gradients first, for as long as the way through the rows would cost; then Newton for n columns."""
+    last = tol <= LAST_DIGITS_TOL
+    worth = hessian_steps(objective.n_rows, objective.n_features)
+    state = by_diagonal(objective, A, trace, tol, to_the_end=last, worth=worth)
+    if met(state, tol):
+        return state, state.A
     X, L = row_coordinates(objective.blocks, objective.center)
     blocks = make_blocks(L, objective.blocks.target, objective.blocks.weight)
     inner = replace(objective, blocks=blocks, scaling=Scaling(None, power_of_two(size_of(L))))
-    shape = shape_of(inner)
-    method = choose(replace(shape, n=max(shape.n, shape.d))).method
-    state, _ = METHODS[method](inner, np.zeros((inner.n_parameters, inner.n_outputs)), trace, tol)
-    return _from_row_space(objective, inner, X, L, state)
+    start = state.A / objective.units
+    start = np.vstack([start[:1], solve_triangle(L, X @ start[1:])]) * inner.units
+    found = by_kept_hessian(inner, start, trace, tol, to_the_end=last)
+    return _from_row_space(objective, inner, X, L, found)
 
 
 def _from_row_space(
@@ -156,7 +163,7 @@ def _from_row_space(
     assert objective.penalty is not None
     v = state.A / inner.units
     best: Answer | None = None
-    for rows in (np.linalg.lstsq(L.T, v[1:], rcond=None)[0], -inner.slopes(state.A)):
+    for rows in (solve_triangle(L, v[1:], transposed=True), -inner.slopes(state.A)):
         W = np.vstack([v[:1], X.T @ rows])
         W[1:] /= 1.0 if best is None else objective.penalty.scale(W)
         found = objective.evaluate(W * objective.units)
@@ -174,7 +181,7 @@ METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float], Answer]] 
     "sampled-quasi-newton": _plain(by_sampled_hessian),
     "gram-quasi-newton": _kept(by_gram),
     "hessian-quasi-newton": _kept(by_hessian),
-    "diagonal-quasi-newton": _plain(by_diagonal),
+    "diagonal-quasi-newton": _kept(by_diagonal),
 }
 
 

@@ -11,12 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from discriminant.thresholds import (
+    BLAS_PRODUCT,
     COUPLED_PARAMETERS,
     EXACT_WORK,
     EXACT_WORK_COUPLED,
     FACTOR_COLUMNS,
     NEWTON_COLUMNS,
+    PASS_VALUE,
     SAMPLE_ROWS_PER_COLUMN,
+    STEP,
 )
 
 EXACT_SIZE = COUPLED_PARAMETERS
@@ -68,7 +71,19 @@ class Shape:
     def row_space_pays(self) -> bool:
         """Fewer rows than columns, which are written out: sparse rows lose their zeros."""
         small = self.n * self.d <= 30_000_000 and self.n <= 3_000
-        return self.penalised and self.n < self.d and small and (not self.sparse or self.n * self.n * self.d <= 3e8)
+        dense = not self.sparse or self.n * self.n * self.d <= 3e8
+        return self.penalised and self.n < self.d and small and dense and not self.competing
+
+
+def hessian_steps(n: int, d: int) -> float:
+    """So many limited-memory steps cost as much as the Hessian of n rows and d columns and its factor.
+
+    Of fewer rows than columns it is the Gram matrix of the rows, and then the Hessian of n coordinates.
+    """
+    rows = n * n * d / 2 if n < d else 0.0
+    columns = min(n, d)
+    products = rows + n * columns**2 / 2 + columns**3 / 6
+    return 2.0 + products * BLAS_PRODUCT / (n * d * PASS_VALUE + STEP)
 
 
 @dataclass(frozen=True)
@@ -109,7 +124,7 @@ TABLE: tuple[Rule, ...] = (
     (
         "newton-in-row-space",
         lambda s: s.row_space_pays and not s.streamed,
-        "fewer rows than columns, so the {n} rows span the weights, and the columns become {n}",
+        "fewer rows than columns: gradients first; if they do not arrive, the {n} rows span the weights",
     ),
     (
         "newton",
@@ -133,12 +148,12 @@ TABLE: tuple[Rule, ...] = (
     ),
     (
         "gram-quasi-newton",
-        lambda s: s.competing and s.d <= FACTOR_COLUMNS and not (s.sparse and s.values < 0.05 * s.n * s.d),
+        lambda s: s.competing and s.d <= min(s.n, FACTOR_COLUMNS) and not (s.sparse and s.values < 0.05 * s.n * s.d),
         "many weights of competing classes: limited-memory steps preconditioned by the columns' Gram matrix",
     ),
     (
         "sampled-quasi-newton",
-        lambda s: s.d <= FACTOR_COLUMNS and not (s.sparse and s.values < 0.05 * s.n * s.d),
+        lambda s: s.d <= min(s.n, FACTOR_COLUMNS) and not (s.sparse and s.values < 0.05 * s.n * s.d),
         "many rows: start from a row sample's optimum, precondition by the sample's Hessian, then a few passes",
     ),
     (

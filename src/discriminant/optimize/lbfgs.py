@@ -25,7 +25,7 @@ from discriminant.optimize.iterative import (
 )
 from discriminant.optimize.line_search import line_search
 from discriminant.optimize.needs import require
-from discriminant.optimize.newton import NEGLIGIBLE, Advanced, Trace, ends_separated, without_sum
+from discriminant.optimize.newton import Advanced, Trace, ends_separated, without_sum
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need, Oracle, Solution
 
@@ -33,6 +33,7 @@ LOOK_EVERY = 25
 LEAST_WINDOW = 8
 PAIRS = 20
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
+LAST_DIGITS = 1e-9  # ν/√J below which nine digits of every score are right: each further one costs some steps
 HOPELESS = 1e-6  # squared decrement, relative to the target, from which on no further step will make a proof succeed
 
 
@@ -209,11 +210,11 @@ class _Pairs:
         age = (self.count + np.arange(m)) % m if self.count > m else np.arange(m)  # oldest first
         S, PY = self.S[:m], self.PY[:m]
         SY, YPY = self.SY[age[:, None], age], self.YPY[age[:, None], age]
-        R = np.triu(SY)
-        x = np.linalg.solve(R, (S @ g)[age])
+        inverse = np.linalg.inv(np.triu(SY))
+        x = inverse @ (S @ g)[age]
         inner = np.diagonal(SY) * x + self.scale * (YPY @ x - (PY @ g)[age])
         left, right = np.empty(m), np.empty(m)
-        left[age], right[age] = np.linalg.solve(R.T, inner), x
+        left[age], right[age] = inner @ inverse, x
         return np.asarray(-(self.scale * (Pg - right @ PY) + left @ S)).reshape(G.shape)
 
 
@@ -229,16 +230,20 @@ def lbfgs_to_gap(
     *,
     prove: Callable[[State, float], float] | None = None,
     to_the_end: bool = False,
-    most: int = MOST_STEPS,
+    scale: float = 1.0,
+    worth: float = np.inf,
 ) -> State:
     """Steps from ``state`` by a preconditioner near H⁻¹ until J is proved to be within tol·|J| of its minimum.
 
     The gap is proved by the dual where there is a ridge, and by ``prove`` where the dual is not enough.
     ``to_the_end``: then go on, for at most as many passes again, until a step changes nothing that can be seen in J.
+    ``worth``: steps that another way would cost; given up when so many have been taken, or are still to be expected.
     """
-    pairs, best = _Pairs(PAIRS, preconditioner), state
+    pairs, best = _Pairs(PAIRS, preconditioner, scale), state
     coupled, stuck, last = objective.criterion.coupled, False, np.inf
-    for _ in range(most):
+    squares: list[float] = []
+    due = 0  # the step at which a proof is tried next
+    for k in range(int(min(MOST_STEPS, worth))):
         found = state.found
         P = without_sum(objective, state.A, pairs.direction(found.gradient))
         decrement = float(np.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0)))
@@ -247,10 +252,14 @@ def lbfgs_to_gap(
         state = replace(state, decrement=decrement)
         if last < np.inf:  # the gap that was asked for is proved, and the last digits are wanted
             best = state if not decrement > best.decrement else best
-            if decrement <= NEGLIGIBLE * np.sqrt(abs(found.value)) or trace.passes > last:
+            if decrement <= LAST_DIGITS * np.sqrt(abs(found.value)) or trace.passes > last:
                 break
-        else:
+        elif k >= due:
             state = replace(state, gap=_gap(objective, state, target, trace, prove))
+            if (
+                coupled and target < state.gap < np.inf
+            ):  # an attempt costs a pass or two, and a gap falls by a third a step
+                due = k + int(np.ceil(2 * np.log(state.gap / target)))
         if last == np.inf:
             best = state if state.gap < best.gap or not decrement > best.decrement else best
         if state.gap <= target and last == np.inf:
@@ -261,6 +270,9 @@ def lbfgs_to_gap(
             return replace(state, separated=True)
         if decrement**2 <= HOPELESS * target and last == np.inf:
             return best
+        squares.append(decrement**2)
+        if _steps_left(squares, 0.1 * target) > worth:
+            break
         need = Need.VALUE | Need.GRADIENT
         if decrement**2 <= (1 if coupled else 10) * target:
             need |= Need.INTERCEPT
@@ -282,6 +294,14 @@ def lbfgs_to_gap(
     return replace(best, gap=min(gap, prove(best, target)) if prove is not None and gap > target else gap)
 
 
+def _steps_left(squares: list[float], target: float) -> float:
+    """How many more steps bring ν² to the target, if it goes on as over the last few: a geometric series."""
+    if len(squares) <= LEAST_WINDOW or not squares[-1] > target:
+        return 0.0
+    rate = np.log(squares[-1 - LEAST_WINDOW] / squares[-1]) / LEAST_WINDOW
+    return float(np.log(squares[-1] / target) / rate) if rate > 0 else np.inf
+
+
 def _gap(
     objective: PointwiseObjective,
     state: State,
@@ -294,7 +314,8 @@ def _gap(
     dear = objective.blocks.pass_cost > 1
     if dear and prove is not None:
         gap = prove(state, target)
-    if gap > target and loose_gap(objective, found) <= (0.9 if found.intercept is None else 4.0) * target:
+    most = 1.0 if coupled else 0.9 if found.intercept is None else 4.0
+    if gap > target and loose_gap(objective, found) <= most * target:
         trace.passes += coupled + (found.intercept is None)
         gap = min(gap, dual_gap(objective, state.A, found))
     if gap > target and prove is not None and not dear:

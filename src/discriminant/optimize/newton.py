@@ -190,7 +190,7 @@ class Advanced:
 
 def evaluate(objective: Any, A: Array, need: Need = FULL) -> Evaluation:
     """J, ∇J and the Hessian at A; of an objective that does not evaluate all in one, from its three questions."""
-    if isinstance(objective, Evaluates):
+    if isinstance(objective, PointwiseObjective | Evaluates):
         return objective.evaluate(A, need)
     value, gradient = objective.value_and_gradient(A)
     return Evaluation(float(value), gradient, objective.hessian(A) if need & Need.HESSIAN else None, margin=-np.inf)

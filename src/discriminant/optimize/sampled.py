@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.criteria import Logistic
 from discriminant.data.blocks import make_blocks
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import precondition
 from discriminant.optimize.certificate import RowLengths, SampleProof, longest_row, share_of
+from discriminant.optimize.choose import hessian_steps
 from discriminant.optimize.factor import factor_hessian
 from discriminant.optimize.lbfgs import lbfgs_to_gap
 from discriminant.optimize.newton import FULL, Trace, newton_to_gap
@@ -27,7 +29,6 @@ from discriminant.thresholds import (
     COUPLED_PARAMETERS,
     FACTOR_COLUMNS,
     FIRST_SAMPLE_ROWS,
-    HESSIAN_COLUMNS,
     MOST_KEPT,
     NEWTON_COLUMNS,
     PROOF_WORK,
@@ -100,43 +101,52 @@ def by_sampled_hessian(objective: PointwiseObjective, A: Array, trace: Trace, to
         begin = _begin(objective, A, trace, need)
     del sample, hessian, state, found  # what follows may need their memory
     state = lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove)
-    met = state.separated or state.gap <= tol * abs(state.found.value)
-    if met or objective.n_parameters * (objective.n_outputs if objective.criterion.coupled else 1) > FACTOR_COLUMNS:
+    outputs = objective.n_outputs if objective.criterion.coupled else 1
+    if met(state, tol) or objective.n_parameters * outputs > FACTOR_COLUMNS:
         return state
     # The dual bound is too loose to certify what is solved already: an exact Hessian proves it, and improves on it.
     return newton_to_gap(objective, state.A, trace, tol)
 
 
 def by_hessian(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False) -> State:
-    """Many columns: gradients alone for as many passes as a Hessian costs; if that is not enough, the Hessian there.
-
-    Near the minimum one exact Hessian, kept as preconditioner, leaves few steps to take.
-    """
-    solve, found = precondition.from_diagonal(objective, null_start(objective, A))
-    trace.passes += 2
-    prove = sample_proof(objective, objective)
-    state = State(null_start(objective, A), found)
-    few = int(2 + objective.n_features / HESSIAN_COLUMNS)
-    state = lbfgs_to_gap(objective, state, solve, trace, tol, to_the_end=to_the_end, most=few)
-    if state.separated or state.gap <= tol * abs(state.found.value):
+    """Many columns: gradients alone for as long as a Hessian would cost; if that is not enough, the Hessian there."""
+    worth = hessian_steps(objective.n_rows, objective.n_features)
+    state = by_diagonal(objective, A, trace, tol, to_the_end=to_the_end, worth=worth)
+    if met(state, tol):
         return state
-    found = objective.evaluate(state.A, FULL)
-    trace.passes += 1 + few
+    trace.passes += worth
+    return by_kept_hessian(objective, state.A, trace, tol, to_the_end=to_the_end)
+
+
+def by_kept_hessian(
+    objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False
+) -> State:
+    """Near the minimum one exact Hessian, kept as preconditioner, leaves few steps to take."""
+    found = objective.evaluate(A, FULL)
+    trace.passes += 1
     assert found.hessian is not None
     factors = factor_hessian(found.hessian, objective.n_outputs)
-    state = State(state.A, replace(found, hessian=None), factors=factors)
+    state = State(A, replace(found, hessian=None), factors=factors)
+    prove = sample_proof(objective, objective)
     state = lbfgs_to_gap(
-        objective, state, factors.solve, trace, tol, prove=prove, to_the_end=to_the_end, most=MOST_KEPT
+        objective, state, factors.solve, trace, tol, prove=prove, to_the_end=to_the_end, worth=MOST_KEPT
     )
-    if state.separated or state.gap <= tol * abs(state.found.value):
+    if met(state, tol):
         return replace(state, factors=factors, drift=np.inf)
     return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)
+
+
+def met(state: State, tol: float) -> bool:
+    """Whether nothing is left to do."""
+    return state.separated or state.gap <= tol * abs(state.found.value)
 
 
 def null_start(objective: PointwiseObjective, A: Array) -> Array:
     """A, or where it is zero the intercepts of the null model: ln(t̄ / (1 − t̄)) of two classes."""
     coding = objective.coding
     if A.any() or not objective.intercept or objective.offset is not None or coding is None or A.shape[1] > 1:
+        return A
+    if objective.blocks.pass_cost > 1 or not isinstance(objective.criterion, Logistic):
         return A
     counts = objective.blocks.counts(coding.n_classes)
     share = float(counts @ coding.targets[:, 0] / counts.sum())
@@ -164,12 +174,27 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
     return lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove, to_the_end=to_the_end)
 
 
-def by_diagonal(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> State:
-    """Many columns, sparse or not: the diagonal of the Hessian as preconditioner."""
+def by_diagonal(
+    objective: PointwiseObjective,
+    A: Array,
+    trace: Trace,
+    tol: float,
+    *,
+    to_the_end: bool = False,
+    worth: float = np.inf,
+) -> State:
+    """Many columns, sparse or not: the diagonal of the Hessian as preconditioner.
+
+    Of n < d rows the Hessian has n directions, with d/n times the curvature of the diagonal each.
+    """
+    A = null_start(objective, A)
     solve, found = precondition.from_diagonal(objective, A)
     trace.passes += 1
-    prove = sample_proof(objective, objective) if objective.n_features <= 4_000 else None
-    return lbfgs_to_gap(objective, State(A, found), solve, trace, tol, prove=prove)
+    prove = sample_proof(objective, objective) if np.isinf(worth) and objective.n_features <= 4_000 else None
+    scale = min(1.0, objective.n_rows / objective.n_features)
+    return lbfgs_to_gap(
+        objective, State(A, found), solve, trace, tol, prove=prove, to_the_end=to_the_end, scale=scale, worth=worth
+    )
 
 
 def _begin(objective: PointwiseObjective, A: Array, trace: Trace, need: Need = Need.VALUE | Need.GRADIENT) -> State:
