@@ -15,11 +15,12 @@ import numpy as np
 from discriminant.criteria import Margin
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, documented, starting_weights
 from discriminant.optimize.needs import require
 from discriminant.protocols import Array, Oracle, Solution
 
 
+@documented
 @dataclass(frozen=True)
 class Annealing(Iterative):
     """Simulated annealing: the next weights are drawn along a random line with probability ∝ e^(−J/T), while T falls.
@@ -36,14 +37,7 @@ class Annealing(Iterative):
         Typical size of each weight (for example one over the spread of its column); None: equal.
     random_state : int, Generator or None, default=0
         Seed of what is drawn at random.
-    trace : bool, default=False
-        Keep the weights of each step in the history.
-    count_errors : bool, default=False
-        Count the misclassified rows at each step, at the price of a pass.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
-    scale : {"mean", "sum"}, default="mean"
-        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
+    trace, count_errors, callback, scale
 
     See Also
     --------
@@ -65,20 +59,6 @@ class Annealing(Iterative):
     needs: ClassVar[Oracle] = Oracle.VALUE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
-        """The weights of the least J that was met.
-
-        Parameters
-        ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
-
-        Returns
-        -------
-        Solution
-            The weights, a status sentence, and what was spent.
-        """
         require(self, objective)
         objective = self.on_scale(objective)
         _require_margin(objective)

@@ -16,12 +16,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.optimize.history import History
-from discriminant.optimize.iterative import NOT_A_NUMBER, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, documented, starting_weights
 from discriminant.optimize.needs import require
 from discriminant.optimize.solve import newton_step, symmetric_solve
 from discriminant.protocols import Array, Oracle, Solution
 
 
+@documented
 @dataclass(frozen=True)
 class ClosedForm:
     """The minimum of a quadratic criterion, from its Hessian and gradient at zero, with the residual corrected.
@@ -54,15 +55,11 @@ class ClosedForm:
 
         Parameters
         ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
+        objective, start
 
         Returns
         -------
         Solution
-            The weights, a status sentence, and what was spent.
 
         Raises
         ------

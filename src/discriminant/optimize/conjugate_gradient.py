@@ -14,6 +14,7 @@ from discriminant.optimize.iterative import (
     NOT_A_NUMBER,
     STOPPED,
     Iterative,
+    documented,
     starting_weights,
 )
 from discriminant.optimize.line_search import line_search
@@ -23,6 +24,7 @@ from discriminant.protocols import Array, Oracle, Solution
 LOOK_EVERY = 25
 
 
+@documented
 @dataclass(frozen=True)
 class ConjugateGradient(Iterative):
     """Nonlinear conjugate gradients (Polak–Ribière, restarted) with a line search by slopes.
@@ -33,16 +35,7 @@ class ConjugateGradient(Iterative):
     ----------
     tolerance : float, default=1e-09
         Stop when ‖∇J‖ ≤ tolerance · max(1, ‖∇J at the start‖).
-    iterations : int, default=5000
-        Steps at most.
-    trace : bool, default=False
-        Keep the weights of each step in the history.
-    count_errors : bool, default=False
-        Count the misclassified rows at each step, at the price of a pass.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
-    scale : {"mean", "sum"}, default="mean"
-        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
+    iterations, trace, count_errors, callback, scale
 
     See Also
     --------
@@ -62,20 +55,6 @@ class ConjugateGradient(Iterative):
     needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
-        """The weights at which the gradient vanishes to the tolerance.
-
-        Parameters
-        ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
-
-        Returns
-        -------
-        Solution
-            The weights, a status sentence, and what was spent.
-        """
         require(self, objective)
         objective = self.on_scale(objective)
         record = self.recorder(objective)

@@ -14,7 +14,7 @@ import numpy as np
 
 from discriminant.errors import MismatchError, ParameterError, counted
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, documented, starting_weights
 from discriminant.optimize.needs import require
 from discriminant.optimize.schedules import Schedule, make_schedule
 from discriminant.optimize.solve import largest_eigenvalue
@@ -23,6 +23,7 @@ from discriminant.protocols import Array, Oracle, Solution
 RISES = 8  # so many rises of J in a row are not a swing that settles
 
 
+@documented
 @dataclass(frozen=True)
 class GradientDescent(Iterative):
     """a ← a − η(k) ∇J(a), the textbooks' procedure (Duda, Hart and Stork 5.4, Alpaydin 10.6).
@@ -37,19 +38,11 @@ class GradientDescent(Iterative):
         A factor of η for each attribute (row 0 is the intercept).
     threshold : float, default=1e-08
         θ: stop when the step is shorter.
-    iterations : int, default=1000
-        Steps at most.
+    iterations
     patience : int, default=0
         If positive, stop when the misclassified rows have not become fewer for so many steps, and return the first
         weights with the fewest: early stopping, a regulariser.
-    trace : bool, default=False
-        Keep the weights of each step in the history.
-    count_errors : bool, default=False
-        Count the misclassified rows at each step, at the price of a pass.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
-    scale : {"mean", "sum"}, default="mean"
-        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
+    trace, count_errors, callback, scale
 
     See Also
     --------
@@ -77,20 +70,6 @@ class GradientDescent(Iterative):
         return self.patience > 0
 
     def minimize(self, objective: Any, start: Array) -> Solution:
-        """The weights where the steps end.
-
-        Parameters
-        ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
-
-        Returns
-        -------
-        Solution
-            The weights, a status sentence, and what was spent.
-        """
         require(self, objective)
         objective = self.on_scale(objective)
         if self.patience and not isinstance(objective, PointwiseObjective):

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import History
@@ -57,6 +58,27 @@ class Step(NamedTuple):
     weights: Array
 
 
+documented = Entries("""
+objective : PointwiseObjective
+    J over the rows: a criterion, its penalty and the data as one function of A.
+start : ndarray of shape (1 + d, q)
+    The weights to begin with.
+iterations : int
+    Steps at most.
+trace : bool
+    Keep the weights of each step in the history.
+count_errors : bool
+    Count the misclassified rows at each step, at the price of a pass.
+callback : callable or None
+    Called with each ``Step``; stops the run by returning True.
+scale : {"mean", "sum"}
+    In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
+Solution
+    The weights, a status sentence, and what was spent.
+""").documented
+
+
+@documented
 @dataclass(frozen=True, kw_only=True)
 class Iterative:
     """The options that every iterative optimizer takes.
@@ -66,14 +88,7 @@ class Iterative:
 
     Parameters
     ----------
-    trace : bool, default=False
-        Keep the weights of each step in the history.
-    count_errors : bool, default=False
-        Count the misclassified rows at each step, at the price of a pass.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
-    scale : {"mean", "sum"}, default="mean"
-        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
+    trace, count_errors, callback, scale
 
     See Also
     --------
@@ -97,13 +112,25 @@ class Iterative:
         """Whether a stop before the minimum is what was asked for."""
         return False
 
+    def minimize(self, objective: Any, start: Array) -> Solution:
+        """The weights at which J is least, or at which the run was stopped.
+
+        Parameters
+        ----------
+        objective, start
+
+        Returns
+        -------
+        Solution
+        """
+        raise NotImplementedError(f"{type(self).__name__} must say how it minimises.")
+
     def on_scale(self, objective: Any) -> Any:
         """J on the scale that was asked for.
 
         Parameters
         ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
+        objective
 
         Returns
         -------
@@ -119,8 +146,7 @@ class Iterative:
 
         Parameters
         ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
+        objective
 
         Returns
         -------

@@ -21,6 +21,7 @@ from discriminant.optimize.iterative import (
     NOT_A_NUMBER,
     STOPPED,
     Iterative,
+    documented,
     starting_weights,
 )
 from discriminant.optimize.line_search import line_search
@@ -37,6 +38,7 @@ LAST_DIGITS = 1e-9  # ν/√J below which nine digits of every score are right: 
 HOPELESS = 1e-6  # squared decrement, relative to the target, from which on no further step will make a proof succeed
 
 
+@documented
 @dataclass(frozen=True)
 class LBFGS(Iterative):
     """Limited-memory BFGS: quasi-Newton steps from the last changes of weights and gradient.
@@ -47,20 +49,12 @@ class LBFGS(Iterative):
     ----------
     tolerance : float, default=1e-12
         Stop when the promised fall of J is at most tolerance·|J|, twice in a row.
-    iterations : int, default=5000
-        Steps at most.
+    iterations
     memory : int, default=12
         How many changes are remembered.
     preconditioner : callable or None, default=None
         G ↦ B₀G, a first estimate of H⁻¹G; None: a multiple of G.
-    trace : bool, default=False
-        Keep the weights of each step in the history.
-    count_errors : bool, default=False
-        Count the misclassified rows at each step, at the price of a pass.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
-    scale : {"mean", "sum"}, default="mean"
-        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
+    trace, count_errors, callback, scale
 
     See Also
     --------
@@ -83,20 +77,6 @@ class LBFGS(Iterative):
     needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
-        """The weights at which J promises to fall no further.
-
-        Parameters
-        ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
-
-        Returns
-        -------
-        Solution
-            The weights, a status sentence, and what was spent.
-        """
         require(self, objective)
         objective = self.on_scale(objective)
         record = self.recorder(objective)

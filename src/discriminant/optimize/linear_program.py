@@ -23,11 +23,12 @@ from discriminant.errors import MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.constraints import Program, programs
 from discriminant.optimize.highs import linear_program
-from discriminant.optimize.iterative import starting_weights
+from discriminant.optimize.iterative import documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.protocols import Array, Oracle, Solution
 
 
+@documented
 @dataclass(frozen=True)
 class LinearProgram:
     """argmin of a hinge-like criterion, with or without a Lasso penalty, by HiGHS.
@@ -59,15 +60,11 @@ class LinearProgram:
 
         Parameters
         ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
+        objective, start
 
         Returns
         -------
         Solution
-            The weights, a status sentence, and what was spent.
 
         Raises
         ------

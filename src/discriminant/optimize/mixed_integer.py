@@ -19,7 +19,7 @@ from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.constraints import Program, programs
 from discriminant.optimize.highs import mixed_program
-from discriminant.optimize.iterative import starting_weights
+from discriminant.optimize.iterative import documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.protocols import Array, Oracle, Solution
 
@@ -67,6 +67,7 @@ class BoundedSolution(Solution):
     bound: float = 0.0
 
 
+@documented
 @dataclass(frozen=True)
 class MixedInteger:
     """argmin of the zero-one criterion by a mixed-integer program, with a proof.
@@ -106,10 +107,7 @@ class MixedInteger:
 
         Parameters
         ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
+        objective, start
 
         Returns
         -------

@@ -23,7 +23,7 @@ from discriminant.errors import counted
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.certificate import proved
 from discriminant.optimize.factor import factor_hessian
-from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, documented, starting_weights
 from discriminant.optimize.line_search import ROUNDING
 from discriminant.optimize.needs import require
 from discriminant.optimize.reweighted import Reweighted
@@ -41,6 +41,7 @@ LONGEST_STEP = 8.0  # times a Newton step that the first one may be
 RAREST = 1e-12
 
 
+@documented
 @dataclass(frozen=True)
 class Newton(Iterative):
     """a ← a − s H⁻¹∇J with step-halving: Newton's method.
@@ -54,18 +55,10 @@ class Newton(Iterative):
     threshold : float, default=0.0
         θ > 0: take the step and stop where it was shorter, ‖H⁻¹∇J‖ < θ, as the textbook's loop does, and for no
         other reason; 0: by ``tolerance``.
-    iterations : int, default=100
-        Steps at most.
+    iterations
     halvings : int, default=30
         How often a step that does not lower J is halved at most.
-    trace : bool, default=False
-        Keep the weights of each step in the history.
-    count_errors : bool, default=False
-        Count the misclassified rows at each step, at the price of a pass.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
-    scale : {"mean", "sum"}, default="mean"
-        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
+    trace, count_errors, callback, scale
 
     See Also
     --------
@@ -88,25 +81,6 @@ class Newton(Iterative):
     needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
-        """The weights at which J promises to fall no further.
-
-        Parameters
-        ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
-
-        Returns
-        -------
-        Solution
-            The weights, a status sentence, and what was spent.
-
-        Raises
-        ------
-        MismatchError
-            Where the criterion has no curvature.
-        """
         require(self, objective)
         objective = self.on_scale(objective)
         record = self.recorder(objective)

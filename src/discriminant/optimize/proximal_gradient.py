@@ -12,13 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.errors import MismatchError, counted
-from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.protocols import Array, Oracle, Solution
 
 SMOOTH = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
 
+@documented
 @dataclass(frozen=True)
 class ProximalGradient(Iterative):
     """A ← prox(B − s∇L(B), s), with momentum: for penalties with a proximal map and no gradient.
@@ -29,16 +30,7 @@ class ProximalGradient(Iterative):
     ----------
     tolerance : float, default=1e-09
         Stop when the proximal step, divided by s, is shorter than tolerance · max(1, ‖∇L at the start‖).
-    iterations : int, default=20000
-        Steps at most.
-    trace : bool, default=False
-        Keep the weights of each step in the history.
-    count_errors : bool, default=False
-        Count the misclassified rows at each step, at the price of a pass.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
-    scale : {"mean", "sum"}, default="mean"
-        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
+    iterations, trace, count_errors, callback, scale
 
     See Also
     --------
@@ -59,20 +51,6 @@ class ProximalGradient(Iterative):
     needs: ClassVar[Oracle] = Oracle.VALUE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
-        """The weights at which the proximal step is shorter than the tolerance.
-
-        Parameters
-        ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
-
-        Returns
-        -------
-        Solution
-            The weights, a status sentence, and what was spent.
-        """
         objective = self.on_scale(objective)
         rows = require_rows(self, objective)
         require(self, rows.without_penalty(), SMOOTH)  # of the loss; the penalty needs a proximal map only

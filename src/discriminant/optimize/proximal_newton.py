@@ -17,7 +17,7 @@ from discriminant.data.working_columns import AllColumns
 from discriminant.errors import MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import History
-from discriminant.optimize.iterative import starting_weights
+from discriminant.optimize.iterative import documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.working_set import WorkingSet
@@ -28,6 +28,7 @@ from discriminant.protocols import Array, Need, Oracle, Solution
 SMOOTH = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.CONJUGATE
 
 
+@documented
 @dataclass(frozen=True)
 class ProximalNewton:
     """Coordinate descent on quadratic models of J, over few columns at a time.
@@ -66,15 +67,11 @@ class ProximalNewton:
 
         Parameters
         ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
+        objective, start
 
         Returns
         -------
         Solution
-            The weights, a status sentence, and what was spent.
         """
         rows = require_rows(self, objective)
         self._require(rows)

@@ -23,7 +23,7 @@ from discriminant.criteria import Quadratic, Relaxation
 from discriminant.errors import MismatchError, ParameterError, counted
 from discriminant.kernels.sweeps import sweep
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.optimize.schedules import Schedule
 from discriminant.optimize.sequence import Run, begin
@@ -82,6 +82,7 @@ class SequentialSolution(Solution):
     each: tuple[int, ...] = ()  # corrections of each output; of all together where they are coupled
 
 
+@documented
 @dataclass(frozen=True)
 class SingleSample:
     """One sample at a time: a ← a − η(k) ∇ℓ of the next sample (Duda, Hart and Stork 5.5–5.8, PRML 4.1.7).
@@ -161,10 +162,7 @@ class SingleSample:
 
         Parameters
         ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
+        objective, start
 
         Returns
         -------
@@ -213,10 +211,7 @@ class SingleSample:
 
         Parameters
         ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with.
+        objective, start
         repeats : bool, default=True
             Whether rows with weights that are counts come so often; False: weights are factors on the step.
 
