@@ -10,7 +10,7 @@ ARGS ?=
 # over threads.  Two layers of threads on the same cores are slower than one.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help kernels wheel demo test lint format bench bench-quick docs clean
+.PHONY: help kernels wheel demo test lint format bench bench-quick map map-quick docs clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -43,6 +43,12 @@ bench: $(VENV)/.bench.stamp ## every speed task against its peers (minutes to an
 
 bench-quick: $(VENV)/.bench.stamp ## the same tasks on small data, to see that they run
 	$(PY) -m benchmarks --quick $(ARGS)
+
+map: $(VENV)/.bench.stamp ## the map of speed: measure every place, renew its picture and tables in docs/ (ARGS="--minutes 8")
+	$(PY) -m benchmarks.map $(ARGS)
+
+map-quick: $(VENV)/.bench.stamp ## a small place of every problem, to see that the map runs
+	$(PY) -m benchmarks.map --quick --results $(VENV)/map.json $(ARGS)
 
 docs: $(VENV)/.docs.stamp ## the documentation as static pages in site/
 	NO_MKDOCS_2_WARNING=1 MPLBACKEND=Agg $(PY) -m mkdocs build --strict

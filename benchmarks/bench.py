@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import re
 import resource
@@ -13,7 +14,7 @@ from typing import Any
 from benchmarks.adapters import version
 from benchmarks.contract import Adapter, Answer, Data, Prepared
 from benchmarks.data import digest
-from benchmarks.tasks import Task
+from benchmarks.task import Task
 
 SHORTEST = 0.005  # seconds: quicker calls are repeated inside one measurement
 MOST_CALLS = 1_000
@@ -76,19 +77,28 @@ class Bench:
             self.calls[method] = min(MOST_CALLS, max(1, round(SHORTEST / max(again, 1e-9))))
         return first
 
-    def sample(self, method: str) -> Sample:
-        """One measurement of a warmed contender."""
+    def sample(self, method: str, threads: int | None = None) -> Sample:
+        """One measurement of a warmed contender; with ``threads``, under that limit of all its thread pools."""
+        from threadpoolctl import threadpool_limits
+
         prepared, calls = self.prepared[method], self.calls[method]
         self.results.pop(method, None)
-        gc.collect()
-        gc.disable()
-        cpu, start = processor_seconds(), time.perf_counter()
-        for _ in range(calls):
-            result = prepared.call()
-        wall, cpu = time.perf_counter() - start, processor_seconds() - cpu
-        gc.enable()
+        with contextlib.nullcontext() if threads is None else threadpool_limits(threads):
+            gc.collect()
+            gc.disable()
+            cpu, start = processor_seconds(), time.perf_counter()
+            for _ in range(calls):
+                result = prepared.call()
+            wall, cpu = time.perf_counter() - start, processor_seconds() - cpu
+            gc.enable()
         self.results[method] = result
         return Sample(wall / calls * prepared.scale, cpu, cpu / calls * prepared.scale)
+
+    def first(self, method: str) -> float:
+        """Seconds of preparing and of the first call, with all that is imported for them; meant for a fresh process."""
+        start = time.perf_counter()
+        self.build(method).call()
+        return time.perf_counter() - start
 
     def answer(self, method: str) -> Answer:
         """What the last timed call found; it is forgotten afterwards."""

@@ -1,64 +1,105 @@
-"""Data of the tasks, made from a seed, bit for bit the same in every process.
+"""How the rows of a place travel: one process writes rows and optima to a folder, all others read them there.
 
-Rows x = m_k + s_k ∘ u with u a first-order autoregressive row (correlation ½ between neighbours): columns are
-correlated, classes overlap (Mahalanobis distances of about 2), and columns have means of order one.  Only elementwise
-arithmetic is used, since a matrix product may round differently under another number of threads.
+Places on the same columns at the same size share their rows; what depends on the problem lies in a folder below.
 """
 
 from __future__ import annotations
 
-import tempfile
+import json
+import os
+import pickle
+import subprocess
+import sys
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks.contract import Array, Data
+from benchmarks.task import GROUP, Task
 
-PROBE_ROWS = 5_000
-BLOCK_ROWS = 8_192
-CORRELATION = 0.5
-
-
-def gaussian_classes(n: int, d: int, n_classes: int, *, seed: int, own_spreads: bool = False) -> Data:
-    """n rows of K Gaussian classes; with ``own_spreads`` each class has its own column scales (the case of QDA)."""
-    rng = np.random.default_rng(seed)
-    means = rng.normal(0.0, 1.0, d) + rng.normal(0.0, 2.0 / np.sqrt(2.0 * d), (n_classes, d))
-    spreads = np.exp(rng.normal(0.0, 0.2, (n_classes, d))) if own_spreads else np.ones((n_classes, d))
-    y = rng.integers(0, n_classes, n)
-    X = np.empty((n, d))
-    for start in range(0, n, BLOCK_ROWS):
-        codes = y[start : start + BLOCK_ROWS]
-        rows = X[start : start + BLOCK_ROWS]
-        rng.standard_normal(out=rows)
-        for j in range(1, d):
-            rows[:, j] = CORRELATION * rows[:, j - 1] + np.sqrt(1.0 - CORRELATION**2) * rows[:, j]
-        rows *= spreads[codes]
-        rows += means[codes]
-    return Data(X, y, n_classes, X[:PROBE_ROWS].copy())
+HERE = Path(__file__).resolve().parent
+DATA = HERE / "results" / "data"
+PROBE_ROWS = 2_000
+DATA_FOLDER = "BENCHMARK_DATA"  # another place for the data, as the tests want it
+MAIN_PYTHON = "BENCHMARK_PYTHON"  # the interpreter that has this package; workers of peers run in others
 
 
-def iris() -> Data:
-    """Fisher's iris, also as a file, since the contenders that start in a fresh process read it from there."""
-    from sklearn.datasets import load_iris
+def folder_of(task: Task) -> Path:
+    """Where the rows of this place lie; a change of the recipes gives a new folder."""
+    recipe = zlib.crc32((HERE / "designs.py").read_bytes())
+    place = Path(os.environ.get(DATA_FOLDER, DATA))
+    values = f"-{task.row_values}" if task.row_values else ""
+    return place / f"{task.columns}-{task.rows}x{task.d}x{task.n_classes}{values}-{recipe:08x}"
 
-    X, y = load_iris(return_X_y=True)
-    path = Path(tempfile.mkdtemp(prefix="benchmark-iris-")) / "iris.npy"
-    np.save(path, np.column_stack([X, y]))
-    return Data(np.ascontiguousarray(X), y.astype(np.int64), 3, X.copy(), str(path))
+
+def facts_of(task: Task) -> Path:
+    """Where its λ, optima and the efforts of the peers lie."""
+    return folder_of(task) / f"{task.word}-C{task.C:g}"
+
+
+def facts(task: Task) -> dict[str, Any]:
+    """What builders need to know beside the rows."""
+    what = task.what
+    groups = [list(range(j, min(j + GROUP, task.d))) for j in range(0, task.d, GROUP)] if what.grouped else None
+    loss = "squared-hinge" if task.word == "svc" else "logistic"
+    return {
+        "C": task.C, "cap": task.cap, "l1_ratio": what.l1_ratio, "groups": groups, "loss": loss, "rows": task.n,
+    }  # fmt: skip
+
+
+def read(task: Task) -> Data:
+    """The place's data; they are made where they do not lie there yet."""
+    folder, below = folder_of(task), facts_of(task)
+    if not (below / "facts.json").exists():
+        prepare(task)
+    known = json.loads((below / "facts.json").read_text())
+    extra = facts(task)
+    extra["lambdas"] = np.array(known["lambdas"])
+    extra["optimum"] = {name: np.array(values) for name, values in known["optimum"].items()}
+    X = load_rows(folder)
+    return Data(X, np.load(folder / "y.npy"), task.n_classes, X[:PROBE_ROWS].copy(), str(below), extra)
+
+
+def prepare(task: Task) -> None:
+    """Make the place's data, here or, where this package is not installed, by the interpreter that has it."""
+    python = os.environ.get(MAIN_PYTHON, sys.executable)
+    if python == sys.executable:
+        from benchmarks.prepare import main
+
+        return main(task)
+    command = [python, "-m", "benchmarks.prepare"]
+    done = subprocess.run(command, input=pickle.dumps(task), cwd=HERE.parent, capture_output=True, check=False)
+    if done.returncode:
+        last = done.stderr.decode().strip().splitlines()[-1]
+        raise RuntimeError(f"the data of {task.name} could not be made: {last}")
+    return None
+
+
+def save_rows(folder: Path, X: Any, y: Array) -> None:
+    """Write X, dense or CSR, and y, which comes last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(X, np.ndarray):
+        np.save(folder / "X.npy", X)
+    else:
+        for part in ("data", "indices", "indptr"):
+            np.save(folder / f"X-{part}.npy", getattr(X, part))
+        np.save(folder / "X-shape.npy", np.array(X.shape))
+    np.save(folder / "y.npy", y)
+
+
+def load_rows(folder: Path) -> Any:
+    """X as it was written, in memory of this process."""
+    if (folder / "X.npy").exists():
+        return np.load(folder / "X.npy")
+    from scipy.sparse import csr_matrix
+
+    parts = [np.load(folder / f"X-{part}.npy") for part in ("data", "indices", "indptr")]
+    return csr_matrix(tuple(parts), shape=tuple(np.load(folder / "X-shape.npy")))
 
 
 def digest(data: Data) -> int:
     """A checksum over all rows: equal digests in two processes mean equal data."""
-    return zlib.crc32(data.y.data, zlib.crc32(data.X.data))
-
-
-def read_back(path: str) -> tuple[Array, Array]:
-    """X and y of a file that ``iris`` wrote.
-
-    >>> X, y = read_back(iris().path)
-    >>> X.shape, y.shape
-    ((150, 4), (150,))
-    """
-    rows = np.load(path)
-    return np.ascontiguousarray(rows[:, :-1]), rows[:, -1].astype(np.int64)
+    values = data.X if isinstance(data.X, np.ndarray) else data.X.data
+    return zlib.crc32(data.y.data, zlib.crc32(values.data))

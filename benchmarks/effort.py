@@ -2,7 +2,7 @@
 
 A method has rungs, settings from cheap to dear (iterations, tolerances).  The search climbs four rungs at a time until
 F ≤ (1 + gap) F*, then halves its way down to the first rung that does.  It gives up when a single fit has taken
-longer than the task's cap and is still not near enough.  What was found is kept beside the data.
+longer than the place's cap and is still not near enough.  What was found is kept beside the data.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.contract import Answer, Builder, Data, Prepared
 from benchmarks.objective import FREE, PENALISED, answer, worst_gap
 
-LABELS = {1e-3: "1e-3", 1e-6: "1e-6"}
+LABELS = {1e-4: "1e-4", 1e-6: "1e-6"}
 NOTES = {FREE: "", PENALISED: ", intercept penalised"}
 STRIDE = 4
 Fit = Callable[[Any], Any]

@@ -19,7 +19,7 @@ from benchmarks.bench import Sample
 from benchmarks.contract import LIMIT, OURS, PEER, Answer
 from benchmarks.effort import LABELS
 from benchmarks.machine import Neighbours, busy_seconds, own_seconds
-from benchmarks.tasks import Task
+from benchmarks.task import Task
 from benchmarks.worker import Worker
 
 SLOW = 5.0  # seconds: a contender whose call takes longer is measured in fewer rounds
@@ -154,7 +154,7 @@ def contenders(
             chosen = [m for m in methods if adapter.ROLE != PEER or not only or any(part in m for part in only)]
             if adapter.ROLE == PEER:
                 chosen = [m for m in chosen if not any(part in m for part in without)] or chosen
-            idle = {label for gap, label in LABELS.items() if gap not in task.gaps}
+            idle = {label for gap, label in LABELS.items() if gap not in task.levels}
             chosen = [m for m in chosen if m.split(" @ ")[-1] not in idle]
             rows += [Row(adapter.NAME, file, adapter.ROLE, method) for method in chosen]
             versions[adapter.PACKAGE] = version
@@ -187,22 +187,22 @@ def judge(task: Task, rows: list[Row], answers: Mapping[str, Answer]) -> None:
     A task with gaps compares objectives instead, with the lowest that any contender reached.
     """
     able = [row for row in rows if answers.get(row.label)]
-    named = [row for row in able if (row.adapter, row.method) == task.judge] or [r for r in able if r.role == PEER]
+    named = [row for row in able if (row.adapter, row.method) == task.what.judge] or [r for r in able if r.role == PEER]
     for row in able:
         answer = answers[row.label]
         row.objective = float(answer["objective"]) if "objective" in answer else None
         row.passes = float(answer["passes"]) if "passes" in answer else None
-        if task.gaps:
+        if task.levels:
             continue
         if named and row is named[0]:
             row.verdict = Verdict(True, "the judge", 0.0)
         elif named:
             row.verdict = compare(answer, answers[named[0].label], task.tolerance)
     known = {row.label: row.objective for row in able if row.objective is not None}
-    for row in able if task.gaps else []:
+    for row in able if task.levels else []:
         if row.objective is not None:
             above = gap(row.objective, min(known.values()))
-            row.verdict = Verdict(above <= min(task.gaps), f"gap {above:.1e}", above)
+            row.verdict = Verdict(above <= min(task.levels), f"gap {above:.1e}", above)
 
 
 def undisturbed(row: Row, worker: Worker, options: Options, neighbours: Neighbours) -> Sample:
@@ -269,7 +269,7 @@ def peaks(task: Task, rows: list[Row], options: Options) -> None:
             continue
         if options.brief and row.role != OURS:
             continue
-        if task.gaps and not row.verdict.same:  # an effort for a wider gap: its memory is that of the narrow one
+        if task.levels and not row.verdict.same:  # an effort for a wider gap: its memory is that of the narrow one
             continue
         with Worker(row.file, options.threads) as fresh:
             fresh.call("load", task)

@@ -96,20 +96,20 @@ def verdict(outcome: Outcome) -> str:
 
 def gap_lines(outcome: Outcome) -> str:
     """For tasks with gaps: the quickest effort of each method that comes within each gap."""
-    if not outcome.task.gaps:
+    if not outcome.task.levels:
         return ""
     rows = {row.label: row for row in outcome.rows if row.times and row.objective is not None}
-    text = "\n| method | " + " | ".join(f"within {g:g}" for g in outcome.task.gaps) + " |\n"
-    text += "|---|" + "---:|" * len(outcome.task.gaps) + "\n"
+    text = "\n| method | " + " | ".join(f"within {g:g}" for g in outcome.task.levels) + " |\n"
+    text += "|---|" + "---:|" * len(outcome.task.levels) + "\n"
     objectives = {label: row.objective for label, row in rows.items() if row.objective is not None}
     found = [
-        cheapest_within({label: row.median for label, row in rows.items()}, objectives, g) for g in outcome.task.gaps
+        cheapest_within({label: row.median for label, row in rows.items()}, objectives, g) for g in outcome.task.levels
     ]
     for name in found[0] if objectives else {}:
         cells = [f"{duration(held[1])}" if (held := level[name]) is not None else "–" for level in found]
         text += f"| {name} | " + " | ".join(cells) + " |\n"
     for name in dict.fromkeys(row.label.split(" @ ")[0] for row in outcome.rows if row.failure):
-        text += "" if objectives and name in found[0] else f"| {name} |" + " – |" * len(outcome.task.gaps) + "\n"
+        text += "" if objectives and name in found[0] else f"| {name} |" + " – |" * len(outcome.task.levels) + "\n"
     return text
 
 

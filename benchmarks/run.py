@@ -13,8 +13,8 @@ from benchmarks.adapters import FILES
 from benchmarks.machine import describe
 from benchmarks.measure import Options, Outcome, measure, say
 from benchmarks.picture import draw
+from benchmarks.places import PROMISES
 from benchmarks.report import as_json, paste, section
-from benchmarks.tasks import TASKS
 from benchmarks.worker import Worker
 
 HERE = Path(__file__).resolve().parent
@@ -29,7 +29,7 @@ def parser() -> argparse.ArgumentParser:
     """The options."""
     cores = len(os.sched_getaffinity(0))
     parse = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    parse.add_argument("--task", action="append", choices=sorted(TASKS), help="may be given again; default: all")
+    parse.add_argument("--task", action="append", choices=sorted(PROMISES), help="may be given again; default: all")
     parse.add_argument("--adapter", action="append", choices=FILES, help="only these contenders; default: all")
     parse.add_argument("--method", action="append", help="only peers' methods with this in their name; default: all")
     parse.add_argument("--repeat", type=int, default=None, help="rounds (default 7, quick 2)")
@@ -59,7 +59,7 @@ def publish(outcome: Outcome, machine: dict[str, object], arguments: argparse.Na
     if arguments.quick or arguments.no_readme or arguments.adapter or arguments.method:
         return
     if outcome.decided:
-        paste(HERE / "README.md", outcome.task.name, text, tuple(TASKS))
+        paste(HERE / "README.md", outcome.task.name, text, tuple(PROMISES))
     else:
         say(f"{outcome.task.name} is not put into the README: others used the machine; run it again when it rests")
 
@@ -71,14 +71,14 @@ def picture(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
     if whole and all(outcome.decided for outcome in outcomes):
         draw(outcomes, HERE / "speed.svg")
         text = "![Time of each contender on each task](speed.svg)\n"
-        paste(HERE / "README.md", "picture", text, ("picture", *TASKS))
+        paste(HERE / "README.md", "picture", text, ("picture", *PROMISES))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run; the status is 1 when our own answer is wrong or missing, or (strict) a promise is not kept."""
     arguments = parser().parse_args(argv)
-    unasked = [name for name in TASKS if not (arguments.quick and name in LONG)]
-    tasks = [TASKS[name] for name in arguments.task or unasked]
+    unasked = [name for name in PROMISES if not (arguments.quick and name in LONG)]
+    tasks = [PROMISES[name] for name in arguments.task or unasked]
     tasks = [task.quick() for task in tasks] if arguments.quick else tasks
     options = Options(
         repeat=arguments.repeat or (2 if arguments.quick else 7),

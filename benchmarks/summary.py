@@ -12,14 +12,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.adapters.refusals import LOGISTIC as LOGISTIC_KEYS
 from benchmarks.agree import cheapest_within
 from benchmarks.contract import OURS, PEER
 from benchmarks.measure import BUSY
+from benchmarks.places import PROMISES
 from benchmarks.report import duration, paste, times
-from benchmarks.tasks_logistic import LOGISTIC, LogisticTask
+from benchmarks.task import Task
 
 HERE = Path(__file__).resolve().parent
 NAME = "logistic-summary"
+LOGISTIC = tuple(task for task in PROMISES.values() if task.problem in LOGISTIC_KEYS)
 HEADER = (
     "| task | gap | ours | fastest peer | ratio | promise | next packages | passes | extra memory | others |\n"
     "|---|---:|---:|---|---:|---:|---|---:|---:|---:|\n"
@@ -57,10 +60,10 @@ def given_up(rows: list[Mapping[str, Any]], gap: float | None) -> tuple[float, s
     return min(found, default=None)
 
 
-def lines(task: LogisticTask, result: Mapping[str, Any]) -> str:
+def lines(task: Task, result: Mapping[str, Any]) -> str:
     """The lines of one task, one for each gap."""
     text = ""
-    for gap in sorted(task.gaps, reverse=True) or [None]:
+    for gap in sorted(task.levels, reverse=True) or [None]:
         found = quickest(result["rows"], gap)
         ours = next(((s, row) for s, row in found if row["role"] == OURS), None)
         peers = [(s, row) for s, row in found if row["role"] == PEER]
@@ -78,7 +81,7 @@ def lines(task: LogisticTask, result: Mapping[str, Any]) -> str:
             if lost
             else "none gets there",
             f"{times(ratio)}×" if ours and peers else f"over {times(lost[0] / ours[0])}×" if ours and lost else "",
-            task.aim.sentence() if gap is None or gap == min(task.gaps) else "",
+            task.aim.sentence() if gap is None or gap == min(task.levels) else "",
             ", ".join(f"{row['adapter']} {duration(s)}" for s, row in peers[1 : 1 + NEXT]),
             "" if row.get("passes") is None else f"{row['passes']:.3g}",
             memory,

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 from benchmarks.adapters import load
 from benchmarks.bench import Bench
 from benchmarks.contract import FAILURES
-from benchmarks.data_logistic import MAIN_PYTHON
+from benchmarks.data import MAIN_PYTHON
 from benchmarks.environments import interpreter
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -29,14 +29,15 @@ ROOT = Path(__file__).resolve().parents[1]
 class Worker:
     """A ``Bench`` in a process of its own, with the same methods through ``call``."""
 
-    def __init__(self, file: str, threads: int) -> None:
-        self.file, self.threads = file, threads
+    def __init__(self, file: str, threads: int, cores: int = 0) -> None:
+        self.file, self.threads, self.cores = file, threads, cores or threads
         self.process = self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        cores = sorted(os.sched_getaffinity(0))[: self.threads]
+        cores = sorted(os.sched_getaffinity(0))[: self.cores]
         environment = os.environ | dict.fromkeys(THREAD_VARIABLES, str(self.threads))
         environment["PYTHONPATH"] = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH")) if p)
+        environment["PYTHONWARNINGS"] = "ignore"  # collinear columns are meant, and peers stop early on purpose
         environment.setdefault(MAIN_PYTHON, sys.executable)
         return subprocess.Popen(
             [interpreter(load(self.file)), "-m", "benchmarks.worker", self.file, ",".join(map(str, cores))],

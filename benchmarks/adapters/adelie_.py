@@ -21,7 +21,7 @@ def _setup(data: Data) -> Any:
     import adelie
 
     threads = len(os.sched_getaffinity(0))
-    l1 = data.extra["l1"]
+    ratio, groups = data.extra["l1_ratio"], data.extra["groups"]
     n, d = data.X.shape
     if isinstance(data.X, np.ndarray):
         X = np.asfortranarray(data.X)
@@ -33,13 +33,16 @@ def _setup(data: Data) -> Any:
         family = adelie.glm.multinomial(np.asfortranarray(np.eye(data.n_classes)[data.y]))
     # The loss of K classes is divided by K there, so λ is too.
     scale = 1 if data.n_classes == 2 else data.n_classes
-    strengths = data.extra["lambdas"] if l1 else np.array([1.0 / (n * data.extra["C"] * scale)])
+    strengths = data.extra["lambdas"] if ratio else np.array([1.0 / (n * data.extra["C"] * scale)])
+    starts = np.arange(d) if groups is None else np.array([g[0] for g in groups])
+    weights = np.ones(d) if groups is None else np.sqrt([float(len(g)) for g in groups])
     return lambda rung: adelie.grpnet(
         X,
         family,
-        alpha=1.0 if l1 else 0.0,
+        alpha=ratio,
+        groups=starts,
         lmda_path=strengths,
-        penalty=np.ones(d),
+        penalty=weights,
         tol=rung,
         irls_tol=rung,
         early_exit=False,
@@ -65,5 +68,7 @@ METHODS = {
     "logistic-sparse": methods(NAME, _SOLVER),
     "logistic-l1-path": methods(NAME, _SOLVER),
     "logistic-l1-path-sparse": methods(NAME, _SOLVER),
+    "elastic-path": methods(NAME, _SOLVER),
+    "group-path": methods(NAME, _SOLVER),
 }
 REFUSALS = refuse(METHODS)

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from benchmarks.adapters.sklearn_logistic import cross_validation, default, one_row, read
+from benchmarks.adapters.sklearn_logistic import cross_validation, default, probabilities, read
 from benchmarks.contract import Builder, Data, Methods, Prepared
 from benchmarks.effort import LABELS
 from benchmarks.objective import FREE, answer, worst_gap
@@ -49,20 +47,32 @@ def _loosest(gap: float) -> Builder:
 
 
 def _path(tol: float) -> Builder:
+    """A path, or one sparse fit where there is one λ."""
+
     def build(data: Data) -> Prepared:
-        from discriminant.data import make_blocks
-        from discriminant.optimize.logistic import LogisticProblem
-        from discriminant.optimize.path import SparsePenalty, solve_path
+        from discriminant import LogisticRegression, logistic_path
 
-        def call() -> Any:
-            problem = LogisticProblem(make_blocks(data.X, data.y), 2)
-            return solve_path(problem, SparsePenalty(), np.asarray(data.extra["lambdas"]), tol=tol)
+        known = data.extra
+        options = {"l1_ratio": known["l1_ratio"], "groups": known["groups"], "tol": tol}
+        if len(known["lambdas"]) == 1:
+            return Prepared(
+                lambda: LogisticRegression(C=known["C"], **options).fit(data.X, data.y),
+                lambda m: answer(data, *read(m), FREE, _passes(m)),
+            )
+        return Prepared(
+            lambda: logistic_path(data.X, data.y, lambdas=known["lambdas"], **options),
+            lambda path: answer(data, path.coefs.transpose(0, 2, 1), path.intercepts),
+        )
 
-        def look(path: Any) -> Any:
-            A = path.plain()
-            return answer(data, A[:, 1:], A[:, 0], FREE, path.passes)
+    return build
 
-        return Prepared(call, look)
+
+def _support_vectors(tol: float) -> Builder:
+    def build(data: Data) -> Prepared:
+        from discriminant import LinearSVC
+
+        C = data.extra["C"]
+        return Prepared(lambda: LinearSVC(C=C, tol=tol).fit(data.X, data.y), lambda m: answer(data, *read(m)))
 
     return build
 
@@ -112,5 +122,10 @@ METHODS: Methods = {
     "logistic-l1-path-sparse": _PATHS,
     "logistic-cv": {"default": cross_validation(_cv)},
     "logistic-default": {"default": default(_model)},
-    "logistic-one-row": {"predict_proba": one_row(_model)},
+    "logistic-predict": {"predict_proba": probabilities(_model)},
+    "softmax-l1": _PATHS,
+    "elastic-path": _PATHS,
+    "group-path": _PATHS,
+    "svc": {"default": _support_vectors(1e-6)}
+    | {f"proved @ {label}": _support_vectors(gap) for gap, label in LABELS.items()},
 }

@@ -18,12 +18,12 @@ def _setup(data: Data) -> Any:
     """No standardising, since the penalty would be another one."""
     from glmnet import LogitNet
 
-    l1 = data.extra["l1"]
-    strengths = data.extra["lambdas"] if l1 else np.array([1.0 / (data.X.shape[0] * data.extra["C"])])
+    ratio = data.extra["l1_ratio"]
+    strengths = data.extra["lambdas"] if ratio else np.array([1.0 / (data.X.shape[0] * data.extra["C"])])
     if data.n_classes > 2:
         strengths = strengths * np.logspace(LEAD, 0, LEAD + 1)  # it has no step control: from zero it diverges
     return lambda rung: LogitNet(
-        alpha=1.0 if l1 else 0.0, lambda_path=strengths, standardize=False, n_splits=0, tol=rung, max_iter=1_000_000
+        alpha=ratio, lambda_path=strengths, standardize=False, n_splits=0, tol=rung, max_iter=1_000_000
     ).fit(data.X, data.y)
 
 
@@ -44,5 +44,6 @@ METHODS = {
     "logistic-sparse": methods(NAME, _SOLVER),
     "logistic-l1-path": methods(NAME, _SOLVER),
     "logistic-l1-path-sparse": methods(NAME, _SOLVER),
+    "elastic-path": methods(NAME, _SOLVER),
 }
 REFUSALS = refuse(METHODS)

@@ -36,11 +36,14 @@ def _path_setup(data: Data) -> Any:
 
     target = data.y.astype(np.float64)
     X = np.asfortranarray(data.X) if isinstance(data.X, np.ndarray) else data.X.tocsc()
+    ratio, strengths = data.extra["l1_ratio"], data.extra["lambdas"]
 
     def fit(rung: float) -> Any:
-        model = GeneralizedLinearRegressor(
-            family="binomial", l1_ratio=1.0, alpha_search=True, alphas=data.extra["lambdas"], gradient_tol=rung
-        ).fit(X, target)
+        common = {"family": "binomial", "l1_ratio": ratio, "gradient_tol": rung}
+        if len(strengths) == 1:
+            model = GeneralizedLinearRegressor(alpha=strengths[0], **common).fit(X, target)
+            return model.coef_[None], np.array([model.intercept_])
+        model = GeneralizedLinearRegressor(alpha_search=True, alphas=strengths, **common).fit(X, target)
         return model.coef_path_, model.intercept_path_
 
     return fit
@@ -57,5 +60,6 @@ METHODS = {
     "logistic-sparse": methods(NAME, _ridge("lbfgs")),
     "logistic-l1-path": methods(NAME, _PATH),
     "logistic-l1-path-sparse": methods(NAME, _PATH),
+    "elastic-path": methods(NAME, _PATH),
 }
 REFUSALS = refuse(METHODS, softmax_l2="has two classes only")

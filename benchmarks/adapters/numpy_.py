@@ -42,7 +42,8 @@ def _lda(data: Data) -> Prepared:
 
 def _lda_predict(data: Data) -> Prepared:
     W, w0 = _lda_weights(data)
-    return Prepared(lambda: np.argmax(data.X @ W + w0, axis=1), lambda labels: {"labels": labels})
+    rows = data.X[: data.extra["rows"]]
+    return Prepared(lambda: np.argmax(rows @ W + w0, axis=1), lambda labels: {"labels": labels})
 
 
 def _qda_parts(data: Data) -> list[tuple[Array, Array, float]]:

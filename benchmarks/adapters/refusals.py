@@ -7,14 +7,14 @@ from collections.abc import Mapping
 GAUSSIAN = ("lda-fit", "qda-fit", "least-squares-fit", "lda-predict", "lda-cold-start")
 LOGISTIC = (
     *("logistic-l2", "softmax-l2", "logistic-sparse", "logistic-l1-path", "logistic-l1-path-sparse"),
-    *("logistic-cv", "logistic-default", "logistic-one-row"),
+    *("logistic-cv", "logistic-default", "logistic-predict"),
 )
 STEPS = ("perceptron-epoch", "perceptron-fit", "lms-epoch")
 NO_STEPS = "has no learning sample by sample"
 _COMMON = dict.fromkeys(STEPS, NO_STEPS) | {
     "logistic-cv": "is not run: its folds or its grid cannot be made the same",
     "logistic-default": "is not run: its default penalty is another one",
-    "logistic-one-row": "is not run: its predictions go through the same arithmetic with more checks",
+    "logistic-predict": "is not run: its predictions go through the same arithmetic with more checks",
 }
 
 

@@ -42,7 +42,7 @@ def _path_setup(data: Data) -> Any:
 
     def fit(rung: float) -> Any:
         check, found = deadline(data), []
-        model = SparseLogisticRegression(tol=rung, max_iter=100, warm_start=True)
+        model = SparseLogisticRegression(l1_ratio=data.extra["l1_ratio"], tol=rung, max_iter=100, warm_start=True)
         for alpha in data.extra["lambdas"]:
             model.set_params(alpha=float(alpha)).fit(X, data.y)
             found.append((np.ravel(model.coef_).copy(), float(np.ravel(model.intercept_)[0])))
@@ -59,5 +59,6 @@ METHODS = {
     "logistic-sparse": methods(NAME, _RIDGE),
     "logistic-l1-path": methods(NAME, _PATH),
     "logistic-l1-path-sparse": methods(NAME, _PATH),
+    "elastic-path": methods(NAME, _PATH),
 }
 REFUSALS = refuse(METHODS, softmax_l2="has no softmax: it fits one class against the rest")

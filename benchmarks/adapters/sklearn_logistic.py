@@ -56,7 +56,7 @@ def path(load: Load, solver: str) -> Solver:
         def fit(rung: Any) -> Any:
             check, found = deadline(data), []
             effort = {"max_iter": rung, "tol": 1e-14} if solver == "saga" else {"tol": rung, "max_iter": 10_000}
-            model = Model(l1_ratio=1.0, solver=solver, warm_start=True, random_state=0, **effort)
+            model = Model(l1_ratio=data.extra["l1_ratio"], solver=solver, warm_start=True, random_state=0, **effort)
             for strength in data.extra["lambdas"]:
                 model.set_params(C=1.0 / (n * strength)).fit(data.X, data.y)
                 found.append((model.coef_.T.copy(), np.array(model.intercept_)))
@@ -66,7 +66,24 @@ def path(load: Load, solver: str) -> Solver:
         return fit
 
     rungs: Any = counts(300) if solver == "saga" else tolerances(8, 0)
-    return Solver(solver, rungs, setup, lambda r: (np.stack([w for w, _ in r]), np.stack([b for _, b in r])))
+    convention = PENALISED if solver == "liblinear" else FREE
+
+    def stacked(found: Any) -> tuple[Any, Any]:
+        return np.stack([w for w, _ in found]), np.stack([b for _, b in found])
+
+    return Solver(solver, rungs, setup, stacked, convention)
+
+
+def support_vectors(dual: bool) -> Solver:
+    """C Σ max(0, 1 − tz)² + ½ (‖w‖² + b²), each class against the rest.  Effort: tolerances."""
+
+    def setup(data: Data) -> Any:
+        from sklearn.svm import LinearSVC
+
+        options = {"C": data.extra["C"], "dual": dual, "max_iter": 100_000, "random_state": 0}
+        return lambda rung: LinearSVC(tol=rung, **options).fit(data.X, data.y)
+
+    return Solver("LinearSVC dual" if dual else "LinearSVC primal", tolerances(9, 0), setup, read)
 
 
 def default(load: Load) -> Builder:
@@ -105,13 +122,13 @@ def cross_validation(load: Load, **options: Any) -> Builder:
     return build
 
 
-def one_row(load: Load, **options: Any) -> Builder:
-    """A fitted model asked for one row, and then for the next."""
+def probabilities(load: Load, **options: Any) -> Builder:
+    """A fitted model asked for so many rows, and then for the next."""
 
     def build(data: Data) -> Prepared:
-        model = load()(**options).fit(data.X, data.y)
-        row = data.X[:1].copy()
-        return Prepared(lambda: model.predict_proba(row), lambda p: {"posterior": np.asarray(p)})
+        model = load()(**options).fit(data.X[:5_000], data.y[:5_000])
+        rows = data.X[: data.extra["rows"]].copy()
+        return Prepared(lambda: model.predict_proba(rows), lambda p: {"posterior": np.asarray(p)})
 
     return build
 
@@ -135,13 +152,16 @@ METHODS: Methods = {
     "logistic-l2": methods(NAME, *_OPEN, *_LIBLINEAR),
     "softmax-l2": methods(NAME, *_OPEN),
     "logistic-sparse": methods(NAME, *(s for s in _OPEN if s.name != "newton-cholesky"), *_LIBLINEAR),
-    "logistic-l1-path": methods(NAME, path(_plain, "saga")),
-    "logistic-l1-path-sparse": methods(NAME, path(_plain, "saga")),
+    "logistic-l1-path": methods(NAME, path(_plain, "saga"), path(_plain, "liblinear")),
+    "logistic-l1-path-sparse": methods(NAME, path(_plain, "saga"), path(_plain, "liblinear")),
+    "softmax-l1": methods(NAME, path(_plain, "saga")),
+    "elastic-path": methods(NAME, path(_plain, "saga")),
+    "svc": methods(NAME, support_vectors(True), support_vectors(False)),
     "logistic-cv": {
         solver + note: cross_validation(_cv, solver=solver, l1_ratios=(0.0,), n_jobs=processes)
         for note, processes in (("", None), (", two processes", 2))
         for solver in ("lbfgs", "newton-cholesky")
     },
     "logistic-default": {"default": default(_plain)},
-    "logistic-one-row": {"predict_proba": one_row(_plain)},
+    "logistic-predict": {"predict_proba": probabilities(_plain)},
 }
