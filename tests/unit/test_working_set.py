@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from discriminant import LogisticRegression, criteria, logistic_path, optimize, penalties
+from discriminant import LinearSVC, LogisticRegression, criteria, logistic_path, optimize, penalties
 from discriminant.codings import make_coding
 from discriminant.data import make_blocks
 from discriminant.data.working_columns import AllColumns
 from discriminant.objective import PointwiseObjective
+from discriminant.optimize import set_solver
 from discriminant.optimize.working_set import PASSES, Screening
 
 
@@ -136,3 +137,37 @@ def test_the_optimizer_agrees_with_the_estimator_in_columns_of_unlike_units(grou
     again = optimize.ProximalNewton().minimize(objective, found.weights)
     assert again.iterations <= found.iterations
     np.testing.assert_allclose(again.weights, found.weights, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_compiled_steps_find_what_the_steps_in_numpy_find(kind, intercept, monkeypatch):
+    """Logistic with an offset, an elastic net and bounds; and the squared hinge."""
+    X, y = rows(n=150, d=60, density=0.2)
+    X = X if kind == "sparse" else X.toarray() + 3.0
+    offset = np.linspace(-1, 1, len(y))
+
+    def fits():
+        for settings in ({"l1_ratio": 1.0}, {"l1_ratio": 0.4}, {"l1_ratio": 1.0, "bounds": (-0.1, 0.2)}):
+            model = LogisticRegression(C=0.5, fit_intercept=intercept, **settings).fit(X, y, offset=offset)
+            yield model.certificate_.converged, np.append(model.coef_, model.intercept_)
+        model = LinearSVC(penalty="l1", C=0.2, fit_intercept=intercept, penalize_intercept=False).fit(X, y)
+        yield model.certificate_.converged, np.append(model.coef_, model.intercept_)
+
+    compiled = list(fits())
+    monkeypatch.setattr(set_solver, "load", lambda: None)
+    for (met, weights), (met_too, expected) in zip(compiled, fits(), strict=True):
+        assert met
+        assert met_too
+        np.testing.assert_allclose(weights, expected, rtol=1e-7, atol=1e-9)
+
+
+def test_nearly_equal_columns_do_not_keep_sweeps_busy_for_ever():
+    """Weights that trade places along near copies: one by one they leave, and the gap is proved to the last digits."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((300, 8))
+    y = (X[:, :3].sum(axis=1) + rng.logistic(size=300) > 0).astype(int)
+    X = np.hstack([X, X[:, :4], *(X[:, :4] + 10.0**-k * rng.standard_normal((300, 4)) for k in (5, 6, 7, 8))])
+    for C in (0.1, 1.0, 10.0):
+        certificate = LogisticRegression(C=C, l1_ratio=1.0, tol=1e-10).fit(X, y).certificate_
+        assert certificate.converged, certificate.status

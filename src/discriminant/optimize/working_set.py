@@ -17,7 +17,7 @@ import numpy as np
 
 from discriminant.data.working_columns import AllColumns
 from discriminant.optimize.row_loss import RowLoss
-from discriminant.optimize.set_solver import SetSolver, State
+from discriminant.optimize.set_solver import SMALL_SET, SetSolver, State
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
 
@@ -114,7 +114,13 @@ class WorkingSet:
         self.set.settle()
         if len(free):
             self.set.minimize(1.0, 1e-10)
-        R = self.screening.look(self.set.evaluate(1.0).dual)
+        if self.source.blocks.n_values <= SMALL_SET:  # a round of screening costs more than to work with all
+            self.set.enter(np.arange(self.penalty.n_groups))
+            R = np.empty((self.source.d, self.loss.q))
+            R[self.set.columns.features] = self.set.evaluate(1.0).R_dual
+            self.screening.passes += 1
+        else:
+            R = self.screening.look(self.set.evaluate(1.0).dual)
         with np.errstate(divide="ignore", invalid="ignore"):
             pull = self.penalty.violation(self.penalty.arranged(R)) + self.penalty.l1
             ratio = np.where(self.penalty.l1 > 0, pull / self.penalty.l1, 0.0)

@@ -5,19 +5,15 @@
    Gram form: H is at hand, and the gradient is kept up to date.  Residual form: H = Xᵗ diag(w) X + diag(l₂) is not
    formed; r = w ∘ X(a − a₀) is kept up to date, and a visit costs one walk down and one up a column.  Each descent is
    rounds of one sweep over all coordinates and some over those that are not zero; it ends, and says so, when a sweep
-   over all moves no slope by more than `still`.  Sums are taken in LANES parts, the same for every instruction set. */
+   over all moves no slope by more than `still`.  Sums are taken in PARTS parts, the same for every instruction set. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "buffers.h"
+#include "coordinate.h"
 
-#define LANES 8
+#define PARTS 16
 #define INNER 0.3 /* sweeps over the support end at this share of `still` */
-
-typedef struct { long rounds, sweeps; double still; } Plan;
-
-/* Columns of n rows: dense, one after the other, or CSC where `row` is not NULL. */
-typedef struct { const double *x; const int32_t *row; const int64_t *start; long n; } Columns;
 
 static inline double clamp(double a, double low, double high) { return a < low ? low : a > high ? high : a; }
 
@@ -29,55 +25,65 @@ static inline void add(long n, double step, const double *restrict x, double *re
     for (long i = 0; i < n; i++) to[i] += step * x[i];
 }
 
-static inline double total(const double *part)
+static inline double total(double *part)
 {
-    return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
+    for (int half = PARTS / 2; half; half /= 2)
+        for (int l = 0; l < half; l++) part[l] += part[l + half];
+    return part[0];
 }
 
-/* Σ x_i r_i over a column's entries. */
-static double column_dot(const Columns *X, long j, const double *restrict r)
+double column_dot(const Columns *X, long j, const double *restrict r)
 {
-    double part[LANES] = {0};
+    double part[PARTS] = {0};
     long first = X->row ? X->start[j] : j * X->n, count = X->row ? X->start[j + 1] - first : X->n, i = 0;
     const double *restrict x = X->x + first;
     const int32_t *row = X->row ? X->row + first : NULL;
     if (row)
-        for (; i + LANES <= count; i += LANES)
-            for (int l = 0; l < LANES; l++) part[l] += x[i + l] * r[row[i + l]];
+        for (; i + PARTS <= count; i += PARTS)
+            for (int l = 0; l < PARTS; l++) part[l] += x[i + l] * r[row[i + l]];
     else
-        for (; i + LANES <= count; i += LANES)
-            for (int l = 0; l < LANES; l++) part[l] += x[i + l] * r[i + l];
-    for (; i < count; i++) part[0] += x[i] * r[row ? row[i] : i];
+        for (; i + PARTS <= count; i += PARTS)
+            for (int l = 0; l < PARTS; l++) part[l] += x[i + l] * r[i + l];
+    for (int l = 0; i < count; i++, l++) part[l] += x[i] * r[row ? row[i] : i];
     return total(part);
 }
 
-/* r_i += step w_i x_i. */
-static void column_add(const Columns *X, long j, double step, const double *restrict w, double *restrict r)
+void column_add(const Columns *X, long j, double step, const double *restrict w, double *restrict r)
 {
     long first = X->row ? X->start[j] : j * X->n, count = X->row ? X->start[j + 1] - first : X->n;
     const double *restrict x = X->x + first;
     const int32_t *row = X->row ? X->row + first : NULL;
     if (row)
-        for (long i = 0; i < count; i++) r[row[i]] += step * w[row[i]] * x[i];
-    else
+        for (long i = 0; i < count; i++) r[row[i]] += step * (w ? w[row[i]] : 1.0) * x[i];
+    else if (w)
         for (long i = 0; i < count; i++) r[i] += step * w[i] * x[i];
+    else
+        add(count, step, x, r);
 }
 
 /* (Σ w x², Σ w x) of a column. */
-static void column_moments(const Columns *X, long j, const double *w, double *square, double *first_moment)
+static void column_moments(const Columns *X, long j, const double *restrict w, double *square, double *first_moment)
 {
-    long first = X->row ? X->start[j] : j * X->n, count = X->row ? X->start[j + 1] - first : X->n;
-    double two = 0, one = 0;
-    for (long i = 0; i < count; i++) {
-        double x = X->x[first + i], wx = (X->row ? w[X->row[first + i]] : w[i]) * x;
-        one += wx;
-        two += wx * x;
+    double two[PARTS] = {0}, one[PARTS] = {0};
+    long first = X->row ? X->start[j] : j * X->n, count = X->row ? X->start[j + 1] - first : X->n, i = 0;
+    const double *restrict x = X->x + first;
+    const int32_t *row = X->row ? X->row + first : NULL;
+    for (; i + PARTS <= count; i += PARTS)
+        for (int l = 0; l < PARTS; l++) {
+            double wx = (row ? w[row[i + l]] : w[i + l]) * x[i + l];
+            one[l] += wx;
+            two[l] += wx * x[i + l];
+        }
+    for (int l = 0; i < count; i++, l++) {
+        double wx = w[row ? row[i] : i] * x[i];
+        one[l] += wx;
+        two[l] += wx * x[i];
     }
-    *square = two;
-    *first_moment = one;
+    *square = total(two);
+    *first_moment = total(one);
 }
 
-static int descend_gram(long p, const double *H, double *a, double *g, const double *l1, const double *lower,
+int descend_gram(long p, const double *H, double *a, double *g, const double *l1, const double *lower,
                         const double *upper, Plan plan)
 {
     for (long round = 0; round < plan.rounds; round++)
@@ -133,7 +139,7 @@ static int descend_groups(long p, long groups, const int64_t *start, const doubl
 
 /* One output in residual form.  A free intercept is eliminated: it stays at `shift`, where Σ w (X(a − a₀) + shift) = 0.
    work: r (n), then h, Σ w x and a₀ (m each). */
-static int descend_columns(const Columns *X, long m, const double *w, int intercept, double *a, const double *g,
+int descend_columns(const Columns *X, long m, const double *w, int intercept, double *a, const double *g,
                            const double *l1, const double *l2, const double *lower, const double *upper, double *work,
                            Plan plan)
 {
@@ -281,8 +287,7 @@ PyObject *kernel_descend_groups(PyObject *self, PyObject *args)
     return PyBool_FromLong(done);
 }
 
-/* Columns from Python: x and either None, None or row numbers and starts. */
-static Columns columns_of(Buffers *held, PyObject *x, PyObject *row, PyObject *start, long n, long m)
+Columns columns_of(Buffers *held, PyObject *x, PyObject *row, PyObject *start, long n, long m)
 {
     int dense = row == Py_None;
     Columns X = {float64_in(held, x, "x", dense ? n * m : ANY_LENGTH), NULL, NULL, n};
