@@ -58,6 +58,10 @@ class ParameterError(DiscriminantError, ValueError):
     """A parameter's value, or a combination of parameters, is refused."""
 
 
+class NotAvailableError(ParameterError, AttributeError, NotImplementedError):
+    """A method that is not there with these parameters: ``hasattr`` says False."""
+
+
 class MismatchError(DiscriminantError, TypeError):
     """Two parts do not fit together: the message names both and the way out."""
 

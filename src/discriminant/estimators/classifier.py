@@ -17,6 +17,7 @@ import discriminant
 from discriminant.data import as_rows
 from discriminant.data.sources import RowFunction, Source, find_source
 from discriminant.docstrings import documented
+from discriminant.estimators.available import Available
 from discriminant.estimators.device_predict import answer_on_device
 from discriminant.estimators.inputs import Inputs
 
@@ -34,7 +35,7 @@ class Classifier(Inputs):
             if own is None or isinstance(own, property):
                 continue
             wrap = {"score": _scored, "partial_fit": _learned}.get(name, _applied)
-            if hasattr(own, "fn") and hasattr(own, "check"):  # scikit-learn's available_if
+            if isinstance(own, Available):
                 own.fn = wrap(own.fn)
             else:
                 setattr(cls, name, wrap(own))

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from discriminant.data import map_rows
 from discriminant.decision import Rule
 from discriminant.docstrings import documented
-from discriminant.errors import DataError
+from discriminant.errors import DataError, NotAvailableError
+from discriminant.estimators.available import available_if
 from discriminant.estimators.learner import Learner
 from discriminant.methods.fit import is_unanimous, reject_label
 from discriminant.model import label_array
@@ -69,16 +69,15 @@ class Deciding(Learner):
         """
         return self._z(self._checked(X))
 
-    def _has_posteriors(self) -> bool:
-        """Whether there are probabilities: a likelihood was minimised, and the coding leads back to them."""
+    def _has_posteriors(self) -> None:
+        """Refuse where there are no probabilities: no likelihood was minimised, or no way of the coding leads back."""
         if "discriminant_" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} has probabilities, if any, only after fit.")
+            raise NotAvailableError(f"{type(self).__name__} has probabilities, if any, only after fit.")
         if self.discriminant_.link is None and not self._pairwise_logistic:
-            raise AttributeError(
+            raise NotAvailableError(
                 f"The scores of {type(self).__name__} with criterion {type(self.criterion_).__name__} are not log "
                 "odds: there are no probabilities. Calibrate it (sklearn.calibration.CalibratedClassifierCV)."
             )
-        return True
 
     @available_if(_has_posteriors)
     def predict_proba(self, X: Any) -> Array:

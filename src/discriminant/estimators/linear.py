@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from discriminant.data import map_rows, require_finite
-from discriminant.errors import ParameterError
+from discriminant.errors import NotAvailableError, ParameterError
+from discriminant.estimators.available import available_if
 from discriminant.estimators.closed_summaries import GaussianInference
 from discriminant.estimators.gaussian import Deletion
 from discriminant.estimators.generative import LinearPosteriors
@@ -137,8 +138,6 @@ class LinearDiscriminantAnalysis(
         >>> LinearDiscriminantAnalysis(n_components=1).fit(iris.X, iris.y).transform(iris.X).shape
         (150, 1)
         """
-        if self.solver == "lsqr":
-            raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd', 'eigen' or 'auto').")
         rows = self._mapped(self._checked(X))
         axes = self.axes_
         count = self._max_components
@@ -165,3 +164,12 @@ class LinearDiscriminantAnalysis(
         lost = len(self.classes_) if self.covariance == "unbiased" else 0
         given = None if self.priors is None else self.priors_
         return LinearDeletion(self._whitened, self.moments_.weight, self.moments_.total - lost, given)
+
+
+def _projects(model: LinearDiscriminantAnalysis) -> None:
+    if model.solver == "lsqr":
+        raise NotAvailableError("transform not implemented for 'lsqr' solver (use 'svd', 'eigen' or 'auto').")
+
+
+# scikit-learn wraps ``transform`` when the class is made, in a function that is always there: hidden after that.
+setattr(LinearDiscriminantAnalysis, "transform", available_if(_projects)(LinearDiscriminantAnalysis.transform))  # noqa: B010

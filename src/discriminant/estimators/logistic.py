@@ -12,7 +12,6 @@ from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.arrays import as_dense, is_frame, is_sparse
@@ -23,7 +22,8 @@ from discriminant.data.sources import find_source
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.decision.priors import check_priors, shift_log_posteriors
 from discriminant.decision.rule import largest
-from discriminant.errors import DataError, MismatchError, classes_are, names
+from discriminant.errors import DataError, MismatchError, NotAvailableError, classes_are, names
+from discriminant.estimators.available import available_if
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, is_table
 from discriminant.estimators.logistic_parameters import CONSTRAINTS
@@ -31,6 +31,7 @@ from discriminant.estimators.parameters import parameters
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.logistic import Logistic, Strength, make_problem, read_offset
+from discriminant.methods.parts import require_known_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.laplace import LaplacePosterior
 from discriminant.optimize.logistic import LogisticProblem
@@ -212,14 +213,18 @@ class LogisticRegression(SparseCoefficients, Inferential):
             self._remember((X, y, sample_weight, offset), sample.blocks, read_offset(offset, sample.blocks), scaling)
         return self
 
-    def _learns_in_parts(self) -> bool:
+    def _learns_in_parts(self) -> None:
         options = vars(self)
         if self._is_coded():
-            raise AttributeError("partial_fit takes no basis and no coding: map the rows first, and use the softmax.")
+            raise NotAvailableError(
+                "partial_fit takes no basis and no coding: map the rows first, and use the softmax."
+            )
         special = [name for name in ("penalty_factors", "bounds", "groups") if options[name] is not None]
         if options["l1_ratio"] or special or options["penalty"] in ("l1", "elasticnet", "jeffreys"):
-            raise AttributeError("partial_fit remembers rows to second order, which takes a plain ridge: l1_ratio=0.")
-        return True
+            raise NotAvailableError(
+                "partial_fit remembers rows to second order, which takes a plain ridge: l1_ratio=0."
+            )
+        require_known_weights(options["class_weight"])
 
     @available_if(_learns_in_parts)
     @all_or_nothing
@@ -289,8 +294,9 @@ class LogisticRegression(SparseCoefficients, Inferential):
         codes = (z[:, 0] > 0).view(np.uint8) if z.shape[1] == 1 else largest(z)
         return np.asarray(self.classes_.take(codes))
 
-    def _gives_posteriors(self) -> bool:
-        return "coding_" not in vars(self) or self._has_posteriors()
+    def _gives_posteriors(self) -> None:
+        if "coding_" in vars(self):
+            self._has_posteriors()
 
     @available_if(_gives_posteriors)
     def predict_proba(self, X: Any, priors: Any = None) -> Array:

@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.docstrings import documented
-from discriminant.errors import DataError, MismatchError, names
+from discriminant.errors import DataError, MismatchError, NotAvailableError, names
+from discriminant.estimators.available import available_if
 from discriminant.estimators.features import FeatureMap
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.learner import Learner
@@ -60,6 +61,13 @@ class MomentClassifier(Learner):
         """The method with the parameters as they stand."""
         raise NotImplementedError(f"{type(self).__name__} must name its method.")
 
+    def _learns_in_parts(self) -> None:
+        try:
+            self._method().require_whole_moments()
+        except MismatchError as error:
+            raise NotAvailableError(f"partial_fit: {error}") from None
+
+    @available_if(_learns_in_parts)
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows; the result is that of one fit on all of them.
@@ -85,7 +93,6 @@ class MomentClassifier(Learner):
         """
         method = self._method()
         method.check()
-        method.require_whole_moments()
         known = self._classes_for(classes)
         sample = self._sample(X, y, sample_weight, known)
         moments = method.moments(sample, in_parts=True)

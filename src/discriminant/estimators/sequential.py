@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.utils.metaestimators import available_if
 
 from discriminant.docstrings import documented
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError, NotAvailableError, ParameterError
+from discriminant.estimators.available import available_if
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
+from discriminant.methods.parts import require_known_weights
 from discriminant.methods.sequential import Progress, SequentialMethod
 from discriminant.protocols import Array
 
@@ -24,6 +26,7 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
     corrections_: Array
     t_: int
     mode: str
+    class_weight: Any
 
     def _method(self) -> SequentialMethod:
         raise NotImplementedError(f"{type(self).__name__} must name its method.")
@@ -68,13 +71,13 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
         sample = self._sample(X, y, sample_weight)
         return self._hold(method.fit(sample, self._previous(sample), given, _held_out))
 
-    def _takes_parts(self) -> bool:
-        if self.mode == "single-sample" and self._method().kept_weights == "last":
-            return True
-        raise AttributeError(
-            f"partial_fit goes on from the last weights, sample by sample: {type(self).__name__} has it in "
-            "mode='single-sample', without averages and pockets."
-        )
+    def _takes_parts(self) -> None:
+        if self.mode != "single-sample" or self._method().kept_weights != "last":
+            raise NotAvailableError(
+                f"partial_fit goes on from the last weights, sample by sample: {type(self).__name__} has it in "
+                "mode='single-sample', without averages and pockets."
+            )
+        require_known_weights(self.class_weight)
 
     @available_if(_takes_parts)
     @all_or_nothing
@@ -127,8 +130,9 @@ def given_start(coef: Any, intercept: Any) -> Array | None:
 
 
 def _held_out(codes: Array, fraction: float, seed: int) -> tuple[Array, Array]:
-    """(rows to learn from, rows to ask), by class."""
-    split = StratifiedShuffleSplit(test_size=fraction, random_state=seed)
+    """(rows to learn from, rows to ask), by class: at least one of each class among the latter."""
+    count = max(math.ceil(fraction * len(codes)), len(np.unique(codes)))
+    split = StratifiedShuffleSplit(test_size=count, random_state=seed)
     try:
         learn, ask = next(split.split(np.zeros((len(codes), 1)), codes))
     except ValueError as error:

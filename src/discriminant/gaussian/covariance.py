@@ -56,7 +56,9 @@ def optimal_shrinkage(blocks: Any, moments: ClassMoments, rule: str) -> list[Arr
     safe = np.where(moments.weight > 0, moments.weight, 1.0)
     covariances = moments.scatter / safe[:, None, None]
     deviations = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-    deviations = np.where(deviations > 0, deviations, 1.0)
+    # Squares about the origin are summed, so that this much of a column that is constant in a class is rounding.
+    rounding = 8 * np.sqrt(np.finfo(np.float64).eps) * np.abs(moments.means)
+    deviations = np.where(deviations > rounding, deviations, 1.0)
     fourth = None
     if rule == "ledoit-wolf":
         fourth = blocks.reduce(FourthKernel(moments.class_means, deviations * moments.unit)) / safe

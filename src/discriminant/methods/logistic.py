@@ -25,7 +25,7 @@ from discriminant.errors import DataError, DiscriminantWarning, MismatchError, P
 from discriminant.methods.coded import assign, fit_coded, is_coded, plan_coded
 from discriminant.methods.fit import Fit, Note, Sample, Schema
 from discriminant.methods.moments import cast
-from discriminant.methods.parts import class_weights, prepare_optimizer, starting_weights
+from discriminant.methods.parts import class_weights, prepare_optimizer, require_known_weights, starting_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
@@ -326,6 +326,7 @@ class Logistic:
         if not self.fit_intercept or self.class_weight is not None:
             raise ParameterError("penalty='jeffreys' is for fits with an intercept and without class_weight.")
         require_memory(sample.blocks, "penalty='jeffreys'")
+        require_finite(sample.blocks.rows, sample.schema.names, estimator=self.estimator)
         K = len(sample.classes)
         model, theta, found = firth(sample.blocks, K)
         A, center = model.scaling.to_user(theta)
@@ -346,7 +347,7 @@ class Logistic:
             "_belief": None, "n_iter_": np.array([1], dtype=np.int32), "history_": History(),
             "certificate_": Certificate(status, converged, found.value / sample.total, gradient_norm=score),
         }  # fmt: skip
-        return Fit(self, state["discriminant_"], state)
+        return Fit(self, state["discriminant_"], state, () if converged else (Note(status),))
 
     def part(self, sample: Sample, known: LaplacePosterior | None = None) -> Fit:
         """Learn some rows on top of what is believed, and forget them: one part equals ``fit``, many come near."""
@@ -359,8 +360,7 @@ class Logistic:
                 "use fit on rows from discriminant.scan, or select columns."
             )
         if self.class_weight is not None:
-            if isinstance(self.class_weight, str):
-                raise ParameterError("class_weight='balanced' needs all rows; give partial_fit a dict of weights.")
+            require_known_weights(self.class_weight)
             factors = class_weights(self.class_weight, classes, np.ones(len(classes)))
             blocks = blocks if factors is None else blocks.weighed(factors)
         objective = logistic_objective(blocks, len(classes), 0.0, bool(self.fit_intercept))

@@ -25,7 +25,7 @@ from discriminant.criteria import (
     ZeroOne,
     make_criterion,
 )
-from discriminant.errors import MismatchError, ParameterError, as_numbers, names
+from discriminant.errors import MismatchError, NotAvailableError, ParameterError, as_numbers, names
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import make_optimizer
 from discriminant.optimize.choose import Choice
@@ -192,6 +192,15 @@ def link_of(criterion: Pointwise, coding: ClassCoding) -> str | None:
         return "softmax"
     plain = coding.decoder == "maximum" and coding.name in ("two-class", "one-vs-rest")
     return "sigmoid" if isinstance(criterion, Logistic) and plain else None
+
+
+def require_known_weights(class_weight: Any) -> None:
+    """Refuse, for learning in parts, class weights that only all rows could tell."""
+    if isinstance(class_weight, str):
+        raise NotAvailableError(
+            f"class_weight '{class_weight}' is not supported for partial_fit, which does not see all rows at once; "
+            "give the weights as a dictionary."
+        )
 
 
 def starting_weights(start: Any, objective: PointwiseObjective, random_state: Any) -> Array:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.arrays import is_sparse
+from discriminant.arrays import as_dense, is_sparse
 from discriminant.bases.expansion import generator
 from discriminant.data import ArrayBlocks, DenseRows, OriginRows, SparseRows, require_finite
 from discriminant.errors import DataError, ParameterError, counted
 from discriminant.methods.criterion import CriterionMethod, Task, too_long
 from discriminant.methods.fit import Fit, Sample
+from discriminant.methods.parts import require_known_weights
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import Power, SequentialSolution, make_schedule
 from discriminant.optimize.choose import Choice
@@ -91,11 +92,7 @@ class SequentialMethod(CriterionMethod):
     def part(self, sample: Sample, progress: Progress) -> Fit:
         """One more epoch, over these rows, from where the weights are."""
         notes = self.check()
-        if isinstance(self.class_weight, str):
-            raise ParameterError(
-                f"class_weight '{self.class_weight}' is not supported for partial_fit, which does not see all rows at "
-                "once; give the weights as a dictionary."
-            )
+        require_known_weights(self.class_weight)
         rows, _ = self._rows(sample)
         criterion, coding, penalty, _ = self.choose(rows, sample.classes)
         objective = PointwiseObjective(rows, criterion, coding, penalty)
@@ -167,6 +164,8 @@ class SequentialMethod(CriterionMethod):
         seed = int(generator(self.random_state).integers(2**31 - 1))
         learn, ask = split(codes, float(self.validation_fraction), seed)
         rows: Any = blocks.rows
+        if not np.isfinite(as_dense(rows.pick(ask).values).sum()):  # the sums of the others would not show it
+            require_finite(rows, task.sample.schema.names, estimator=self.estimator)
         held = HeldOut(
             rows.pick(ask), codes[ask], None if blocks.weight is None else blocks.weight[ask], task.objective, self.tol,
             self.n_iter_no_change, task.optimizer.callback,
