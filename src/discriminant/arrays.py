@@ -19,6 +19,24 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray) and not callable(X.columns)
 
 
+def is_foreign(X: Any) -> bool:
+    """Whether X is an array of another library: torch, CuPy, one that follows the array API standard."""
+    if isinstance(X, np.ndarray | np.generic):
+        return False
+    return type(X).__module__.partition(".")[0] in ("torch", "cupy") or hasattr(X, "__array_namespace__")
+
+
+def in_memory(X: Any) -> Array:
+    """X, wherever it lies, as a NumPy array."""
+    if not is_foreign(X):
+        return np.asarray(X)
+    kind = type(X).__module__.partition(".")[0]
+    if kind == "torch":
+        X = X.detach()
+        return np.asarray((X.float() if str(X.dtype) == "torch.bfloat16" else X).cpu().numpy())
+    return np.asarray(X.get() if kind == "cupy" else np.from_dlpack(X))
+
+
 def as_dense(X: Any) -> Array:
-    """X as an array, a sparse matrix written out."""
-    return np.asarray(X.toarray() if is_sparse(X) else X)
+    """X as a NumPy array, a sparse matrix written out."""
+    return np.asarray(X.toarray()) if is_sparse(X) else in_memory(X)

@@ -32,7 +32,7 @@ LIBRARIES = {
     },
 }
 SKLEARN = {  # the interface of its estimators, which users' own and other packages' have too
-    "get_params", "set_output", "get_feature_names_out", "fn", "check", "_score_func", "_kwargs",
+    "get_params", "set_output", "get_feature_names_out", "fn", "_score_func", "_kwargs",
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
     "classes_", "classes", "coef_", "covariance_", "feature_names_in_", "scalings_", "explained_variance_ratio_",
     "class_log_prior_", "C", "C_", "l1_ratio", "l1_ratio_", "class_weight", "fit_intercept",

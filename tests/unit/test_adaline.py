@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discriminant import Adaline, LeastSquaresClassifier
 from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError
@@ -15,24 +14,6 @@ from discriminant.optimize import Constant, Inverse
 X, Y = load_iris(return_X_y=True)
 Z = (X - X.mean(axis=0)) / X.std(axis=0)
 quiet = pytest.mark.filterwarnings("ignore::discriminant.errors.DiscriminantWarning")
-IN_ORDER = "the answer depends on the order of the rows, and the check compares two orders"
-
-
-@quiet
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [Adaline(), Adaline(mode="batch")],
-    expected_failed_checks=lambda model: (
-        {
-            "check_sample_weight_equivalence_on_dense_data": IN_ORDER,
-            "check_sample_weight_equivalence_on_sparse_data": IN_ORDER,
-        }
-        if model.mode == "single-sample"
-        else {}
-    ),
-)
-def test_the_contract_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("mode", ["single-sample", "batch"])

@@ -15,7 +15,6 @@ from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discriminant import Discriminant, LinearDiscriminant, LogisticRegression
 from discriminant.bases import Log, Polynomial, Radial
@@ -29,13 +28,6 @@ IRIS = load_iris()
 X, Y = IRIS.data, IRIS.target
 TWO = (X[50:], Y[50:])
 quiet = pytest.mark.filterwarnings("ignore::discriminant.errors.DiscriminantWarning")
-
-
-@quiet
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([Discriminant(), Discriminant(basis="quadratic", criterion="squared")])
-def test_the_contract_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 @quiet

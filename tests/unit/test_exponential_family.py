@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from scipy import sparse, stats
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import discriminant
 from discriminant import ExponentialFamilyClassifier, scan
@@ -37,14 +36,6 @@ def sample(family: str, K: int = 3, n: int = 240, d: int = 6, seed: int = 0) -> 
 def same(a: Any, b: Any, X: Any, rtol: float = 1e-12) -> None:
     np.testing.assert_allclose(a.coef_, b.coef_, rtol=rtol, atol=1e-12)
     np.testing.assert_allclose(a.predict_log_proba(X), b.predict_log_proba(X), rtol=rtol, atol=1e-12)
-
-
-@parametrize_with_checks(
-    [ExponentialFamilyClassifier(family) for family in ("multinomial", "poisson", "exponential")],
-    expected_failed_checks=lambda _: {"check_decision_proba_consistency": "it fits negative values, whatever the tags"},
-)
-def test_the_contract_of_scikit_learn_is_kept(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 # The densities

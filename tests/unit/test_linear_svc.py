@@ -12,7 +12,6 @@ from scipy.sparse import csr_array
 from sklearn import svm
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 from discriminant import LinearSVC
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
@@ -156,15 +155,6 @@ def test_what_makes_no_sense_is_refused(options, message):
     X, y = data()
     with pytest.raises(ParameterError, match=message):
         LinearSVC(**options).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"loss": "hinge"}, {"penalty": "l1"}, {"multi_class": "crammer_singer"}], ids=str
-)
-def test_scikit_learns_checks(options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(LinearSVC(**options))
 
 
 PLUGIN = """

@@ -14,7 +14,6 @@ import pytest
 import scipy.sparse as sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression as Theirs
-from sklearn.utils.estimator_checks import check_estimator
 
 from discriminant import LogisticRegression
 from discriminant.data import make_blocks
@@ -31,12 +30,6 @@ def data(n=200, d=5, K=2, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     return X, (X @ rng.standard_normal((d, K)) + rng.gumbel(size=(n, K))).argmax(axis=1)
-
-
-def test_scikit_learn_checks():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(LogisticRegression())
 
 
 @pytest.mark.parametrize("K", [2, 3])

@@ -15,7 +15,6 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_estimator
 
 from discriminant import LogisticRegression, LogisticRegressionCV
 from discriminant.errors import DataError, ParameterError
@@ -185,13 +184,6 @@ def test_probabilities_for_labels_are_refused():
     X, y = data("iris")
     with pytest.raises(DataError, match="columns"):
         LogisticRegressionCV().fit(X, np.eye(3)[y])
-
-
-@pytest.mark.parametrize("options", [{}, {"l1_ratios": (0.5,), "use_legacy_attributes": False}], ids=str)
-def test_scikit_learns_checks(options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check_estimator(LogisticRegressionCV(Cs=3, cv=3, **options))
 
 
 PLUGIN = """

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from sklearn.datasets import load_iris, make_multilabel_classification
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discriminant import (
     LinearMachine,
@@ -25,39 +24,6 @@ X, Y = load_iris(return_X_y=True)
 Z = (X - X.mean(axis=0)) / X.std(axis=0)
 TWO = (X[50:], Y[50:])
 quiet = pytest.mark.filterwarnings("ignore::discriminant.errors.DiscriminantWarning")
-
-FEWEST = (
-    "the fewest errors among rows of little weight are still sought, so that they are not all given to the heavy class"
-)
-IN_ORDER = "the answer depends on the order of the rows, and the check compares two orders"
-EXEMPT = {
-    "MinimumErrorClassifier": {"check_class_weight_classifiers": FEWEST},
-    "LinearMachine": {
-        "check_sample_weight_equivalence_on_dense_data": IN_ORDER,
-        "check_sample_weight_equivalence_on_sparse_data": IN_ORDER,
-    },
-}
-
-
-def _exempt(model):
-    return not isinstance(model, LinearMachine) or model.criterion == "perceptron"
-
-
-@quiet
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [
-        LinearMachine(),
-        LinearMachine("logistic", penalty="ridge"),
-        SigmoidRegressionClassifier(),
-        LinearProgrammingClassifier(),
-        MinimumErrorClassifier(max_iter=30, rounds=3),
-        LogisticRegression(optimizer="newton"),
-    ],
-    expected_failed_checks=lambda model: EXEMPT.get(type(model).__name__, {}) if _exempt(model) else {},
-)
-def test_the_contract_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 # The linear machine

@@ -10,7 +10,6 @@ import pytest
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import Perceptron as TheirPerceptron
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from discriminant import Perceptron, separability
 from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError
@@ -20,21 +19,6 @@ X, Y = load_iris(return_X_y=True)
 TWO = (X[50:], Y[50:])
 APART = (X[:100], Y[:100])
 quiet = pytest.mark.filterwarnings("ignore::discriminant.errors.DiscriminantWarning")
-IN_ORDER = "the answer depends on the order of the rows, and the check compares two orders"
-EXEMPT = {
-    "check_sample_weight_equivalence_on_dense_data": IN_ORDER,
-    "check_sample_weight_equivalence_on_sparse_data": IN_ORDER,
-}
-
-
-@quiet
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [Perceptron(), Perceptron(mode="batch")],
-    expected_failed_checks=lambda model: EXEMPT if model.mode == "single-sample" else {},
-)
-def test_the_contract_of_scikit_learn(estimator, check):
-    check(estimator)
 
 
 def test_scikit_learns_own_tests_pass_with_our_class(tmp_path):

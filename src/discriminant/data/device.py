@@ -18,9 +18,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.data.blocks import ArrayBlocks, DeviceRequest, make_blocks, thinned
 from discriminant.data.check import check_weights
-from discriminant.data.device_labels import PEEKED, encode_on_device, in_memory, some_codes, stride
+from discriminant.data.device_labels import PEEKED, encode_on_device, some_codes, stride
 from discriminant.data.device_library import TorchLibrary, library_of
 from discriminant.data.rows import DenseDesign, Rows
 from discriminant.data.sources import PartSource, RowFunction
@@ -301,6 +302,9 @@ class DeviceSource(PartSource):
         if isinstance(parts[0], np.ndarray):
             return np.concatenate(parts)
         return parts[0] if len(parts) == 1 else lib.join(parts)
+
+    def native(self, values: Array) -> Any:
+        return values if self.rows.returned or self.rows.streamed else self.rows.library.put(values)
 
     def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
         right = in_memory(predict(self)) == in_memory(y)  # predicted on the device

@@ -6,20 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.device_library import library_of
+from discriminant.arrays import in_memory
 from discriminant.data.labels import WIDEST_TABLE, code_table, encode_labels, recode
 from discriminant.protocols import Array
 
 PEEKED = 128  # rows that are fetched to learn of their size
-
-
-def in_memory(values: Any) -> Array:
-    """Labels or weights, wherever they lie, as a NumPy array."""
-    if isinstance(values, np.ndarray | list | tuple) or np.isscalar(values):
-        return np.asarray(values)
-    if hasattr(values, "__array_namespace__") or type(values).__module__.partition(".")[0] in ("torch", "cupy"):
-        return np.asarray(library_of(values).get(values))
-    return np.asarray(values)
 
 
 def stride(n_rows: int) -> int:

@@ -127,6 +127,21 @@ class Source(ABC):
             Between 0 and 1.
         """
 
+    def native(self, values: Array) -> Any:
+        """An array in the library and on the device of the rows, as scikit-learn hands out what was fitted there.
+
+        Parameters
+        ----------
+        values : ndarray
+            Weights, say.
+
+        Returns
+        -------
+        array
+            The same numbers.
+        """
+        return values
+
     @abstractmethod
     def learn(self, partial_fit: Callable[..., Any], y: Any, sample_weight: Any, classes: Array | None) -> None:
         """Call ``partial_fit`` with every part, in order.

@@ -19,7 +19,7 @@ from discriminant.data.sources import RowFunction, Source, find_source
 from discriminant.docstrings import documented
 from discriminant.estimators.available import Available
 from discriminant.estimators.device_predict import answer_on_device
-from discriminant.estimators.inputs import Inputs
+from discriminant.estimators.inputs import Inputs, bring_home
 
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
 
@@ -196,7 +196,8 @@ class Answer(RowFunction):
     kwargs: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, X: Any, *more: Any, **keywords: Any) -> Any:
-        return self.method(self.estimator, as_rows(X), *more, *self.args, **self.kwargs, **keywords)
+        rows = X if isinstance(X, Source) else as_rows(X)  # a source that is asked as a whole asks for its blocks
+        return self.method(self.estimator, rows, *more, *self.args, **self.kwargs, **keywords)
 
     @property
     def classes(self) -> Any:
@@ -242,6 +243,7 @@ def _learned(method: Callable[..., Any]) -> Callable[..., Any]:
         else:
             self._note_columns(source)
         source.learn(Answer(method, self), y, kwargs.get("sample_weight"), known)
+        bring_home(self, source)
         return self
 
     return either

@@ -25,6 +25,8 @@ def answer_on_device(name: str, model: LinearDiscriminant | QuadraticDiscriminan
         return _answer(name, model.classes, rows.library, _quadratic(model, rows, piece))
     if model.basis is not None or model.coding is not None or model.link not in ("sigmoid", "softmax"):
         return None
+    if model.link == "sigmoid" and model.weights.shape[1] > 1:
+        return None  # sigmoids of one class against the rest, which are no softmax
     return _answer(name, model.classes, rows.library, _linear(model, rows, piece))
 
 

@@ -138,7 +138,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         (150, 2)
         """
         rows = self._checked(X)
-        return self._map.apply(_itself, rows, self._n_features_out, self.coef_.dtype)
+        return self._map.apply(_itself, rows, self._n_features_out, self._dtype())
 
     @property
     def predict_proba(self) -> Any:

@@ -45,13 +45,25 @@ def all_or_nothing(fit: Function) -> Function:
         before = dict(vars(self))
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                return fit(self, *args, **kwargs)
+                found = fit(self, *args, **kwargs)
+            bring_home(self, args[0] if args else kwargs.get("X"))
+            return found
         except BaseException:
             vars(self).clear()
             vars(self).update(before)
             raise
 
     return whole  # type: ignore[return-value]
+
+
+def bring_home(model: Any, X: Any) -> None:
+    """Weights in the library and on the device of the rows that they were learned from, as scikit-learn has them."""
+    source = find_source(X)
+    if source is None:
+        return
+    for name in ("coef_", "intercept_"):
+        if isinstance(vars(model).get(name), np.ndarray):
+            vars(model)[name] = source.native(vars(model)[name])
 
 
 class Inputs:

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.arrays import as_dense
 from discriminant.codings import ClassCoding
 from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
@@ -174,7 +175,7 @@ class LeastSquaresClassifier(LeastSquaresInference):
         return self._as(MinimumSquaredError)
 
     def _dtype(self) -> Any:
-        return self.coef_.dtype
+        return as_dense(self.coef_).dtype
 
     # Prediction
 

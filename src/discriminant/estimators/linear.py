@@ -151,7 +151,31 @@ class LinearDiscriminantAnalysis(
         projected = map_rows(project, rows, matrix.shape[1])
         if not np.isfinite(projected).all():
             require_finite(rows, self._names(), estimator=type(self).__name__)
-        return projected.astype(self.coef_.dtype, copy=False)
+        return projected.astype(self._dtype(), copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
+        """Learn from the rows, and project them.
+
+        Parameters
+        ----------
+        X, y
+        **fit_params : dict
+            More arguments of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            The projections.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, datasets
+        >>> iris = datasets.load("iris")
+        >>> LinearDiscriminantAnalysis().fit_transform(iris.X, iris.y).shape
+        (150, 2)
+        """
+        projected: Array = self.fit(X, y, **fit_params).transform(X)
+        return projected
 
     # Leave-one-out
 
@@ -172,4 +196,5 @@ def _projects(model: LinearDiscriminantAnalysis) -> None:
 
 
 # scikit-learn wraps ``transform`` when the class is made, in a function that is always there: hidden after that.
-setattr(LinearDiscriminantAnalysis, "transform", available_if(_projects)(LinearDiscriminantAnalysis.transform))  # noqa: B010
+for _name in ("transform", "fit_transform"):
+    setattr(LinearDiscriminantAnalysis, _name, available_if(_projects)(getattr(LinearDiscriminantAnalysis, _name)))

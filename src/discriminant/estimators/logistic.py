@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.arrays import as_dense, is_frame, is_sparse
+from discriminant.arrays import as_dense, in_memory, is_frame
 from discriminant.data import as_rows, make_blocks, require_finite
 from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
@@ -410,7 +410,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
         if self._as_fitted():
             return self.discriminant_
         coef = as_dense(self.coef_)
-        A = np.vstack([np.broadcast_to(self.intercept_, len(coef)), coef.T])
+        A = np.vstack([np.broadcast_to(in_memory(self.intercept_), len(coef)), coef.T])
         return LinearDiscriminant(A, self.classes_, feature_names=self._names(), link=_link(len(self.classes_)))
 
     def _as_fitted(self) -> bool:
@@ -420,7 +420,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
             if type(now) is np.ndarray:
                 same = now.shape == kept.shape and now.tobytes() == kept.tobytes()
             else:  # a memory map, or sparse after ``sparsify``: other storage of what may be the same numbers
-                same = np.array_equal(now.toarray() if is_sparse(now) else now, kept)
+                same = np.array_equal(as_dense(now), kept)
             if not same:
                 return False
         return True
@@ -436,7 +436,9 @@ class LogisticRegression(SparseCoefficients, Inferential):
         if not np.array_equal(self.classes_, sample.classes):
             return None  # weights of other classes say nothing about these
         coef = as_dense(self.coef_)
-        intercept = np.broadcast_to(self.intercept_, len(coef)) if self.fit_intercept else np.zeros(len(coef))
+        intercept = (
+            np.broadcast_to(in_memory(self.intercept_), len(coef)) if self.fit_intercept else np.zeros(len(coef))
+        )
         return np.vstack([intercept, coef.T]).astype(np.float64)
 
     def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.arrays import as_dense
+from discriminant.arrays import as_dense, in_memory
 from discriminant.docstrings import documented
 
 
@@ -34,7 +34,7 @@ class SparseCoefficients:
         from scipy.sparse import csr_matrix
 
         check_is_fitted(self)
-        self.coef_ = csr_matrix(self.coef_)
+        self.coef_ = csr_matrix(in_memory(self.coef_))
         return self
 
     def densify(self) -> Self:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.arrays import as_dense
+from discriminant.arrays import as_dense, in_memory
 from discriminant.data import as_rows, encode_labels
 from discriminant.data.check import check_weights
 from discriminant.errors import DataError, ParameterError, names
@@ -134,7 +134,7 @@ def _parts(model: Any) -> tuple[float, Array]:
     if l1 != 0 or old in ("l1", "elasticnet"):
         raise ParameterError("certify knows the ridge and no penalty; the L1 fits carry their own certificate.")
     coef = as_dense(model.coef_)
-    intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), (len(coef),))
+    intercept = np.broadcast_to(in_memory(model.intercept_).astype(np.float64), (len(coef),))
     if not getattr(model, "fit_intercept", True):
         raise ParameterError("certify is for fits with an intercept.")
     none = old == "none" or (old is None and np.isinf(model.C)) or np.isinf(model.C)

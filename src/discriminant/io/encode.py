@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import discriminant
+from discriminant.arrays import in_memory, is_foreign
 from discriminant.errors import DataError, names
 from discriminant.methods import HOMES, Fit, method_of
 from discriminant.protocols import Array
@@ -107,6 +108,8 @@ class Encoder:
             return {"$": "fraction", "value": text}
         if type(value) is float:
             return value if math.isfinite(value) else {"$": "float", "value": repr(value)}
+        if is_foreign(value):
+            value = in_memory(value)  # a model file holds NumPy's arrays
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if isinstance(value, np.generic):
