@@ -173,7 +173,7 @@ def test_more_columns_than_rows(alpha):
     if alpha:
         model.fit(X, y)
     else:
-        with pytest.warns(CollinearityWarning, match="51 linear combination"):
+        with pytest.warns(CollinearityWarning, match="80 columns and 30 rows"):
             model.fit(X, y)
     np.testing.assert_allclose(_weights(model), _solve(X, np.eye(3)[y], alpha), rtol=1e-7, atol=1e-10)
 

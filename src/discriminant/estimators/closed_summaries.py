@@ -16,7 +16,8 @@ from discriminant.estimators.inferential import Uncertain, contrasts
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments
 from discriminant.gaussian.moments import ClassMoments
-from discriminant.gaussian.whiten import whiten_moments
+from discriminant.gaussian.row_least_squares import RowLeastSquares
+from discriminant.methods.moments import whiten_within
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # loaded with the first table, not with the first fit
     from discriminant.inference.summary import Summary
     from discriminant.methods.least_squares import Problem
 
+Solved = LeastSquares | RowLeastSquares
 GAUSSIAN_NOTE = (
     "Standard errors are those of large samples when the classes are Gaussian with one covariance; they say nothing "
     "where that is false. intervals='bootstrap' does not assume it."
@@ -99,7 +101,7 @@ class LeastSquaresInference(MomentClassifier):
         outcomes = self.classes_[1:] if A.shape[1] == 1 else self.classes_[: A.shape[1]]
         named = Named(list(self.discriminant_.names), [str(o) for o in outcomes], level)
         notes = []
-        if problem.whitened.rank < self.moments_.n_features:
+        if problem.rank < self.moments_.n_features:
             notes.append(
                 "Some columns are collinear: their weights come from the pseudo-inverse, and so do the errors."
             )
@@ -109,7 +111,7 @@ class LeastSquaresInference(MomentClassifier):
             return table
         return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, _outputs)
 
-    def _ols(self, problem: LeastSquares, targets: Array) -> Ols:
+    def _ols(self, problem: Solved, targets: Array) -> Ols:
         from discriminant.inference.linear_summary import Ols
 
         white, total = problem.whitened, problem.total
@@ -123,7 +125,7 @@ class LeastSquaresInference(MomentClassifier):
         rss = np.array([2 * total * problem.optimality(targets[:, [j]])[0] for j in range(targets.shape[1])])
         return Ols(M, total, 1 + r, rss - ridge * slopes, tss, ridge)
 
-    def _meat(self, problem: LeastSquares, fit: Ols, A: Array, kind: str, rows: tuple[Any, Any, Any]) -> Array:
+    def _meat(self, problem: Solved, fit: Ols, A: Array, kind: str, rows: tuple[Any, Any, Any]) -> Array:
         """Σ w ω e² u uᵗ of each output, u = [1, v]."""
         sample = self._sample(*rows, self.classes_)
         total = sample.total
@@ -289,7 +291,7 @@ class FisherInference(MomentClassifier):
                 "summary is about Fisher's one direction for two classes; for more, LinearDiscriminantAnalysis has one."
             )
         moments = self.moments_
-        white = whiten_moments(moments.pooled(), moments.total, tol=self.tol)
+        white = whiten_within(moments, moments.total, self.tol)
         fit = GaussianFit(white.matrix, white.means, white.origin, moments.weight, moments.total - 2, True)
         theta = contrasts(self.discriminant_)[:, None]
         named = Named(list(self.discriminant_.names), [str(self.classes_[1])], level)

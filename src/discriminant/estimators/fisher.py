@@ -154,7 +154,7 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     def within_scatter_(self) -> Array:
         """S_W, of shape (d, d)."""
         check_is_fitted(self, "moments_")
-        return self.moments_.in_units_of_X(self.moments_.pooled().scatter)
+        return self.moments_.in_units_of_X(self.moments_.whole().pooled().scatter)
 
     @property
     def between_scatter_(self) -> Array:

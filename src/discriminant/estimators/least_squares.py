@@ -159,7 +159,7 @@ class LeastSquaresClassifier(LeastSquaresInference):
         """
         method, known = self._method(), self._classes_for(classes)
         sample = self._sample(X, y, sample_weight, known)
-        moments, margins = method.moments(sample), method.margins(sample, margin)
+        moments, margins = method.moments(sample, in_parts=True), method.margins(sample, margin)
         if "moments_" in vars(self):
             moments, margins = _together((self.moments_, self._margins), (moments, margins))
         self.classes_, self.moments_, self._margins = known, moments, margins

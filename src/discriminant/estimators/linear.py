@@ -9,6 +9,7 @@ its three solvers are accepted and give one answer.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,14 @@ class LinearDiscriminantAnalysis(
 
     def _method(self) -> Linear:
         return self._as(Linear)
+
+    @cached_property
+    def covariance_(self) -> Array:
+        """Σ, where ``store_covariance`` or the solver keeps it; of fewer rows than columns formed when asked for."""
+        method = self._method()
+        if "moments_" not in vars(self) or not method.stores_covariance:
+            raise AttributeError("covariance_ is kept with store_covariance=True, or solver='lsqr' or 'eigen'.")
+        return method.covariance_of(self.moments_).astype(self.coef_.dtype, copy=False)
 
     def transform(self, X: Any) -> Array:
         """Coordinates on the discriminant axes: within-class variance 1, overall mean 0.

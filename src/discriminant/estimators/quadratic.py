@@ -18,7 +18,7 @@ from discriminant.estimators.gaussian import Deletion, GaussianClassifier
 from discriminant.estimators.parameters import FRACTION, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.leave_one_out import QuadraticDeletion
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
-from discriminant.gaussian.weights import QuadraticScores
+from discriminant.gaussian.weights import AxisScores, QuadraticScores
 from discriminant.methods.gaussian import SHRINKAGES
 from discriminant.methods.quadratic import Quadratic
 from discriminant.protocols import Array
@@ -90,8 +90,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     (0.98, 0.973)
     """
 
-    _covariances: list[Array] = field(init=False)
-    _scores: QuadraticScores = field(init=False)
+    _scores: QuadraticScores | AxisScores = field(init=False)
 
     _: KW_ONLY
     solver: str = "auto"
@@ -120,9 +119,13 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         return [values for values, _ in self._eigen()]
 
     def _eigen(self) -> list[tuple[Array, Array]]:
-        if "_covariances" not in vars(self):
+        if "_scores" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} is not fitted yet; call fit first.")
-        parts = [np.linalg.eigh(covariance) for covariance in self._covariances]
+        found = vars(self).get("_covariances")
+        if found is None:  # fewer rows than columns: the rows stood for them
+            moments, parts = self._method().covariances(self.moments_)
+            found = [moments.in_units_of_X(part.matrix()) for part in parts]
+        parts = [np.linalg.eigh(covariance) for covariance in found]
         return [(values[::-1], vectors[:, ::-1]) for values, vectors in parts]
 
     def summary(self, *args: Any, **kwargs: Any) -> Any:

@@ -2,7 +2,8 @@
 
 ``moments`` holds what is added over rows (mergeable), ``whiten`` turns a scatter into coordinates in which it is the
 unit matrix and finds its rank, ``covariance`` has the estimates that differ from plain scatter (shrinkage, pooling),
-``weights`` the discriminants, ``directions`` Fisher's axes, ``leave_one_out`` the closed-form deletions.
+``row_space`` what stands for it where rows are fewer than columns, ``weights`` the discriminants and Fisher's axes,
+``leave_one_out`` the closed-form deletions.
 """
 
 from discriminant.gaussian.moments import ClassMoments, class_moments

@@ -100,6 +100,18 @@ class LeastSquares:
     null: NullSpace  # empty with a penalty
     penalised: bool
 
+    @property
+    def rank(self) -> int:
+        return self.whitened.rank
+
+    @property
+    def passes(self) -> float:
+        return float(self.whitened.passes)
+
+    @property
+    def condition(self) -> float:
+        return self.whitened.condition
+
     def weights(self, targets: Array) -> Array:
         """A (1 + d, q), intercepts at the whitening's origin in row 0."""
         pull = self.loads.T @ targets
@@ -142,7 +154,7 @@ class LeastSquares:
             return np.zeros((0, len(self.shares)))
         g = np.vstack([1.0 - v @ self.centre, self.whitened.matrix @ v.T])
         pairs = [self.null.take_off(g), self.weights(np.eye(len(self.shares)))]
-        g, A = (np.vstack([a[:1] - self.whitened.origin @ a[1:], a[1:]]) for a in pairs)
+        g, A = (np.vstack([a[:1] - self.null.origin @ a[1:], a[1:]]) for a in pairs)
         share = (g.T @ A) / np.einsum("ij,ij->j", g, g)[:, None]
         return np.asarray(share * (leverage * self.total)[:, None])
 

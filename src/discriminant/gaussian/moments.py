@@ -22,7 +22,6 @@ from discriminant.arrays import as_dense, is_sparse
 from discriminant.data.blocks import ArrayBlocks, DeviceRequest
 from discriminant.data.labels import distinct
 from discriminant.data.rows import DenseRows
-from discriminant.errors import MismatchError
 from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums
 from discriminant.protocols import Array, Block
 
@@ -31,6 +30,21 @@ EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in 
 QUICK_CLASSES = 64  # for which a small sample's means are one product
 NEAR_ZERO = 5.0  # deviations within which the means must lie for the shift to be left out
 SMALLEST_SQUARE = 1e-200  # below it squares may have lost digits to underflow: the column is measured in another unit
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """The rows less their class means, x − m_k, where they are fewer than the columns and so less than a scatter."""
+
+    values: Array  # (n, d), in the moments' unit
+    codes: Array  # (n,)
+    weight: Array | None
+
+    def scatter(self, k: int | None = None) -> Array:
+        """Σ w r rᵗ over the rows of class k, or all rows."""
+        rows = self.values if self.weight is None else self.values * np.sqrt(self.weight)[:, None]
+        rows = rows if k is None else rows[self.codes == k]
+        return np.asarray(rows.T @ rows)
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,8 @@ class ClassMoments:
         Of the numbers in X: 1e-7 for float32 data.
     inflation : float
         1 + (m/s)² at most, over columns that were not shifted: what cancellation cost.
+    rows : Residuals or None
+        Of fewer rows than columns the rows themselves: ``whole()`` makes the scatter of them when it is needed.
 
     See Also
     --------
@@ -82,6 +98,7 @@ class ClassMoments:
     diagonal: bool = False
     precision: float = float(np.finfo(np.float64).eps)  # of the numbers in X: 1e-7 for float32 data
     inflation: float = 1.0  # 1 + (m/s)² at most, over columns that were not shifted: what cancellation cost
+    rows: Residuals | None = None  # where they stand for the scatter, of which the diagonal is held
 
     @property
     def n_classes(self) -> int:
@@ -117,6 +134,20 @@ class ClassMoments:
             New moments.
         """
         return replace(self, scatter=self.scatter.sum(axis=0)) if self.by_class else self
+
+    def whole(self) -> ClassMoments:
+        """The same with scatter matrices, formed now where the rows stood for them.
+
+        Returns
+        -------
+        ClassMoments
+            New moments, or these.
+        """
+        if self.rows is None:
+            return self
+        parts = [self.rows.scatter(k) for k in range(self.n_classes)] if self.by_class else None
+        scatter = self.rows.scatter() if parts is None else np.stack(parts)
+        return replace(self, scatter=scatter, diagonal=False, rows=None)
 
     def of_class(self, k: int) -> ClassMoments:
         """Class k alone (scatter by class only).
@@ -171,6 +202,8 @@ class ClassMoments:
         ndarray
             Shaped as ``matrix``.
         """
+        if (self.unit == 1.0).all():
+            return matrix
         with np.errstate(over="ignore"):
             return np.asarray(matrix * self.unit * self.unit[:, None])
 
@@ -187,8 +220,8 @@ class ClassMoments:
         ClassMoments
             New moments.
         """
-        if self.scatter.shape != other.scatter.shape:
-            raise MismatchError("One of the models had fewer rows than columns and kept no scatter to add to.")
+        if self.rows is not None or other.rows is not None:
+            return self.whole().merge(other.whole())
         unit = np.maximum(self.unit, other.unit)
         origin = self.origin if tuple(self.origin) <= tuple(other.origin) else other.origin
         a, b = self._seen_from(origin, unit), other._seen_from(origin, unit)
@@ -238,6 +271,21 @@ def class_moments(blocks: Any, n_classes: int, *, by_class: bool = False, diagon
                 kernel = replace(kernel, unit=unit)
                 sums = blocks.reduce(kernel)
         return _finish(sums, kernel, origin, unit, precision, inflation)
+
+
+def row_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> ClassMoments:
+    """The same with the rows less their class means in place of the scatter: for fewer rows than columns."""
+    moments = class_moments(blocks, n_classes, by_class=by_class, diagonal=True)
+    if (moments.unit != 1.0).any() or not np.isfinite(moments.means).all():
+        return class_moments(blocks, n_classes, by_class=by_class)
+    codes = np.asarray(blocks.target, dtype=np.intp)
+    weight = None if blocks.weight is None else np.asarray(blocks.weight, dtype=np.float64)
+    values = np.empty((blocks.n_rows, moments.n_features))
+    for block in blocks:
+        mine = slice(block.start, block.start + block.rows)
+        np.subtract(block.design.dense(), moments.origin, out=values[mine])
+        values[mine] -= moments.means[codes[mine]]
+    return replace(moments, rows=Residuals(values, codes, weight))
 
 
 def _taller(blocks: Any, n_classes: int) -> Any:

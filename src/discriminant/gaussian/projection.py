@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.gaussian.covariance import scatter_of
 from discriminant.gaussian.moments import EXTENDED_PRODUCTS, ClassMoments
 from discriminant.gaussian.sums import MomentKernel
 from discriminant.gaussian.weights import Directions, fisher_directions
@@ -72,7 +73,7 @@ def mean_projection(moments: ClassMoments, priors: Array, count: int) -> Project
     axes = axes[:keep]
     matrix = axes.T * np.sign(axes[np.arange(keep), np.abs(axes).argmax(axis=1)])
     scaled = matrix * moments.unit[:, None]
-    spread = scaled.T @ (moments.pooled().scatter / moments.total) @ scaled
+    spread = scaled.T @ scatter_of(moments).product(scaled) / moments.total
     directions = Directions(matrix, singular[:keep] ** 2, moments.origin, centre @ matrix, means @ matrix)
     return _leading(directions, spread, count)
 
@@ -93,6 +94,11 @@ def projected_variances(moments: ClassMoments, axis: Array, blocks: Any = None) 
     rows still have.
     """
     scaled = axis * moments.unit
+    rows = moments.rows
+    if rows is not None:
+        along = (rows.values @ scaled) ** 2
+        weighted = along if rows.weight is None else along * rows.weight
+        return np.bincount(rows.codes, weighted, minlength=moments.n_classes) / moments.weight
     if blocks is None:
         squares = np.einsum("i,kij,j->k", scaled, moments.scatter, scaled)
         return np.asarray(np.maximum(squares, 0.0) / moments.weight)
@@ -152,7 +158,9 @@ def nearest_mean_weights(projection: Projection, priors: Array) -> Array:
 def trace_criterion(moments: ClassMoments, directions: Array) -> float:
     """Fisher's criterion of directions W (d, m): between-class over within-class scatter on the projections."""
     W = directions * moments.unit[:, None]
-    ratio = _trace_ratio(W.T @ moments.pooled().scatter @ W, W.T @ moments.between() @ W)
+    centred = (moments.means - moments.weight @ moments.means / moments.total) @ W
+    between = (centred * moments.weight[:, None]).T @ centred
+    ratio = _trace_ratio(W.T @ scatter_of(moments).product(W), between)
     return _books_unit(moments.weight) * ratio
 
 

@@ -11,7 +11,7 @@ from discriminant.data import map_rows, require_finite
 from discriminant.decision.posteriors import softmax
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError
-from discriminant.gaussian.weights import QuadraticScores
+from discriminant.gaussian.weights import AxisScores, QuadraticScores
 from discriminant.protocols import Array
 
 SMALL = 10_000  # values of X: up to so many, the walk over blocks costs more than the arithmetic
@@ -23,14 +23,14 @@ class QuadraticDiscriminant:
 
     link: ClassVar[str] = "softmax"
 
-    quadratic: QuadraticScores
+    quadratic: QuadraticScores | AxisScores
     classes: Array
     feature_names: Any = None
     who: str = "QuadraticDiscriminantAnalysis"
 
     @property
     def n_features(self) -> int:
-        return int(self.quadratic.matrices.shape[1])
+        return len(self.quadratic.origin)
 
     def scores(self, rows: Any) -> Array:
         """(n, K) g_k of rows of any storage."""

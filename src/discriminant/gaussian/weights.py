@@ -14,6 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
+from discriminant.gaussian.covariance import Axes
+from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.whiten import Whitened
 from discriminant.protocols import Array
 
@@ -94,6 +96,59 @@ class QuadraticScores:
         """[W_1 … W_K], (d, K r)."""
         K, d, r = self.matrices.shape
         return np.ascontiguousarray(self.matrices.transpose(1, 0, 2).reshape(d, K * r))
+
+
+@dataclass(frozen=True, eq=False)
+class AxisScores:
+    """The same for covariances that are a diagonal Δ_k beyond few axes Q_k: no d × d matrix is formed.
+
+    With t = Δ_k^−½ (x − m_k) and v = Q_kᵗ t:    (x − m_k)ᵗ Σ_k⁻¹ (x − m_k) = ‖v T_k‖² + ‖t − Q_k v‖².
+    """
+
+    centres: Array  # (K, d) m_k − origin
+    inverses: Array  # (K, d) Δ_k^−½
+    bases: list[Array]  # Q_k (d, r_k)
+    turns: list[Array]  # T_k (r_k, r_k)
+    constants: Array  # (K,) ln P_k − ½ ln|Σ_k|
+    origin: Array  # (d,)
+
+    def __call__(self, values: Array) -> Array:
+        """(n, K) scores of the rows of a dense block."""
+        centred = values - self.origin
+        out = np.empty((len(values), len(self.constants)))
+        parts = zip(self.centres, self.inverses, self.bases, self.turns, strict=True)
+        for k, (centre, inverse, Q, T) in enumerate(parts):
+            t = (centred - centre) * inverse
+            v = t @ Q
+            t -= v @ Q.T
+            v = v @ T
+            out[:, k] = self.constants[k] - 0.5 * (np.einsum("ij,ij->i", v, v) + np.einsum("ij,ij->i", t, t))
+        return out
+
+    @cached_property
+    def matrices(self) -> Array:
+        """(K, d, d) W_k, for those who want them: Δ_k^−½ (I − Q_k Q_kᵗ + Q_k T_k Q_kᵗ)."""
+        eye = np.eye(len(self.origin))
+        parts = zip(self.inverses, self.bases, self.turns, strict=True)
+        return np.stack([inverse[:, None] * (eye + Q @ (T - np.eye(len(T))) @ Q.T) for inverse, Q, T in parts])
+
+    @property
+    def means(self) -> Array:
+        """(K, d) u_k."""
+        return np.asarray(np.einsum("kd,kdr->kr", self.centres, self.matrices))
+
+
+def axis_scores(axes: list[Axes], moments: ClassMoments, priors: Array) -> AxisScores:
+    """The scores of classes each of which has a covariance with axes."""
+    unit = moments.unit
+    return AxisScores(
+        moments.means * unit,
+        np.stack([one.inverse / unit for one in axes]),
+        [np.ascontiguousarray(one.basis) for one in axes],
+        [one.turn for one in axes],
+        np.log(priors) - 0.5 * np.array([one.log_determinant for one in axes]),
+        moments.origin,
+    )
 
 
 def quadratic_scores(whitened: list[Whitened], priors: Array) -> QuadraticScores:

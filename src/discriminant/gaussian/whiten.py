@@ -41,10 +41,11 @@ class Whitened:
     deviation: Array  # (d,) standard deviation of each column within the classes; 0 where it is constant
     null: Array  # (d, ·) directions dropped, in standardised columns
     passes: int = 1
+    given_rank: int | None = None  # of Σ, where W holds only the directions that the class means need
 
     @property
     def rank(self) -> int:
-        return int(self.matrix.shape[1])
+        return int(self.matrix.shape[1]) if self.given_rank is None else self.given_rank
 
     @property
     def full(self) -> bool:
@@ -57,6 +58,14 @@ class Whitened:
             return np.zeros(len(self.matrix))  # whitened twice: the deviations are those of the first coordinates
         scaled = self.matrix * self.deviation[:, None]
         return np.asarray(np.einsum("ij,ij->i", scaled, scaled))
+
+    @property
+    def condition(self) -> float:
+        """Of the within-class correlation, over the directions that were kept: W scaled by the columns' deviations."""
+        if len(self.deviation) != len(self.matrix) or self.rank > self.matrix.shape[1]:
+            return float("nan")  # whitened twice: deviations of the first coordinates; or W holds some directions only
+        singular = np.linalg.svd(self.matrix * self.deviation[:, None], compute_uv=False)[: self.rank]
+        return float((singular[0] / singular[-1]) ** 2) if len(singular) and singular[-1] > 0 else float("nan")
 
     @property
     def constant(self) -> Array:
@@ -95,12 +104,6 @@ def whiten_matrix(covariance: Array, moments: ClassMoments, *, tol: float | None
     return columns.finish(*columns.split(*_first(columns.correlation), None), 1, tol)
 
 
-def whiten_diagonal(variances: Array, moments: ClassMoments) -> Whitened:
-    """Whiten diag(variances): columns taken as uncorrelated."""
-    columns = _Columns(moments, variances)
-    return columns.finish(*columns.split(np.eye(len(columns.scale)), None, None), 1, None)
-
-
 def _first(R: Array, limit: float = WELL_CONDITIONED) -> tuple[Array, Array | None]:
     """(W, Wᵗ R W, or None for I): by Cholesky where R is well-conditioned, by eigenvectors where it is not."""
     if not len(R):
@@ -114,20 +117,23 @@ def _first(R: Array, limit: float = WELL_CONDITIONED) -> tuple[Array, Array | No
     return vectors / np.sqrt(floored), np.diag(np.maximum(values, 0.0) / floored)
 
 
+def column_noise(moments: ClassMoments, deviation: Array) -> tuple[Array, Array]:
+    """(live columns, the rounding noise in each of them, standardised): a column within its rounding is constant."""
+    offset = np.abs(moments.origin / moments.unit + moments.means).max(axis=0, initial=0.0)
+    live = np.flatnonzero(deviation > moments.precision * offset)
+    return live, 8 * (EPS * np.sqrt(max(len(live), 1)) + moments.precision * offset[live] / deviation[live])
+
+
 class _Columns:
     """The live columns of a covariance: their scales, their correlation and the rounding noise in each."""
 
     def __init__(self, moments: ClassMoments, covariance: Array) -> None:
         self.moments = moments
-        variances = covariance if covariance.ndim == 1 else np.diagonal(covariance)
-        deviation = np.sqrt(np.maximum(variances, 0.0))
-        offset = np.abs(moments.origin / moments.unit + moments.means).max(axis=0, initial=0.0)
-        self.live = np.flatnonzero(deviation > moments.precision * offset)
+        deviation = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+        self.live, self.noise = column_noise(moments, deviation)
         self.scale = deviation[self.live]
-        if covariance.ndim == 2:
-            alive = covariance if len(self.live) == len(deviation) else covariance[np.ix_(self.live, self.live)]
-            self.correlation = alive / self.scale / self.scale[:, None]
-        self.noise = 8 * (EPS * np.sqrt(max(len(self.live), 1)) + moments.precision * offset[self.live] / self.scale)
+        alive = covariance if len(self.live) == len(deviation) else covariance[np.ix_(self.live, self.live)]
+        self.correlation = alive / self.scale / self.scale[:, None]
 
     def spread(self, W: Array) -> Array:
         """W over all columns, in the moments' units: rows of zeros for the columns that are not live."""

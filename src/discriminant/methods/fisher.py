@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.errors import ParameterError
-from discriminant.gaussian.moments import ClassMoments, class_moments
+from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.projection import (
     Projection,
     fisher_projection,
@@ -23,18 +23,17 @@ from discriminant.gaussian.projection import (
     two_class_threshold,
     two_class_weights,
 )
-from discriminant.gaussian.whiten import whiten_moments
 from discriminant.geometry.affine import AffineMap
 from discriminant.methods.fit import Fit, Note, Sample, Schema
 from discriminant.methods.moments import (
     MomentMethod,
     cast,
     class_priors,
-    condition_number,
-    finite,
     near_collinearity_notes,
     rank_notes,
-    reread,
+    read_moments,
+    whiten_within,
+    wide_notes,
 )
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
@@ -61,7 +60,8 @@ class Fisher(MomentMethod[ClassMoments]):
                 f"threshold={self.threshold!r} parts two classes and there are {K}; use 'gaussian' or 'midpoint'."
             )
         own_variances = K == 2 and self.threshold in ("gaussian", "equal-error")
-        return finite(class_moments(sample.blocks, K, by_class=own_variances), sample, self.estimator)
+        wide = not in_parts and self.by_rows(sample)
+        return read_moments(sample, self.estimator, by_class=own_variances, wide=wide)
 
     def learn(self, moments: ClassMoments, schema: Schema, sample: Sample | None = None) -> Fit:
         classes, notes = schema.classes, list[Note]()
@@ -101,14 +101,14 @@ class Fisher(MomentMethod[ClassMoments]):
     def certify(self, state: Mapping[str, Any]) -> Certificate:
         """J is minus the criterion, whose largest value is the sum of all eigenvalues of S_W⁻¹ S_B."""
         moments: ClassMoments = state["moments_"]
-        white = whiten_moments(moments.pooled(), moments.total, tol=self.tol)
+        white = whiten_within(moments, moments.total, self.tol)
         status = (
             f"Closed form: the axes are eigenvectors of S_W⁻¹ S_B. Rank {white.rank} of {moments.n_features} columns."
         )
         J = -float(state["criterion_"])
         if self.direction != "fisher":
             status = "Closed form: the differences of the class means, which no criterion chose."
-        return Certificate(status, True, J, J, 0.0, 0.0, float(white.passes), condition=condition_number(white))
+        return Certificate(status, True, J, J, 0.0, 0.0, float(white.passes), condition=white.condition)
 
     def _project(
         self, moments: ClassMoments, priors: Array, schema: Schema, sample: Sample | None, notes: list[Note]
@@ -123,8 +123,10 @@ class Fisher(MomentMethod[ClassMoments]):
             )
         if self.direction == "mean-difference":
             return mean_projection(moments, priors, count), False
-        pooled = moments.pooled()
-        whitened = whiten_moments(pooled, moments.total, tol=self.tol, again=reread(sample, pooled, moments.total))
+        whitened = whiten_within(moments, moments.total, self.tol, sample)
+        if moments.rows is not None:
+            notes += wide_notes(moments, whitened.rank, "LinearDiscriminantAnalysis with shrinkage")
+            return fisher_projection(whitened, priors, count), False
         notes += rank_notes(whitened, schema.names)
         notes += near_collinearity_notes([whitened], schema.names, "use LinearDiscriminantAnalysis with shrinkage")
         return fisher_projection(whitened, priors, count), whitened.passes == 1

@@ -10,35 +10,33 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar
 
 import numpy as np
 
 from discriminant.data.sources import require_memory
-from discriminant.errors import CollinearityWarning, DataError, MismatchError, ParameterError
-from discriminant.gaussian.covariance import optimal_shrinkage, shrink
-from discriminant.gaussian.moments import ClassMoments, class_moments
+from discriminant.errors import DataError, MismatchError, ParameterError
+from discriminant.gaussian.covariance import Covariance, Dense, optimal_shrinkage, scatter_of
+from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.weights import fisher_directions, linear_weights
-from discriminant.gaussian.whiten import Whitened, whiten_diagonal, whiten_matrix, whiten_moments
-from discriminant.gaussian.wide import is_wide, whiten_wide
+from discriminant.gaussian.whiten import Whitened
 from discriminant.methods.fit import Fit, Note, Sample, Schema
 from discriminant.methods.moments import (
     MomentMethod,
     cast,
     class_priors,
-    condition_number,
-    finite,
     near_collinearity_notes,
     rank_notes,
+    read_moments,
     require_rows,
-    reread,
+    whiten_within,
     whitening_residual,
+    wide_notes,
 )
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
-
-if TYPE_CHECKING:
-    from discriminant.optimize.choose import Choice
 
 SHRINKAGES = ("ledoit-wolf", "oas")
 Robust = Callable[[Array, float], tuple[Array, Array]]  # (rows, precision) ↦ location (d,) and covariance (d, d)
@@ -91,11 +89,11 @@ class GaussianMethod(MomentMethod[ClassMoments]):
         rank, d = min(one.rank for one in parts), parts[0].matrix.shape[0]
         status = f"Closed form: the weights are a function of the class moments. Rank {rank} of {d} columns."
         if np.isfinite(residual):
-            status += f" The whitened covariance differs from the unit matrix by {residual:.1e} at most."
+            status += f" The whitening undoes the covariance to {residual:.1e}."
         likely = rank == d and self._maximises_likelihood
         J = _mean_log_loss(parts, state["priors_"]) if likely else float("nan")
         passes = float(max(one.passes for one in parts))
-        condition = max(condition_number(one) for one in parts)
+        condition = max(one.condition for one in parts)
         return Certificate(status, True, J, J, 0.0, gradient_norm=residual, passes=passes, condition=condition)
 
     @property
@@ -152,29 +150,30 @@ class Linear(GaussianMethod):
             )
 
     def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
-        by_class = isinstance(self.shrinkage, str)
-        diagonal = self.form != "full" or (self._wide(sample) and not in_parts)
-        K = len(sample.classes)
-        return finite(class_moments(sample.blocks, K, by_class=by_class, diagonal=diagonal), sample, self.estimator)
+        return read_moments(
+            sample, self.estimator, by_class=isinstance(self.shrinkage, str), diagonal=self.form != "full",
+            wide=not in_parts and self.by_rows(sample),
+        )  # fmt: skip
 
-    def _wide(self, sample: Sample) -> bool:
-        plain = self.plain and self.shrinkage is None
-        return plain and is_wide(sample.blocks.n_rows, sample.blocks.n_features)
+    @property
+    def stores_covariance(self) -> bool:
+        return self.store_covariance or self.solver in ("lsqr", "eigen")
 
-    def plan(self, sample: Sample) -> Choice:
-        from discriminant.optimize.choose import Choice
+    def covariance_of(self, moments: ClassMoments) -> Array:
+        """Σ in the units of X, (d, d): where the rows stood for it, it is formed when it is asked for."""
+        divisor = moments.total - (moments.n_classes if self.covariance == "unbiased" else 0)
+        special = self._special(moments, None, divisor, None)
+        covariance = scatter_of(moments) * (1 / divisor) if special is None else special[0]
+        return moments.in_units_of_X(covariance.matrix())
 
-        if self._wide(sample):
-            n, d = sample.blocks.n_rows, sample.blocks.n_features
-            return Choice("inner products", f"{d} columns and {n} rows: an n × n matrix stands for the covariance")
-        return super().plan(sample)
+    def by_rows(self, sample: Sample) -> bool:
+        return self.plain and (self.tol is None or not self.shrinkage) and super().by_rows(sample)
 
     def learn(
         self, moments: ClassMoments, schema: Schema, sample: Sample | None = None, robust: Robust | None = None
     ) -> Fit:
         classes, dtype = schema.classes, schema.dtype
         priors = class_priors(self.priors, moments, classes)
-        wide = moments.diagonal and self.form == "full"  # then Σ is never formed
         whitened, moments, covariance, notes = self._whitened(moments, schema, sample, robust)
         most = min(len(classes) - 1, moments.n_features)
         if self.n_components is not None and self.n_components > most:
@@ -194,23 +193,23 @@ class Linear(GaussianMethod):
             "classes_": classes, "priors_": priors, "moments_": moments, "discriminant_": discriminant, "axes_": axes,
             "rank_": whitened.rank, "_whitened": whitened, "_max_components": count,
             "_n_features_out": min(count, axes.matrix.shape[1]),
-            "_residual": float("nan") if wide else whitening_residual(whitened, covariance()),
+            "_residual": whitening_residual(whitened, covariance, moments.unit),
         }  # fmt: skip
         arrays = {
             "coef_": discriminant.coef, "intercept_": discriminant.intercept, "scalings_": axes.matrix,
             "explained_variance_ratio_": axes.shares[:count], "means_": moments.class_means,
             "xbar_": moments.origin + moments.unit * (priors @ moments.means),
         }  # fmt: skip
-        if self.store_covariance or self.solver in ("lsqr", "eigen"):
-            arrays["covariance_"] = covariance()
+        if self.stores_covariance and moments.rows is None:
+            arrays["covariance_"] = moments.in_units_of_X(covariance.matrix())
         return Fit(self, discriminant, state | cast(arrays, dtype), tuple(notes))
 
     # The covariance
 
     def _whitened(
         self, moments: ClassMoments, schema: Schema, sample: Sample | None, robust: Robust | None
-    ) -> tuple[Whitened, ClassMoments, Callable[[], Array], list[Note]]:
-        """(whitened, moments, () → Σ in the units of X, notes)."""
+    ) -> tuple[Whitened, ClassMoments, Covariance, list[Note]]:
+        """(whitened, moments, Σ in the moments' units, notes)."""
         lost = moments.n_classes if self.covariance == "unbiased" else 0
         divisor = moments.total - lost
         if divisor <= 0:
@@ -218,68 +217,51 @@ class Linear(GaussianMethod):
                 f"The unbiased covariance divides by N − K = {divisor:g}: there are not more rows than classes. "
                 "Use covariance='maximum-likelihood' or give more rows."
             )
-        if self.form != "full":
-            variances = moments.squares() / divisor
-            if self.form == "spherical":
-                variances = float((variances * moments.unit**2).mean()) / moments.unit**2
-            whitened = whiten_diagonal(variances, moments)
-            notes = rank_notes(whitened, schema.names)
-            return whitened, moments, lambda: np.diag(variances * moments.unit**2), notes
-        if moments.diagonal and sample is not None:
-            whitened = whiten_wide(sample, moments, divisor, self.tol)
-            text = (
-                f"There are {moments.n_features} columns and {sample.blocks.n_rows} rows: the within-class covariance "
-                f"has rank {whitened.rank} and its pseudo-inverse is used. Consider shrinkage or fewer columns."
-            )
-            return whitened, moments, lambda: _residual_covariance(sample, divisor), [Note(text, CollinearityWarning)]
-        notes = []
         special = self._special(moments, sample, divisor, robust)
         if special is not None:
             covariance, moments = special
-            whitened = whiten_matrix(covariance, moments, tol=self.tol)
-        else:
-            pooled = moments.pooled()
-            covariance = pooled.scatter / divisor
-            whitened = whiten_moments(pooled, divisor, tol=self.tol, again=reread(sample, pooled, divisor))
-            notes = near_collinearity_notes([whitened], schema.names)
-        notes += rank_notes(whitened, schema.names)
-        return whitened, moments, lambda: moments.in_units_of_X(covariance), notes
+            whitened = covariance.whiten(moments, self.tol)
+            return whitened, moments, covariance, rank_notes(whitened, schema.names)
+        covariance = scatter_of(moments) * (1 / divisor)
+        whitened = whiten_within(moments, divisor, self.tol, sample)
+        if moments.rows is not None:
+            return whitened, moments, covariance, wide_notes(moments, whitened.rank)
+        notes = near_collinearity_notes([whitened], schema.names) + rank_notes(whitened, schema.names)
+        return whitened, moments, covariance, notes
 
     def _special(
         self, moments: ClassMoments, sample: Sample | None, divisor: float, robust: Robust | None
-    ) -> tuple[Array, ClassMoments] | None:
+    ) -> tuple[Covariance, ClassMoments] | None:
         """A covariance that is not the plain one, with the moments that belong to it; None for the plain one."""
         unit = moments.unit
+        if self.form != "full":
+            covariance = scatter_of(moments) * (1 / divisor)
+            return covariance.shrink(1.0, unit) if self.form == "spherical" else covariance, moments
         if self.covariance_estimator is not None and sample is not None:
             fractions = moments.weight / moments.total
             parts = [guest_covariance(self.covariance_estimator, rows) for rows in class_rows(sample)]
-            covariance = sum(f * part for f, part in zip(fractions, parts, strict=True))
-            return np.asarray(covariance) / unit / unit[:, None], moments
+            found = sum(f * part for f, part in zip(fractions, parts, strict=True))
+            return Dense(np.asarray(found) / unit / unit[:, None]), moments
         if self.covariance == "robust" and sample is not None:
             return _robust(moments, sample, given_robust(robust))
         if isinstance(self.shrinkage, str):
             rule = "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage
             parts = optimal_shrinkage(None if sample is None else sample.blocks, moments, rule)
-            ratio = moments.total / divisor
-            return ratio * np.einsum("k,kij->ij", moments.weight / moments.total, np.stack(parts)), moments
+            shares = moments.weight / divisor
+            return reduce(add, [part * share for part, share in zip(parts, shares, strict=True)]), moments
         if self.shrinkage:
-            return shrink(moments.pooled().scatter / divisor, float(self.shrinkage), unit), moments
+            return (scatter_of(moments) * (1 / divisor)).shrink(float(self.shrinkage), unit), moments
         return None
 
 
-def _robust(moments: ClassMoments, sample: Sample, robust: Robust) -> tuple[Array, ClassMoments]:
+def _robust(moments: ClassMoments, sample: Sample, robust: Robust) -> tuple[Covariance, ClassMoments]:
     """Robust means of the classes, then the robust covariance of all residuals (Hubert and Van Driessen 2004)."""
     rows = class_rows(sample)
     fits = [robust(group, moments.precision) for group in rows]
     residuals = np.vstack([group - centre for group, (centre, _) in zip(rows, fits, strict=True)])
     shift, covariance = robust(residuals, moments.precision)
     means = (np.stack([centre + shift for centre, _ in fits]) - moments.origin) / moments.unit
-    return covariance / moments.unit / moments.unit[:, None], replace(moments, means=means)
-
-
-def _residual_covariance(sample: Sample, divisor: float) -> Array:
-    rows = np.vstack([group - group.mean(axis=0) for group in class_rows(sample)])
-    return np.asarray(rows.T @ rows / divisor)
+    return Dense(covariance / moments.unit / moments.unit[:, None]), replace(moments, means=means)
 
 
 def given_robust(robust: Robust | None) -> Robust:

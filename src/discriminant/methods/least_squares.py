@@ -16,20 +16,22 @@ import numpy as np
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, as_numbers, columns, names
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
-from discriminant.gaussian.moments import ClassMoments, class_moments
+from discriminant.gaussian.moments import ClassMoments
+from discriminant.gaussian.row_least_squares import RowLeastSquares, row_least_squares
 from discriminant.methods.fit import Fit, Note, Sample, Schema
 from discriminant.methods.moments import (
     MomentMethod,
     cast,
-    condition_number,
-    finite,
     near_collinearity_notes,
+    read_moments,
     require_every_class,
+    wide_notes,
 )
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 
-Problem = tuple[LeastSquares, Array, Array]  # for any targets; the classes that take part; the outputs that it solves
+# For any targets; the classes that take part; the outputs that it solves
+Problem = tuple[LeastSquares | RowLeastSquares, Array, Array]
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,14 @@ class MinimumSquaredError(MomentMethod[ClassMoments]):
 
     def fit(self, sample: Sample, margin: Any = None) -> Fit:
         """Learn from all rows at once; ``margin``: b_n > 0 of each row."""
-        moments = self.moments(sample)
+        moments = self.moments(sample, in_parts=margin is not None)
         return self.learn(moments, sample.schema, sample, self.margins(sample, margin))
 
     def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
         K = len(sample.classes)
         coding = class_coding(self.coding, K, np.ones(K), self.decoder)
-        return finite(class_moments(sample.blocks, K, by_class=not coding.care.all()), sample, self.estimator)
+        wide = not in_parts and self.by_rows(sample)
+        return read_moments(sample, self.estimator, by_class=not coding.care.all(), wide=wide)
 
     def margins(self, sample: Sample, margin: Any) -> MarginMoments | None:
         """The moments of the rows weighted by their margins, where there are margins."""
@@ -85,12 +88,16 @@ class MinimumSquaredError(MomentMethod[ClassMoments]):
         patterns, which = np.unique(coding.care, axis=1, return_inverse=True)
         for j, members in enumerate(patterns.T > 0):
             outputs = np.flatnonzero(which.ravel() == j)
-            problem = least_squares(moments, alpha=float(self.alpha), blocks=blocks, margins=margins, members=members)
+            problem = self._problem(moments, blocks, margins, members)
             A[:, outputs] = problem.weights(targets[:, outputs])
             problems.append((problem, members, outputs))
-        notes += _rank_notes([problem for problem, _, _ in problems], schema)
-        if not self.alpha:
-            parts = [problem.whitened for problem, _, _ in problems]
+        if moments.rows is not None:
+            if not self.alpha:
+                notes += wide_notes(moments, problems[0][0].rank, "a penalty (alpha)")
+        elif not self.alpha:
+            solved = [problem for problem, _, _ in problems if isinstance(problem, LeastSquares)]
+            notes += _rank_notes(solved, schema)
+            parts = [problem.whitened for problem in solved]
             notes += near_collinearity_notes(parts, schema.names, "use a penalty (alpha)")
         discriminant = LinearDiscriminant(
             A, classes, coding=needed_coding(coding), feature_names=schema.names, center=moments.origin,
@@ -103,6 +110,13 @@ class MinimumSquaredError(MomentMethod[ClassMoments]):
         arrays = {"coef_": discriminant.coef, "intercept_": discriminant.intercept}
         return Fit(self, discriminant, state | cast(arrays, schema.dtype), tuple(notes))
 
+    def _problem(
+        self, moments: ClassMoments, blocks: Any, margins: MarginMoments | None, members: Array
+    ) -> LeastSquares | RowLeastSquares:
+        if moments.rows is not None:
+            return row_least_squares(moments, float(self.alpha), members)
+        return least_squares(moments, alpha=float(self.alpha), blocks=blocks, margins=margins, members=members)
+
     def certify(self, state: Mapping[str, Any]) -> Certificate:
         """How far rounding left the weights from the minimum of J = Σw ½‖z−t‖²/Σw + λ/2 ‖w‖²; a Certificate.
 
@@ -113,16 +127,16 @@ class MinimumSquaredError(MomentMethod[ClassMoments]):
         parts = [(p.total / moments.total, *p.optimality(targets[:, j])) for p, _, j in problems]
         objective = sum(share * J for share, J, _ in parts)
         gap = sum(share * norm**2 / 2 for share, _, norm in parts)
-        ranks = {problem.whitened.rank for problem, _, _ in problems}
+        rank = max(problem.rank for problem, _, _ in problems)
         return Certificate(
-            status=f"Solved in closed form, rank {max(ranks)} of {moments.n_features} columns.",
+            status=f"Solved in closed form, rank {rank} of {moments.n_features} columns.",
             converged=gap <= 1e-9 * max(objective, 1e-9),
             objective=objective,
             bound=objective - gap,
             gap=gap,
             gradient_norm=max(norm for _, _, norm in parts),
-            passes=float(max(problem.whitened.passes for problem, _, _ in problems)),
-            condition=max(condition_number(problem.whitened) for problem, _, _ in problems),
+            passes=max(problem.passes for problem, _, _ in problems),
+            condition=max(problem.condition for problem, _, _ in problems),
         )
 
 

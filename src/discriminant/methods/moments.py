@@ -14,8 +14,10 @@ import numpy as np
 from discriminant.data import require_finite
 from discriminant.decision.priors import check_priors
 from discriminant.errors import CollinearityWarning, DataError, capital, classes_are, columns, names
-from discriminant.gaussian.moments import ClassMoments, mapped_moments
-from discriminant.gaussian.whiten import Again, Whitened
+from discriminant.gaussian.covariance import Covariance, scatter_of
+from discriminant.gaussian.moments import ClassMoments, class_moments, mapped_moments, row_moments
+from discriminant.gaussian.row_space import is_wide
+from discriminant.gaussian.whiten import Again, Whitened, whiten_moments
 from discriminant.methods.fit import Fit, Note, Sample, Schema
 from discriminant.protocols import Array, Certificate
 
@@ -69,12 +71,28 @@ class MomentMethod(ABC, Generic[Sums]):
         """Whether rows that came in parts suffice for a first fit."""
         return bool((moments.weight > 0).all() and moments.count.sum() > moments.n_classes)
 
+    def by_rows(self, sample: Sample) -> bool:
+        """Whether the rows, fewer than the columns and in memory, stand for their scatter."""
+        return sample.blocks.in_memory and is_wide(sample.blocks.n_rows, sample.blocks.n_features)
+
     def plan(self, sample: Sample) -> Choice:
         """Which way ``fit`` goes, and why."""
         from discriminant.optimize.choose import Choice
 
         n, d = sample.blocks.n_rows, sample.blocks.n_features
+        if self.by_rows(sample):
+            return Choice("inner products", f"{d} columns and {n} rows: an n × n matrix stands for the covariance")
         return Choice("moments", f"{n} rows and {d} columns: class sums in one pass, and a closed form of them")
+
+
+def read_moments(
+    sample: Sample, estimator: str, *, by_class: bool = False, diagonal: bool = False, wide: bool = False
+) -> ClassMoments:
+    """The class moments of the rows; ``wide``: with the rows in place of the scatter."""
+    K = len(sample.classes)
+    if wide:
+        return finite(row_moments(sample.blocks, K, by_class=by_class), sample, estimator)
+    return finite(class_moments(sample.blocks, K, by_class=by_class, diagonal=diagonal), sample, estimator)
 
 
 def finite(moments: ClassMoments, sample: Sample, estimator: str) -> ClassMoments:
@@ -122,20 +140,25 @@ def cast(values: Mapping[str, Any], dtype: Any) -> dict[str, Array]:
 # What whitened covariances tell
 
 
-def condition_number(whitened: Whitened) -> float:
-    """Of the within-class correlation, over the directions that were kept: W scaled by the columns' deviations."""
-    if len(whitened.deviation) != len(whitened.matrix):
-        return float("nan")  # whitened twice: the deviations are those of the first whitening's coordinates
-    scaled = whitened.matrix * whitened.deviation[:, None]
-    singular = np.linalg.svd(scaled, compute_uv=False)[: whitened.rank]
-    return float((singular[0] / singular[-1]) ** 2) if len(singular) and singular[-1] > 0 else float("nan")
-
-
-def whitening_residual(whitened: Whitened, covariance: Array) -> float:
-    """max |WᵗΣW − I|: how well the whitening undoes the covariance (both in the units of X)."""
+def whitening_residual(whitened: Whitened, covariance: Covariance, unit: Array) -> float:
+    """max |WᵗΣWp − p| / max |p| for p the class means and (1, …, 1): how well the whitening undoes the covariance."""
+    probes = np.vstack([whitened.means, np.ones(whitened.matrix.shape[1])])
+    W = whitened.matrix * unit[:, None]
     with np.errstate(over="ignore", invalid="ignore"):
-        product = whitened.matrix.T @ covariance @ whitened.matrix
-    return float(np.abs(product - np.eye(whitened.rank)).max(initial=0.0))
+        left = W.T @ covariance.product(W @ probes.T) - probes.T
+        size = np.abs(probes).max(axis=1, initial=1e-300)
+        return float((np.abs(left) / size).max(initial=0.0))
+
+
+def whiten_within(
+    moments: ClassMoments, divisor: float, tol: float | None = None, sample: Sample | None = None
+) -> Whitened:
+    """Whiten the covariance within the classes, S_W / divisor, in the form in which the moments hold it."""
+    if moments.rows is not None:
+        found: Whitened = (scatter_of(moments) * (1 / divisor)).whiten(moments, tol)
+        return found
+    pooled = moments.pooled()
+    return whiten_moments(pooled, divisor, tol=tol, again=reread(sample, pooled, divisor))
 
 
 def reread(sample: Sample | None, moments: ClassMoments, divisor: float, only: int | None = None) -> Again | None:
@@ -166,6 +189,16 @@ def rank_notes(whitened: Whitened, feature_names: Sequence[str] | None) -> list[
         )
         found.append(Note(text, CollinearityWarning))
     return found
+
+
+def wide_notes(moments: ClassMoments, rank: int, remedy: str = "shrinkage") -> list[Note]:
+    """That there are fewer rows than columns, where nothing but the pseudo-inverse decides."""
+    n = int(moments.count.sum())
+    text = (
+        f"There are {moments.n_features} columns and {n} rows: their covariance has rank {rank} and its pseudo-inverse "
+        f"is used. Consider {remedy} or fewer columns."
+    )
+    return [Note(text, CollinearityWarning)]
 
 
 def near_collinearity_notes(

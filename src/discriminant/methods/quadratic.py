@@ -16,19 +16,20 @@ import numpy as np
 
 from discriminant.data.check import require_few_classes
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, SingularCovarianceError, columns
-from discriminant.gaussian.covariance import oas, optimal_shrinkage, pool, shrink
-from discriminant.gaussian.moments import ClassMoments, class_moments, mapped_moments
+from discriminant.gaussian.covariance import Covariance, Dense, LowRank, oas, optimal_shrinkage, pool, scatter_of
+from discriminant.gaussian.moments import ClassMoments, mapped_moments
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
-from discriminant.gaussian.weights import quadratic_scores
-from discriminant.gaussian.whiten import Whitened, whiten_diagonal, whiten_matrix, whiten_moments
+from discriminant.gaussian.weights import AxisScores, QuadraticScores, axis_scores, quadratic_scores
+from discriminant.gaussian.whiten import Whitened, whiten_moments
 from discriminant.methods.fit import Fit, Note, Sample, Schema
 from discriminant.methods.gaussian import GaussianMethod, Robust, class_rows, given_robust, guest_covariance
 from discriminant.methods.moments import (
     class_priors,
-    finite,
     near_collinearity_notes,
     rank_notes,
+    read_moments,
     reread,
+    whiten_within,
     whitening_residual,
 )
 from discriminant.protocols import Array
@@ -90,8 +91,11 @@ class Quadratic(GaussianMethod):
             )
 
     def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
-        found = class_moments(sample.blocks, len(sample.classes), by_class=True, diagonal=self.form != "full")
-        return finite(found, sample, self.estimator)
+        wide = not in_parts and self.by_rows(sample)
+        return read_moments(sample, self.estimator, by_class=True, diagonal=self.form != "full", wide=wide)
+
+    def by_rows(self, sample: Sample) -> bool:
+        return self.plain and (self.tol is None or not self.regularised) and super().by_rows(sample)
 
     def enough(self, moments: ClassMoments) -> bool:
         """Whether every class has rows enough for a covariance."""
@@ -107,16 +111,18 @@ class Quadratic(GaussianMethod):
         priors = class_priors(self.priors, moments, classes)
         self._require_rows(moments, classes)
         work = _Whitening(self, moments, schema, sample, [])
-        whitened, seen, covariances = work.restricted() if self.form != "full" else work.full(robust)
-        scores = quadratic_scores(whitened, priors)
+        whitened, seen, covariances, scores = work.found(priors, robust)
+        pairs = zip(whitened, covariances, strict=True)
         state: dict[str, Any] = {
-            "classes_": classes, "priors_": priors, "moments_": moments, "_whitened": whitened,
-            "_covariances": covariances, "_scores": scores,
-            "_residual": max(whitening_residual(one, C) for one, C in zip(whitened, covariances, strict=True)),
+            "classes_": classes, "priors_": priors, "moments_": moments, "_whitened": whitened, "_scores": scores,
+            "_residual": max(whitening_residual(one, covariance, moments.unit) for one, covariance in pairs),
             "means_": seen.class_means.astype(dtype, copy=False),
         }  # fmt: skip
+        if seen.rows is None:  # else they are formed when they are asked for
+            state["_covariances"] = [seen.in_units_of_X(covariance.matrix()) for covariance in covariances]
         if self.store_covariance:
-            state["covariance_"] = [covariance.astype(dtype, copy=False) for covariance in covariances]
+            parts = [seen.in_units_of_X(covariance.matrix()) for covariance in covariances]
+            state["covariance_"] = [part.astype(dtype, copy=False) for part in parts]
         return Fit(self, QuadraticDiscriminant(scores, classes, schema.names), state, tuple(work.notes))
 
     def _require_rows(self, moments: ClassMoments, classes: Array) -> None:
@@ -138,38 +144,42 @@ class Quadratic(GaussianMethod):
                 f"{int(moments.count[k])} samples and {moments.n_features} features. Try solver='auto' with shrinkage."
             )
 
-    def special(
-        self, moments: ClassMoments, sample: Sample | None, robust: Robust | None
-    ) -> tuple[ClassMoments, list[Array]] | None:
-        """Covariances that are not the plain ones, with the moments that belong to them; None for the plain ones."""
+    def covariances(
+        self, moments: ClassMoments, sample: Sample | None = None, robust: Robust | None = None
+    ) -> tuple[ClassMoments, list[Any]]:
+        """The covariances of the classes, with the moments that belong to them, whose units they are in."""
         unit, K, lost = moments.unit, moments.n_classes, self._lost
         if self.covariance_estimator is not None and sample is not None:
             parts = [guest_covariance(self.covariance_estimator, rows) for rows in class_rows(sample)]
-            return moments, [part / unit / unit[:, None] for part in parts]
+            return moments, [Dense(part / unit / unit[:, None]) for part in parts]
         if self.covariance == "robust" and sample is not None:
             found = given_robust(robust)
             fits = [found(rows, moments.precision) for rows in class_rows(sample)]
             means = (np.stack([centre for centre, _ in fits]) - moments.origin) / unit
-            return replace(moments, means=means), [part / unit / unit[:, None] for _, part in fits]
-        if not self.regularised:
-            return None
+            return replace(moments, means=means), [Dense(part / unit / unit[:, None]) for _, part in fits]
         if isinstance(self.shrinkage, str) and not self.pooling:
             rule = "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage
             parts = optimal_shrinkage(None if sample is None else sample.blocks, moments, rule)
-            covariances = [part * w / (w - lost) for part, w in zip(parts, moments.weight, strict=True)]
+            covariances = [part * (w / (w - lost)) for part, w in zip(parts, moments.weight, strict=True)]
         else:
-            pooled, total = moments.pooled().scatter, moments.total - lost * K
-            pairs = zip(moments.scatter, moments.weight, strict=True)
-            covariances = [pool(S, w, pooled, total, self.pooling, lost) for S, w in pairs]
-            if self.shrinkage:
-                covariances = [shrink(covariance, float(self.shrinkage), unit) for covariance in covariances]
+            covariances = [scatter_of(moments, k) for k in range(K)]
+            if self.pooling:
+                pooled, total = scatter_of(moments), moments.total - lost * K
+                pairs = zip(covariances, moments.weight, strict=True)
+                covariances = [pool(S, w, pooled, total, self.pooling, lost) for S, w in pairs]
+            else:
+                covariances = [S * (1 / (w - lost)) for S, w in zip(covariances, moments.weight, strict=True)]
+            if self.shrinkage or self.form == "spherical":
+                amount = float(self.shrinkage) if self.shrinkage else 1.0
+                covariances = [covariance.shrink(amount, unit) for covariance in covariances]
         if self.reg_param:
             r = float(self.reg_param)
-            covariances = [(1 - r) * covariance + r * np.diag(unit**-2.0) for covariance in covariances]
+            covariances = [(covariance * (1 - r)).plus(r * unit**-2.0) for covariance in covariances]
         return moments, covariances
 
 
-Result = tuple[list[Whitened], ClassMoments, list[Array]]  # of each class; the moments; covariances in units of X
+# Of each class; the moments; covariances in the moments' units; what scores a row
+Result = tuple[list[Whitened], ClassMoments, list[Covariance], QuadraticScores | AxisScores]
 
 
 @dataclass(frozen=True)
@@ -182,46 +192,49 @@ class _Whitening:
     sample: Sample | None
     notes: list[Note]
 
-    def full(self, robust: Robust | None) -> Result:
-        method, moments, sample = self.method, self.moments, self.sample
-        require_few_classes(method.estimator, int(moments.count.sum()), moments.n_classes)
-        special = method.special(moments, sample, robust)
-        if special is not None:
-            moments, covariances = special
-            whitened = [
-                whiten_matrix(covariance, moments.of_class(k), tol=method.tol)
-                for k, covariance in enumerate(covariances)
-            ]
+    def found(self, priors: Array, robust: Robust | None) -> Result:
+        method = self.method
+        if method.form == "full":
+            require_few_classes(method.estimator, int(self.moments.count.sum()), self.moments.n_classes)
+        moments, covariances = method.covariances(self.moments, self.sample, robust)
+        each = [moments.of_class(k) for k in range(moments.n_classes)]
+        if method.plain and not method.regularised:
+            whitened = self._plain(moments.weight - method._lost, each)
+        elif isinstance(covariances[0], LowRank):
+            axes = [covariance.axes(one) for covariance, one in zip(covariances, each, strict=True)]
+            if all(one.full for one in axes):
+                none = np.zeros((moments.n_features, 0))
+                whitened = [found.whitened(none, one) for found, one in zip(axes, each, strict=True)]
+                if not all(one.full for one in whitened):
+                    self._without_constants(whitened)
+                return whitened, moments, covariances, axis_scores(axes, moments, priors)
+            whitened = [covariance.whiten(one) for covariance, one in zip(covariances, each, strict=True)]
+            whitened = self._without_common_null(moments, covariances, whitened)
+        else:
+            whitened = [covariance.whiten(one, method.tol) for covariance, one in zip(covariances, each, strict=True)]
             if not all(one.full for one in whitened):
                 whitened = self._without_common_null(moments, covariances, whitened)
-        else:
-            divisors = moments.weight - method._lost
-            covariances = [moments.scatter[k] / divisors[k] for k in range(moments.n_classes)]
-            whitened = [
-                whiten_moments(
-                    moments.of_class(k), divisor, tol=method.tol, again=reread(sample, moments, divisor, only=k)
-                )
-                for k, divisor in enumerate(divisors)
-            ]
-            self.notes.extend(near_collinearity_notes(whitened, self.schema.names))
-            if not all(one.full for one in whitened):
-                whitened = self._within_range(divisors, whitened)
-        return whitened, moments, [moments.in_units_of_X(covariance) for covariance in covariances]
+        return whitened, moments, covariances, quadratic_scores(whitened, priors)
 
-    def restricted(self) -> Result:
-        moments = self.moments
-        variances = moments.scatter / (moments.weight - self.method._lost)[:, None]
-        if self.method.form == "spherical":
-            variances = np.repeat((variances * moments.unit**2).mean(axis=1)[:, None], moments.n_features, axis=1)
-            variances /= moments.unit**2
-        whitened = [whiten_diagonal(row, moments.of_class(k)) for k, row in enumerate(variances)]
+    def _plain(self, divisors: Array, each: list[ClassMoments]) -> list[Whitened]:
+        method, sample = self.method, self.sample
+        if self.moments.rows is not None:  # no class has more rows than columns
+            return self._within_range(divisors, [])
+        whitened = [
+            whiten_moments(one, divisor, tol=method.tol, again=reread(sample, self.moments, divisor, only=k))
+            for k, (one, divisor) in enumerate(zip(each, divisors, strict=True))
+        ]
+        self.notes.extend(near_collinearity_notes(whitened, self.schema.names))
+        return whitened if all(one.full for one in whitened) else self._within_range(divisors, whitened)
+
+    def _without_constants(self, whitened: list[Whitened]) -> None:
+        """Columns that do not vary: in all classes they tell none from another and are dropped, else refused."""
         lacking = [one.constant.tolist() for one in whitened]
-        shared = 0 < len(lacking[0]) < moments.n_features and lacking.count(lacking[0]) == len(lacking)
-        if shared and self.method.solver == "auto":  # constant in every class: it tells none from another
+        shared = len(lacking[0]) < self.moments.n_features and lacking.count(lacking[0]) == len(lacking)
+        if shared and self.method.solver == "auto":
             self.notes.extend(rank_notes(whitened[0], self.schema.names))
         else:
             self._require_full(whitened)
-        return whitened, moments, [np.diag(row * moments.unit**2) for row in variances]
 
     def _within_range(self, divisors: Array, found: list[Whitened]) -> list[Whitened]:
         """Some class lacks a direction.  What all lack is dropped; what one lacks is lent to it by the others.
@@ -230,11 +243,9 @@ class _Whitening:
         it towards the pooled covariance: scale-free, and just enough by the OAS formula to give the class a density.
         """
         method, moments, classes = self.method, self.moments, self.schema.classes
-        if method.solver != "auto":
-            self._require_full(found)
         common = self._common(moments, float(divisors.sum()))
-        if common.rank == 0:
-            self._require_full(found)
+        if method.solver != "auto" or common.rank == 0:
+            self._require_full(found or self._alone(divisors))
         self.notes.extend(rank_notes(common, self.schema.names))
         P = common.matrix * moments.unit[:, None]
         whitened = []
@@ -249,12 +260,12 @@ class _Whitening:
                     f"{amount:.2g}; choose `pooling` or `shrinkage` yourself, or drop columns."
                 )
                 self.notes.append(Note(text, CollinearityWarning))
-                inner = whiten_matrix(covariance, mapped)
+                inner = covariance.whiten(mapped)
             whitened.append(replace(inner, matrix=common.matrix @ inner.matrix, origin=moments.origin))
         return whitened
 
     def _without_common_null(
-        self, moments: ClassMoments, covariances: list[Array], found: list[Whitened]
+        self, moments: ClassMoments, covariances: list[Any], found: list[Whitened]
     ) -> list[Whitened]:
         """Regularised covariances some of which lack a direction: what no class has is dropped, all else refused."""
         common = self._common(moments, moments.total)
@@ -263,17 +274,20 @@ class _Whitening:
         P = common.matrix * moments.unit[:, None]
         whitened = []
         for k, covariance in enumerate(covariances):
-            inner = whiten_matrix(P.T @ covariance @ P, _seen_through(P, moments, k, None))
+            inner = Dense(P.T @ covariance.product(P)).whiten(_seen_through(P, moments, k, None))
             if not inner.full:
                 self._require_full(found)
             whitened.append(replace(inner, matrix=common.matrix @ inner.matrix, origin=moments.origin))
         self.notes.extend(rank_notes(common, self.schema.names))
         return whitened
 
+    def _alone(self, divisors: Array) -> list[Whitened]:
+        """Each class by its own rows, which are fewer than the columns."""
+        moments = self.moments
+        return [(scatter_of(moments, k) * (1 / n)).whiten(moments.of_class(k)) for k, n in enumerate(divisors)]
+
     def _common(self, moments: ClassMoments, divisor: float) -> Whitened:
-        pooled = moments.pooled()
-        again = reread(self.sample, pooled, divisor)
-        return whiten_moments(pooled, divisor, tol=self.method.tol, again=again)
+        return whiten_within(moments, divisor, self.method.tol, self.sample)
 
     def _require_full(self, whitened: list[Whitened]) -> None:
         method, moments, schema = self.method, self.moments, self.schema
@@ -296,17 +310,19 @@ class _Whitening:
 
 def _seen_through(P: Array, moments: ClassMoments, k: int, sample: Sample | None) -> ClassMoments:
     """The moments of class k in the coordinates P."""
-    if sample is None:
-        scatter, means = P.T @ moments.scatter[k] @ P, moments.means @ P
+    if sample is None or moments.rows is not None:
+        scatter, means = P.T @ scatter_of(moments, k).product(P), moments.means @ P
     else:
         scatter, means = mapped_moments(sample.blocks, moments, P, only=k)
     zero, one = np.zeros(P.shape[1]), np.ones(P.shape[1])
-    return replace(moments.of_class(k), origin=zero, unit=one, means=means[k : k + 1], scatter=scatter)
+    small = replace(moments.of_class(k), origin=zero, unit=one, means=means[k : k + 1], scatter=scatter)
+    return replace(small, diagonal=False, rows=None)
 
 
-def _borrowed(mapped: ClassMoments, divisor: float) -> tuple[Array, float]:
-    T = mapped.scatter / divisor
-    if np.trace(T) <= 1e-24 * (1.0 + float((mapped.means**2).sum())):  # one distinct row: no spread but rounding
-        return np.eye(len(T)), 1.0
-    amount = oas(T, mapped.total)
-    return shrink(T, amount, np.ones(len(T))), amount
+def _borrowed(mapped: ClassMoments, divisor: float) -> tuple[Covariance, float]:
+    d, T = mapped.n_features, Dense(mapped.scatter / divisor)
+    trace = float(T.variances.sum())
+    if trace <= 1e-24 * (1.0 + float((mapped.means**2).sum())):  # one distinct row: no spread but rounding
+        return Dense(np.eye(d)), 1.0
+    amount = oas(d, trace / d, T.squared_norm(np.ones(d)), mapped.total)
+    return T.shrink(amount, np.ones(d)), amount
