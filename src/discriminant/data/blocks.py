@@ -157,6 +157,8 @@ class ArrayBlocks:
 
     def sample(self, n_rows: int, n_classes: int) -> Block:
         """About ``n_rows`` rows, evenly spread, and at least one of each class that ``target`` (class codes) holds."""
+        if self.n_rows <= n_rows:
+            return self.block(0, self.n_rows)
         rows = distinct(np.linspace(0, self.n_rows - 1, min(n_rows, self.n_rows)).astype(np.intp))
         target = self.target
         if target is not None:

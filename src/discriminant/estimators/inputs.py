@@ -130,10 +130,13 @@ class Inputs:
         if self._formula is not None:
             X = self._formula.columns(X)
         known = vars(self)
-        plain = not reset and type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and len(X)
-        if plain and known.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in known:
+        if type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.size:
             # What scikit-learn's check would hand back unseen; it takes five times as long as the prediction of a row.
-            return X
+            if reset:
+                self.n_features_in_ = X.shape[1]
+                known.pop("feature_names_in_", None)
+            if known.get("n_features_in_") == X.shape[1] and "feature_names_in_" not in known:
+                return X
         require_unmasked(X, "X")
         require_rows(X)
         if is_frame(X):
@@ -259,7 +262,8 @@ def read_labels(y: Any, n_rows: int) -> Array:
     require_unmasked(y, "y")
     if isinstance(y, list | tuple):
         y = _as_objects(y) if _loses_in_an_array(y) else y
-    labels = column_or_1d(y, warn=True)
+    plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iufbU"  # what the check would hand back
+    labels = y if plain else column_or_1d(y, warn=True)
     if len(labels) != n_rows:
         raise DataError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and y has {len(labels)}."

@@ -275,17 +275,28 @@ def class_moments(blocks: Any, n_classes: int, *, by_class: bool = False, diagon
 
 def row_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> ClassMoments:
     """The same with the rows less their class means in place of the scatter: for fewer rows than columns."""
-    moments = class_moments(blocks, n_classes, by_class=by_class, diagonal=True)
-    if (moments.unit != 1.0).any() or not np.isfinite(moments.means).all():
-        return class_moments(blocks, n_classes, by_class=by_class)
-    codes = np.asarray(blocks.target, dtype=np.intp)
-    weight = None if blocks.weight is None else np.asarray(blocks.weight, dtype=np.float64)
-    values = np.empty((blocks.n_rows, moments.n_features))
-    for block in blocks:
-        mine = slice(block.start, block.start + block.rows)
-        np.subtract(block.design.dense(), moments.origin, out=values[mine])
-        values[mine] -= moments.means[codes[mine]]
-    return replace(moments, rows=Residuals(values, codes, weight))
+    block = blocks.block(0, blocks.n_rows)
+    codes, weight = np.asarray(block.target, dtype=np.intp), block.weight
+    member = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
+    count = member.sum(axis=1) if weight is None else member @ (weight > 0)
+    member = member if weight is None else member * weight
+    total = member.sum(axis=1)
+    X = block.design.dense()
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        # A row that counts as the origin: what is constant cancels.
+        origin = X[0 if weight is None else int(np.argmax(weight > 0))].copy()
+        values = X - origin
+        means = member @ values / np.where(total > 0, total, 1.0)[:, None]
+        values -= means[codes]
+        squares = member @ (values * values)
+        pooled = squares.sum(axis=0)
+    tiny = np.flatnonzero(pooled < SMALLEST_SQUARE)
+    if not np.isfinite(pooled).all() or values[:, tiny].any():
+        return class_moments(blocks, n_classes, by_class=by_class)  # in units in which squares are numbers
+    return ClassMoments(
+        total, count, origin, np.ones(X.shape[1]), means, squares if by_class else pooled, True,
+        _precision(block), rows=Residuals(values, codes, weight),
+    )  # fmt: skip
 
 
 def _taller(blocks: Any, n_classes: int) -> Any:
@@ -387,10 +398,7 @@ def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float, float]:
     values = block.design.values
     sparse = is_sparse(values)
     values = as_dense(values)
-    dtype = getattr(block.design.raw, "dtype", np.dtype(np.float64))
-    precision = float(np.finfo(dtype).eps) if dtype.kind == "f" else float(np.finfo(np.float64).eps)
-    precision = max(precision, float(np.finfo(np.float64).eps))
-    rounding = blocks.rounding
+    precision, rounding = _precision(block), blocks.rounding
     if not sparse and n_classes <= QUICK_CLASSES:
         inflation = _inflation(values, _plain_means(values, block.target, n_classes)[block.target])
         if inflation <= 1.0 + NEAR_ZERO**2:
@@ -409,6 +417,13 @@ def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float, float]:
         empty = (values != 0).mean(axis=0) <= 0.5
         shift[:, empty] = origin[empty] = 0.0
     return shift, origin, precision, rounding * inflation
+
+
+def _precision(block: Block) -> float:
+    """Of the numbers in the rows: that of float64, or of a type with fewer digits."""
+    dtype = getattr(block.design.raw, "dtype", np.dtype(np.float64))
+    least = float(np.finfo(np.float64).eps)
+    return max(float(np.finfo(dtype).eps), least) if dtype.kind == "f" else least
 
 
 def _plain_means(values: Array, codes: Array, n_classes: int) -> Array:

@@ -120,23 +120,18 @@ class RowLeastSquares:
             factor = cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             return None
-        U, slopes, left, before = np.zeros_like(S), np.zeros((X.shape[1], S.shape[1])), S, np.inf
+        U = cho_solve(factor, S, check_finite=False)
         for _ in range(CORRECTIONS):
-            change = cho_solve(factor, left, check_finite=False)
-            size = float(np.linalg.norm(change))
-            if not size < before / 4:
-                break
-            U, before = U + change, size
             slopes = X.T @ U
             residual = S - X @ slopes
             left = residual - self.alpha * U
             if EPS * scale * np.linalg.norm(U) > LOST * np.linalg.norm(S):
                 return None  # rounding of u alone would be seen in the scores
-            if not left.any():
-                break
-        if before > 1e-9 * np.linalg.norm(U):
-            return None
-        return slopes, residual, self.alpha * U
+            change = cho_solve(factor, left, check_finite=False)
+            if np.linalg.norm(change) <= 1e-13 * np.linalg.norm(U):
+                return slopes, residual, self.alpha * U
+            U += change
+        return None
 
     def weights(self, targets: Array) -> Array:
         """A (1 + d, q), intercepts at the moments' origin in row 0."""
@@ -234,7 +229,8 @@ def row_least_squares(moments: ClassMoments, alpha: float, members: Array) -> Ro
     codes = held.codes if everything else held.codes[part]
     values = (held.values if everything else held.values[part]) + (moments.means - mean)[codes]
     own = None if held.weight is None else held.weight[part]
-    squares = np.einsum("ij,ij->j", values, values if own is None else values * own[:, None])
+    within = moments.scatter[sub].sum(axis=0) if moments.by_class else moments.scatter
+    squares = within + weight @ np.square(moments.means[sub] - mean)
     about = replace(
         moments, weight=weight.sum(keepdims=True), count=moments.count[sub].sum(keepdims=True), means=mean[None],
         scatter=squares, rows=Residuals(values, codes, own),

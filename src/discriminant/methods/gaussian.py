@@ -84,7 +84,7 @@ class GaussianMethod(MomentMethod[ClassMoments]):
 
     def certify(self, state: Mapping[str, Any]) -> Certificate:
         """The residual of the arithmetic, and J = −(1/N) Σ ln p(x, C) where the fit is one of maximum likelihood."""
-        held, residual = state["_whitened"], state["_residual"]
+        held, residual = state["_whitened"], self.residual(state)
         parts: list[Whitened] = held if isinstance(held, list) else [held]
         rank, d = min(one.rank for one in parts), parts[0].matrix.shape[0]
         status = f"Closed form: the weights are a function of the class moments. Rank {rank} of {d} columns."
@@ -95,6 +95,10 @@ class GaussianMethod(MomentMethod[ClassMoments]):
         passes = float(max(one.passes for one in parts))
         condition = max(one.condition for one in parts)
         return Certificate(status, True, J, J, 0.0, gradient_norm=residual, passes=passes, condition=condition)
+
+    def residual(self, state: Mapping[str, Any]) -> float:
+        """How well the whitening undoes the covariance."""
+        return float(state["_residual"])
 
     @property
     def _maximises_likelihood(self) -> bool:

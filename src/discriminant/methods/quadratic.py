@@ -104,6 +104,12 @@ class Quadratic(GaussianMethod):
     def discriminant(self, state: Mapping[str, Any]) -> QuadraticDiscriminant | None:
         return QuadraticDiscriminant(state["_scores"], state["classes_"]) if "_scores" in state else None
 
+    def residual(self, state: Mapping[str, Any]) -> float:
+        held = state.get("_covariances")
+        one, moments = np.ones(len(state["moments_"].unit)), state["moments_"]
+        parts = self.covariances(moments)[1] if held is None else [Dense(covariance) for covariance in held]
+        return max(whitening_residual(white, C, one) for white, C in zip(state["_whitened"], parts, strict=True))
+
     def learn(
         self, moments: ClassMoments, schema: Schema, sample: Sample | None = None, robust: Robust | None = None
     ) -> Fit:
@@ -112,10 +118,8 @@ class Quadratic(GaussianMethod):
         self._require_rows(moments, classes)
         work = _Whitening(self, moments, schema, sample, [])
         whitened, seen, covariances, scores = work.found(priors, robust)
-        pairs = zip(whitened, covariances, strict=True)
         state: dict[str, Any] = {
             "classes_": classes, "priors_": priors, "moments_": moments, "_whitened": whitened, "_scores": scores,
-            "_residual": max(whitening_residual(one, covariance, moments.unit) for one, covariance in pairs),
             "means_": seen.class_means.astype(dtype, copy=False),
         }  # fmt: skip
         if seen.rows is None:  # else they are formed when they are asked for
