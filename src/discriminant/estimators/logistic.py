@@ -12,7 +12,6 @@ from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from discriminant.arrays import as_dense, in_memory, is_frame
 from discriminant.data import as_rows, make_blocks, require_finite
@@ -358,30 +357,13 @@ class LogisticRegression(SparseCoefficients, Inferential):
             return shift_log_posteriors(self.predict_log_proba(X), known, given)
         if "coding_" in vars(self):
             return np.asarray(super().predict_log_proba(X))
-        model = self.limit_ if self._limited() else self._discriminant()
-        return model.predict_log_proba(self._checked(X))
+        rows = self._checked(X)
+        return (self.limit_ if self._limited() else self._discriminant()).predict_log_proba(rows)
 
     def _scores(self, X: Any) -> Array:
-        """z (n, q); for plain arrays a short cut that checks what the long way checks."""
-        if self._limited():
-            return self._limiting_scores(self._checked(X))
-        if (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and X.dtype == np.float64
-            and 0 < len(X) <= 64
-            and "_kept" in vars(self)
-            and "feature_names_in_" not in vars(self)
-            and self._as_fitted()
-        ):
-            weights, center = self.discriminant_.weights, self.discriminant_.center
-            if X.shape[1] == len(weights) - 1:
-                with np.errstate(over="ignore", invalid="ignore"):  # the long way tells it in a sentence
-                    z = (X if center is None else X - center).dot(weights[1:])
-                    z += weights[0]
-                if np.isfinite(z).all():
-                    return np.asarray(z)
-        return self._discriminant().scores(self._checked(X))
+        """z (n, q)."""
+        rows = self._checked(X)
+        return self._limiting_scores(rows) if self._limited() else self._discriminant().scores(rows)
 
     def _limited(self) -> bool:
         """Whether predictions are those of a limit: of a fit without a maximum, with weights as the fit left them."""
@@ -406,7 +388,6 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
     def _discriminant(self) -> LinearDiscriminant:
         """The fitted discriminant, or the one that the user made by setting ``coef_`` or ``intercept_``."""
-        check_is_fitted(self)
         if self._as_fitted():
             return self.discriminant_
         coef = as_dense(self.coef_)
@@ -415,15 +396,8 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
     def _as_fitted(self) -> bool:
         """Whether ``coef_`` and ``intercept_`` are what the fit left there."""
-        for now, kept in zip((self.coef_, self.intercept_), self._kept, strict=True):
-            # Bytes are compared in a tenth of the time of numbers, and a prediction of one row is a few microseconds.
-            if type(now) is np.ndarray:
-                same = now.shape == kept.shape and now.tobytes() == kept.tobytes()
-            else:  # a memory map, or sparse after ``sparsify``: other storage of what may be the same numbers
-                same = np.array_equal(as_dense(now), kept)
-            if not same:
-                return False
-        return True
+        coef, intercept = self._kept
+        return np.array_equal(as_dense(self.coef_), coef) and np.array_equal(self.intercept_, intercept)
 
     # Learning
 
