@@ -16,6 +16,7 @@ from discriminant import (
     FisherDiscriminant,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
+    LinearSVC,
     LogisticRegression,
     Perceptron,
     QuadraticDiscriminantAnalysis,
@@ -137,6 +138,16 @@ def test_predictions_are_lazy_and_keep_index_type_and_columns() -> None:
     assert small.coef_.dtype == np.float32
     assert small.predict_proba(single).dtype == small.predict_proba(single).compute().dtype
     assert small.predict(single).chunks == (single.chunks[0],)
+
+
+def test_two_models_with_the_same_parameters_predict_together() -> None:
+    """Dask tells tasks apart by their tokens: a model's must depend on what it has learned."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    models = [LinearSVC().fit(X, (X[:, j] > 0).astype(int)) for j in (0, 1)]
+    lazy = [model.decision_function(da.from_array(X, chunks=(20, 3))) for model in models]
+    for found, model in zip(da.compute(*lazy), models, strict=True):
+        np.testing.assert_allclose(found, model.decision_function(X))
 
 
 @pytest.mark.parametrize("known", [True, False])

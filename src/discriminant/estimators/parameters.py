@@ -110,6 +110,9 @@ def parameters(**own: Any) -> Callable[[Class], Class]:
         dataclass(eq=False, repr=False, match_args=False)(cls)  # in place
         names = [one.name for one in fields(cls) if one.init]
         cls._parameter_constraints = {name: own[name] if name in own else SHARED[name] for name in names}  # type: ignore[attr-defined]
+        # Only the __init__ was wanted.  A dataclass is its fields, and an estimator is also what it has learned: Dask
+        # would take two models with the same parameters for one.
+        del cls.__dataclass_fields__, cls.__dataclass_params__  # type: ignore[attr-defined]
         return documented(cls)
 
     return complete
