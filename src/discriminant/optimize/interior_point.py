@@ -150,7 +150,7 @@ def longest(value: Array, change: Array) -> float:
 
 def scaled_solver(H: Array) -> Solve:
     """r ↦ H⁻¹ r for H ≥ 0, by Cholesky's factor of H scaled to a unit diagonal; least squares where it is singular."""
-    from scipy.linalg import cho_factor, cho_solve
+    from scipy.linalg.lapack import dpotrf, dpotrs
 
     size = np.sqrt(np.maximum(np.diagonal(H), 0))
     size[size == 0] = 1.0
@@ -159,8 +159,7 @@ def scaled_solver(H: Array) -> Solve:
     scaled[index, index] = np.where(np.diagonal(scaled) == 0, 1.0, np.diagonal(scaled)) + 1e-15
     if not np.isfinite(scaled).all():
         raise np.linalg.LinAlgError("the system of equations is beyond floats")
-    try:
-        factor = cho_factor(scaled, lower=True, check_finite=False)
-    except np.linalg.LinAlgError:
+    factor, failed = dpotrf(scaled, lower=True)
+    if failed:
         return lambda r: np.asarray(np.linalg.lstsq(scaled, r / size, rcond=1e-14)[0] / size)
-    return lambda r: np.asarray(cho_solve(factor, r / size, check_finite=False) / size)
+    return lambda r: np.asarray(dpotrs(factor, r / size, lower=True)[0] / size)

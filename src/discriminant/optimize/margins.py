@@ -10,7 +10,8 @@ point (hinge), dual coordinate descent where columns are too many for a matrix o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from discriminant.arrays import is_sparse
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.interior_point import Program, Solve, interior_point, scaled_solver
 from discriminant.protocols import Array
+from discriminant.thresholds import LAST_DIGITS_TOL
 
 ROW_SPACE = " in the span of the rows"
 MOST_NEWTON = 200
@@ -50,7 +52,7 @@ class MarginProblem:
     def d(self) -> int:
         return int(self.X.shape[1])
 
-    @property
+    @cached_property
     def R(self) -> Array:
         """(d+1,): 1 for the weights; the intercept's penalty (it never moves where there is none)."""
         return np.append(np.ones(self.d), 0.0 if self.free else 1.0)
@@ -59,7 +61,9 @@ class MarginProblem:
         return np.asarray(self.X @ w[:-1] + self.bias * w[-1])
 
     def adjoint(self, v: Array) -> Array:
-        return np.append(np.asarray(self.X.T @ v), self.bias * v.sum())
+        out = np.empty(self.d + 1)
+        out[:-1], out[-1] = self.X.T @ v, self.bias * v.sum()
+        return out
 
     def gram(self, h: Array) -> Array:
         """Yᵗ diag(h) Y."""
@@ -82,9 +86,9 @@ class MarginProblem:
         loss = self.c @ (np.square(slack) if self.squared else slack)
         return float(0.5 * (self.R * w) @ w + loss)
 
-    def dual(self, alpha: Array) -> float:
-        """D(α); for a free intercept α must balance the classes."""
-        v = self.adjoint(alpha * self.y)
+    def dual(self, alpha: Array, v: Array | None = None) -> float:
+        """D(α), with v = Ỹᵗα where it is known; for a free intercept α must balance the classes."""
+        v = self.adjoint(alpha * self.y) if v is None else v
         value = alpha.sum() - 0.5 * float(self.R * v @ v)
         return float(value - (np.square(alpha) / (4 * self.c)).sum() if self.squared else value)
 
@@ -123,35 +127,50 @@ def solve_margin(problem: MarginProblem, tol: float, seed: int = 0, most: int = 
 def choose_margin(n: int, d: int, sparse: bool, squared: bool) -> Choice:
     """Which method solves a problem of this shape, and why."""
     exact = "newton" if squared else "interior point"
+    if not sparse and n < min(d, MOST_COLUMNS):
+        return Choice(exact + ROW_SPACE, f"{d} columns and {n} rows: the weights lie in the span of the rows")
     if d <= MOST_COLUMNS:
         return Choice(exact, f"{d} columns: a matrix of them is small, and exact steps end at the last digits")
-    if not sparse and n <= MOST_COLUMNS:
-        return Choice(exact + ROW_SPACE, f"{d} columns and {n} rows: the weights lie in the span of the rows")
     return Choice("dual coordinate descent", f"{d} columns are too many for a matrix of them")
 
 
 def _in_row_space(problem: MarginProblem, tol: float) -> MarginFit:
-    """Fewer rows than columns: w lies in the rows' span, so the problem is one of n columns."""
-    Q, triangle = np.linalg.qr(problem.X.T)
-    inner = MarginProblem(triangle.T, problem.y, problem.c, problem.squared, problem.bias, problem.free)
-    fit = newton(inner, tol) if problem.squared else interior(inner, tol)
-    w = np.append(Q @ fit.w[:-1], fit.w[-1])
-    return MarginFit(w, fit.objective, fit.gap, fit.steps, fit.alpha, fit.method + ROW_SPACE)
+    """Fewer rows than columns: w lies in the rows' span, so the problem is one of n columns.
+
+    With X Xᵗ = L Lᵗ the rows of L are those of X in an orthonormal basis, XᵗL⁻ᵗ.  It squares the condition of X: where
+    it proves no gap of w itself, the basis is that of a QR decomposition, at four times the price.
+    """
+    solve = newton if problem.squared else interior
+    X, method = problem.X, ("newton" if problem.squared else "interior point") + ROW_SPACE
+    try:
+        L = np.linalg.cholesky(X @ X.T)
+    except np.linalg.LinAlgError:
+        L = None
+    if L is not None and np.diagonal(L).min() > 1e-4 * np.diagonal(L).max():
+        fit = solve(replace(problem, X=L), tol)
+        w = np.append(X.T @ np.linalg.solve(L.T, fit.w[:-1]), fit.w[-1])
+        found = _proved(problem, w, problem.primal(w), fit.alpha, fit.steps, method)
+        if found.gap <= tol * found.objective:
+            return found
+    Q, triangle = np.linalg.qr(X.T)
+    fit = solve(replace(problem, X=triangle.T), tol)
+    return MarginFit(np.append(Q @ fit.w[:-1], fit.w[-1]), fit.objective, fit.gap, fit.steps, fit.alpha, method)
 
 
 def newton(problem: MarginProblem, tol: float) -> MarginFit:
     """Squared hinge: P is quadratic between changes of the rows inside the margin, so Newton's steps end exactly."""
     w = np.zeros(problem.d + 1)
     m = problem.y * problem.scores(w)
-    P, best = problem.primal(w, m), None
+    P, best, goal = problem.primal(w, m), None, tol if tol > LAST_DIGITS_TOL else 1e-14
     for step in range(MOST_NEWTON):
         alpha = 2 * problem.c * np.maximum(1 - m, 0)
-        fit = _proved(problem, w, P, alpha, step, "newton")
+        v = problem.adjoint(alpha * problem.y)
+        fit = _proved(problem, w, P, alpha, step, "newton", v)
         if best is None or fit.gap < best.gap:
             best = fit
-        if best.gap <= 1e-14 * P:
+        if best.gap <= goal * P:
             break
-        g = problem.R * w - problem.adjoint(alpha * problem.y)
+        g = problem.R * w - v
         H = problem.gram(np.where(m < 1, 2 * problem.c, 0.0))
         H[np.arange(len(w)), np.arange(len(w))] += problem.R
         p = -scaled_solver(H)(g)
@@ -181,8 +200,12 @@ def _line(
     return 0.0, P
 
 
-def _proved(problem: MarginProblem, w: Array, P: float, alpha: Array, steps: int, method: str) -> MarginFit:
-    gap = max(P - problem.dual(problem.balanced(alpha)), 0.0)
+def _proved(
+    problem: MarginProblem, w: Array, P: float, alpha: Array, steps: int, method: str, v: Array | None = None
+) -> MarginFit:
+    """``v``: Ỹᵗα where it is known."""
+    balanced = problem.balanced(alpha)
+    gap = max(P - problem.dual(balanced, v if balanced is alpha else None), 0.0)
     return MarginFit(w, P, gap, steps, alpha, method)
 
 
@@ -228,7 +251,8 @@ class Best:
         if self.fit is None or fit.gap < self.fit.gap:
             self.fit = fit
         met = self.fit.gap <= self.tol * self.fit.objective
-        exact = self.fit.gap <= min(self.tol, 1e-10) * self.fit.objective
+        goal = self.tol if self.tol > LAST_DIGITS_TOL else min(self.tol, 1e-10)
+        exact = self.fit.gap <= goal * self.fit.objective
         return bool(exact or self.idle >= (4 if met else 15))
 
 
