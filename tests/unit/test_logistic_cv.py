@@ -18,6 +18,7 @@ from sklearn.utils import get_tags
 
 from discriminant import LogisticRegression, LogisticRegressionCV
 from discriminant.errors import DataError, ParameterError
+from discriminant.methods.logistic_folds import choose
 
 
 def data(name):
@@ -332,3 +333,11 @@ def test_folds_without_a_score_are_left_out_and_no_score_at_all_is_refused():
 def test_the_tags_say_that_liblinear_is_for_two_classes(estimator):
     assert get_tags(estimator()).classifier_tags.multi_class
     assert not get_tags(estimator(solver="liblinear")).classifier_tags.multi_class
+
+
+def test_the_one_standard_error_rule_stands_infinite_scores():
+    """A score of −∞ has no standard error; the best point is then all that is near."""
+    scores = np.array([[[-np.inf, -np.inf]], [[-np.inf, -1.0]]])
+    paths = np.zeros((2, 1, 2, 3, 1))
+    C, ratio, average = choose(scores, paths, np.array([1.0, 10.0]), [0.0], True, "one-standard-error")
+    assert (C, ratio, average) == (1.0, 0.0, None)

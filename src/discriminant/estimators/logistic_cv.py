@@ -26,19 +26,16 @@ from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
 from discriminant.estimators.inputs import all_or_nothing, is_table, read_labels
 from discriminant.estimators.logistic import LogisticRegression
-from discriminant.estimators.logistic_folds import FoldFits, Folds
 from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
 from discriminant.estimators.parameters import Among
 from discriminant.methods.fit import Fit, Sample
 from discriminant.methods.logistic import Logistic, Strength, make_problem, weights_state
+from discriminant.methods.logistic_folds import Folds, choose
 from discriminant.model import label_array
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
-from discriminant.optimize.path import LAST_DIGITS
 from discriminant.protocols import Array, Certificate
-
-FOLD_TOL = 3e-7  # of J: of 100,000 rows the log likelihood is within 0.02 of its maximum; scores need no more
 
 
 @documented
@@ -236,14 +233,13 @@ class LogisticRegressionCV(LogisticRegression):
         scoring = Scoring(
             self._scorer(),
             plain := label_array(classes.tolist()),  # scorers judge labels by their type: objects are of none
-            problem.blocks.rows,
             X,
             plain[codes],
             check_weights(sample_weight, problem.n_rows),
             routed.scorer.score,
         )
-        fits = [self._grid_fits(folds, Cs, ratio) for ratio in ratios]
-        scores = np.stack([scoring.grid(fit.weights, splits) for fit in fits], axis=1)  # (F, ratios, Cs)
+        fits = [folds.fit(Cs, ratio, self.tol) for ratio in ratios]
+        scores = np.stack([scoring.grid(folds, fit.weights, splits) for fit in fits], axis=1)  # (F, ratios, Cs)
         self.classes_, self.Cs_ = classes, Cs
         self.gaps_ = np.stack([fit.gaps for fit in fits], axis=1)
         paths = np.stack([fit.weights for fit in fits], axis=1)  # (F, ratios, Cs, 1+d, q)
@@ -257,32 +253,12 @@ class LogisticRegressionCV(LogisticRegression):
             self._remember((X, y, sample_weight, None), sample.blocks, None, scaling)
         return self
 
-    def _grid_fits(self, folds: Folds, Cs: Array, ratio: float) -> FoldFits:
-        order = np.argsort(Cs, kind="stable")
-        few = folds.problem.values * folds.problem.n_outputs <= LAST_DIGITS  # one row at a tie is then a score's digit
-        fits = folds.fit(Cs[order], ratio, self.tol if few else max(self.tol, FOLD_TOL))
-        back = np.argsort(order)
-        return FoldFits(fits.weights[:, back], fits.gaps[:, back], fits.steps[:, back])
-
     def _choose(self, scores: Array, paths: Array, Cs: Array, ratios: list[float]) -> tuple[float, float, Array | None]:
         """(C, l1_ratio, weights to take as they are, or None for a fit on all rows), from the folds with scores."""
         told = ~np.isnan(scores).any(axis=(1, 2))
         if not told.any():
             raise DataError(f"scoring={self.scoring!r} is NaN in every fold, so that no C is better than another.")
-        scores, paths = scores[told], paths[told]
-        if self.refit:
-            mean = scores.mean(axis=0)  # (ratios, Cs)
-            best = np.unravel_index(np.argmax(mean.T), mean.T.shape)
-            level, which = int(best[0]), int(best[1])
-            if self.rule == "one-standard-error" and len(scores) > 1:
-                error = scores[:, which, level].std(ddof=1) / np.sqrt(len(scores))
-                near = np.flatnonzero(mean[which] >= mean[which, level] - error)
-                level = int(near[np.argmin(Cs[near])])
-            return float(Cs[level]), float(ratios[which]), None
-        flat = scores.transpose(0, 2, 1).reshape(len(scores), -1)
-        level, which = np.unravel_index(flat.argmax(axis=1), (len(Cs), len(ratios)))
-        average = np.mean([paths[f, which[f], level[f]] for f in range(len(scores))], axis=0)
-        return float(Cs[level].mean()), float(np.mean([ratios[w] for w in which])), average
+        return choose(scores[told], paths[told], Cs, ratios, self.refit, self.rule)
 
     def _learn(self, sample: Sample, C: float, ratio: float, average: Any, near: Any) -> None:
         """All rows at the choice, from the mean of the folds (``near``); or the average of folds, if there is one."""

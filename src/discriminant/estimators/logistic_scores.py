@@ -1,4 +1,4 @@
-"""Scores of many logistic fits on held-out rows: one product for all of a fold's fits where the score allows it."""
+"""Scores of many logistic fits on held-out rows: accuracies are counted, others are scikit-learn's scorers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_method_params
 from discriminant.arrays import is_frame
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.estimators.logistic import LogisticRegression
+from discriminant.methods.logistic_folds import Folds
 from discriminant.protocols import Array
 
 
@@ -29,31 +30,23 @@ class Scoring:
 
     scorer: Any
     classes: Array
-    rows: Any  # a source of rows
     X: Any
     y: Array
     weight: Array | None
     params: Any
 
-    def grid(self, weights: Array, splits: Any) -> Array:
+    def grid(self, folds: Folds, weights: Array, splits: Any) -> Array:
         """Scores (F, L) of plain weights (F, L, 1+d, q)."""
-        judge = self._by_product if self.scorer is None else self._by_scorer
-        return np.stack([judge(weights[f], np.asarray(test)) for f, (_, test) in enumerate(splits)])
+        found = []
+        for A, (_, test) in zip(weights, splits, strict=True):
+            index = np.flatnonzero(test) if np.asarray(test).dtype == bool else np.asarray(test)
+            judged = folds.accuracies(A, index, self.weight) if self.scorer is None else self._judge(folds, A, index)
+            found.append(judged)
+        return np.stack(found)
 
-    def _by_product(self, weights: Array, test: Array) -> Array:
-        """Accuracies (L,)."""
-        L, D, q = weights.shape
-        index = np.flatnonzero(test) if test.dtype == bool else test
-        values = self.rows.pick(index).values
-        Z = np.asarray(values @ weights[:, 1:].transpose(1, 0, 2).reshape(D - 1, L * q)).reshape(-1, L, q)
-        own = np.searchsorted(self.classes, self.y[index])
-        right = (Z[:, :, 0] > -weights[:, 0, 0]) == (own == 1)[:, None] if q == 1 else _largest(Z + weights[:, 0], own)
-        return np.asarray(np.average(right, axis=0, weights=None if self.weight is None else self.weight[index]))
-
-    def _by_scorer(self, weights: Array, test: Array) -> Array:
-        index = np.flatnonzero(test) if test.dtype == bool else test
+    def _judge(self, folds: Folds, weights: Array, index: Array) -> Array:
         # A frame stays one, for scorers that look up columns; of all other storages the rows that were fitted.
-        X = _safe_indexing(self.X, index) if is_frame(self.X) else self.rows.pick(index).values
+        X = _safe_indexing(self.X, index) if is_frame(self.X) else folds.problem.blocks.rows.pick(index).values
         y, params = self.y[index], _check_method_params(X=self.y, params=self.params or {}, indices=index)
         scorer = with_labels(self.scorer, self.classes)
         return np.array([scorer(as_model(A, self.classes, self.X), X, y, **params) for A in weights])
@@ -71,11 +64,6 @@ def with_labels(scorer: Any, classes: Array) -> Any:
         response_method=scorer._response_method,
         **{"labels": classes, **extra, **getattr(scorer, "_kwargs", {})},
     )
-
-
-def _largest(Z: Array, own: Array) -> Array:
-    """Whether the largest score is that of the row's own class."""
-    return np.asarray(Z.argmax(axis=2) == own[:, None])
 
 
 class _Fitted(LogisticRegression):
