@@ -22,6 +22,7 @@ from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils import get_tags
 from sklearn.utils.class_weight import compute_sample_weight
 
+from discriminant.arguments import BOOLEAN, checked
 from discriminant.errors import DiscriminantWarning
 from discriminant.estimators.least_squares import LeastSquaresClassifier
 from discriminant.estimators.linear import LinearDiscriminantAnalysis as OurLDA
@@ -359,6 +360,7 @@ PLACES = {
 }
 
 
+@checked(verbose=BOOLEAN)
 def patch_sklearn(*, verbose: bool = False) -> None:
     """Let scripts that import scikit-learn's linear classifiers fit with this package.
 

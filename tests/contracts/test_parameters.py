@@ -167,3 +167,93 @@ def test_weights_of_a_class_that_a_fold_does_not_hold_do_no_harm():
     with_it = discriminant.LogisticRegression(class_weight=weights).fit(X, Y)
     without = discriminant.LogisticRegression(class_weight={0: 1.0, 1: 2.0}).fit(X, Y)
     np.testing.assert_array_equal(with_it.coef_, without.coef_)
+
+
+# Functions
+
+TWO = discriminant.LogisticRegression().fit(X[:, :2], Y)
+NOT_A_MODEL = [None, 3, "lda", NAN, [1.0]]
+NOT_A_PATH = [3, NAN, Nothing(), []]
+NOT_A_SHARE = [*NOT_A_NUMBER, 0, 1.0, 1.5, -0.1]
+NOT_FROM_ZERO = [None, "1", True, NAN, Nothing(), [1.0], 1.5, -1]
+NO_BOUNDS = [None, 3, "abc", NAN, Nothing(), [], [(0, 1)], [(1, 0), (0, 1)], [(NAN, 1), (0, 1)], [("a", "b")] * 2]
+EXPORT = {"model": NOT_A_MODEL, "path": NOT_A_PATH}
+# What a call takes that makes sense, and of each parameter what makes none.
+FUNCTIONS = {
+    "ambiguity": ({"model": TWO, "bounds": [(-1, 1), (-1, 1)]}, {"model": NOT_A_MODEL, "bounds": NO_BOUNDS}),
+    "certify": (
+        {"model": TWO, "X": X[:, :2], "y": Y},
+        {"model": NOT_A_MODEL, "tol": [None, "1", True, NAN, Nothing(), [1.0], -1.0, 0]},
+    ),
+    "cover_probability": ({"n": 5, "d": 3}, {"n": [*NOT_A_COUNT, 0], "d": NOT_FROM_ZERO}),
+    "load": ({}, {"path": [None, *NOT_A_PATH]}),
+    "logistic_path": (
+        {"X": X, "y": Y},
+        {"lambdas": ["abc", NAN, Nothing(), [], [-1.0], [NAN], ["a"], [[1.0]]], "n_lambdas": [*NOT_A_COUNT, 0],
+         "ratio": ["1", True, NAN, Nothing(), [1.0], 0, 1.5, -0.1], "l1_ratio": FRACTION, "relax": NOT_A_BOOLEAN,
+         "penalty_factors": WRONG["penalty_factors"], "bounds": WRONG["bounds"], "groups": WRONG["groups"],
+         "grouped": NOT_A_BOOLEAN, "standardize": NOT_A_BOOLEAN, "fit_intercept": NOT_A_BOOLEAN,
+         "class_weight": WRONG["class_weight"], "tol": [*NOT_NEGATIVE, 0]},
+    ),
+    "on_device": ({"X": X}, {"device": [None, 3, "", NAN, Nothing()]}),
+    "patch_sklearn": ({}, {"verbose": NOT_A_BOOLEAN}),
+    "sample_size": (
+        {"d": 3, "epsilon": 0.1, "delta": 0.1},
+        {"d": NOT_FROM_ZERO, "epsilon": NOT_A_SHARE, "delta": NOT_A_SHARE, "agnostic": NOT_A_BOOLEAN},
+    ),
+    "save": (
+        {"model": TWO, "path": "model"},
+        {"model": NOT_A_MODEL, "path": [None, *NOT_A_PATH], "notes": [3, "x", NAN, Nothing(), [1], {1: "a"}, {"a": 1}]},
+    ),
+    "scan": (
+        {"path": "rows.csv"},
+        {"path": [None, 3, NAN, True, []], "target": [["a", "b"], {}], "columns": ["abc", 3, NAN, Nothing(), []],
+         "memory": [None, "lots", "2XB", -1, 0, NAN, True, Nothing(), "", [1]], "hold": ["False", 1, 0, NAN, Nothing()],
+         "progress": ["loud", 3, Nothing(), NAN, None], "n_features": ["1", True, NAN, Nothing(), -1, 0, 1.5]},
+    ),
+    "scorer": ({}, {"model": NOT_A_MODEL}),
+    "separability": (
+        {"X": X, "y": Y},
+        {"fit_intercept": NOT_A_BOOLEAN, "hyperplane": [*NAME, "wide", "Widest"],
+         "random_state": [None, "seven", 1.5, -1, NAN, Nothing(), [1], True]},
+    ),
+    "shatters": (
+        {}, {"points": [None, 3, "abc", NAN, Nothing(), [], [["a", "b"]], [[NAN, 1.0]], [[1.0], [1.0, 2.0]]]},
+    ),
+    "solution_region": (
+        {"X": X[:, :2], "y": Y}, {"margin": [*NOT_A_NUMBER, -1.0, np.inf], "fit_intercept": NOT_A_BOOLEAN},
+    ),
+    "to_c": ({"model": TWO}, {**EXPORT, "name": [None, 3, "", "1a", "a b", NAN, Nothing()]}),
+    "to_json": ({"model": TWO}, EXPORT),
+    "to_onnx": ({"model": TWO}, {**EXPORT, "dtype": [None, "float16", "f", 3, NAN, Nothing(), ""]}),
+    "to_sql": (
+        {"model": TWO},
+        {**EXPORT, "table": [None, 3, "", NAN, Nothing()], "dialect": [None, "sql", "", 3, NAN, Nothing()]},
+    ),
+    "vc_dimension": ({"model_or_d": 3}, {"model_or_d": NOT_FROM_ZERO, "fit_intercept": NOT_A_BOOLEAN}),
+}  # fmt: skip
+DATA = {"X", "y", "sample_weight", "offset", "connection"}  # DataErrors tell of those
+PLAIN = {"show_versions", "unpatch_sklearn", "compare"}  # without parameters, or with data only
+
+
+def test_every_public_function_and_parameter_is_in_the_table():
+    public = {name: getattr(discriminant, name) for name in discriminant.__all__}
+    assert {name for name, value in public.items() if inspect.isfunction(value)} - PLAIN == set(FUNCTIONS)
+    for name, (_, wrong) in FUNCTIONS.items():
+        assert set(inspect.signature(public[name]).parameters) - DATA == set(wrong), name
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(f, name) for f, (_, wrong) in FUNCTIONS.items() for name in wrong], ids=str
+)
+def test_functions_refuse_what_means_nothing_by_name(function, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("a,b,y\n1,2,0\n3,5,1\n")
+    right, wrong = FUNCTIONS[function]
+    for value in wrong[name]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with pytest.raises(ParameterError) as refused:
+                getattr(discriminant, function)(**{**right, name: value})
+        assert name.lower() in str(refused.value).lower(), (value, str(refused.value))
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"], "what is refused writes nothing"

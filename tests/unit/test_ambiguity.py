@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discriminant import LeastSquaresClassifier, LinearDiscriminantAnalysis, ambiguity, datasets
-from discriminant.errors import DataError
+from discriminant.errors import ParameterError
 
 iris = datasets.load("iris")
 X2 = iris.X[:, 2:]
@@ -63,5 +63,5 @@ def test_more_dimensions_are_sampled():
     assert not found.exact
     assert found.none + found.one + found.several == pytest.approx(1)
     assert "points drawn" in str(found)
-    with pytest.raises(DataError, match="4 pairs"):
+    with pytest.raises(ParameterError, match="4 pairs"):
         ambiguity(model, BOUNDS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from discriminant import LinearDiscriminant, cover_probability, sample_size, shatters, vc_dimension
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import ParameterError
 from discriminant.inference.capacity import cover_count
 
 
@@ -35,14 +35,14 @@ def test_cover_counts_are_sums_of_binomials():
         assert cover_probability(n, d) == pytest.approx(cover_count(n, d) / 2**n, rel=1e-10)
     with pytest.raises(ParameterError, match="whole number"):
         cover_count(2.5, 1)
-    with pytest.raises(ParameterError, match="n is 0"):
+    with pytest.raises(ParameterError, match="must be an integer at least 1"):
         cover_probability(0, 1)
 
 
 def test_sample_size_refuses_what_is_no_probability():
-    with pytest.raises(ParameterError, match="epsilon is 0"):
+    with pytest.raises(ParameterError, match="greater than 0 and less than 1"):
         sample_size(2, 0.0, 0.1)
-    with pytest.raises(ParameterError, match="delta is 1"):
+    with pytest.raises(ParameterError, match="delta"):
         sample_size(2, 0.1, 1.0)
     assert sample_size(0, 0.5, 0.5) > 1
 
@@ -58,7 +58,7 @@ def test_shatters_is_exact():
     big = shatters(np.random.default_rng(0).normal(size=(40, 2)))
     assert big.labellings == cover_count(40, 2)
     assert len(big.radon.positive) + len(big.radon.negative) <= 4
-    with pytest.raises(DataError, match="point 1 is not finite"):
+    with pytest.raises(ParameterError, match="point 1 is not"):
         shatters([[0.0], [np.inf]])
-    with pytest.raises(DataError, match="shape"):
+    with pytest.raises(ParameterError, match="table of numbers"):
         shatters([1.0, 2.0])

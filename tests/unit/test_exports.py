@@ -297,7 +297,7 @@ def test_refusals_are_sentences():
         to_sql(MODELS["lda"], dialect="oracle")
     with pytest.raises(ParameterError, match="name"):
         to_c(MODELS["lda"], name="a b")
-    with pytest.raises(ParameterError, match="float32 or float64"):
+    with pytest.raises(ParameterError, match="'float32' and 'float64'"):
         to_onnx(MODELS["lda"], dtype="int8")
     with pytest.raises(DataError, match="nothing to export"):
         to_json(discriminant.LinearDiscriminantAnalysis())

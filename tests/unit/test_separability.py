@@ -330,7 +330,7 @@ def test_refusals_say_what_to_do():
         separability([[1.0], [2.0]], [0, 1, 1])
     with pytest.raises(DataError, match="NaN: column 0 in row 1"):
         separability([[1.0], [np.nan]], [0, 1])
-    with pytest.raises(ParameterError, match="'widest' or 'any'"):
+    with pytest.raises(ParameterError, match="'widest' and 'any'"):
         separability([[1.0], [2.0]], [0, 1], hyperplane="best")
 
 

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from discriminant.arguments import TEXT, checked
 from discriminant.arrays import in_memory
 from discriminant.data.blocks import ArrayBlocks, DeviceRequest, make_blocks, thinned
 from discriminant.data.check import check_weights
@@ -334,6 +335,7 @@ def open_device(X: Any) -> DeviceSource | None:
     return DeviceSource(DeviceRows(X, library_of(X)))
 
 
+@checked(device=TEXT)
 def on_device(X: Any, device: str = "cuda") -> DeviceSource:
     """Rows in memory (an array or memory map) whose arithmetic a device of torch shall do.
 

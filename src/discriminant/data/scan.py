@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import BOOLEAN, COUNT, Allowed, checked, optional
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.file_blocks import FileBlocks
@@ -34,6 +36,26 @@ from discriminant.protocols import Array
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.I)
 
 
+FILES = Allowed(
+    "a path, a list of paths, or a table that is read when it is needed",
+    lambda value: not (value is None or isinstance(value, Real) or (isinstance(value, list | tuple) and not value)),
+)
+TARGET = Allowed("the name or the number of a column", lambda value: isinstance(value, Hashable))
+COLUMNS = Allowed(
+    "a list of names or numbers of columns",
+    lambda value: isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes) and len(value) > 0,
+)
+PROGRESS = Allowed("True, False or a function", lambda value: isinstance(value, bool | np.bool_) or callable(value))
+
+
+@checked(
+    path=FILES,
+    target=optional(TARGET),
+    columns=optional(COLUMNS),
+    hold=optional(BOOLEAN),
+    progress=PROGRESS,
+    n_features=optional(COUNT),
+)
 def scan(
     path: Any,
     target: Any = None,

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import BOOLEAN, CLASS_WEIGHT, COUNT, checked, number, numbers, optional
 from discriminant.data import require_finite
-from discriminant.errors import ParameterError
+from discriminant.errors import ParameterError, as_numbers
 from discriminant.estimators.logistic import LogisticRegression
-from discriminant.methods.logistic import Strength, read_bounds
+from discriminant.methods.logistic import Strength, read_bounds, read_groups
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
 from discriminant.optimize.path import SparsePenalty, solve_path
@@ -184,6 +185,18 @@ class LogisticPath:
         return discriminant.plots.CoefficientPathDisplay.from_path(self, output=output, ax=ax).ax_
 
 
+@checked(
+    n_lambdas=COUNT,
+    ratio=optional(number(0, 1, open_="low")),
+    l1_ratio=number(0, 1),
+    penalty_factors=optional(numbers(1, "an array with a number for each feature")),
+    tol=number(0, np.inf, open_="both"),
+    grouped=BOOLEAN,
+    standardize=BOOLEAN,
+    fit_intercept=BOOLEAN,
+    relax=BOOLEAN,
+    class_weight=CLASS_WEIGHT,
+)
 def logistic_path(
     X: Any,
     y: Any,
@@ -263,15 +276,12 @@ def logistic_path(
     >>> bool(path.certified.all()), int(path.n_nonzero[0]), int(path.n_nonzero[-1]) > 0
     (True, 0, True)
     """
-    if not (0 <= l1_ratio <= 1 and tol > 0 and n_lambdas >= 1 and (ratio is None or 0 < ratio <= 1)):
-        raise ParameterError("logistic_path needs 0 ≤ l1_ratio ≤ 1, tol > 0, n_lambdas ≥ 1 and 0 < ratio ≤ 1.")
     model = LogisticRegression(C=np.inf, fit_intercept=fit_intercept, class_weight=class_weight)
     problem, classes, _, _ = model._problem(X, y, sample_weight, offset, Strength(np.inf, 0.0))
     require_finite(problem.blocks.rows, model._names(), estimator="logistic_path")
     lower, upper = read_bounds(bounds)
-    groups = None if groups is None else tuple(tuple(int(j) for j in group) for group in groups)
     factors = None if penalty_factors is None else np.asarray(penalty_factors, dtype=np.float64)
-    penalty = SparsePenalty(float(l1_ratio), factors, lower, upper, groups, grouped, standardize)
+    penalty = SparsePenalty(float(l1_ratio), factors, lower, upper, read_groups(groups), grouped, standardize)
     grid = None if lambdas is None else read_lambdas(lambdas)
     found = solve_path(problem, penalty, grid, count=int(n_lambdas), ratio=ratio, tol=tol)
     A = found.plain()
@@ -293,7 +303,7 @@ def logistic_path(
 
 def read_lambdas(lambdas: Any) -> Array:
     """The grid, largest first."""
-    grid = np.sort(np.atleast_1d(np.asarray(lambdas, dtype=np.float64)))[::-1]
+    grid = np.sort(np.atleast_1d(as_numbers(lambdas, "lambdas")))[::-1]
     if grid.ndim != 1 or len(grid) == 0 or not (np.isfinite(grid).all() and (grid > 0).all()):
         raise ParameterError(f"lambdas must be finite numbers > 0; they were {lambdas!r}.")
     return grid

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.errors import DataError
+from discriminant.arguments import MODEL, checked, numbers
+from discriminant.errors import DataError, ParameterError
 from discriminant.geometry.regions import box, clip, polygon_area
 from discriminant.model import discriminant_of
 from discriminant.optimize.highs import linear_program
@@ -76,6 +77,7 @@ class Ambiguity:
         return f"{self.one:.2%} {how} is claimed by one class, {self.none:.2%} by none, {self.several:.2%} by several."
 
 
+@checked(model=MODEL, bounds=numbers(2, "pairs (low, high), one for each feature"))
 def ambiguity(model: Any, bounds: Any) -> Ambiguity:
     """The parts of a box that the discriminants of a model leave to no class or to several.
 
@@ -109,9 +111,9 @@ def ambiguity(model: Any, bounds: Any) -> Ambiguity:
         raise DataError("The model works on features of a basis, in which its boundaries are not straight.")
     sides, threshold = _sides(found)
     d = len(weights) - 1
-    limits = np.asarray(bounds, dtype=np.float64).reshape(-1, 2)
+    limits = np.asarray(bounds, dtype=np.float64)
     if limits.shape != (d, 2) or not (limits[:, 0] < limits[:, 1]).all():
-        raise DataError(f"bounds must be {d} pairs (low, high) that grow, one for each feature; got {bounds!r}.")
+        raise ParameterError(f"bounds must be {d} pairs (low, high) that grow, one for each feature; got {bounds!r}.")
     plain = np.array(weights)
     if center is not None:
         plain[0] = weights[0] - center @ weights[1:]

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.errors import DataError, ParameterError
+from discriminant.arguments import BOOLEAN, COUNT, SEED, checked, number, numbers
+from discriminant.errors import ParameterError
 from discriminant.inference.exact import integer_row, nullspace
 from discriminant.model import discriminant_of
 from discriminant.protocols import Array
@@ -25,6 +26,7 @@ from discriminant.protocols import Array
 _EXACT_UP_TO = 3_000
 
 
+@checked(fit_intercept=BOOLEAN)
 def vc_dimension(model_or_d: Any, *, fit_intercept: bool = True) -> int:
     """The VC dimension of half-spaces: d + 1, or d where they must pass through the origin.
 
@@ -51,7 +53,7 @@ def vc_dimension(model_or_d: Any, *, fit_intercept: bool = True) -> int:
     if isinstance(model_or_d, int | np.integer) and not isinstance(model_or_d, bool):
         d = int(model_or_d)
         if d < 0:
-            raise ParameterError(f"the number of attributes is {d}; it cannot be negative.")
+            raise ParameterError(f"model_or_d, the number of attributes, is {d}; it cannot be negative.")
         return d + fit_intercept
     model = discriminant_of(model_or_d)
     if model is not None:
@@ -59,7 +61,7 @@ def vc_dimension(model_or_d: Any, *, fit_intercept: bool = True) -> int:
     coefficients = getattr(model_or_d, "coef_", None)
     if coefficients is None:
         raise ParameterError(
-            f"vc_dimension needs a number of attributes or a fitted linear model, not {type(model_or_d).__name__}."
+            f"model_or_d must be a number of attributes or a fitted linear model, not {type(model_or_d).__name__}."
         )
     return int(np.atleast_2d(coefficients).shape[1]) + fit_intercept
 
@@ -78,6 +80,7 @@ def cover_count(n: int, d: int) -> int:
     return 2 * total
 
 
+@checked(n=COUNT, d=SEED)
 def cover_probability(n: int, d: int) -> float:
     """The probability that n points in general position in d dimensions, labelled by coin flips, are separable.
 
@@ -102,7 +105,6 @@ def cover_probability(n: int, d: int) -> float:
     >>> cover_probability(6, 2)
     0.5
     """
-    n, d = _whole("n", n, 1), _whole("d", d, 0)
     if n <= d + 1:
         return 1.0
     if n <= _EXACT_UP_TO:
@@ -112,6 +114,7 @@ def cover_probability(n: int, d: int) -> float:
     return float(bdtr(d, n - 1, 0.5))  # the count is a binomial tail
 
 
+@checked(d=SEED, epsilon=number(0, 1, open_="both"), delta=number(0, 1, open_="both"), agnostic=BOOLEAN)
 def sample_size(d: int, epsilon: float, delta: float, *, agnostic: bool = False) -> int:
     """Rows that suffice for a half-space of d attributes to be within ε of the best with probability 1 − δ.
 
@@ -140,10 +143,6 @@ def sample_size(d: int, epsilon: float, delta: float, *, agnostic: bool = False)
     >>> sample_size(2, epsilon=0.1, delta=0.05)
     506
     """
-    d = _whole("d", d, 0)
-    for name, value in (("epsilon", epsilon), ("delta", delta)):
-        if not 0.0 < value < 1.0:
-            raise ParameterError(f"{name} is {value!r}; it must lie between 0 and 1.")
 
     def enough(m: int) -> bool:
         growth = _log_count(2 * m, d)
@@ -243,6 +242,7 @@ class Shattering:
         return self.shattered
 
 
+@checked(points=numbers(2, "a table of numbers with a row for each point"))
 def shatters(points: Any) -> Shattering:
     """Whether half-spaces shatter these points: exactly when they are affinely independent, decided exactly.
 
@@ -267,9 +267,9 @@ def shatters(points: Any) -> Shattering:
     array = np.asarray(points)
     array = array.astype(float) if array.dtype.kind not in "fiu" else array
     if array.ndim != 2 or not array.shape[0]:
-        raise DataError(f"points must be a table with a row for each point; this array has shape {array.shape}.")
+        raise ParameterError(f"points must be a table with a row for each point; this array has shape {array.shape}.")
     if not np.isfinite(array).all():
-        raise DataError(f"point {int(np.argwhere(~np.isfinite(array))[0][0])} is not finite.")
+        raise ParameterError(f"points must be finite; point {int(np.argwhere(~np.isfinite(array))[0][0])} is not.")
     n, d = array.shape
     few = array[: d + 2]  # no d + 2 points are shattered, so these suffice
     rows = [integer_row([1, *row]) for row in few.tolist()]

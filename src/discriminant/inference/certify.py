@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import MODEL, checked, number
 from discriminant.arrays import as_dense, in_memory
 from discriminant.data import as_rows, encode_labels
 from discriminant.data.check import check_weights
@@ -29,6 +30,7 @@ Wide = np.longdouble
 ROUNDING = 64 * np.finfo(Wide).eps  # what the sums may have lost, relative to J
 
 
+@checked(model=MODEL, tol=number(0, open_="low"))
 def certify(model: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float = 1e-6) -> Certificate:
     """How good a fitted logistic regression is on the rows it was fitted to, with a bound that is proved here.
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discriminant.arguments import BOOLEAN, SEED, among, checked
 from discriminant.arrays import is_frame
 from discriminant.data import as_rows, encode_labels, require_finite, single_threaded_blas
 from discriminant.data.rows import column_names
@@ -324,6 +325,7 @@ class Removals:
         return len(self.rows)
 
 
+@checked(fit_intercept=BOOLEAN, hyperplane=among("widest", "any"), random_state=SEED)
 def separability(
     X: Any, y: Any = None, *, fit_intercept: bool = True, hyperplane: str = "widest", random_state: int = 0
 ) -> Separability:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import BOOLEAN, checked, number
 from discriminant.arrays import as_dense
 from discriminant.data import as_rows, encode_labels
 from discriminant.errors import DataError
@@ -108,6 +109,7 @@ class SolutionRegion:
         return corners
 
 
+@checked(margin=number(0, np.inf, open_="high"), fit_intercept=BOOLEAN)
 def solution_region(X: Any, y: Any, margin: float = 0.0, *, fit_intercept: bool = True) -> SolutionRegion:
     """The weights that separate two classes: emptiness, centre, extreme rays.
 
@@ -140,8 +142,6 @@ def solution_region(X: Any, y: Any, margin: float = 0.0, *, fit_intercept: bool 
     classes, codes = encode_labels(y)
     if len(classes) != 2:
         raise DataError(f"The solution region is that of two classes; y holds {len(classes)}.")
-    if not margin >= 0:
-        raise DataError(f"The margin is {margin!r}; it must not be negative.")
     rows = as_rows(X)
     if rows.shape[0] > MOST_ROWS:
         raise DataError(f"The region of {rows.shape[0]} half-spaces is too large to describe; at most {MOST_ROWS}.")

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import MODEL, PATH, TEXT, checked, optional
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
 from discriminant.io.columns import c_source, edge_table
@@ -30,6 +31,7 @@ from discriminant.io.verify import require_agreement
 from discriminant.protocols import Array
 
 
+@checked(model=MODEL, path=optional(PATH), name=TEXT)
 def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = "discriminant") -> str:
     """The C source of a fitted model.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import MODEL, PATH, checked, optional
 from discriminant.data.preprocess import ColumnRule
 from discriminant.io.container import write_whole
 from discriminant.io.program import Program, edge_points, program
@@ -22,6 +23,7 @@ HOW = (
 )
 
 
+@checked(model=MODEL, path=optional(PATH))
 def to_json(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     """A fitted model as a JSON document; numbers keep all their digits.
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import discriminant
+from discriminant.arguments import MODEL, PATH, Allowed, checked, optional
 from discriminant.errors import DataError, DiscriminantError
 from discriminant.io.container import ModelFileError, pack, unpack, write_whole
 from discriminant.io.encode import Decoder, Encoder, is_estimator
@@ -28,6 +29,13 @@ PROBE_ROWS = 5
 _ANSWERS = ("predict_proba", "decision_function", "transform")
 
 
+NOTES = Allowed(
+    "a dict of texts",
+    lambda value: isinstance(value, dict) and all(isinstance(text, str) for pair in value.items() for text in pair),
+)
+
+
+@checked(model=MODEL, path=PATH, notes=optional(NOTES))
 def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict[str, str] | None = None) -> Path:
     """Write a fitted model to a file that holds numbers and text, no code.
 
@@ -94,6 +102,7 @@ def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict
     return target
 
 
+@checked(path=PATH)
 def load(path: str | os.PathLike[str]) -> Any:
     """The model in a file that ``save`` wrote.
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import MODEL, PATH, among, checked, optional
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
 from discriminant.io.columns import edge_table
@@ -30,6 +31,7 @@ OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 OUTPUTS = ("label", "scores", "probabilities")
 
 
+@checked(model=MODEL, path=optional(PATH), dtype=among("float32", "float64"))
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: str = "float64") -> bytes:
     """The serialised ONNX graph of a fitted model.
 

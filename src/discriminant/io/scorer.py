@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import MODEL, checked
 from discriminant.errors import DataError
 from discriminant.io.program import Program, program
 from discriminant.protocols import Array
@@ -151,6 +152,7 @@ class Scorer:
         raise DataError("The scores of this row are infinite although it is finite: its values are too large.")
 
 
+@checked(model=MODEL)
 def scorer(model: Any) -> Scorer:
     """A fitted model as one small function, for answering row by row.
 

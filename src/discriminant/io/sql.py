@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import MODEL, PATH, TEXT, checked, optional
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.io.columns import edge_table, sql_expressions
@@ -112,6 +113,7 @@ DIALECTS = {
 }
 
 
+@checked(model=MODEL, path=optional(PATH), table=TEXT, dialect=TEXT)
 def to_sql(
     model: Any, path: str | os.PathLike[str] | None = None, *, table: str = "data", dialect: str = "duckdb"
 ) -> str:
