@@ -209,7 +209,7 @@ class _Columns:
             null = np.hstack([null, left[:, ~keep]])
             W, means = left[:, keep] * stretch[keep], means @ right[keep].T
         if W.shape[0] == W.shape[1]:
-            triangular = not np.tril(W, -1).any()  # L⁻ᵗ
+            triangular = len(W) > MANY_COLUMNS and not np.tril(W, -1).any()  # L⁻ᵗ
             log_volume = float(np.log(np.diagonal(W)).sum() if triangular else np.linalg.slogdet(W)[1])
         else:
             log_volume = float(np.log(np.linalg.svd(W, compute_uv=False)).sum())
