@@ -132,6 +132,14 @@ def test_every_parameter_says_what_it_may_be(estimator):
     assert set(estimator._parameter_constraints) == set(inspect.signature(estimator).parameters)
 
 
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: e.__name__)
+def test_an_instance_has_its_parameters_and_not_those_of_the_class_above(estimator):
+    """A search over penalties has no C of its own, say, and what asks for one must not find a default."""
+    above = {name for base in estimator.__mro__[1:] for name in getattr(base, "_parameter_constraints", {})}
+    foreign = (above & {"C", "l1_ratio"}) - set(inspect.signature(estimator).parameters)
+    assert not [name for name in foreign if hasattr(estimator(), name)]
+
+
 @pytest.mark.parametrize(("estimator", "name"), CASES, ids=lambda part: getattr(part, "__name__", part))
 def test_values_that_mean_nothing_are_refused_by_name(estimator, name):
     for value in WRONG[name]:

@@ -169,6 +169,14 @@ class LogisticRegressionCV(LogisticRegression):
         self.rule = rule
 
     __metadata_request__score = {"sample_weight": UNUSED}  # noqa: RUF012 - it goes to the scorer, if it asks for it
+    # What a single fit can be asked and a search over penalties cannot.
+    correct_priors = False
+    optimizer = "auto"
+    warm_start = False
+    penalty_factors = None
+    bounds = None
+    groups = None
+    grouped = False
 
     @property
     def partial_fit(self) -> Any:  # type: ignore[override]

@@ -111,8 +111,11 @@ def parameters(**own: Any) -> Callable[[Class], Class]:
         names = [one.name for one in fields(cls) if one.init]
         cls._parameter_constraints = {name: own[name] if name in own else SHARED[name] for name in names}  # type: ignore[attr-defined]
         # Only the __init__ was wanted.  A dataclass is its fields, and an estimator is also what it has learned: Dask
-        # would take two models with the same parameters for one.
+        # would take two models with the same parameters for one.  Nor are defaults meant for subclasses with others.
         del cls.__dataclass_fields__, cls.__dataclass_params__  # type: ignore[attr-defined]
+        for name in names:
+            if name in vars(cls):
+                delattr(cls, name)
         return documented(cls)
 
     return complete
