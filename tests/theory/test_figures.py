@@ -54,6 +54,31 @@ def test_every_figure_has_a_source_and_a_caption():
         assert entry.name not in {other.module for other in figures.REGISTRY.values()}  # a file would hide it
 
 
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("5.11", "criterion_surfaces"), ("5.17", "lms_versus_separating_line"), ("10.3", "one_against_rest"),
+        ("Bishop 4.6", "fisher_projection"), ("figure 4.7", "perceptron_convergence"), ("4.12", "basis_functions"),
+        ("Duda 5.8", "normalised_samples"), ("lecture on IRLS", "gradient_and_newton"),
+    ],
+)  # fmt: skip
+def test_a_figure_is_found_by_its_place_in_any_of_the_books(place, name):
+    assert figures.entry(place).name == name
+
+
+def test_a_place_of_several_figures_names_them():
+    with pytest.raises(figures.registry.ParameterError, match=r"several figures.*normalised_samples"):
+        figures.entry("slides on linear discriminant functions")
+
+
+def test_the_contact_sheet_has_every_figure():
+    chosen = ["sigmoid_curve", "separating_line"]
+    sheet = figures.contact_sheet(chosen, columns=2, dpi=30)
+    titles = [ax.get_title(loc="left") for ax in sheet.get_axes()]
+    assert [title.split("\n")[0] for title in titles] == chosen
+    assert all(len(ax.get_images()) == 1 for ax in sheet.get_axes())
+
+
 # One line
 
 
@@ -218,13 +243,13 @@ def test_criterion_surfaces_lead_to_the_solution_region(data):
         grids[name] = (points @ samples.T, J)
         assert descent.values[-1] < 1e-8 < descent.values[0]
     z, J = grids["count"]
-    np.testing.assert_allclose(J, (z <= 0).mean(axis=2))  # stairs of 0, 1/4, …, 1: flat almost everywhere
+    np.testing.assert_allclose(J, (z <= 0).sum(axis=2))  # stairs of 0, 1, …, 4: flat almost everywhere
     z, J = grids["perceptron"]
-    np.testing.assert_allclose(J, np.maximum(0, -z).mean(axis=2), atol=1e-12)
+    np.testing.assert_allclose(J, np.maximum(0, -z).sum(axis=2), atol=1e-12)
     z, J = grids["quadratic"]
-    np.testing.assert_allclose(J, (np.maximum(0, -z) ** 2).mean(axis=2), atol=1e-12)
+    np.testing.assert_allclose(J, (np.maximum(0, -z) ** 2).sum(axis=2), atol=1e-12)
     z, J = grids["relaxation"]
-    by_hand = (np.maximum(0, 1 - z) ** 2 / (2 * (samples**2).sum(axis=1))).mean(axis=2)
+    by_hand = (np.maximum(0, 1 - z) ** 2 / (2 * (samples**2).sum(axis=1))).sum(axis=2)
     np.testing.assert_allclose(J, by_hand, atol=1e-12)
     ends = {name: float((samples @ descent.path[-1]).min()) for name, descent in by_name.items()}
     assert ends["count"] > 0

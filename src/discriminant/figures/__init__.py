@@ -13,9 +13,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from discriminant.figures.contact import contact_sheet  # noqa: F401 - public, see __all__
 from discriminant.figures.registry import REGISTRY, Entry, entry  # noqa: F401 - public, see __all__
 
-__all__ = sorted([*REGISTRY, "REGISTRY", "Entry", "entry"])  # noqa: PLE0605 - the registry is the single source
+__all__ = sorted([*REGISTRY, "REGISTRY", "Entry", "contact_sheet", "entry"])  # noqa: PLE0605 - the registry is the single source
 
 
 def __getattr__(name: str) -> Any:

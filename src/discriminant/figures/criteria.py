@@ -2,7 +2,7 @@
 
     count Σ 1(a·y ≤ 0),   perceptron Σ max(0, −a·y),   quadratic Σ max(0, −a·y)²,   relaxation ½ Σ max(0, b − a·y)²/‖y‖²
 
-over samples y turned by the sign of their class; J is their mean here.
+over samples y turned by the sign of their class: sums, as the books print them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from discriminant.plots.surface import CriterionSurfaceDisplay, measure_surface,
 from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, frame, line, scatter, sheet, styled, tint
 from discriminant.protocols import Array
 
-Y = np.array([[1.8, 0.5], [0.9, 1.6], [-1.7, 0.6], [0.4, -1.5]])  # samples, the last two of the second class
+Y = np.array([[1.9, 0.5], [0.7, 1.7], [-1.9, 0.3], [0.9, -1.5]])  # samples, the last two of the second class
 LABELS = np.array([1, 1, 0, 0])
 BOUNDS = ((-2.6, 2.6), (-2.6, 2.6))
 
@@ -78,7 +78,7 @@ def normalised_samples(data: NormalisedSamples | None = None) -> Any:
     axes[0, 2].fill(*data.margin_polygon.T, facecolor=tint(GREEN, 0.4), edgecolor=GREEN, zorder=1)
     for ax in axes[0, :2]:
         ax.text(1.75, 1.95, "solution\nregion", color="#00674C", fontsize=10, ha="center")
-    axes[0, 2].text(1.9, 1.9, "$a^t y_i \\geq 1$", color="#00513B", fontsize=11, ha="center")
+    axes[0, 2].text(1.5, 2.15, "$a^t y_i \\geq 1$", color="#00513B", fontsize=11, ha="center")
     axes[0, 0].legend(loc="lower left")
     return figure
 
@@ -118,14 +118,14 @@ def criterion_surfaces_data() -> CriterionSurfaces:
     """Gradient descent on three criteria; annealing on the count, which has no slope."""
     start = np.array([[0.0], [-2.0], [1.4]])
     runs = {
-        "count": (ZeroOne(), Annealing(iterations=60, random_state=226, trace=True)),
-        "perceptron": (Perceptron(), GradientDescent(0.8, iterations=40, trace=True)),
-        "quadratic": (Quadratic(), GradientDescent(0.12, iterations=80, trace=True)),
-        "relaxation": (Relaxation(), GradientDescent(1.2, iterations=80, trace=True)),
+        "count": (ZeroOne(), Annealing(iterations=60, random_state=30, trace=True)),
+        "perceptron": (Perceptron(), GradientDescent(0.2, iterations=40, trace=True)),
+        "quadratic": (Quadratic(), GradientDescent(0.03, iterations=80, trace=True)),
+        "relaxation": (Relaxation(), GradientDescent(0.3, iterations=80, trace=True)),
     }
     descents = {}
     for name, (criterion, optimizer) in runs.items():
-        objective = two_class_objective(Y, LABELS, criterion, fit_intercept=False)
+        objective = two_class_objective(Y, LABELS, criterion, fit_intercept=False).on_scale("sum")
         descents[name] = _descend(objective, optimizer, start, BOUNDS, 181 if name == "count" else 61)
     return CriterionSurfaces(solution_region(Y, LABELS, fit_intercept=False), descents)
 
@@ -159,8 +159,10 @@ def criterion_surfaces(data: CriterionSurfaces | None = None) -> Any:
         ax = figure.add_subplot(place, projection="3d")
         descent.display().plot(ax=ax, kind="surface")
         ax.view_init(elev=34, azim=38)
-        ax.set_box_aspect((1, 1, 0.75), zoom=1.12)
-        ax.set(xlabel="", ylabel="", zlabel="")
+        ax.set_box_aspect((1, 1, 0.75), zoom=0.98)
+        ax.set_xlabel("$a_1$", labelpad=-8)
+        ax.set_ylabel("$a_2$", labelpad=-8)
+        ax.set_zlabel("errors" if name == "count" else "$J$", labelpad=-6)
         ax.tick_params(labelsize=7, pad=-2)
         ax.set_title(titles[name], loc="center")
         flat = below[1, k]
@@ -217,7 +219,6 @@ def gradient_and_newton(data: GradientAndNewton | None = None) -> Any:
     ax.plot(*data.gradient.path[0], "o", color=INK, markersize=7, zorder=6)
     ax.plot(*data.minimum, "*", color=INK, markersize=14, zorder=6)
     ax.legend(loc="upper right")
-    ax.set_xlabel("$w_1$")
-    ax.set_ylabel("$w_2$")
+    frame(ax, ((-0.9, 2.5), (-0.9, 2.3)), equal=True, names=("$w_1$", "$w_2$"))  # right angles look right
     ax.set_title("Two ways down a convex error function")
     return figure

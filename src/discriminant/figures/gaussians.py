@@ -32,6 +32,7 @@ from discriminant.plots.theme import (
     scatter,
     sheet,
     styled,
+    swatch,
     tint,
 )  # fmt: skip
 from discriminant.protocols import Array
@@ -97,6 +98,11 @@ def class_densities_and_posterior(data: DensitiesAndPosterior | None = None) -> 
         ax.view_init(elev=30, azim=-60)
         ax.set_xlabel("$x_1$")
         ax.set_ylabel("$x_2$")
+    figure.get_layout_engine().set(wspace=0.14)
+    left.set_zlabel("$p(\\mathbf{x}|C_k)$")
+    right.set_zlabel("$P(C_1|\\mathbf{x})$")
+    marks = [swatch(name, shade) for name, shade in zip(class_names(2), (BLUE, ORANGE), strict=True)]
+    figure.legend(handles=marks, loc="outside lower center", ncols=2)
     return figure
 
 
@@ -195,9 +201,9 @@ def fisher_projection(data: TwoDirections | None = None) -> Any:
         scatter(above, data.X, data.y, model.classes_, size=14, names=class_names(2))
         unit = model.scalings_[:, 0] / np.linalg.norm(model.scalings_[:, 0])
         middle = data.X.mean(axis=0)
-        above.plot(*np.array([middle - 9 * unit, middle + 9 * unit]).T, color=GREEN, linewidth=2)
-        line(above, model.discriminant_.boundary(), bounds, linestyle=":", linewidth=1.4)
-        above.plot(*data.naive.means_.T, "P", color=INK, markersize=9, markeredgecolor="white", zorder=5)
+        above.plot(*np.array([middle - 9 * unit, middle + 9 * unit]).T, color=GREEN, linewidth=2, label="projection")
+        line(above, model.discriminant_.boundary(), bounds, linestyle=":", linewidth=1.4, label="threshold")
+        above.plot(*data.naive.means_.T, "P", color=INK, markersize=9, markeredgecolor="white", zorder=5, label="means")
         frame(above, bounds, equal=True)
         above.set_title(title)
         projected = model.transform(data.X)[:, 0]
@@ -210,8 +216,8 @@ def fisher_projection(data: TwoDirections | None = None) -> Any:
         below.set_yticks([])
         below.set_xlabel("projection")
         name = ("naive", "fisher")[k]
-        below.set_title(f"{data.errors[name]} of {len(data.y)} wrong, $J$ = {data.criterion[name]:.2f}", fontsize=10)
-    axes[0, 0].legend(loc="lower right")
+        below.set_title(f"{data.errors[name]} of {len(data.y)} wrong, $J(w)$ = {data.criterion[name]:.3f}", fontsize=10)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
 
 
@@ -257,12 +263,18 @@ def outlier_and_mean_difference(data: OutlierAndMeans | None = None) -> Any:
     data = data or outlier_and_mean_difference_data()
     found = data.directions
     figure, axes = sheet(1, 2, (11, 5.2), sharey=True)
-    bounds = ((-2.2, 3.8), (-1.8, 3.0))
+    bounds = ((-2.4, 3.6), (-2.2, 3.0))
     for ax, model, name in zip(axes[0], (found.naive, found.fisher), ("naive", "fisher"), strict=True):
         unit = model.scalings_[:, 0] / np.linalg.norm(model.scalings_[:, 0])
         base = np.array([0.0, -1.2]) if name == "naive" else np.array([-1.4, 0.4])
         feet = base + ((found.X - base) @ unit)[:, None] * unit
-        ax.plot(*np.array([base - 6 * unit, base + 6 * unit]).T, color=GREY, linewidth=1)
+        along = (found.X - base) @ unit
+        ends = np.array([along.min() - 0.3, along.max() + 0.3])[:, None] * unit
+        ax.plot(*(base + ends).T, color=GREY, linewidth=1)
+        here, there = model.discriminant_.boundary().value(np.array([base, base + unit]))
+        cut = base + here / (here - there) * unit  # where the decision changes along the line
+        across = 0.45 * np.array([-unit[1], unit[0]])
+        ax.plot(*np.array([cut - across, cut + across]).T, color=INK, linestyle=":", linewidth=2, label="threshold")
         for k, label in enumerate(model.classes_):
             ax.scatter(
                 *feet[found.y == label].T, s=14, color=color(k), marker="|" if abs(unit[0]) > 0.7 else "_", zorder=3

@@ -133,7 +133,7 @@ def outliers_pull_least_squares(data: PulledBoundary | None = None) -> Any:
         line(ax, squares, bounds, color=PURPLE, linestyle="--", linewidth=2.2, label="least squares")
         line(ax, logistic, bounds, color=GREEN, linewidth=2.2, label="logistic regression")
         frame(ax, bounds, equal=True)
-    axes[0, 0].legend(loc="lower left")
+    axes[0, 0].legend(loc="lower right")
     axes[0, 0].set_title("two classes")
     turned = data.turned
     axes[0, 1].set_title(

@@ -15,7 +15,7 @@ from discriminant.geometry import Hyperplane, polygon_area
 from discriminant.inference.ambiguity import Ambiguity, ambiguity
 from discriminant.inference.separability import Separability, separability
 from discriminant.plots.regions import DecisionRegionsDisplay
-from discriminant.plots.theme import INK, color, fill, frame, line, scatter, sheet, styled
+from discriminant.plots.theme import INK, color, fill, frame, inner_edges, line, scatter, sheet, styled
 from discriminant.protocols import Array
 
 Box = tuple[tuple[float, float], tuple[float, float]]
@@ -75,14 +75,15 @@ def one_against_rest(data: OneAgainstRest | None = None) -> Any:
     figure, axes = sheet(size=(5.8, 5.0))
     ax = axes[0, 0]
     for k, region in enumerate(data.regions):
-        fill(ax, region, color(k), edgecolor=INK, linestyle=":", linewidth=1.4)
+        fill(ax, region, color(k))
+        inner_edges(ax, region, data.bounds, linestyle=":", linewidth=1.6)
     for k, plane in enumerate(outputs(data.model)):
         line(ax, plane, data.bounds, color=color(k), linewidth=2)
-        _name(ax, plane, data.bounds, f"$H_{k + 1}$", color(k))
+        _name(ax, plane, data.bounds, f"$H_{k + 1}$", color(k), along=(0.06, 0.22, 0.06)[k])
     scatter(ax, data.X, data.y, data.model.classes_, names=class_names(), size=32)
     where = data.claims.point_of_none if data.claims.point_of_none is not None else data.claims.point_of_several
     if where is not None:
-        ax.annotate("?", where, ha="center", va="center", fontsize=16, color=INK)
+        ax.annotate("?", where + np.array([0.0, 0.3]), ha="center", va="center", fontsize=14, color=INK)
     ax.legend(loc="upper left")
     frame(ax, data.bounds, equal=True)
     ax.set_title("Each $H_i$ keeps $C_i$ from the rest; dotted: the largest $g_i$ wins")
@@ -146,10 +147,11 @@ def pairwise_separation(data: PairwiseSeparation | None = None) -> Any:
     DecisionRegionsDisplay.from_estimator(
         data.model, data.X, data.y, show="claims", bounds=data.bounds, ax=ax, boundaries=False, names=class_names()
     )
+    known = ax.get_legend()
     for plane, (i, j) in zip(outputs(data.model), ((1, 2), (1, 3), (2, 3)), strict=True):
         line(ax, plane, data.bounds, linewidth=1.8)
         _name(ax, plane, data.bounds, f"$H_{{{i}{j}}}$", INK, along={(1, 2): 0.06, (1, 3): 0.94, (2, 3): 0.72}[i, j])
-    ax.legend(loc="lower left")
+    ax.legend(handles=known.legend_handles, labels=[text.get_text() for text in known.get_texts()], loc="lower left")
     frame(ax, data.bounds, equal=True)
     ax.set_title("$C_1$ lies between the others: no line cuts it off, but each pair has one")
     return figure
@@ -197,7 +199,8 @@ def ambiguous_regions(data: AmbiguousRegions | None = None) -> Any:
         The figure.
     """
     data = data or ambiguous_regions_data()
-    figure, axes = sheet(1, 3, (13, 4.3), sharey=True)
+    figure, axes = sheet(1, 3, (13, 4.8), sharey=True)
+    told: dict[str, Any] = {}
     titles = {
         "rest": "$K-1$ discriminants, a class against the rest",
         "pairs": "$K(K-1)/2$ discriminants, one for each pair",
@@ -209,7 +212,11 @@ def ambiguous_regions(data: AmbiguousRegions | None = None) -> Any:
             data.models[kind], data.X, data.y, show=show, bounds=data.bounds, ax=ax, names=class_names()
         )
         frame(ax, data.bounds)
+        legend = ax.get_legend()
+        told |= {text.get_text(): mark for text, mark in zip(legend.get_texts(), legend.legend_handles, strict=True)}
+        legend.remove()
         ax.set_title(f"{title}\nambiguous: {abs(data.shares[kind]):.1%} of the square", fontsize=10)
+    figure.legend(list(told.values()), list(told), loc="outside lower center", ncols=len(told))
     return figure
 
 

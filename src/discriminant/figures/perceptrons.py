@@ -13,7 +13,7 @@ import numpy as np
 from discriminant.estimators.perceptron import Perceptron
 from discriminant.figures.samples import clouds
 from discriminant.geometry import Hyperplane, box, clip
-from discriminant.plots.theme import BLUE, GREEN, INK, ORANGE, arrow, fill, frame, line, scatter, sheet, styled
+from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, fill, frame, line, scatter, sheet, styled
 from discriminant.protocols import Array
 
 
@@ -56,9 +56,11 @@ def perceptron_convergence(data: PerceptronConvergence | None = None) -> Any:
         The figure.
     """
     data = data or perceptron_convergence_data()
+    from matplotlib.lines import Line2D
+
     stages = _stages(len(data.weights))
-    figure, axes = sheet(2, 2, (8.4, 8.4))
-    bounds = ((-1.15, 1.15), (-1.15, 1.15))
+    figure, axes = sheet(2, 2, (8.4, 8.9))
+    bounds = ((-1.2, 1.2), (-1.2, 1.4))
     for ax, stage in zip(axes.ravel(), stages, strict=True):
         w = data.weights[stage]
         plane, corners = Hyperplane(w), box(bounds)
@@ -66,20 +68,34 @@ def perceptron_convergence(data: PerceptronConvergence | None = None) -> Any:
         fill(ax, clip(corners, -plane.value(corners)), ORANGE)
         line(ax, plane, bounds, linewidth=2)
         scatter(ax, data.X, data.t, [1.0, -1.0], size=42, names=())
-        unit = w / np.linalg.norm(w)
-        arrow(ax, (0, 0), 0.34 * unit, INK, 2.2)
-        ax.text(
-            *(0.32 * unit + 0.1 * np.array([unit[1], -unit[0]])), "$\\mathbf{w}$", fontsize=13, ha="center", va="center"
-        )
+        arrow(ax, (0, 0), w, INK, 2.2)
+        _name(ax, w, "$\\mathbf{w}$")
         wrong = int(data.errors[stage])
         if stage < len(data.samples):
             row = data.samples[stage]
             ax.plot(*data.X[row], "o", markersize=15, markerfacecolor="none", markeredgecolor=GREEN, markeredgewidth=2)
-            arrow(ax, (0, 0), data.t[row] * data.X[row], GREEN, 1.6)
+            arrow(ax, w, w + data.t[row] * data.X[row], GREEN, 1.6)  # w + φt, in the scale of the samples
+            arrow(ax, (0, 0), w + data.t[row] * data.X[row], GREY, 1.2, linestyle="--")
         text = f"{wrong} misclassified" if wrong else "all are right"
         ax.set_title(f"after {stage} correction{'s' * (stage != 1)}: {text}")
         frame(ax, bounds, equal=True, names=("$\\phi_1$", "$\\phi_2$"))
+    marks = [
+        Line2D([], [], color=INK, linewidth=2.2, label="$\\mathbf{w}$"),
+        Line2D([], [], color=GREEN, linewidth=1.6, label="$\\phi_n t_n$ of the circled sample"),
+        Line2D([], [], color=GREY, linewidth=1.2, linestyle="--", label="$\\mathbf{w} + \\phi_n t_n$"),
+        *(
+            Line2D([], [], color=shade, marker=mark, linestyle="none", label=f"$t = {sign}1$")
+            for shade, mark, sign in ((BLUE, "o", "+"), (ORANGE, "s", "-"))
+        ),
+    ]
+    figure.legend(handles=marks, loc="outside lower center", ncols=5)
     return figure
+
+
+def _name(ax: Any, w: Array, text: str) -> None:
+    """Write beside the tip of an arrow from the origin."""
+    unit = w / np.linalg.norm(w)
+    ax.text(*(w + 0.12 * np.array([unit[1], -unit[0]])), text, fontsize=13, ha="center", va="center")
 
 
 def _stages(count: int) -> list[int]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from discriminant.errors import ParameterError
+from discriminant.errors import ParameterError, names
 
-# name | file | place in the books, then the claim on the next line
+# name | file | its places, as the documents name them: book and number, or lecture; then the claim on the next line
 _TABLE = """
 separating_line | boundaries | Alpaydin 10.1
     A line separates the examples of two classes; the sign of w0 says on which side the origin lies.
-distance_to_the_line | boundaries | Alpaydin 10.2
+distance_to_the_line | boundaries | Alpaydin 10.2; Duda, Hart and Stork 5.2
     A point lies g(x)/|w| from the line, at right angles to it, and the origin w0/|w|.
 one_against_rest | many_classes | Alpaydin 10.3
     Each hyperplane separates one class from all others; the largest discriminant also decides where none or several
@@ -28,27 +29,27 @@ softmax_lines | sigmoids | Alpaydin 10.9
     Three classes by the softmax: where each discriminant is zero, and where the largest of them changes.
 softmax_surfaces | sigmoids | Alpaydin 10.10
     The discriminants are planes; the softmax makes posteriors of them that sum to one and keep the winner.
-discriminant_of_one_variable | expansions | Duda, Hart and Stork 5.3
+discriminant_of_one_variable | expansions | slides on linear discriminant functions; Duda, Hart and Stork 5.5
     A line cuts the axis once; a parabola, linear in (1, x, x²), leaves a region in two parts.
-normalised_samples | criteria | Duda, Hart and Stork 5.4
+normalised_samples | criteria | slides on linear discriminant functions, normalization; Duda, Hart and Stork 5.8, 5.9
     Turned by the sign of their class all samples must be positive: the solution region is a cone, which a margin
     narrows.
-criterion_surfaces | criteria | Duda, Hart and Stork 5.5
+criterion_surfaces | criteria | slides on linear discriminant functions, criterion functions; Duda, Hart and Stork 5.11
     The count of errors is stairs; the perceptron, quadratic and relaxation criteria lead down to the solution region.
-lms_versus_separating_line | least_squares | Duda, Hart and Stork 5.8
+lms_versus_separating_line | least_squares | slides on linear discriminant functions, LMS; Duda, Hart and Stork 5.17
     The line of least squares need not separate samples that another line separates.
-class_densities_and_posterior | gaussians | Bishop 4.10
+class_densities_and_posterior | gaussians | Bishop 4.10, in the lecture on LDA
     Of two Gaussian classes with one covariance the posterior is a sigmoid of a linear function.
-naive_and_lda_direction | gaussians | lecture on LDA
+naive_and_lda_direction | gaussians | lecture on LDA, after Bishop 4.6
     The line between the means makes errors that the covariance of the groups avoids.
-qda_regions | gaussians | Bishop 4.11
+qda_regions | gaussians | Bishop 4.11, in the lecture on QDA
     Boundaries between Gaussian classes are quadratic, but straight between classes that share a covariance.
-basis_functions | expansions | Bishop 4.12
+basis_functions | expansions | Bishop 4.12, in the lecture on basis functions
     Classes that no line separates are separated by a line in the distances to two centres.
-gradient_and_newton | criteria | lecture on IRLS
+gradient_and_newton | criteria | lecture on IRLS; Duda, Hart and Stork 5.10
     Gradient descent goes at right angles to the contours; Newton's method uses the curvature and arrives in fewer
     steps.
-outlier_and_mean_difference | gaussians | notes on Fisher's discriminant
+outlier_and_mean_difference | gaussians | notes on linear classification, figure 4
     Projected on the difference of the means an outlier falls among the other class, although the sample is separable.
 signed_distance | boundaries | Bishop 4.1
     The decision surface is perpendicular to w, lies -w0/|w| from the origin, and y(x)/|w| from x.
@@ -144,13 +145,18 @@ def _read(table: str) -> dict[str, Entry]:
 REGISTRY = _read(_TABLE)
 
 
+def _words(text: str) -> list[str]:
+    """The words and numbers of a place, as they are compared."""
+    return re.findall(r"\d+(?:\.\d+)*|[a-z]+", text.lower())
+
+
 def entry(name: str) -> Entry:
     """The figure of this name, or of this place in the books.
 
     Parameters
     ----------
     name : str
-        The name of a figure, or its number in a book.
+        The name of a figure, its number in a book ("5.11"), or book and number ("Bishop 4.7").
 
     Returns
     -------
@@ -164,15 +170,19 @@ def entry(name: str) -> Entry:
 
     Examples
     --------
-    >>> entry("separating-line").source, entry("4.7").name
-    ('Alpaydin 10.1', 'perceptron_convergence')
+    >>> entry("separating-line").source, entry("4.7").name, entry("5.11").name, entry("Alpaydin 10.3").name
+    ('Alpaydin 10.1', 'perceptron_convergence', 'criterion_surfaces', 'one_against_rest')
     """
     wanted = name.strip().lower().replace("-", "_")
     if wanted in REGISTRY:
         return REGISTRY[wanted]
-    placed = [one for one in REGISTRY.values() if wanted in one.source.lower().replace(",", "").split()]
-    if len(placed) == 1:
-        return placed[0]
+    asked = set(_words(name)) - {"figure", "fig"}
+    placed = [one for one in REGISTRY.values() if asked and asked <= set(_words(one.source))]
+    own = [one for one in placed if "after" not in _words(one.source)]  # a figure of its own before one after another
+    if len(own or placed) == 1:
+        return (own or placed)[0]
+    if len(placed) > 1:
+        raise ParameterError(f"{name!r} is the place of several figures: {names([one.name for one in placed])}.")
     near = difflib.get_close_matches(wanted, REGISTRY, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]!r}?" if near else "discriminant figures --list shows them all."
     raise ParameterError(f"There is no figure {name!r}; {hint}")

@@ -108,11 +108,12 @@ def mark_one(data: MarkOne | None = None) -> Any:
         _bare(ax, f"retina: the machine says {data.answers[row]!s}")
     _wires(axes[0, 3], data)
     weights = data.responses.coef_ @ data.wiring.wiring_.T.astype(np.float64)
-    for ax, character in zip(axes[1, :3], ("A", "E", "X"), strict=True):
-        picture = weights[data.responses.classes_.tolist().index(character)].reshape(SIDE, SIDE)
-        size = np.abs(picture).max()
-        ax.imshow(picture, cmap="RdBu", vmin=-size, vmax=size)
-        _bare(ax, f"what speaks for {character} (blue)")
+    pictures = {c: weights[data.responses.classes_.tolist().index(c)].reshape(SIDE, SIDE) for c in ("A", "E", "X")}
+    size = max(np.abs(picture).max() for picture in pictures.values())
+    for ax, (character, picture) in zip(axes[1, :3], pictures.items(), strict=True):
+        shown = ax.imshow(picture, cmap="RdBu", vmin=-size, vmax=size)
+        _bare(ax, f"what speaks for {character}")
+    figure.colorbar(shown, ax=axes[1, 2], label="weight of a photocell", shrink=0.9)
     ax = axes[1, 3]
     passes = np.arange(1, len(data.curve) + 1)
     ax.plot(passes, data.curve[:, 0], color=BLUE, marker="o", markersize=3, label="shown")

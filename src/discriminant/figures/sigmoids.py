@@ -18,7 +18,20 @@ from discriminant.figures.many_classes import class_names
 from discriminant.figures.samples import clouds
 from discriminant.optimize import GradientDescent
 from discriminant.plots.regions import DecisionRegionsDisplay
-from discriminant.plots.theme import BLUE, GREY, INK, ORANGE, color, frame, line, mesh, sheet, styled
+from discriminant.plots.theme import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    color,
+    frame,
+    inner_edges,
+    line,
+    mesh,
+    sheet,
+    styled,
+    swatch,
+)
 from discriminant.protocols import Array
 
 
@@ -171,7 +184,8 @@ def hardening_sigmoid(data: HardeningSigmoid | None = None) -> Any:
     for ax, heights in ((axes[0, 0], (0.0, 0.0)), (axes[0, 1], (0.0, 1.0))):
         for k, height in enumerate(heights):
             rows = data.x[data.y == k]
-            ax.scatter(rows, np.full(len(rows), height), c=color(k + 1), marker="ox"[k], s=36, zorder=4)
+            ax.scatter(rows, np.full(len(rows), height), c=color(k + 1), marker="ox"[k], s=36, zorder=4,
+                       label=f"$C_{2 - k}$, $r = {k}$")  # fmt: skip
         ax.axhline(0.5 if heights[1] else 0.0, color=GREY, linewidth=0.7, linestyle=":")
         ax.set_xlabel("$x$")
         ax.legend(loc="upper left")
@@ -197,7 +211,7 @@ class SoftmaxMachine:
 def softmax_lines_data() -> SoftmaxMachine:
     """Gradient descent on the cross-entropy with a slight ridge, so that it ends."""
     X, y = clouds([(0.9, 3.0), (2.0, 1.0), (3.4, 2.9)], 0.13 * np.eye(2), 16, seed=6)
-    bounds = ((0.0, 4.4), (-0.2, 4.2))
+    bounds = ((-0.4, 4.6), (-0.4, 4.6))
     descent = GradientDescent(step=1.0, threshold=1e-5, iterations=5000)
     model = LogisticRegression(C=2.0, optimizer=descent, random_state=0).fit(X, y)
     points, across, up = mesh(bounds, 45)
@@ -223,9 +237,11 @@ def softmax_lines(data: SoftmaxMachine | None = None) -> Any:
     data = data or softmax_lines_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax = axes[0, 0]
-    DecisionRegionsDisplay.from_estimator(data.model, data.X, data.y, bounds=data.bounds, ax=ax, names=class_names())
-    for patch in ax.patches:
-        patch.set_linewidth(2.4)
+    DecisionRegionsDisplay.from_estimator(
+        data.model, data.X, data.y, bounds=data.bounds, ax=ax, boundaries=False, names=class_names()
+    )
+    for region in data.model.discriminant_.regions(data.bounds):
+        inner_edges(ax, region, data.bounds, linewidth=2.4)
     for k, plane in enumerate(data.model.discriminant_._planes()):
         line(ax, plane, data.bounds, color=color(k), linewidth=1.1)
     frame(ax, data.bounds, equal=True)
@@ -260,8 +276,13 @@ def softmax_surfaces(data: SoftmaxMachine | None = None) -> Any:
         for k in range(3):
             ax.plot_surface(across, up, values[:, :, k], color=color(k), alpha=0.72, linewidth=0, rstride=1, cstride=1,
                             antialiased=True, shade=True)  # fmt: skip
-        ax.view_init(elev=24, azim=-62)
+        ax.view_init(elev=46, azim=100)
         ax.set_xlabel("$x_1$")
         ax.set_ylabel("$x_2$")
-        ax.set_title(title)
+        ax.set_title(title, loc="center")
+    figure.get_layout_engine().set(wspace=0.14)
+    axes[0, 0].set_zlabel("$g_i$")
+    axes[0, 1].set_zlabel("$P(C_i|\\mathbf{x})$")
+    marks = [swatch(name, color(k)) for k, name in enumerate(class_names())]
+    figure.legend(handles=marks, loc="outside lower center", ncols=3)
     return figure

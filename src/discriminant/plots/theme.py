@@ -135,6 +135,23 @@ def fill(ax: Any, polygon: Array, shade: str, **options: Any) -> None:
         ax.fill(polygon[:, 0], polygon[:, 1], **given)
 
 
+def inner_edges(ax: Any, polygon: Array, bounds: Any, **options: Any) -> None:
+    """The edges of an area that do not lie on the box it was cut from: its boundaries, without the frame."""
+    limits = np.asarray(bounds, dtype=np.float64).reshape(2, 2)
+    for p, q in zip(polygon, np.roll(polygon, -1, axis=0), strict=True):
+        on_frame = np.isclose(p[:, None], limits) & np.isclose(q[:, None], limits)
+        if not on_frame.any():
+            ax.plot([p[0], q[0]], [p[1], q[1]], **{"color": INK, "zorder": 2, **options})
+
+
+def swatch(label: str, shade: str, **options: Any) -> Any:
+    """A patch for a legend."""
+    matplotlib()
+    from matplotlib.patches import Patch
+
+    return Patch(**{"facecolor": shade, "edgecolor": "none", "label": label, **options})
+
+
 def line(ax: Any, plane: Any, bounds: Any, **options: Any) -> None:
     """The part of a straight boundary (a ``Hyperplane`` in the plane) within a box."""
     ends = plane.points(bounds)
