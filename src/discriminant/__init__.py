@@ -46,6 +46,7 @@ _HOMES = {
     "separability": "inference.separability",
     "shatters": "inference.capacity",
     "show_versions": "versions",
+    "kesler_construction": "inference.kesler",
     "solution_region": "inference.solution_region",
     "to_c": "io",
     "to_json": "io",

@@ -151,5 +151,6 @@ OPTIMIZERS: list[Any] = [
     optimize.SingleSample(step=optimize.Inverse(0.1), epochs=200, engine="numpy"),
     optimize.LinearProgram(),
     optimize.Annealing(iterations=300, random_state=1),
+    optimize.DifferentialEvolution(iterations=60),
     optimize.MixedInteger(seconds=20),
 ]

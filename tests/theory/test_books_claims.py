@@ -7,13 +7,20 @@ import pytest
 from sklearn.datasets import load_iris
 
 from discriminant import (
+    Discriminant,
+    ExponentialFamilyClassifier,
     LinearDiscriminantAnalysis,
+    LinearMachine,
     LogisticRegression,
     LogisticRegressionCV,
     Perceptron,
     QuadraticDiscriminantAnalysis,
+    kesler_construction,
+    solution_region,
 )
 from discriminant.errors import DataError, DiscriminantWarning
+from discriminant.optimize import Annealing, DifferentialEvolution
+from theory import transcriptions as naive
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -74,3 +81,72 @@ def test_p5_descent_on_the_sum_of_squares_comes_to_the_edge_from_outside():
     assert not book.separated_
     inside = Perceptron(criterion="quadratic", mode="batch", scale="sum", eta0=0.02, max_iter=3000).fit(X, y)
     assert inside.separated_  # with margin b = 1, the default
+
+
+def test_m4_keslers_construction_is_an_object_one_can_print():
+    """(… y … −y …): K − 1 rows for each sample, y in the place of its class, −y in that of a rival."""
+    X, y = IRIS[::10], SPECIES[::10]
+    built = kesler_construction(X, y)
+    np.testing.assert_array_equal(built.samples, naive.kesler_samples(X, y, 3))
+    assert built.samples.shape == (2 * len(y), 3 * 5)
+    for k in range(len(built.samples)):
+        parts = built.samples[k].reshape(3, 5)
+        np.testing.assert_array_equal(parts[built.own[k]], np.r_[1, X[built.row[k]]])
+        np.testing.assert_array_equal(parts.sum(axis=0), 0)
+    text = repr(built).splitlines()
+    assert text[0] == "Kesler's construction: 30 samples of 3 × 5 weights"
+    assert text[2].split()[:4] == ["0", "0", ">", "1"]
+    assert text[-1] == "… and 18 more"
+    with pytest.raises(DataError, match="LinearMachine"):
+        kesler_construction(np.zeros((100_000, 50)), np.arange(100_000) % 10)
+
+
+def test_m4_the_solution_region_of_k_classes_holds_every_machine_without_an_error():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(30, 2)) * 0.3 + np.array([[0, 0], [3, 0], [0, 3]])[np.arange(30) % 3]
+    y = np.arange(30) % 3
+    region = solution_region(X, y)
+    assert not region.empty
+    machine = LinearMachine(margin=1.0).fit(X, y)
+    assert machine.score(X, y) == 1
+    assert machine.discriminant_.weights.T.ravel() in region
+    assert -machine.discriminant_.weights.T.ravel() not in region
+    scores = np.c_[np.ones(30), X] @ region.center.reshape(3, 3).T
+    np.testing.assert_array_equal(scores.argmax(axis=1), y)  # the centre is a machine, too
+    assert solution_region(IRIS, SPECIES).empty
+    narrow = solution_region(X, y, margin=1.0)
+    assert (narrow.samples @ narrow.center >= 1 - 1e-9).all()
+
+
+@pytest.mark.parametrize("D", [1, 2, 5])
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_number_of_parameters_is_a_method(D, K):
+    """LDA: K means, one covariance, K − 1 priors; QDA: K covariances; logistic: K − 1 vectors with intercepts."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % K
+    X = rng.normal(size=(60, D)) + y[:, None]
+    counts = {
+        LinearDiscriminantAnalysis(): K * D + D * (D + 1) // 2 + K - 1,
+        LinearDiscriminantAnalysis(priors=np.full(K, 1 / K)): K * D + D * (D + 1) // 2,
+        LinearDiscriminantAnalysis(form="diagonal"): K * D + D + K - 1,
+        QuadraticDiscriminantAnalysis(): K * D + K * D * (D + 1) // 2 + K - 1,
+        LogisticRegression(): (K - 1) * (D + 1),
+        LogisticRegression(fit_intercept=False): (K - 1) * D,
+        Discriminant(criterion="squared", coding="one-of-k"): K * (D + 1),
+    }
+    for model, expected in counts.items():
+        assert model.fit(X, y).number_of_parameters() == expected, model
+    binary = ExponentialFamilyClassifier("bernoulli").fit((X > 0).astype(float), y)
+    assert binary.number_of_parameters() == K * D + K - 1
+
+
+@pytest.mark.filterwarnings("ignore:.*does not prove:discriminant.errors.DiscriminantWarning")
+def test_p8_a_genetic_search_counts_as_few_errors_as_annealing():
+    """SciPy's differential evolution beside annealing, on the count of errors itself."""
+    X, y = IRIS[50:, 2:], SPECIES[50:]
+    found = {}
+    for optimizer in (DifferentialEvolution(iterations=60), Annealing()):
+        model = Discriminant(criterion="zero-one", optimizer=optimizer, scale="sum", trace=True).fit(X, y)
+        found[type(optimizer).__name__] = int((model.predict(X) != y).sum())
+        assert model.certificate_.objective == pytest.approx(found[type(optimizer).__name__])
+    assert found["DifferentialEvolution"] <= found["Annealing"] + 1

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from discriminant import Discriminant, LogisticRegression, Perceptron
+from discriminant import (
+    Adaline,
+    Discriminant,
+    FisherDiscriminant,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    Perceptron,
+    sample_size,
+    shatters,
+)
 from discriminant.codings import make_coding
 from discriminant.criteria import Logistic, Relaxation, Softmax
 from discriminant.data import make_blocks
@@ -119,3 +128,72 @@ def test_the_softmax_update_uses_the_input_of_its_own_weight():
     printed = 0.01 * np.array([[((R[:, i] - 1 / 3) * Y[:, i]).sum() for i in range(3)] for _ in range(5)]) / 150
     assert np.abs(change - right).max() < 1e-15
     assert np.abs(change - printed).max() > 1e-4
+
+
+@pytest.mark.parametrize("D", [1, 2, 7])
+def test_lda_has_one_parameter_fewer_than_the_lecture_counts(D):
+    """C prints (D + 1)(D + 4)/2; two means, a symmetric matrix and one prior are D(D + 5)/2 + 1, one fewer."""
+    X = RNG.normal(size=(60, D))
+    found = LinearDiscriminantAnalysis().fit(X, np.arange(60) % 2).number_of_parameters()
+    assert found == 2 * D + D * (D + 1) // 2 + 1 == D * (D + 5) // 2 + 1 == (D + 1) * (D + 4) // 2 - 1
+
+
+def test_three_points_on_a_line_are_not_shattered_though_they_are_d_plus_one():
+    """D's remark says any d + 1 points; it needs points in general position."""
+    assert shatters([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    assert not shatters([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+
+
+def test_only_the_eigenvectors_of_the_whitened_scatter_keep_the_criterion():
+    """E (4.1.6) projects on the eigenvectors of S_B, which changes J; those of S_W⁻¹S_B keep it."""
+    X, y = IRIS.data, IRIS.target
+    fisher = FisherDiscriminant().fit(X, y)
+    within, between = fisher.within_scatter_, fisher.between_scatter_
+    whole = np.trace(np.linalg.solve(within, between))
+    printed = np.linalg.eigh(between)[1][:, -2:]
+    assert fisher.criterion(fisher.scalings_) == pytest.approx(whole, rel=1e-10)
+    assert fisher.criterion(printed) < 0.99 * whole
+
+
+def test_the_notes_trace_criterion_has_the_projection_on_the_wrong_side():
+    """D (4.2) prints W S Wᵗ with W of shape (d, K): the shapes do not fit; WᵗSW has them."""
+    fisher = FisherDiscriminant().fit(IRIS.data, IRIS.target)
+    W = fisher.scalings_
+    with pytest.raises(ValueError, match="matmul"):
+        W @ fisher.within_scatter_ @ W.T
+    J = np.trace(np.linalg.solve(W.T @ fisher.within_scatter_ @ W, W.T @ fisher.between_scatter_ @ W))
+    assert fisher.criterion_ == pytest.approx(J, rel=1e-10)
+
+
+def test_the_sample_size_grows_with_d_log_one_over_epsilon():
+    """D prints (d + log 1/δ)/ε as an upper bound; that which is proved has d log(1/ε), and grows past any multiple."""
+    growth = [sample_size(50, epsilon, 0.05) * epsilon / 51 for epsilon in (0.1, 0.01, 0.001)]
+    assert growth[0] < growth[1] < growth[2]
+    steps = np.diff(growth)
+    np.testing.assert_allclose(steps[1], steps[0], rtol=0.35)  # a logarithm adds the same for every factor of ten
+
+
+def test_lms_minimises_squared_errors_not_squared_distances():
+    """B says that LMS minimises the distance to the hyperplane: Σ(a·y − b)² is that for ‖w‖ fixed only."""
+    X = np.array([[-1.0, 0.0], [-2.0, 0.3], [1.0, 0.2], [5.0, -0.4]])
+    y = np.array([0, 0, 1, 1])
+    model = Adaline(mode="batch", max_iter=20_000, threshold=1e-13).fit(X, y)
+    a, Y, t = model.discriminant_.weights[:, 0], np.c_[np.ones(4), X], np.where(y == 1, 1.0, -1.0)
+    np.testing.assert_allclose(Y.T @ (Y @ a - t), 0, atol=1e-9)  # the normal equations of Σ(a·y − b)²
+
+    def distance(a):
+        return np.square(Y @ a / np.linalg.norm(a[1:])).sum()
+
+    nearer = [a + 0.05 * np.eye(3)[k] * sign for k in range(3) for sign in (-1, 1)]
+    assert min(map(distance, nearer)) < distance(a)  # so that the squared distances are not least there
+
+
+@pytest.mark.parametrize("w0", [-3.0, 2.0])
+def test_the_distance_of_the_origin_has_the_sign_of_w0_along_w(w0):
+    """A prints w0/‖w‖, D −w0/‖w‖: signed along w, on the side where g > 0 counts positive, it is w0/‖w‖."""
+    from discriminant.geometry import Hyperplane
+
+    plane = Hyperplane([3.0, 4.0], w0)
+    assert plane.distance([[0.0, 0.0]])[0] == pytest.approx(w0 / 5)
+    foot = plane.project([[0.0, 0.0]])[0]
+    assert foot @ np.array([3.0, 4.0]) / 5 == pytest.approx(-w0 / 5)  # where the plane lies, seen from the origin

@@ -243,7 +243,9 @@ def test_criterion_surfaces_lead_to_the_solution_region(data):
         grids[name] = (points @ samples.T, J)
         assert descent.values[-1] < 1e-8 < descent.values[0]
     z, J = grids["count"]
-    np.testing.assert_allclose(J, (z <= 0).sum(axis=2))  # stairs of 0, 1, …, 4: flat almost everywhere
+    clear = (np.abs(z) > 1e-9).all(axis=2)  # off the edges of the stairs, where rounding decides
+    np.testing.assert_allclose(J[clear], (z <= 0).sum(axis=2)[clear])  # 0, 1, …, 4: flat almost everywhere
+    assert clear.mean() > 0.98
     z, J = grids["perceptron"]
     np.testing.assert_allclose(J, np.maximum(0, -z).sum(axis=2), atol=1e-12)
     z, J = grids["quadratic"]

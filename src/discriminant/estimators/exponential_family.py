@@ -86,5 +86,10 @@ class ExponentialFamilyClassifier(LinearPosteriors):
         tags.classifier_tags.poor_score = True  # of data that are neither counts nor durations
         return tags
 
+    def _count_parameters(self, K: int) -> int:
+        """A parameter for each class and column (of the multinomial one fewer: they sum to 1), and K − 1 priors."""
+        d = int(self.coef_.shape[1])
+        return K * (d - int(self.family == "multinomial")) + (K - 1 if self.priors is None else 0)
+
     def _method(self) -> ExponentialFamily:
         return self._as(ExponentialFamily)

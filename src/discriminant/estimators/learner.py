@@ -175,6 +175,33 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
         rows = self._checked(X)
         return self.discriminant_.predict(rows)
 
+    def number_of_parameters(self) -> int:
+        """How many free parameters the fitted model has.
+
+        Weights and intercepts of a discriminative model (of the softmax all classes but one: the reference class has
+        none); means, covariances and priors of a generative one, such as D(D + 5)/2 + 1 of LDA with two classes.
+
+        Returns
+        -------
+        int
+            The count.
+
+        Examples
+        --------
+        >>> from discriminant import LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0], [5.0]], [0, 0, 1, 0, 1]
+        >>> models = LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), LogisticRegression()
+        >>> [model.fit(X, y).number_of_parameters() for model in models]
+        [4, 5, 2]
+        """
+        self._require_fitted()
+        return self._count_parameters(len(self.classes_))
+
+    def _count_parameters(self, K: int) -> int:
+        weights = self.discriminant_.weights
+        outputs = K - 1 if self.discriminant_.link == "softmax" else weights.shape[1]
+        return outputs * (len(weights) - (not self.get_params(deep=False).get("fit_intercept", True)))
+
     def _checked(self, X: Any) -> Any:
         """Rows to decide on."""
         self._require_fitted()

@@ -117,6 +117,12 @@ class LinearDiscriminantAnalysis(
     form: str = "full"
     basis: Any = None
 
+    def _count_parameters(self, K: int) -> int:
+        """K means, one covariance, and K − 1 priors unless they are given."""
+        d = int(self.means_.shape[1])
+        free = {"full": d * (d + 1) // 2, "diagonal": d, "spherical": 1}[self.form]
+        return K * d + free + (K - 1 if self.priors is None else 0)
+
     def _method(self) -> Linear:
         return self._as(Linear)
 

@@ -11,7 +11,7 @@ from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import COUNT, DURATION, Among, parameters
 from discriminant.methods.minimum_error import MinimumError
 
-OPTIMIZERS = ("auto", "annealing", "mixed-integer", "witnesses")
+OPTIMIZERS = ("auto", "annealing", "differential-evolution", "mixed-integer", "witnesses")
 
 
 @parameters(
@@ -28,9 +28,10 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
 
     Parameters
     ----------
-    optimizer : {"auto", "annealing", "mixed-integer", "witnesses"} or an optimizer, default="auto"
-        How few errors are searched for: "auto" is annealing from the logistic optimum, replaced by the exact answer
-        where the witnesses find it; "mixed-integer" is HiGHS (small n); "witnesses" the exact method alone.
+    optimizer : str or optimizer, default="auto"
+        How few errors are searched for: "auto" is "annealing" from the logistic optimum, replaced by the exact answer
+        where the witnesses find it; "differential-evolution" a genetic search; "mixed-integer" HiGHS (small n);
+        "witnesses" the exact method alone.
     max_iter : int, default=300
         Moves of the annealing.
     rounds : int, default=50

@@ -215,7 +215,8 @@ def _beyond(axes: Axes, moments: ClassMoments) -> Array:
     for _ in range(2):  # twice is enough
         left = left - axes.basis @ (axes.basis.T @ left)
     basis, R = np.linalg.qr(left)
-    return np.asarray(basis[:, np.abs(np.diagonal(R)) > 1e-11 * length])
+    size = np.abs(np.diagonal(R))  # of the first d where there are more classes than columns
+    return np.asarray(basis[:, size > 1e-11 * length[: len(size)]])
 
 
 # What the moments give

@@ -20,6 +20,7 @@ from discriminant.arrays import as_dense
 from discriminant.data import as_rows, encode_labels
 from discriminant.errors import DataError
 from discriminant.geometry.regions import box, clip
+from discriminant.inference.kesler import kesler_construction
 from discriminant.inference.separability import Separability, separability
 from discriminant.optimize.highs import linear_program
 from discriminant.protocols import Array
@@ -37,7 +38,8 @@ class SolutionRegion:
     Attributes
     ----------
     samples : ndarray of shape (n, D)
-        Sign-normalised samples: those of the first class times −1.
+        Sign-normalised samples: those of the first class times −1.  Of K > 2 classes the samples of Kesler's
+        construction, (n(K − 1), K·D), for weights a = (a_1, …, a_K).
     margin : float
         b ≥ 0.
     empty : bool
@@ -111,7 +113,9 @@ class SolutionRegion:
 
 @checked(margin=number(0, np.inf, open_="high"), fit_intercept=BOOLEAN)
 def solution_region(X: Any, y: Any, margin: float = 0.0, *, fit_intercept: bool = True) -> SolutionRegion:
-    """The weights that separate two classes: emptiness, centre, extreme rays.
+    """The weights that separate the classes: emptiness, centre, extreme rays.
+
+    Of K > 2 classes, the weights of all linear machines that have every row right, through Kesler's construction.
 
     Parameters
     ----------
@@ -140,15 +144,17 @@ def solution_region(X: Any, y: Any, margin: float = 0.0, *, fit_intercept: bool 
     (False, True, False)
     """
     classes, codes = encode_labels(y)
-    if len(classes) != 2:
-        raise DataError(f"The solution region is that of two classes; y holds {len(classes)}.")
+    if len(classes) < 2:
+        raise DataError(f"The solution region is that of two classes or more; y holds {len(classes)}.")
     rows = as_rows(X)
     if rows.shape[0] > MOST_ROWS:
         raise DataError(f"The region of {rows.shape[0]} half-spaces is too large to describe; at most {MOST_ROWS}.")
-    values = rows.design(0, rows.shape[0]).values
-    values = as_dense(values)
-    Y = np.c_[np.ones(len(values)), values] if fit_intercept else values
-    samples = Y * np.where(codes == 1, 1.0, -1.0)[:, None]
+    if len(classes) > 2:
+        samples = kesler_construction(X, y, fit_intercept=fit_intercept).samples
+    else:
+        values = as_dense(rows.design(0, rows.shape[0]).values)
+        Y = np.c_[np.ones(len(values)), values] if fit_intercept else values
+        samples = Y * np.where(codes == 1, 1.0, -1.0)[:, None]
     verdict = separability(X, y, fit_intercept=fit_intercept, hyperplane="any")
     if verdict.verdict != "separable":
         return SolutionRegion(samples, margin, True, None, 0.0, None, verdict)

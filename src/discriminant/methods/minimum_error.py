@@ -22,7 +22,7 @@ from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.linear_program import in_canonical_order
 from discriminant.methods.parts import choose_optimizer
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize import Annealing, BoundedSolution, MixedInteger, make_optimizer
+from discriminant.optimize import Annealing, BoundedSolution, DifferentialEvolution, MixedInteger, make_optimizer
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Certificate, Solution
 
@@ -58,6 +58,8 @@ class MinimumError(CriterionMethod):
         if isinstance(optimizer, str):
             if optimizer == "mixed-integer":
                 optimizer = MixedInteger(seconds=self.seconds)
+            elif optimizer == "differential-evolution":
+                optimizer = DifferentialEvolution(iterations=self.max_iter, random_state=self.random_state)
             else:
                 optimizer = Annealing(iterations=self.max_iter, random_state=self.random_state)
         if K == 2:
@@ -109,7 +111,7 @@ class MinimumError(CriterionMethod):
             coding = make_coding("two-class", 2, labels=criterion.labels)
         smooth = PointwiseObjective(objective.blocks, criterion, coding, Ridge(1e-6))
         start = make_optimizer(choose_optimizer(smooth).method).minimize(smooth, self.starting_weights(objective))
-        if isinstance(optimizer, Annealing) and optimizer.scales is None:
+        if isinstance(optimizer, Annealing | DifferentialEvolution) and optimizer.scales is None:
             optimizer = replace(optimizer, scales=_scales(objective))
         solution: Solution = optimizer.minimize(objective, start.weights)
         return solution

@@ -13,6 +13,7 @@ from discriminant.optimize.annealing import Annealing
 from discriminant.optimize.closed_form import ClosedForm, LeastSquares, least_squares_from_moments
 from discriminant.optimize.conjugate_gradient import ConjugateGradient
 from discriminant.optimize.corrections import Corrections
+from discriminant.optimize.evolution import DifferentialEvolution
 from discriminant.optimize.gradient_descent import GradientDescent
 from discriminant.optimize.history import History
 from discriminant.optimize.iterative import Iterative, Step
@@ -41,6 +42,7 @@ OPTIMIZERS: dict[str, type] = {
     "annealing": Annealing,
     "closed-form": ClosedForm,
     "conjugate-gradient": ConjugateGradient,
+    "differential-evolution": DifferentialEvolution,
     "gradient-descent": GradientDescent,
     "lbfgs": LBFGS,
     "linear-program": LinearProgram,
@@ -97,6 +99,7 @@ __all__ = [
     "ConjugateGradient",
     "Constant",
     "Corrections",
+    "DifferentialEvolution",
     "GradientDescent",
     "History",
     "Inverse",

@@ -61,13 +61,13 @@ class Annealing(Iterative):
     def minimize(self, objective: Any, start: Array) -> Solution:
         require(self, objective)
         objective = self.on_scale(objective)
-        _require_margin(objective)
+        require_margin(objective, "Annealing")
         hot, cold = self.temperature
         if not hot >= cold > 0:
             raise ParameterError(f"Annealing cools from a positive temperature to a lower one, not {self.temperature}.")
         rng, record = np.random.default_rng(self.random_state), self.recorder(objective)
         A = starting_weights(objective, start)
-        scales = _scales(self.scales, A)
+        scales = weight_scales(self.scales, A)
         J = float(objective.along(A, np.zeros_like(A), np.zeros(1))[0])
         if not np.isfinite(J):
             return Solution(A, NOT_A_NUMBER, False, 1, 0, J)
@@ -107,22 +107,23 @@ class Annealing(Iterative):
         return Solution(A, status, done, k + 1 + record.passes, k, J, history=record.history)
 
 
-def _require_margin(objective: Any) -> None:
+def require_margin(objective: Any, optimizer: str) -> None:
     """Refuse what zero weights solve: values alone would lead nowhere else."""
     if not isinstance(objective, PointwiseObjective):
         return
     criterion = objective.criterion.single
     if isinstance(criterion, Margin) and criterion.margin == 0 and Oracle.GRADIENT in objective.oracles:
         raise MismatchError(
-            f"Optimizer Annealing needs a positive margin: with margin 0 criterion {type(criterion).__name__} is least "
-            "at A = 0, which says nothing. Give it margin=1.0, or count errors with the criterion ZeroOne."
+            f"Optimizer {optimizer} needs a positive margin: with margin 0 criterion {type(criterion).__name__} is "
+            "least at A = 0, which says nothing. Give it margin=1.0, or count errors with the criterion ZeroOne."
         )
 
 
-def _scales(scales: Any, A: Array) -> Array:
+def weight_scales(scales: Any, A: Array) -> Array:
+    """(1+d, q): the typical size of each weight; ones where none are given."""
     if scales is None:
         return np.ones_like(A)
     size = np.asarray(scales, dtype=np.float64)
     if size.shape != A.shape[:1] or not (size > 0).all():
-        raise ParameterError(f"Annealing needs {A.shape[0]} positive scales, one for each row of the weights.")
+        raise ParameterError(f"scales needs {A.shape[0]} positive numbers, one for each row of the weights.")
     return np.repeat(size[:, None], A.shape[1], axis=1)
