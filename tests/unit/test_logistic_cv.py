@@ -341,3 +341,15 @@ def test_the_one_standard_error_rule_stands_infinite_scores():
     paths = np.zeros((2, 1, 2, 3, 1))
     C, ratio, average = choose(scores, paths, np.array([1.0, 10.0]), [0.0], True, "one-standard-error")
     assert (C, ratio, average) == (1.0, 0.0, None)
+
+
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
+def test_labels_that_are_objects_are_split_as_the_numbers_that_they_are(scoring):
+    X, y = load_breast_cancer(return_X_y=True)
+    settings = {"Cs": [0.01, 1.0], "scoring": scoring, "use_legacy_attributes": False}
+    order = np.argsort(y, kind="stable")  # folds that are not stratified would hold one class each
+    X, y = StandardScaler().fit_transform(X)[order][::4], y[order][::4]
+    plain = LogisticRegressionCV(**settings).fit(X, y)
+    objects = LogisticRegressionCV(**settings).fit(X, y.astype(object))
+    np.testing.assert_allclose(objects.scores_, plain.scores_, atol=1e-12)
+    assert objects.C_ == plain.C_

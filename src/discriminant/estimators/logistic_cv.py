@@ -217,11 +217,12 @@ class LogisticRegressionCV(LogisticRegression):
         unpenalised = Strength(np.inf, 0.0)
         problem, _ = make_problem(sample, unpenalised, self.class_weight, self.fit_intercept, self.solver)
         require_memory(problem.blocks, "Cross-validation")
-        labels = self._labels(y, problem.n_rows)
+        codes = np.searchsorted(classes, self._labels(y, problem.n_rows))
+        plain = label_array(classes.tolist())  # splitters and scorers judge labels by their type: objects are of none
+        labels = plain[codes]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: told below, by name
             splits = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **routed.splitter.split))
-        codes = np.searchsorted(classes, labels)
         counts = count_classes(codes, len(classes))
         if counts.min() < len(splits):
             few = classes[int(counts.argmin())]
@@ -240,9 +241,9 @@ class LogisticRegressionCV(LogisticRegression):
         folds = Folds(problem, weights)
         scoring = Scoring(
             self._scorer(),
-            plain := label_array(classes.tolist()),  # scorers judge labels by their type: objects are of none
+            plain,
             X,
-            plain[codes],
+            labels,
             check_weights(sample_weight, problem.n_rows),
             routed.scorer.score,
         )
