@@ -77,6 +77,9 @@ def usable(units: Array) -> Array:
 
 def size_of(values: Array) -> Array:
     """Root mean squares of the columns, without overflow."""
+    squares = np.einsum("ij,ij->j", values, values)
+    if ((squares > 1e-30) & (squares < 1e30)).all():  # one walk, where squares are far from the ends of floats
+        return np.asarray(np.sqrt(squares / len(values)))
     most = np.maximum(values.max(axis=0), -values.min(axis=0))
     most[~(most > 0)] = 1.0
     scaled = values / most

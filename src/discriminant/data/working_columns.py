@@ -142,7 +142,7 @@ class _Moments:
 
     def __call__(self, block: Block) -> tuple[Array, Array]:
         s, values = self.s[block.start : block.start + block.rows], _values(block, self.center)
-        return s @ values, np.einsum("i,ij,ij->j", s, values, values)
+        return s @ values, s @ np.square(values, out=scratch("squares", values.shape))
 
 
 @dataclass(frozen=True)
