@@ -158,6 +158,19 @@ def test_models_of_few_rows_are_saved(name, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "model").decision_function(X), model.decision_function(X))
 
 
+@pytest.mark.parametrize("columns", [1, 2, 5, 100])
+def test_independent_columns_weigh_by_their_variance(columns):
+    """w = (m_k − m_1)/σ², whatever the number of classes beside that of columns."""
+    X, y, _ = _table("plain")
+    X, y = X[:, :columns], np.arange(30) % 4
+    model = LinearDiscriminantAnalysis(form="diagonal").fit(X, y)
+    means = np.array([X[y == k].mean(axis=0) for k in range(4)])
+    variance = ((X - means[y]) ** 2).mean(axis=0)
+    expected = -((X[:, None] - means) ** 2 / variance).sum(axis=2) / 2 + np.log(np.bincount(y) / 30)
+    found = model.decision_function(X)
+    np.testing.assert_allclose(found - found[:, :1], expected - expected[:, :1], rtol=1e-9, atol=1e-10)
+
+
 def test_sparse_rows_are_the_same():
     X, y, _ = _table("plain")
     X[np.abs(X) < 1.0] = 0.0

@@ -211,12 +211,11 @@ def _beyond(axes: Axes, moments: ClassMoments) -> Array:
     differences = moments.means[1:] - moments.means[:1]
     rows = np.vstack([differences, moments.origin / moments.unit + overall]) * axes.inverse
     length = np.linalg.norm(rows, axis=1)
-    left = rows.T
+    left = (rows[length > 0] / length[length > 0, None]).T
     for _ in range(2):  # twice is enough
         left = left - axes.basis @ (axes.basis.T @ left)
-    basis, R = np.linalg.qr(left)
-    size = np.abs(np.diagonal(R))  # of the first d where there are more classes than columns
-    return np.asarray(basis[:, size > 1e-11 * length[: len(size)]])
+    basis, sizes, _ = np.linalg.svd(left, full_matrices=False)
+    return np.asarray(basis[:, sizes > 1e-11])
 
 
 # What the moments give
