@@ -10,7 +10,7 @@ ARGS ?=
 # over threads.  Two layers of threads on the same cores are slower than one.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help kernels wheel demo test lint format bench bench-quick map map-quick docs clean
+.PHONY: help kernels wheel demo test nightly mutation lint format bench bench-quick map map-quick docs clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -27,6 +27,12 @@ demo: $(VENV)/.base.stamp ## fit a real data set, compare the methods, write dem
 
 test: $(VENV)/.test.stamp ## the whole test suite, on all cores (ARGS="-k fisher" to choose)
 	$(ONE_THREAD) $(PY) -m pytest -n auto --dist worksteal $(ARGS)
+
+nightly: $(VENV)/.test.stamp ## ten thousand drawn configurations (ARGS="--seed 7 --count 500"); the seed is printed
+	$(ONE_THREAD) $(PY) tests/contracts/draw.py $(ARGS)
+
+mutation: $(VENV)/.test.stamp ## small wrong changes that some test must notice (ARGS="geometry --sample 50"); an hour
+	$(ONE_THREAD) nice -n 19 $(PY) tests/mutation/run.py $(ARGS)
 
 lint: $(VENV)/.dev.stamp ## style, types and the direction of imports
 	$(VENV)/bin/ruff check .

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
+
 import mpmath
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.linalg import hilbert
 
 from discriminant import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -84,3 +87,41 @@ def test_quadratic_scores_have_twelve_digits(name):
                 truth[i] += sign * (mpmath.log(mpmath.mpf(count) / N) - (volume + form) / 2)
         error = max(abs(mpmath.mpf(float(a)) - b) for a, b in zip(model.decision_function(points), truth, strict=True))
     assert error < 1e-11
+
+
+def posteriors(model, X, y, weight=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a class has no density of its own is said, and not the matter here
+        return (model.fit(X, y) if weight is None else model.fit(X, y, weight)).predict_proba(X)
+
+
+@pytest.mark.parametrize("value", [0.3, 0.7, 1 / 3, -1e-3])
+@pytest.mark.parametrize(
+    "model",
+    [LinearDiscriminantAnalysis(shrinkage="auto"), LinearDiscriminantAnalysis(shrinkage="oas"),
+     QuadraticDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(shrinkage="auto"),
+     QuadraticDiscriminantAnalysis(shrinkage="oas")],
+    ids=repr,
+)  # fmt: skip
+def test_a_column_that_is_constant_in_one_class_has_no_variance_there(model, value):
+    """Σx² − (Σx)²/n of 15 numbers 0.3 is 1e-17 and not 0: divided by itself, it was a correlation of one."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(45, 4)), np.arange(45) % 3
+    X[:, 2] = np.rint(X[:, 2] * 64) / 64  # moved by zero or by the value, the column is the same to the last digit
+    at_zero = X.copy()
+    at_zero[y == 1, 2] = 0.0
+    moved = at_zero + [0, 0, value, 0]
+    np.testing.assert_allclose(posteriors(model, moved, y), posteriors(model, at_zero, y), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("d", [5, 300])
+def test_a_column_that_is_constant_in_the_rows_with_weight_has_no_variance(form, d):
+    """Rows of weight zero are left out; what is constant without them has no rounding for a variance."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, d)) * (rng.random((60, d)) < 0.3)
+    y, weight = np.arange(60) % 3, (np.arange(60) % 4 > 0).astype(float)
+    X[(y == 1) & (weight > 0), 2] = 0.3
+    keep, model = weight > 0, LinearDiscriminantAnalysis(shrinkage="oas")
+    left_out = posteriors(model, X[keep], y[keep])
+    np.testing.assert_allclose(posteriors(model, form(X), y, weight)[keep], left_out, rtol=1e-7, atol=1e-10)

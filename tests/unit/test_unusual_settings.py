@@ -114,3 +114,45 @@ def test_a_file_that_is_not_there_is_not_found(read: object, tmp_path: object) -
     with pytest.raises(FileNotFoundError, match="There is no file") as refused:
         read(f"{tmp_path}/absent.csv")
     assert isinstance(refused.value, DataError)
+
+
+@pytest.mark.parametrize("estimator", [Perceptron, Adaline, Discriminant, LogisticRegression], ids=lambda e: e.__name__)
+@pytest.mark.parametrize("kind", ["strided", "read-only", "a column of a frame", "every second of a list"])
+def test_weights_may_lie_anywhere_in_memory(estimator: type, kind: str) -> None:
+    pd = pytest.importorskip("pandas")
+    w = rng.uniform(0.5, 2, 80)
+    still = w.copy()
+    still.setflags(write=False)
+    given = {"strided": np.repeat(w, 3)[::3], "read-only": still, "a column of a frame": pd.DataFrame({"w": w})["w"],
+             "every second of a list": np.repeat(w, 2).tolist()[::2]}[kind]  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found, plain = (estimator().fit(X, separated, sample_weight=one) for one in (given, w))
+    np.testing.assert_array_equal(found.coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("form", ["dok_array", "lil_matrix", "dia_array", "bsr_matrix"])
+def test_whole_numbers_in_every_sparse_format(form: str) -> None:
+    from scipy import sparse
+
+    whole = np.rint(2 * X).astype(int)
+    made = getattr(sparse, form)(whole)
+    found, plain = LogisticRegression().fit(made, y), LogisticRegression().fit(whole, y)
+    np.testing.assert_allclose(found.coef_, plain.coef_, rtol=1e-9)
+
+
+def test_a_measure_of_regressions_does_not_judge_classes() -> None:
+    labels = np.array(["ape", "bee"])[y]
+    with pytest.raises(ParameterError, match=r"scoring cannot judge.*Choose a measure of classes"):
+        discriminant.LogisticRegressionCV(scoring="neg_mean_squared_error").fit(X, labels)
+
+
+def test_an_absolute_penalty_belongs_to_single_samples() -> None:
+    with pytest.raises(ParameterError, match="belongs to mode='single-sample'"):
+        Perceptron(penalty="l1", alpha=0.1, mode="batch").fit(X, y)
+
+
+def test_a_robust_covariance_of_rows_that_repeat_is_refused() -> None:
+    rows = np.where(np.arange(80)[:, None] % 5 > 0, 1.0, X[:, :1])
+    with pytest.raises(DataError, match="finds no spread among half"):
+        QuadraticDiscriminantAnalysis(covariance="robust").fit(rows, y)

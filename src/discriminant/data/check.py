@@ -50,7 +50,7 @@ def _refuse(values: Any, start: int, feature_names: Sequence[str] | None, estima
 
 
 def check_weights(sample_weight: Any, n_rows: int, codes: Array | None = None) -> Array | None:
-    """Row weights as float64 (n,), or None where all are one; refused in a sentence where they make no sense.
+    """Row weights as float64 (n,) in one piece, or None where all are one; a sentence where they make no sense.
 
     ``codes``: the class of each row, where two classes at least must have some weight.
     """
@@ -69,7 +69,7 @@ def check_weights(sample_weight: Any, n_rows: int, codes: Array | None = None) -
         raise DataError(f"Sample weights must be 1D array or scalar; sample_weight has {weight.ndim} dimensions.")
     if weight.shape[0] != n_rows:
         raise DataError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}: one weight per row of X.")
-    weight = np.asarray(weight, dtype=np.float64)
+    weight = np.ascontiguousarray(weight, dtype=np.float64)
     if not np.isfinite(weight).all():
         raise DataError(f"sample_weight contains NaN or infinity (row {int(np.argmin(np.isfinite(weight)))}).")
     if weight.size and weight.min() < 0:

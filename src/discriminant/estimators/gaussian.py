@@ -162,5 +162,11 @@ def minimum_covariance_determinant(rows: Array, precision: float) -> tuple[Array
     scale = np.where(scale > precision * np.abs(offset), scale, 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own subsets' rank; ours is judged and said afterwards
-        mcd = MinCovDet(random_state=0).fit((rows - offset) / scale)
+        try:
+            mcd = MinCovDet(random_state=0).fit((rows - offset) / scale)
+        except ValueError as error:  # half of the rows are one point
+            raise DataError(
+                f"covariance='robust' finds no spread among half of the {len(rows)} rows of a class: many of them are "
+                "the same. Use covariance='maximum-likelihood', or leave out columns that hardly vary."
+            ) from error
     return offset + mcd.location_ * scale, mcd.covariance_ * scale * scale[:, None]

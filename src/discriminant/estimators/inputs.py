@@ -152,14 +152,15 @@ class Inputs:
             raise DataError(
                 f"X holds {X.dtype} values: dates and durations are no numbers. Take a difference in days, say."
             )
-        if reset and kind in "iu":
-            _tell_of_rounding(X)
         try:
-            return validate_data(self, X=X, reset=reset, accept_sparse=accept, dtype="numeric", ensure_all_finite=False)
+            X = validate_data(self, X=X, reset=reset, accept_sparse=accept, dtype="numeric", ensure_all_finite=False)
         except TypeError as error:
             if "NAType" not in str(error):
                 raise
             raise DataError("X contains missing values (pandas' NA); drop those rows, or fill them first.") from error
+        if reset and kind in "iu":
+            _tell_of_rounding(X)
+        return X
 
     def _read_sample(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Sample:
         """Training data as blocks of rows with class codes; ``classes``: the labels known already (``partial_fit``)."""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_method_params
 
 from discriminant.arrays import is_frame
 from discriminant.decision.posteriors import sigmoid_pair, softmax
+from discriminant.errors import ParameterError
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.methods.logistic_folds import Folds
 from discriminant.protocols import Array
@@ -49,7 +50,13 @@ class Scoring:
         X = _safe_indexing(self.X, index) if is_frame(self.X) else folds.problem.blocks.rows.pick(index).values
         y, params = self.y[index], _check_method_params(X=self.y, params=self.params or {}, indices=index)
         scorer = with_labels(self.scorer, self.classes)
-        return np.array([scorer(as_model(A, self.classes, self.X), X, y, **params) for A in weights])
+        try:
+            return np.array([scorer(as_model(A, self.classes, self.X), X, y, **params) for A in weights])
+        except (ValueError, TypeError) as error:  # a measure of regressions, given classes
+            raise ParameterError(
+                f"scoring cannot judge the held-out rows of these classes by {self.scorer}: {error}. Choose a measure "
+                "of classes, such as 'accuracy', 'balanced_accuracy' or 'neg_log_loss'."
+            ) from error
 
 
 def with_labels(scorer: Any, classes: Array) -> Any:

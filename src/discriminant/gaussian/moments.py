@@ -258,7 +258,7 @@ def class_moments(blocks: Any, n_classes: int, *, by_class: bool = False, diagon
     """
     if not diagonal:
         blocks = _taller(blocks, n_classes if by_class else 0)
-    shift, origin, precision, inflation = _shifts(blocks, n_classes)
+    shift, origin, precision, inflation = _shifts(blocks, n_classes, by_class)
     kernel = MomentKernel(shift, by_class=by_class, diagonal=diagonal)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sums = blocks.reduce(kernel)
@@ -401,29 +401,34 @@ def _finish(
     return ClassMoments(sums.weight, sums.count, origin, unit, means, scatter, kernel.diagonal, precision, inflation)
 
 
-def _shifts(blocks: Any, n_classes: int) -> tuple[Array, Array, float, float]:
-    """(s_k, origin, precision of X, inflation) from a sample of rows that holds every class."""
+def _shifts(blocks: Any, n_classes: int, by_class: bool) -> tuple[Array, Array, float, float]:
+    """(s_k, origin, precision of X, inflation) from a sample of rows that holds every class.
+
+    Classes with a scatter of their own are looked at one by one: a column that does not vary in one of them has the
+    rounding of Σx² − (Σx)²/n for a variance there, unless its very value is the shift.
+    """
     block = blocks.sample(SAMPLE_ROWS, n_classes)
     values = block.design.values
     sparse = is_sparse(values)
-    values = as_dense(values)
+    values, target = _with_weight(as_dense(values), block.target, block.weight)
     precision, rounding = _precision(block), blocks.rounding
     if not sparse and n_classes <= QUICK_CLASSES:
-        inflation = _inflation(values, _plain_means(values, block.target, n_classes)[block.target])
+        inflation = _inflation(values, _plain_means(values, target, n_classes)[target], target if by_class else None)
         if inflation <= 1.0 + NEAR_ZERO**2:
             return np.zeros((n_classes, values.shape[1])), np.zeros(values.shape[1]), precision, rounding * inflation
     origin = _typical(values)
     shift = np.tile(origin, (n_classes, 1))
-    for k in distinct(block.target):
-        shift[k] = _typical(values[block.target == k])
-    inflation = 1.0 if sparse else _inflation(values, shift[block.target])
+    for k in distinct(target):
+        shift[k] = _typical(values[target == k])
+    inflation = 1.0 if sparse else _inflation(values, shift[target], target if by_class else None)
     if not sparse and inflation <= 1.0 + NEAR_ZERO**2:
         shift[:], origin[:] = 0.0, 0.0
     else:
         inflation = 1.0
     if sparse and values.shape[1] > DENSE_COLUMNS:
         # Columns that are mostly zero need no shift, and without one they stay sparse.
-        empty = (values != 0).mean(axis=0) <= 0.5
+        groups = [target == k for k in distinct(target)] if by_class else [slice(None)]
+        empty = np.max([(values[group] != 0).mean(axis=0) for group in groups], axis=0) <= 0.5
         shift[:, empty] = origin[empty] = 0.0
     return shift, origin, precision, rounding * inflation
 
@@ -435,14 +440,24 @@ def _precision(block: Block) -> float:
     return max(float(np.finfo(dtype).eps), least) if dtype.kind == "f" else least
 
 
+def _with_weight(values: Array, codes: Array, weight: Array | None) -> tuple[Array, Array]:
+    """The rows that count, since a column may be constant in these alone; all rows of a class where none does."""
+    if weight is None or (weight > 0).all():
+        return values, codes
+    keep = (weight > 0) | ~np.isin(codes, codes[weight > 0])
+    return values[keep], codes[keep]
+
+
 def _plain_means(values: Array, codes: Array, n_classes: int) -> Array:
     """The class means by one product; they need not be careful, since they only tell whether means are near zero."""
     member = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
     return np.asarray(member @ values / np.maximum(member.sum(axis=1), 1.0)[:, None])
 
 
-def _inflation(values: Array, shift: Array) -> float:
-    """1 + (m/s)² at most, over the columns: how much larger the squares are before the mean is taken off."""
+def _inflation(values: Array, shift: Array, codes: Array | None = None) -> float:
+    """1 + (m/s)² at most, over the columns (and classes): how much larger the squares are before the mean is off."""
+    if codes is not None:
+        return max(_inflation(values[codes == k], shift[codes == k]) for k in distinct(codes))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         variance = ((values - shift) ** 2).mean(axis=0)
         ratio = np.where(shift.any(axis=0), (shift**2).max(axis=0) / variance, 0.0).max(initial=0.0)

@@ -56,7 +56,8 @@ class AffineMap:
         dtype = dtype or (np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
         try:
             if isinstance(X, np.ndarray) and X.size <= SMALL:
-                return np.asarray(then(self._block(DenseDesign(X)))).astype(dtype, copy=False)
+                with np.errstate(over="ignore"):  # what is too large for float32 is infinite there
+                    return np.asarray(then(self._block(DenseDesign(X)))).astype(dtype, copy=False)
             rows = as_rows(X)
             tall = max(1, BLOCK_VALUES // max(rows.shape[1], 1)) if isinstance(rows, DenseRows) else 0
             return map_rows(lambda design: then(self._block(design)), rows, width, dtype, tall)

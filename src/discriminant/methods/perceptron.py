@@ -143,6 +143,11 @@ class ErrorCorrection(SequentialMethod):
     def solve(self, task: Task, start: Array) -> Solution:
         if self._l1_share() * self.alpha == 0 or self.penalty is None:
             return super().solve(task, start)
+        if self.mode == "batch":
+            raise ParameterError(
+                f"penalty={self.penalty!r} with an absolute value belongs to mode='single-sample', where it is a "
+                "threshold after each epoch; Perceptron has mode='batch'. Take Discriminant(penalty='l1'), say."
+            )
         return self._run_with_lasso(task, start)
 
     def _run_with_lasso(self, task: Task, start: Array) -> Solution:

@@ -282,12 +282,12 @@ static void sweep_rows(const Sweep *s)
     else { AT_STORAGE(&s->rows, sweep_outputs(s, STORAGE)); }
 }
 
-/* An array of the state that is empty where it is not asked for: NULL then. */
-static double *optional(Buffers *held, PyObject *state, const char *name, Py_ssize_t length)
+/* An array that is empty where it is not asked for: NULL then. */
+static double *optional(Buffers *held, PyObject *state, const char *name, Py_ssize_t length, int flags)
 {
     PyObject *object = attribute(held, state, name);
     const Py_buffer *view = object ? hold(held, object, name, PyBUF_C_CONTIGUOUS) : NULL;
-    return !view || length_of(view) == 0 ? NULL : float64_out(held, object, name, length);
+    return !view || length_of(view) == 0 ? NULL : numbers(held, object, name, FLOAT64, length, flags);
 }
 
 static double number(Buffers *held, PyObject *state, const char *name)
@@ -326,14 +326,14 @@ PyObject *kernel_sweep(PyObject *self, PyObject *args)
     if (s.rows.storage & SPARSE) s.rows.d = s.width - 1; /* the padding holds zeros */
     s.targets = float64_in(&held, attribute(&held, samples, "targets"), "targets", ANY_LENGTH);
     s.care = float64_in(&held, attribute(&held, samples, "care"), "care", ANY_LENGTH);
-    s.weight = optional(&held, samples, "weight", s.rows.n);
+    s.weight = optional(&held, samples, "weight", s.rows.n, 0);
     s.factor = float64_out(&held, attribute(&held, state, "factor"), "factor", s.q);
     s.tally = int64_out(&held, attribute(&held, state, "tally"), "tally", TALLIES * s.q);
-    s.table = optional(&held, state, "table", ANY_LENGTH);
-    s.losses = optional(&held, state, "losses", s.q);
-    s.drift = optional(&held, state, "drift", s.q * s.width);
-    s.pocket = optional(&held, state, "pocket", s.q * s.width);
-    s.sizes = optional(&held, state, "sizes", ANY_LENGTH);
+    s.table = optional(&held, state, "table", ANY_LENGTH, 0);
+    s.losses = optional(&held, state, "losses", s.q, PyBUF_WRITABLE);
+    s.drift = optional(&held, state, "drift", s.q * s.width, PyBUF_WRITABLE);
+    s.pocket = optional(&held, state, "pocket", s.q * s.width, PyBUF_WRITABLE);
+    s.sizes = optional(&held, state, "sizes", ANY_LENGTH, PyBUF_WRITABLE);
     s.seen = length_of(seen) ? seen->buf : NULL;
     s.seen_type = type_of(seen);
     s.most = s.seen ? seen->shape[1] : 0;
