@@ -64,17 +64,41 @@ PARTS: dict[str, tuple[str, ...]] = {
         "golden/test_gaussian_reference.py",
     ),
 }  # fmt: skip
+# Slower tests of what is built on the parts, for those that survive the quick ones.
+WIDER: dict[str, tuple[str, ...]] = {
+    "geometry": ("unit/test_lda.py", "unit/test_logistic.py", "unit/test_plots.py", "unit/test_solution_region.py"),
+    "decision": (
+        "unit/test_lda.py", "unit/test_qda.py", "unit/test_fisher.py", "unit/test_model_file.py",
+        "contracts/test_round_trips.py", "unit/test_exports.py",
+    ),
+    "codings": (
+        "contracts/test_optimizers_laws.py", "unit/test_perceptron.py", "unit/test_adaline.py",
+        "unit/test_least_squares.py", "theory/test_steps_claims.py", "unit/test_logistic.py",
+    ),
+    "penalties": (
+        "contracts/test_optimizers_laws.py", "golden/test_glmnet_reference.py", "golden/test_firth_reference.py",
+        "unit/test_linear_svc.py", "unit/test_working_set.py",
+    ),
+    "criteria": (
+        "contracts/test_optimizers_laws.py", "unit/test_compiled_sweeps.py", "unit/test_perceptron.py",
+        "unit/test_optimize_single_sample.py", "unit/test_named_steps.py", "unit/test_optimize_programs.py",
+        "unit/test_linear_svc.py", "theory/test_steps_claims.py", "unit/test_optimize_newton_like.py",
+    ),
+    "optimize/certificate.py": ("contracts/test_optimizers_laws.py",),
+    "gaussian": ("unit/test_near_collinearity.py", "contracts/test_invariances.py"),
+}  # fmt: skip
 TESTING = 25.0  # seconds of tests for a mutant at most, the quickest first
 SLOWEST = 6.0  # seconds: tests above are not asked
 MEMORY = 8 << 30
+LEDGER = HERE / "ledger.json"
 Key = tuple[str, int]
 
 
 class Loop:
     """A pytest plugin that runs mutants instead of tests."""
 
-    def __init__(self, part: str, sample: int, seed: int, only: str) -> None:
-        self.part, self.sample, self.seed, self.only = part, sample, seed, only
+    def __init__(self, part: str, sample: int, seed: int, only: str, again: dict[str, Any]) -> None:
+        self.part, self.sample, self.seed, self.only, self.again = part, sample, seed, only, again
         self.found: dict[str, Any] = {}
         self.failed = False
 
@@ -143,6 +167,10 @@ class Loop:
         elif self.sample and len(every) > self.sample:
             chosen = sorted(random.Random(self.seed).sample(every, self.sample), key=lambda m: (m.line, m.number))
         name = path.relative_to(SOURCE).as_posix()
+        before = self.again.get(name)
+        if before is not None:
+            left = {(one["function"], one["change"]) for one in before["survived"]}
+            chosen = [m for m in every if (m.function, m.text) in left]
         module = next((m for m in sys.modules.values() if getattr(m, "__file__", None) == str(path)), None)
         functions = living(path)
         kills: dict[int, int] = defaultdict(int)
@@ -172,7 +200,11 @@ class Loop:
             else:
                 survived.append({"function": mutant.function, "change": mutant.text, "line": mutant.line,
                                  "tests": len(asked), "outcome": outcome})  # fmt: skip
-        self.found[name] = {"possible": len(every), "mutants": len(chosen), "killed": killed, "timeout": slow,
+        total_now, killed_now = len(chosen), killed
+        if before is not None:
+            total_now, slow = before["mutants"], slow + before["timeout"]
+            killed_now = total_now - slow - len(survived)
+        self.found[name] = {"possible": len(every), "mutants": total_now, "killed": killed_now, "timeout": slow,
                             "survived": survived}  # fmt: skip
         print(f"{name}: {len(chosen)} of {len(every)} mutants, {killed} killed, {slow} ended by time, {len(survived)} "
               f"survived, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)  # fmt: skip
@@ -327,11 +359,12 @@ def explained() -> dict[tuple[str, str, str], str]:
         }
 
 
-def one_part(part: str, sample: int, seed: int, only: str, out: str) -> None:
-    loop = Loop(part, sample, seed, only)
+def one_part(part: str, sample: int, seed: int, only: str, again: bool, out: str) -> None:
+    loop = Loop(part, sample, seed, only, json.loads(LEDGER.read_text()) if again else {})
     os.chdir(TESTS.parent)
+    tests = (*PARTS[part], *(WIDER[part] if again else ()))
     arguments = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:faulthandler",
-                 *(str(TESTS / name) for name in PARTS[part] if (TESTS / name).exists())]  # fmt: skip
+                 *(str(TESTS / name) for name in tests if (TESTS / name).exists())]  # fmt: skip
     pytest.main(arguments, plugins=[loop])
     Path(out).write_text(json.dumps(loop.found))
 
@@ -344,20 +377,20 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="mutants whose function and change contain this text")
+    parser.add_argument("--again", action="store_true", help="the survivors of the last run, with slower tests too")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        one_part(given.parts[0], given.sample, given.seed, given.only, given.one)
+        one_part(given.parts[0], given.sample, given.seed, given.only, given.again, given.one)
         return 0
     print(f"seed {given.seed}, sample {given.sample or 'all'}", file=sys.stderr)
-    ledger_path = HERE / "ledger.json"
-    ledger = json.loads(ledger_path.read_text()) if ledger_path.exists() else {}
     reasons, open_ones = explained(), 0
     for part in given.parts or PARTS:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "found.json"
             command = [sys.executable, __file__, part, "--one", str(out), "--sample", str(given.sample),
                        "--seed", str(given.seed), "--only", given.only]  # fmt: skip
+            command += ["--again"] if given.again else []
             subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
             found = json.loads(out.read_text())
         for name, entry in found.items():
@@ -370,8 +403,9 @@ def main() -> int:
                           f"({survivor['outcome']}, {survivor['tests']} tests)")  # fmt: skip
                     sys.stdout.flush()
         if not given.only:
+            ledger = json.loads(LEDGER.read_text()) if LEDGER.exists() else {}
             ledger = {k: v for k, v in ledger.items() if not k.startswith(part)} | found
-            ledger_path.write_text(json.dumps(dict(sorted(ledger.items())), indent=1, ensure_ascii=False) + "\n")
+            LEDGER.write_text(json.dumps(dict(sorted(ledger.items())), indent=1, ensure_ascii=False) + "\n")
     return int(open_ones > 0)
 
 
