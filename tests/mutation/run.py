@@ -359,10 +359,10 @@ def explained() -> dict[tuple[str, str, str], str]:
         }
 
 
-def one_part(part: str, sample: int, seed: int, only: str, again: bool, out: str) -> None:
+def one_part(part: str, sample: int, seed: int, only: str, again: bool, wider: bool, out: str) -> None:
     loop = Loop(part, sample, seed, only, json.loads(LEDGER.read_text()) if again else {})
     os.chdir(TESTS.parent)
-    tests = (*PARTS[part], *(WIDER[part] if again else ()))
+    tests = ("unit/test_parts_in_numbers.py", *PARTS[part], *(WIDER[part] if wider else ()))
     arguments = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:faulthandler",
                  *(str(TESTS / name) for name in tests if (TESTS / name).exists())]  # fmt: skip
     pytest.main(arguments, plugins=[loop])
@@ -377,11 +377,12 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="mutants whose function and change contain this text")
-    parser.add_argument("--again", action="store_true", help="the survivors of the last run, with slower tests too")
+    parser.add_argument("--again", action="store_true", help="the survivors of the last run only")
+    parser.add_argument("--wider", action="store_true", help="with slower tests too")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        one_part(given.parts[0], given.sample, given.seed, given.only, given.again, given.one)
+        one_part(given.parts[0], given.sample, given.seed, given.only, given.again, given.wider, given.one)
         return 0
     print(f"seed {given.seed}, sample {given.sample or 'all'}", file=sys.stderr)
     reasons, open_ones = explained(), 0
@@ -390,7 +391,7 @@ def main() -> int:
             out = Path(folder) / "found.json"
             command = [sys.executable, __file__, part, "--one", str(out), "--sample", str(given.sample),
                        "--seed", str(given.seed), "--only", given.only]  # fmt: skip
-            command += ["--again"] if given.again else []
+            command += ["--again"] * given.again + ["--wider"] * given.wider
             subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
             found = json.loads(out.read_text())
         for name, entry in found.items():

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from discriminant.criteria.links import entropy_term
+from discriminant.criteria.links import entropy_term, log_sum_exp
 from discriminant.criteria.pointwise import Probability, like, outdone
 from discriminant.errors import MismatchError
 from discriminant.protocols import Array, Oracle
@@ -87,12 +87,13 @@ class Softmax(Probability):
     def curvature_root(self, t: Array, z: Array) -> Array:
         # √p_k (e_k − p) for k = 1…K; 1 − p_k is the sum of the others, so that no digits cancel.
         p = self.probability(z)
+        silent = np.exp(-log_sum_exp(np.pad(z, ((0, 0), (0, 1))))) if self.reference else np.zeros((len(z), 0))
         roots = -np.sqrt(p)[:, :, None] * p[:, None, :]
         diagonal = np.arange(p.shape[1])
-        roots[:, diagonal, diagonal] = 0.0
         rest = np.stack([np.delete(p, k, axis=1).sum(axis=1) for k in diagonal], axis=1)
-        roots[:, diagonal, diagonal] = np.sqrt(p) * rest
-        return roots
+        roots[:, diagonal, diagonal] = np.sqrt(p) * (rest + silent.sum(axis=1, keepdims=True))
+        # The silent class has no output of its own: e_k is zero there.
+        return np.concatenate([roots, -np.sqrt(silent)[:, :, None] * p[:, None, :]], axis=1)
 
     def curvature_product(self, t: Array, z: Array, v: Array) -> Array:
         p = self.probability(z)
