@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import json
 import sys
 import tempfile
 import time
@@ -569,6 +570,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=None, help="of this run; by the clock where none is given")
     parser.add_argument("--only", type=int, help="one configuration, by its number")
+    parser.add_argument("--record", action="store_true", help="write the figures to drawn.json, for the page")
     given = parser.parse_args()
     if given.only is not None:
         one = configuration(given.only)
@@ -584,6 +586,9 @@ def main() -> int:
     start = time.process_time()
     outcomes = run(range(first, first + given.count), lambda text: print(text, flush=True))
     print(f"{dict(outcomes)} in {time.process_time() - start:.0f} s of the processor, seed {seed}")
+    if given.record:
+        figures = {"seed": seed, "count": given.count, "outcomes": dict(outcomes)}
+        Path(__file__).with_name("drawn.json").write_text(json.dumps(figures) + "\n")
     return int(any(kind not in GOOD for kind in outcomes))
 
 

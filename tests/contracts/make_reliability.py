@@ -1,7 +1,8 @@
 """Write docs/reliability.md: ``python tests/contracts/make_reliability.py``.
 
 Every hostile case against every estimator of ours and, beside them, scikit-learn's, each in a process of its own; then
-the mutated files.
+the mutated files.  The figures of ``make nightly ARGS=--record`` and ``make mutation`` are read from where those left
+them; ``make_reliability.py --figures`` renews these two sections alone.
 """
 
 from __future__ import annotations
@@ -135,6 +136,49 @@ def fuzzed() -> list[str]:
     return lines
 
 
+def drawn() -> list[str]:
+    """The last figures of the property suite."""
+    told = json.loads((ROOT / "tests/contracts/drawn.json").read_text())
+    outcomes = dict(told["outcomes"])
+    kinds = {kind: outcomes.pop(kind, 0) for kind in ("right", "told", "refused")}
+    return ["| seed | configurations | right | told | refused | anything else |", "|---|---|---|---|---|---|",
+            f"| {told['seed']} | {told['count']} | " + " | ".join(str(n) for n in kinds.values())
+            + f" | {sum(outcomes.values())} |"]  # fmt: skip
+
+
+def mutants() -> list[str]:
+    """The ledger: each module, then each survivor and why no test can tell it from the original."""
+    from mutation.run import explained
+
+    ledger, reasons = json.loads((ROOT / "tests/mutation/ledger.json").read_text()), explained()
+    lines = ["| module | mutants | of | killed | ended by time | survived | of these explained |", "|---" * 7 + "|"]
+    total, survivors = [0] * 6, []
+    for module, entry in ledger.items():
+        if not entry["mutants"]:
+            continue
+        why = [reasons.get((module, one["function"], one["change"]), "") for one in entry["survived"]]
+        row = [entry["mutants"], entry["possible"], entry["killed"], entry["timeout"], len(why), sum(map(bool, why))]
+        total = [a + b for a, b in zip(total, row, strict=True)]
+        lines.append(f"| `{module}` | " + " | ".join(map(str, row)) + " |")
+        for one, reason in zip(entry["survived"], why, strict=True):
+            change = one["change"].replace("|", "\\|")
+            survivors.append(f"| `{module}` {one['function']} | `{change[:110]}` | {reason or '**open**'} |")
+    share = 100 * (total[2] + total[3] + total[5]) / max(total[0], 1)
+    lines.append("| **all** | " + " | ".join(map(str, total)) + " |")
+    head = ["", f"Killed or explained: {share:.1f} %.", "", "| where | change | why no test tells |", "|---|---|---|"]
+    return [*lines, *head, *survivors]
+
+
+def renew(text: str) -> str:
+    """The page with the sections of figures made anew, in front of every case's table."""
+    made = "\n\n".join(
+        ["## Drawn configurations", DRAWN, "\n".join(drawn()), "## Mutants", MUTANTS, "\n".join(mutants())]
+    )
+    start = text.find("## Drawn configurations")
+    end = text.index("## Every case")
+    return text[: start if start >= 0 else end] + made + "\n\n" + text[end:]
+
+
 def page() -> str:
     import sklearn
 
@@ -157,7 +201,7 @@ def page() -> str:
         "## Mutated files", MUTATED, "\n".join(fuzzed()),
         "## Every case", LEGEND, "\n".join(table(mine, other)),
     ]  # fmt: skip
-    return "\n\n".join(parts) + "\n"
+    return renew("\n\n".join(parts) + "\n")
 
 
 MADE = "Made by `python tests/contracts/make_reliability.py`; do not edit. discriminant {version}, {versions}."
@@ -172,9 +216,17 @@ MUTATED = """`python tests/fuzz/run.py --count 10000`: files with changed bits, 
 *Signed again*: the checksum was made right after the change, as a forger would; what is then still read is a model that
 gives its own probe's answers (with a changed note, say). Tables and command lines may be read or refused, and nothing
 else."""
+DRAWN = """`make nightly`: estimators with settings that their own constraints allow, on rows, labels and weights in
+drawn storages. *Right*: the answer is that of the same numbers in a plain float64 array. *Told*: likewise, with a
+warning of the package; where that says that a fit has not settled, it may differ. *Refused*: a sentence. What goes wrong
+is printed with the command that shows it again."""
+MUTANTS = """`make mutation`: a small wrong change (a comparison, a sign, a constant, a connective, a condition, a value
+returned) is made in a module, and the tests that execute it run until one fails. Those that survive are listed with the
+reason why they are equivalent: `tests/mutation/survivors.toml`."""
 LEGEND = """✓ right, ! told, – refused with a sentence, ✗ silently wrong, E internal error, W a warning from a
 dependency, H hang, C crash; blank: the estimator has no such parameter or takes no weights."""
 
 
 if __name__ == "__main__":
-    (ROOT / "docs" / "reliability.md").write_text(page())
+    target = ROOT / "docs" / "reliability.md"
+    target.write_text(renew(target.read_text()) if "--figures" in sys.argv else page())

@@ -128,6 +128,7 @@ class Loop:
                 for number in numbers:
                     lines[path][number].add(i)
         for path in files:
+            lines[str(path)][0] = set(usable)  # what a class or module says of itself, every test may notice
             self.module(path, items, seconds, lines[str(path)])
         return True
 
@@ -178,7 +179,7 @@ class Loop:
         for mutant in chosen:
             touching = set().union(*(lines.get(n, set()) for n in range(mutant.first, mutant.last + 1)))
             if mutant.level != "body":
-                touching = set().union(*lines.values()) if lines else set()
+                touching = lines[0]
             order = sorted(touching, key=lambda i: seconds[i] / (1 + kills[i]))
             asked, total = [], 0.0
             for i in order:
