@@ -218,8 +218,8 @@ gives its own probe's answers (with a changed note, say). Tables and command lin
 else."""
 DRAWN = """`make nightly`: estimators with settings that their own constraints allow, on rows, labels and weights in
 drawn storages. *Right*: the answer is that of the same numbers in a plain float64 array. *Told*: likewise, with a
-warning of the package; where that says that a fit has not settled, it may differ. *Refused*: a sentence. What goes wrong
-is printed with the command that shows it again."""
+warning of the package; where that says that a fit has not settled, it may differ. *Refused*: a sentence. What goes
+wrong is printed with the command that shows it again."""
 MUTANTS = """`make mutation`: a small wrong change (a comparison, a sign, a constant, a connective, a condition, a value
 returned) is made in a module, and the tests that execute it run until one fails. Those that survive are listed with the
 reason why they are equivalent: `tests/mutation/survivors.toml`."""
