@@ -23,6 +23,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import discriminant
+from discriminant.docstrings import Entries
 
 HEADING = re.compile(r"^(?P<title>[A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
 ENTRY = re.compile(r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*) : (?P<type>\S.*)$", re.MULTILINE)
@@ -240,3 +241,39 @@ def test_what_a_docstring_lacks_is_found() -> None:
     ]
     assert list(faults(half, "Half of x")) != list(faults(half, "Half of x."))
     assert list(faults(half, None)) == ["has no docstring"]
+
+
+def test_a_line_of_names_stands_for_their_entries_with_the_defaults_of_the_signature() -> None:
+    entries = Entries(
+        """
+    x : float
+        A number.
+    part : float
+        How much.
+    """.replace("\n    ", "\n")
+    )
+
+    class Half:
+        def half(self, x: float, part: float = 0.5) -> float:
+            """Half of x.
+
+            Parameters
+            ----------
+            x, part
+
+            Returns
+            -------
+            number
+            """
+            return x * part
+
+    class Less(Half):
+        def half(self, x: float, part: float = 0.25) -> float:
+            return x * part
+
+    entries.documented(Half)
+    entries.documented(Less)
+    text = inspect.getdoc(Half.half) or ""
+    assert documented(sections(text)["Parameters"]) == {"x": "float", "part": "float, default=0.5"}
+    assert sections(text)["Returns"] == "number"
+    assert Less.half.__doc__ == Half.half.__doc__

@@ -14,6 +14,7 @@ import numpy as np
 
 from discriminant.arguments import BOOLEAN, CLASS_WEIGHT, COUNT, checked, number, numbers, optional
 from discriminant.data import require_finite
+from discriminant.docstrings import documented
 from discriminant.errors import ParameterError, as_numbers
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.methods.logistic import Strength, read_bounds, read_groups
@@ -23,6 +24,7 @@ from discriminant.optimize.path import SparsePenalty, solve_path
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(frozen=True)
 class LogisticPath:
     """Fits of sparse logistic regression along λ, strongest penalty first.
@@ -163,8 +165,7 @@ class LogisticPath:
         ----------
         output : int, default=0
             Which output.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None: new axes.
+        ax
 
         Returns
         -------
@@ -185,6 +186,7 @@ class LogisticPath:
         return discriminant.plots.CoefficientPathDisplay.from_path(self, output=output, ax=ax).ax_
 
 
+@documented
 @checked(
     n_lambdas=COUNT,
     ratio=optional(number(0, 1, open_="low")),
@@ -223,10 +225,7 @@ def logistic_path(
 
     Parameters
     ----------
-    X : array-like, sparse matrix, data frame or source of shape (n, d)
-        The rows; a source is a ``scan``, a Dask collection or an array on a device.
-    y : array-like of shape (n,)
-        The labels.
+    X, y
     lambdas : array-like or None, default=None
         The grid; None: ``n_lambdas`` values from λ_max to ratio·λ_max.
     n_lambdas : int, default=100
@@ -235,8 +234,7 @@ def logistic_path(
         The smallest λ over the largest; None: 1e-4 where rows are more than columns, else 1e-2.
     l1_ratio : float, default=1.0
         α in (0, 1].
-    penalty_factors : array-like of shape (d,) or None, default=None
-        Factors on the penalty of each feature; 0: not penalised.
+    penalty_factors
     bounds : tuple (lower, upper) or None, default=None
         Bounds of the weights, numbers or arrays of shape (d,) with lower ≤ 0 ≤ upper.
     groups : tuple of tuples of int or None, default=None
@@ -247,10 +245,7 @@ def logistic_path(
         Penalise the weights of columns brought to spread one (glmnet's default).
     fit_intercept : bool, default=True
         Whether there is an intercept; it is never penalised.
-    sample_weight : array-like of shape (n,) or None, default=None
-        How often each row counts; None: once.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
+    sample_weight, class_weight
     offset : array-like of shape (n,) or (n, K), or None, default=None
         Known parts of the scores, with weight one.
     relax : bool, default=False
