@@ -29,6 +29,9 @@ PRINTED = 12  # samples that are printed
 class KeslerConstruction:
     """The two-class samples of a K-class problem; any two-class procedure on them learns a linear machine.
 
+    (a_i − a_j)·y > 0 for a sample y of class i and each rival j is â·η_ij > 0 with the weights of all classes in one
+    vector (Duda, Hart and Stork 5.12.1).
+
     Attributes
     ----------
     samples : ndarray of shape (n(K − 1), K·D)
