@@ -377,8 +377,8 @@ class LogisticRegressionCV(LogisticRegression):
 
         if params:
             raise ParameterError(
-                f"{sorted(params)} cannot be handed to {type(self).__name__}.{caller}: that needs metadata routing, "
-                "sklearn.set_config(enable_metadata_routing=True)."
+                f"{sorted(params)} handed to {type(self).__name__}.{caller} is only supported if "
+                "enable_metadata_routing=True, which sklearn.set_config sets."
             )
         score = {} if sample_weight is None else {"sample_weight": sample_weight}
         return Bunch(splitter=Bunch(split={}), scorer=Bunch(score=score))
