@@ -153,8 +153,14 @@ class _Columns:
 
     def spread(self, W: Array) -> Array:
         """W over all columns, in the moments' units: rows of zeros for the columns that are not live."""
-        full = np.zeros((self.moments.n_features, W.shape[1]))
-        full[self.live] = W / self.scale[:, None]
+        return self._over_all(W / self.scale[:, None])
+
+    def _over_all(self, values: Array) -> Array:
+        """Values of the live columns, and zeros for the others."""
+        if len(self.live) == self.moments.n_features:
+            return values
+        full = np.zeros((self.moments.n_features, *values.shape[1:]))
+        full[self.live] = values
         return full
 
     def doubtful(self, W: Array, limit: float, again: Again) -> tuple[Array, Array, Array, float] | None:
@@ -215,12 +221,11 @@ class _Columns:
             log_volume = float(np.log(np.linalg.svd(W, compute_uv=False)).sum())
         scale = self.scale * moments.unit[self.live]
         log_determinant = 2.0 * (float(np.log(scale).sum()) - log_volume)
-        deviation, dropped = np.zeros(moments.n_features), np.zeros((moments.n_features, null.shape[1]))
-        deviation[self.live], dropped[self.live] = scale, null
+        deviation, dropped = self._over_all(scale), self._over_all(null)
         with np.errstate(over="ignore"):
             matrix = self.spread(W) / moments.unit[:, None]
-        lost = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-        if len(lost):
+        if not np.isfinite(matrix).all():
+            lost = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
             raise DataError(
                 f"Column {lost[0]} varies by {deviation[lost[0]]:.3g} only, so that its weight would be larger than "
                 "any number the machine has. Measure it in another unit (multiply it by 1e200, say)."
