@@ -78,20 +78,37 @@ def ready(solver: Solver, data: Data) -> Fit:
     return held[1]
 
 
-def _known(data: Data) -> dict[str, int]:
+def _known(data: Data) -> dict[str, Any]:
     path = Path(data.path) / "efforts.json"
     return dict(json.loads(path.read_text())) if path.exists() else {}
 
 
-def _keep(data: Data, key: str, rung: int) -> None:
+def _keep(data: Data, key: str, rung: int | str) -> None:
     (Path(data.path) / "efforts.json").write_text(json.dumps(_known(data) | {key: rung}))
 
 
 def settle(solver: Solver, data: Data, wanted: float, adapter: str) -> int:
-    """The cheapest rung that comes within the wanted gap; RuntimeError with a sentence where none does."""
+    """The cheapest rung that comes within the wanted gap; RuntimeError with a sentence where none does.
+
+    Both are kept beside the data; that a method was given up, with the patience that it was given up for.
+    """
     key = f"{adapter} {solver.label} @ {LABELS[wanted]}"
-    if key in _known(data):
-        return _known(data)[key]
+    lost = f"{key}, given up after {data.extra['cap']:g} s"
+    known = _known(data)
+    if key in known:
+        return int(known[key])
+    if lost in known:
+        raise RuntimeError(known[lost])
+    try:
+        i = _search(solver, data, wanted)
+    except RuntimeError as error:
+        _keep(data, lost, str(error))
+        raise
+    _keep(data, key, i)
+    return i
+
+
+def _search(solver: Solver, data: Data, wanted: float) -> int:
     if data.X.shape[0] * data.X.shape[1] > solver.most_values:
         raise RuntimeError(f"not tried beyond {solver.most_values:.0e} values: too slow")
     fit = ready(solver, data)
@@ -116,7 +133,6 @@ def settle(solver: Solver, data: Data, wanted: float, adapter: str) -> int:
     while i - below > 1:
         middle = (below + i) // 2
         below, i = (below, middle) if trial(middle)[0] <= wanted else (middle, i)
-    _keep(data, key, i)
     return i
 
 
