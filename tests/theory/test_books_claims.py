@@ -20,6 +20,7 @@ from discriminant import (
 )
 from discriminant.errors import DataError, DiscriminantWarning
 from discriminant.optimize import Annealing, DifferentialEvolution
+from discriminant.penalties import Ridge
 from theory import transcriptions as naive
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -150,3 +151,54 @@ def test_p8_a_genetic_search_counts_as_few_errors_as_annealing():
         found[type(optimizer).__name__] = int((model.predict(X) != y).sum())
         assert model.certificate_.objective == pytest.approx(found[type(optimizer).__name__])
     assert found["DifferentialEvolution"] <= found["Annealing"] + 1
+
+
+@pytest.mark.parametrize("family", ["bernoulli", "multinomial", "poisson", "exponential"])
+def test_d5_log_odds_of_the_exponential_family_are_linear(family):
+    """ln p(x|C1)P1 − ln p(x|C0)P0 = w·x + w0, with the densities written out at their ML parameters."""
+    rng = np.random.default_rng(4)
+    y = np.arange(400) % 2
+    mean = np.where(y[:, None] == 1, [0.3, 0.6, 0.8], [0.5, 0.4, 0.7])
+    X = {
+        "bernoulli": (rng.random((400, 3)) < mean).astype(float), "multinomial": rng.poisson(4 * mean).astype(float),
+        "poisson": rng.poisson(4 * mean).astype(float), "exponential": rng.exponential(mean),
+    }[family]  # fmt: skip
+    model = ExponentialFamilyClassifier(family, smoothing=0.0).fit(X, y)
+    logs = []
+    for k in (0, 1):
+        rows = X[y == k]
+        m = rows.mean(axis=0)
+        density = {
+            "bernoulli": lambda m: X * np.log(m) + (1 - X) * np.log(1 - m),
+            "multinomial": lambda m: X * np.log(m / m.sum()),
+            "poisson": lambda m: X * np.log(m) - m,
+            "exponential": lambda m: -np.log(m) - X / m,
+        }[family](m)
+        logs.append(density.sum(axis=1) + np.log(len(rows) / 400))
+    np.testing.assert_allclose(model.decision_function(X), logs[1] - logs[0], atol=1e-9)
+    np.testing.assert_allclose(X @ model.coef_[0] + model.intercept_[0], logs[1] - logs[0], atol=1e-9)
+
+
+def test_r6_a_ridge_is_the_map_estimate_under_a_gaussian_prior():
+    """argmax Π p(t|x) N(w|0, C I): no weights near it have a larger posterior."""
+    X, y = IRIS[50:, :2], SPECIES[50:] - 1
+    C = 0.7
+    model = LogisticRegression(C=C).fit(X, y)
+
+    def log_posterior(w0, w):
+        z = w0 + X @ w
+        return (y * z - np.logaddexp(0, z)).sum() - w @ w / (2 * C)
+
+    best = log_posterior(model.intercept_[0], model.coef_[0])
+    for move in np.random.default_rng(0).normal(size=(200, 3)) * 0.05:
+        assert log_posterior(model.intercept_[0] + move[0], model.coef_[0] + move[1:]) < best
+
+
+def test_o3_conjugate_gradient_and_quasi_newton_end_at_newtons_minimum():
+    X, y = IRIS[50:], SPECIES[50:]
+    found = {
+        name: Discriminant(optimizer=name, penalty=Ridge(0.01)).fit(X, y).coef_
+        for name in ("newton", "conjugate-gradient", "lbfgs")
+    }
+    np.testing.assert_allclose(found["conjugate-gradient"], found["newton"], atol=1e-4)
+    np.testing.assert_allclose(found["lbfgs"], found["newton"], atol=1e-4)
