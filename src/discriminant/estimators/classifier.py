@@ -18,7 +18,6 @@ from discriminant.data import as_rows
 from discriminant.data.sources import RowFunction, Source, find_source
 from discriminant.docstrings import documented
 from discriminant.estimators.available import Available
-from discriminant.estimators.device_predict import answer_on_device
 from discriminant.estimators.inputs import Inputs, bring_home
 
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
@@ -208,6 +207,8 @@ class Answer(RowFunction):
         vars(self.estimator).update(vars(other.estimator))
 
     def on_device(self, rows: Any, piece: Any) -> Any:
+        from discriminant.estimators.device_predict import answer_on_device
+
         model = None if self.args or self.kwargs else self.estimator._decider()
         return None if model is None else answer_on_device(self.method.__name__, model, rows, piece)
 

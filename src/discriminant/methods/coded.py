@@ -18,8 +18,7 @@ from discriminant.criteria import Pointwise, Softmax, make_criterion
 from discriminant.data import as_rows
 from discriminant.data.rows import FrameRows
 from discriminant.errors import MismatchError
-from discriminant.methods.fit import Fit, Note, Sample, Schema, make_sample
-from discriminant.methods.moments import cast
+from discriminant.methods.fit import Fit, Note, Sample, Schema, cast, make_sample
 from discriminant.methods.parts import class_weights, fit_together, link_of
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice

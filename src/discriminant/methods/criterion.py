@@ -19,9 +19,8 @@ from discriminant.criteria import Logistic as LogisticCriterion
 from discriminant.criteria import Pointwise
 from discriminant.data import ArrayBlocks, OriginRows, as_rows, require_finite
 from discriminant.errors import DataError, MismatchError
-from discriminant.methods.fit import Fit, Note, Sample
+from discriminant.methods.fit import Fit, Note, Sample, cast
 from discriminant.methods.least_squares import needed_coding
-from discriminant.methods.moments import cast
 from discriminant.methods.parts import class_weights, link_of, prepare_optimizer, starting_weights
 from discriminant.methods.units import in_units_of_X, own_units, scale_notes, weight_notes
 from discriminant.model import LinearDiscriminant

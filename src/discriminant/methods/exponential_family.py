@@ -17,8 +17,8 @@ from discriminant.arrays import is_sparse
 from discriminant.data import require_finite
 from discriminant.errors import DataError, ParameterError, columns, names
 from discriminant.gaussian.exponential_family import FAMILIES, ClassSumKernel, ClassSums, Natural, in_support, natural
-from discriminant.methods.fit import Fit, Sample, Schema
-from discriminant.methods.moments import MomentMethod, cast, class_priors
+from discriminant.methods.fit import Fit, Sample, Schema, cast
+from discriminant.methods.moments import MomentMethod, class_priors
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 

@@ -151,3 +151,8 @@ def require_two(classes: Array) -> None:
         raise DataError(
             f"y holds one class only ({names(list(classes))}); a discriminant needs at least two classes to tell apart."
         )
+
+
+def cast(values: Mapping[str, Any], dtype: Any) -> dict[str, Array]:
+    """Arrays of a fit in the type of its results."""
+    return {name: np.array(value, dtype=dtype) for name, value in values.items()}

@@ -17,8 +17,7 @@ from discriminant.data import DenseRows, FrameRows, SparseRows, as_rows
 from discriminant.errors import columns
 from discriminant.inference.limit import MOST_PARAMETERS, LimitingFit, limiting_fit
 from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, of_rows
-from discriminant.methods.fit import Note, Schema
-from discriminant.methods.moments import cast
+from discriminant.methods.fit import Note, Schema, cast
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem
 from discriminant.protocols import Array, Certificate

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import index
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,8 +23,7 @@ from discriminant.data.check import require_few_classes
 from discriminant.data.sources import require_memory
 from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError, as_numbers
 from discriminant.methods.coded import assign, fit_coded, is_coded, plan_coded
-from discriminant.methods.fit import Fit, Note, Sample, Schema
-from discriminant.methods.moments import cast
+from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
 from discriminant.methods.parts import class_weights, prepare_optimizer, require_known_weights, starting_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective, logistic_objective
@@ -32,9 +31,11 @@ from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
 from discriminant.optimize.history import History
 from discriminant.optimize.laplace import LaplacePosterior
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem, certify_fit, shape_of, solve_logistic
-from discriminant.optimize.path import SPARSE, SparsePenalty, solve_sparse
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Certificate, Solution
+
+if TYPE_CHECKING:  # working sets are loaded by the fits that have one
+    from discriminant.optimize.path import SparsePenalty
 
 NO_L1 = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
 
@@ -224,6 +225,8 @@ class Logistic:
         if self.is_sparse(strength):
             require_memory(problem.blocks, "A penalty with a kink, or bounds on the weights,")
             require_finite(problem.blocks.rows, sample.schema.names, estimator=self.estimator)
+            from discriminant.optimize.path import solve_sparse
+
             level = 0.0 if np.isinf(strength.C) else 1.0 / (strength.C * problem.total)
             found = solve_sparse(problem, level, self._sparse_penalty(strength.l1_ratio), self.tol, start)
         else:
@@ -244,7 +247,10 @@ class Logistic:
         if self.named_optimizer:
             called = self.optimizer if isinstance(self.optimizer, str) else type(self.optimizer).__name__
             return Choice(called, "it was asked for")
-        choice = SPARSE if self.is_sparse(strength) else choose(shape_of(problem))
+        if self.is_sparse(strength):
+            from discriminant.optimize.path import SPARSE as choice
+        else:
+            choice = choose(shape_of(problem))
         if self.solver == "auto":
             return choice
         note = f"; solver={self.solver!r} is accepted as scikit-learn's name for the same optimum"
@@ -254,6 +260,8 @@ class Logistic:
 
     def _sparse_penalty(self, l1_ratio: float) -> SparsePenalty:
         """The penalty at λ = 1."""
+        from discriminant.optimize.path import SparsePenalty
+
         lower, upper = read_bounds(self.bounds)
         factors = None if self.penalty_factors is None else as_numbers(self.penalty_factors, "penalty_factors")
         return SparsePenalty(l1_ratio, factors, lower, upper, read_groups(self.groups), bool(self.grouped))

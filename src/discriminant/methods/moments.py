@@ -132,11 +132,6 @@ def class_priors(given: Any, moments: ClassMoments | ClassSums, classes: Array) 
     return priors
 
 
-def cast(values: Mapping[str, Any], dtype: Any) -> dict[str, Array]:
-    """Arrays of a fit in the type of its results."""
-    return {name: np.array(value, dtype=dtype) for name, value in values.items()}
-
-
 # What whitened covariances tell
 
 

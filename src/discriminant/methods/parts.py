@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.bases.expansion import generator
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.criteria import (
     Kesler,
@@ -212,6 +211,8 @@ def starting_weights(start: Any, objective: PointwiseObjective, random_state: An
     if start is None:
         return np.zeros(shape)
     if isinstance(start, str):
+        from discriminant.bases.expansion import generator
+
         return generator(random_state).uniform(-0.01, 0.01, shape)
     weights = as_numbers(start, "start").copy()
     if weights.ndim == 1:

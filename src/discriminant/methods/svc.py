@@ -25,8 +25,7 @@ from discriminant.data.threads import ordered_map
 from discriminant.data.working_columns import AllColumns
 from discriminant.errors import DataError, ParameterError
 from discriminant.methods.coded import fit_coded, is_coded, plan_coded
-from discriminant.methods.fit import Fit, Note, Sample
-from discriminant.methods.moments import cast
+from discriminant.methods.fit import Fit, Note, Sample, cast
 from discriminant.methods.parts import class_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice
