@@ -71,10 +71,14 @@ HELD_BLAS_COLUMNS = 96
 # tol up to which small fits are carried to the last digits: scikit-learn's tests compare weights to 1e-4 at 1e-5.
 LAST_DIGITS_TOL = 1e-5
 
-# Multiplications of an exact Hessian up to which steps on all rows beat a row sample's start (300,000×30 is at it), and
-# up to which competing classes get one at all.
-EXACT_WORK = 1.5e8
+# Multiplications of an exact Hessian up to which steps on all rows beat a row sample's start: 100,000×10 is below (7 ms
+# against 9), 50,000×20 above (17 against 11), 300,000×30 far above (101 against 35).  And up to which competing classes
+# get one at all.
+EXACT_WORK = 1.0e7
 EXACT_WORK_COUPLED = 1.0e9
+
+# The same up to which steps by a row sample's Hessian are carried to the last digits: some three passes.
+LAST_DIGITS_WORK = 1.5e8
 
 # Folds of a cross-validation are solved together for two classes, with at least so many rows per parameter, values, and
 # at most so many parameters; the Hessians come from so many rows per parameter. 100,000×50, 10 folds × 20 C: 1.1 s

@@ -24,10 +24,9 @@ from discriminant.gaussian.projection import (
     two_class_weights,
 )
 from discriminant.geometry.affine import AffineMap
-from discriminant.methods.fit import Fit, Note, Sample, Schema
+from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
 from discriminant.methods.moments import (
     MomentMethod,
-    cast,
     class_priors,
     near_collinearity_notes,
     rank_notes,

@@ -22,10 +22,9 @@ from discriminant.gaussian.covariance import Covariance, Dense, optimal_shrinkag
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.weights import fisher_directions, linear_weights
 from discriminant.gaussian.whiten import Whitened
-from discriminant.methods.fit import Fit, Note, Sample, Schema
+from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
 from discriminant.methods.moments import (
     MomentMethod,
-    cast,
     class_priors,
     near_collinearity_notes,
     rank_notes,

@@ -18,10 +18,9 @@ from discriminant.errors import CollinearityWarning, DataError, ParameterError, 
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.row_least_squares import RowLeastSquares, row_least_squares
-from discriminant.methods.fit import Fit, Note, Sample, Schema
+from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
 from discriminant.methods.moments import (
     MomentMethod,
-    cast,
     near_collinearity_notes,
     read_moments,
     require_every_class,

@@ -38,6 +38,7 @@ from discriminant.thresholds import (
     EXACT_WORK_COUPLED,
     HELD_BLAS_COLUMNS,
     LAST_DIGITS_TOL,
+    LAST_DIGITS_WORK,
 )
 
 CONDITION_COLUMNS = 64
@@ -113,26 +114,21 @@ def _newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -
     return refine(objective, newton_to_gap(objective, A, trace, tol, to_the_end=last), trace)
 
 
-def _sampled_newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+def _sampled_newton(
+    objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False
+) -> State:
     """Exact Newton steps on all rows from a sample's optimum."""
     sample = drawn(objective, sample_size(objective))
     A = newton_to_gap(sample, A, Trace(), sampling_error(sample)).A
-    return refine(objective, newton_to_gap(objective, A, trace, tol), trace)
+    return newton_to_gap(objective, A, trace, tol, to_the_end=to_the_end)
 
 
-def _kept(solver: Callable[..., State]) -> Callable[..., Answer]:
-    """By a kept preconditioner; carried to the last digits where that is affordable."""
+def _kept(solver: Callable[..., State], work: float = EXACT_WORK_COUPLED) -> Callable[..., Answer]:
+    """By a kept preconditioner; carried to the last digits where an exact Hessian would not take more than ``work``."""
 
     def run(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
-        last = tol <= LAST_DIGITS_TOL and shape_of(objective).hessian_work <= EXACT_WORK_COUPLED
+        last = tol <= LAST_DIGITS_TOL and shape_of(objective).hessian_work <= work
         return refine(objective, solver(objective, A, trace, tol, to_the_end=last), trace)
-
-    return run
-
-
-def _plain(solver: Callable[[PointwiseObjective, Array, Trace, float], State]) -> Callable[..., Answer]:
-    def run(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
-        return refine(objective, solver(objective, A, trace, tol), trace)
 
     return run
 
@@ -177,8 +173,8 @@ def _from_row_space(
 METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float], Answer]] = {
     "newton": _newton,
     "newton-in-row-space": _row_space,
-    "sampled-newton": _sampled_newton,
-    "sampled-quasi-newton": _plain(by_sampled_hessian),
+    "sampled-newton": _kept(_sampled_newton, LAST_DIGITS_WORK),
+    "sampled-quasi-newton": _kept(by_sampled_hessian, LAST_DIGITS_WORK),
     "gram-quasi-newton": _kept(by_gram),
     "hessian-quasi-newton": _kept(by_hessian),
     "diagonal-quasi-newton": _kept(by_diagonal),

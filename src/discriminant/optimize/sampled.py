@@ -66,7 +66,9 @@ def sampling_error(sample: PointwiseObjective) -> float:
     return 0.05 * sample.n_parameters * sample.n_outputs / sample.n_rows
 
 
-def by_sampled_hessian(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> State:
+def by_sampled_hessian(
+    objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False
+) -> State:
     """The Hessian of a sample, of all outputs together where they compete, as preconditioner."""
     quiet = Trace()
     first = max(FIRST_SAMPLE_ROWS, 4 * objective.n_features)
@@ -100,12 +102,12 @@ def by_sampled_hessian(objective: PointwiseObjective, A: Array, trace: Trace, to
     else:
         begin = _begin(objective, A, trace, need)
     del sample, hessian, state, found  # what follows may need their memory
-    state = lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove)
+    state = lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove, to_the_end=to_the_end)
     outputs = objective.n_outputs if objective.criterion.coupled else 1
     if met(state, tol) or objective.n_parameters * outputs > FACTOR_COLUMNS:
         return state
     # The dual bound is too loose to certify what is solved already: an exact Hessian proves it, and improves on it.
-    return newton_to_gap(objective, state.A, trace, tol)
+    return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)
 
 
 def by_hessian(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False) -> State:
