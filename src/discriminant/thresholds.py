@@ -92,6 +92,9 @@ PASS_VALUE, BLAS_PRODUCT, STEP = 0.3, 0.06, 1.5e5
 # Columns up to which exact Hessians in every step, 4 to 6 of them, cost less than one and some 20 more gradients.
 NEWTON_COLUMNS = 120
 
+# Steps by gradients of competing classes, fewer rows than columns, before their columns become the rows'.
+MOST_FIRST = 300
+
 # Steps by a kept Hessian before new ones are formed after all: nearly separated classes.
 MOST_KEPT = 80
 

@@ -72,7 +72,7 @@ class Shape:
         """Fewer rows than columns, which are written out: sparse rows lose their zeros."""
         small = self.n * self.d <= 30_000_000 and self.n <= 3_000
         dense = not self.sparse or self.n * self.n * self.d <= 3e8
-        return self.penalised and self.n < self.d and small and dense and not self.competing
+        return self.penalised and self.n < self.d and small and dense
 
 
 def hessian_steps(n: int, d: int) -> float:

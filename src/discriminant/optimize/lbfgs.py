@@ -234,12 +234,12 @@ def lbfgs_to_gap(
             best = state if not decrement > best.decrement else best
             if decrement <= LAST_DIGITS * np.sqrt(abs(found.value)) or trace.passes > last:
                 break
-        elif k >= due:
+        elif k >= due or decrement**2 <= HOPELESS * target:
             state = replace(state, gap=_gap(objective, state, target, trace, prove))
             if (
                 coupled and target < state.gap < np.inf
             ):  # an attempt costs a pass or two, and a gap falls by a third a step
-                due = k + int(np.ceil(2 * np.log(state.gap / target)))
+                due = k + min(int(np.ceil(2 * np.log(state.gap / target))), 4)
         if last == np.inf:
             best = state if state.gap < best.gap or not decrement > best.decrement else best
         if state.gap <= target and last == np.inf:
