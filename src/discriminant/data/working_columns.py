@@ -157,9 +157,10 @@ class _Gram:
 
 def _pieces(n: int, work: float) -> tuple[list[slice], int]:
     """(pieces of the rows, threads)."""
-    shared = work >= SHARED_WORK
-    edges = np.linspace(0, n, PIECES + 1 if shared else 2).astype(int).tolist()
-    return [slice(a, b) for a, b in itertools.pairwise(edges)], workers() if shared else 1
+    if work < SHARED_WORK:
+        return [slice(0, n)], 1
+    edges = np.linspace(0, n, PIECES + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in itertools.pairwise(edges)], workers()
 
 
 @dataclass

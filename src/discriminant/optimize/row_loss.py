@@ -31,11 +31,9 @@ class RowLoss:
         value, v = self.criterion.value_and_gradient(self.t, z)
         return float(self.s @ value.sum(axis=1)), v
 
-    def curvature(self, z: Array) -> Array:
-        """ℓ''."""
-        if self.q == 1:
-            return self.criterion.curvature(self.t, z)
-        return self.criterion.gradient(self.t, z) + self.t
+    def curvature(self, z: Array, v: Array) -> Array:
+        """ℓ'' at scores z with slopes v."""
+        return self.criterion.curvature(self.t, z) if self.q == 1 else np.asarray(v + self.t)
 
     def product(self, h: Array, E: Array) -> Array:
         """ℓ'' E, row by row."""

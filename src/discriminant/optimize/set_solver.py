@@ -112,7 +112,7 @@ class SetSolver:
         if known is None and self._compiled:
             return self._run(penalty, None, 0.0, 0, 0)[1]
         value, v = loss.value_and_slope(self.z) if known is None else known
-        h, s = loss.curvature(self.z), loss.s
+        h, s = loss.curvature(self.z, v), loss.s
         corner, g0 = loss.corner(h), np.zeros(loss.q)
         if self.intercept:
             g0 = s @ v
@@ -158,7 +158,7 @@ class SetSolver:
             if size <= 1e-15 or (size <= 1e-12 and size > 0.5 * last):
                 break
             # Far from the minimum a Newton step overshoots; the logistic's own scale limits it.
-            step = np.clip(solve_corner(self.loss.corner(self.loss.curvature(self.z)), g), -2.0, 2.0)
+            step = np.clip(solve_corner(self.loss.corner(self.loss.curvature(self.z, v)), g), -2.0, 2.0)
             self.b, self.z = self.b - step, self.z - step
             value, v = self.loss.value_and_slope(self.z)
         return value
