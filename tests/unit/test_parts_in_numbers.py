@@ -15,6 +15,9 @@ from discriminant.decision import posteriors
 from discriminant.decision.priors import check_priors
 from discriminant.decision.rule import FEW, MANY, Rule, largest
 from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError
+from discriminant.geometry import regions
+from discriminant.geometry.affine import is_large
+from discriminant.geometry.hyperplane import Hyperplane
 from discriminant.penalties.separable import separable_penalty
 from discriminant.penalties.weight import strength_from_C
 from discriminant.protocols import Oracle
@@ -328,3 +331,49 @@ def test_bounds_of_a_separable_penalty():
                 {"groups": ((0, 1),), "upper": 1.0}):  # fmt: skip
         with pytest.raises(ParameterError):
             separable_penalty(3, np.ones(3), **bad)
+
+
+def test_kesler_of_the_worst_rival_has_no_curvature():
+    worst = criteria.Kesler(criteria.SquaredHinge(), over="worst")
+    for ask in (lambda: worst.curvature(T, Z), lambda: worst.curvature_product(T, Z, Z)):
+        with pytest.raises(MismatchError):
+            ask()
+
+
+def test_large_scores_and_soft_targets():
+    np.testing.assert_allclose(links.softmax(np.array([[1000.0, 999.0]])), special.softmax([[1000.0, 999.0]], axis=1))
+    logistic = criteria.Logistic()
+    assert logistic.wrong(np.array([[0.4], [0.6], [0.4]]), np.array([[-1.0], [1.0], [1.0]])).ravel().tolist() == [
+        False, False, True]  # fmt: skip
+    with pytest.raises(MismatchError, match=r"between 0 and 1; it was given 1\.5"):
+        logistic.check_targets(np.array([[1.5]]))
+    silent = criteria.Softmax(reference=True)
+    assert silent.wrong(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[2.0, -1.0], [1.0, -1.0]])).ravel().tolist() == [
+        False, True]  # fmt: skip
+
+
+def test_rows_that_are_walked_in_blocks():
+    assert is_large(np.empty((100_001, 1)))
+    assert not is_large(np.empty((10_000, 10)))
+    assert is_large(np.empty((2, 60_000)))
+    assert not is_large(np.empty(200_000))
+    assert not is_large([[1.0]])
+
+
+def test_a_line_in_boxes():
+    line = Hyperplane([1.0, 1.0])
+    assert line.intercept == 0.0
+    assert line.points(((-1, 1), (-1, 1))).shape == (2, 2)
+    assert line.points(((1, 2), (1, 2))).shape == (0, 2)
+    assert line.points(((0, 1), (0, 1))).shape == (0, 2)  # one corner only
+    assert regions.polygon_area([[5, 5], [7, 5], [5, 6]]) == 1.0
+    assert regions.polygon_area([[5, 5], [7, 5]]) == 0.0
+    square = regions.box(((0, 1), (0, 1)))
+    assert len(regions.clip(square, -1 - square[:, 0])) == 0
+    assert len(regions.clip(square, -square[:, 0])) == 0
+    np.testing.assert_array_equal(regions.clip(square, square[:, 0]), square)
+    weights = np.array([[0.0, 0.0, -9.0], [1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])
+    first, second, never = regions.decision_regions(weights, ((0, 4), (0, 1)), center=np.array([1.0, 0.0]))
+    assert (regions.polygon_area(first), regions.polygon_area(second), len(never)) == (3.0, 1.0, 0)
+    equal = regions.decision_regions(np.zeros((3, 2)), ((0, 1), (0, 1)))
+    assert [len(part) for part in equal] == [4, 0]  # a tie is the first's
