@@ -509,7 +509,7 @@ def compare(one: Configuration, found: Answer, wanted: Answer) -> str:
 
 def tolerance(one: Configuration) -> float:
     """float32 in, float32 out."""
-    return 1e-3 if any(word in one.words[1] for word in ("float32", "float16")) else 1e-6
+    return 1e-3 if any(word in one.words[1] for word in ("loat32", "float16", "float[pyarrow]")) else 1e-6
 
 
 def _is_about_storage(error: BaseException, one: Configuration) -> bool:

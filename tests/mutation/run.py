@@ -48,7 +48,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "unit/test_codings.py", "contracts/test_codings_laws.py", "unit/test_coded.py",
         "unit/test_discriminant_estimator.py",
     ),
-    "penalties": ("unit/test_penalties.py", "contracts/test_penalties_laws.py", "unit/test_sparse_logistic.py"),
+    "penalties": ("unit/test_penalties.py", "contracts/test_penalties_laws.py"),
     "criteria": (
         "unit/test_criteria.py", "contracts/test_criteria_laws.py", "contracts/test_evaluation_laws.py",
         "unit/test_objective.py",
@@ -76,7 +76,8 @@ WIDER: dict[str, tuple[str, ...]] = {
         "unit/test_least_squares.py", "theory/test_steps_claims.py", "unit/test_logistic.py",
     ),
     "penalties": (
-        "contracts/test_optimizers_laws.py", "golden/test_glmnet_reference.py", "golden/test_firth_reference.py",
+        "unit/test_sparse_logistic.py", "contracts/test_optimizers_laws.py", "golden/test_glmnet_reference.py",
+        "golden/test_firth_reference.py",
         "unit/test_linear_svc.py", "unit/test_working_set.py",
     ),
     "criteria": (
