@@ -476,7 +476,9 @@ def judge(one: Configuration) -> tuple[str, str]:
 
 def _is_unsettled(warning: Any) -> bool:
     """Whether the fit itself says that it has not reached its end: where it stopped is then a matter of rounding."""
-    return any(word in str(warning.message) for word in ("Not converged", "nothing says", "Ended after", "Stopped"))
+    return any(
+        word in str(warning.message) for word in ("Not converged", "Diverged", "nothing says", "Ended after", "Stopped")
+    )
 
 
 def _is_same_minimum(found: Answer, wanted: Answer) -> bool:
