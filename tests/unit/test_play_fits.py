@@ -385,3 +385,17 @@ def test_labels_in_any_order_are_written_out() -> None:
     points = [[0.5, 0.0, 3], [1.0, 0.0, 1], [0.0, 2.0, 3], [1.5, 1.0, 1]]
     assert "y = np.array([3, 1, 3, 1])" in script(read_state({"points": points, "method": "lda"}))
     assert "np.repeat([1, 2], [20, 20])" in script(ask("pair", method="lda")[0])
+
+
+@pytest.mark.parametrize("name", ["perceptron", "relaxation", "quadratic", "adaline", "logistic", "sigmoid"])
+def test_the_books_scale_is_a_choice_of_every_method_by_steps(name):
+    from discriminant.play.methods import METHODS
+
+    (scale,) = (one for one in METHODS[name].parameters if one.name == "scale")
+    assert [key for key, _ in scale.choices] == ["mean", "sum"]
+
+
+def test_the_four_samples_of_the_guide_are_a_preset():
+    X, y = preset("by-hand").points()
+    assert X.tolist() == [[0, 0], [1, 0], [0, 1], [2, 2]]
+    assert y.tolist() == [1, 1, 1, 2]

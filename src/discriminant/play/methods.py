@@ -120,6 +120,10 @@ def _epochs(default: int = 100, most: int = 1000, label: str = "epochs at most",
 MODE = _choice("mode", "samples", {"single-sample": "one at a time", "batch": "all at once"})
 ORDER = _choice("order", "order", {"cyclic": "cyclic", "shuffled": "shuffled"}, when=("mode", ("single-sample",)))
 FADING = _choice("fading", "fading η(k)", {"constant": "constant", "inverse": "η/k"})
+_SCALES = {"mean": "as means", "sum": "as sums (the books)"}
+SCALE = _choice(
+    "scale", "J and η", _SCALES, when=("mode", ("batch",)), help="A sum over n samples is n times their mean."
+)
 SURE = Parameter("sure", "reject if less sure than", 0.0, 0.0, 0.99, help="0: every place is given to some class.")
 STRENGTH = Parameter("C", "C (inverse penalty)", 1.0, 0.001, 1000.0, "log", help="Large: hardly any penalty.")
 
@@ -129,6 +133,11 @@ def _step(c: Choice) -> Any:
     return Recipe("optimize.Inverse", (eta,)) if c.given.get("fading") == "inverse" else eta
 
 
+def _scaled(c: Choice) -> dict[str, Any]:
+    """The option ``scale``, where the books' sums are asked for."""
+    return {"scale": "sum"} if c.given.get("scale") == "sum" else {}
+
+
 def _perceptron(c: Choice, criterion: str = "perceptron") -> Recipe:
     options: dict[str, Any] = {} if criterion == "perceptron" else {"criterion": criterion}
     options |= {"eta0": _step(c), "margin": c.given["margin"], "max_iter": c.epochs(), "tol": None}
@@ -136,7 +145,7 @@ def _perceptron(c: Choice, criterion: str = "perceptron") -> Recipe:
     options |= {"shuffle": c.given["order"] == "shuffled"} if single else {"mode": "batch"}
     keep = c.given.get("keep", "last")
     options |= {keep: True} if single and keep != "last" and c.coding != "machine" else {}
-    return Recipe("Perceptron", options=options | c.coded() | c.on_features() | {"trace": True})
+    return Recipe("Perceptron", options=options | _scaled(c) | c.coded() | c.on_features() | {"trace": True})
 
 
 def _relaxation(c: Choice) -> Recipe:
@@ -152,7 +161,7 @@ def _adaline(c: Choice) -> Recipe:
     step = "auto" if c.given["steps"] == "auto" else _step(c)
     options: dict[str, Any] = {"eta0": step, "mode": c.given["mode"], "max_iter": c.epochs()}
     options |= {"shuffle": c.given["order"] == "shuffled"} if single else {}
-    return Recipe("Adaline", options=options | c.coded() | c.on_features() | {"trace": True})
+    return Recipe("Adaline", options=options | _scaled(c) | c.coded() | c.on_features() | {"trace": True})
 
 
 def _least_squares(c: Choice) -> Recipe:
@@ -188,7 +197,7 @@ def _optimizer(c: Choice) -> Any:
     chosen = c.given["optimizer"]
     if chosen == "gradient-descent":
         steps = {"step": c.given["eta"], "iterations": c.given["epochs"], "trace": True}
-        return Recipe("optimize.GradientDescent", options=steps)
+        return Recipe("optimize.GradientDescent", options=steps | _scaled(c))
     return Recipe(f"optimize.{_OPTIMIZERS[chosen]}", options={"trace": True}) if chosen in _OPTIMIZERS else "auto"
 
 
@@ -241,6 +250,7 @@ _DESCENT = (
     _choice("optimizer", "optimizer", _DESCENTS),
     _eta(default=1.0, when=("optimizer", ("gradient-descent",))),
     _epochs(300, 2000, "steps at most", when=("optimizer", ("gradient-descent",))),
+    _choice("scale", "J and η", _SCALES, when=("optimizer", ("gradient-descent",))),
 )
 
 METHODS: dict[str, Method] = {
@@ -249,17 +259,19 @@ METHODS: dict[str, Method] = {
         _perceptron,
         (MODE, ORDER, _eta(), FADING, Parameter("margin", "margin b", 0.0, 0.0, 5.0), _epochs(),
          _choice("keep", "hand back", {"last": "last weights", "average": "average", "pocket": "pocket"},
-                 when=("mode", ("single-sample",)))),
+                 when=("mode", ("single-sample",))), SCALE),
         _PAIRS, True,
     ),
     "relaxation": Method(
         "Relaxation", "Each sample within its margin moves the hyperplane the share η of the way to it; 0 < η < 2.",
-        _relaxation, (MODE, ORDER, _eta(0.05, 1.95, 1.0), Parameter("margin", "margin b", 1.0, 0.0, 5.0), _epochs()),
+        _relaxation, (MODE, ORDER, _eta(0.05, 1.95, 1.0), Parameter("margin", "margin b", 1.0, 0.0, 5.0), _epochs(),
+                      SCALE),
         _PAIRS, True,
     ),
     "quadratic": Method(
         "Quadratic criterion", "Σ (b − a·y)² over the samples within their margin: smooth, and slow near the border.",
-        _quadratic, (MODE, ORDER, _eta(0.0005, 0.5, 0.02), Parameter("margin", "margin b", 1.0, 0.05, 5.0), _epochs()),
+        _quadratic, (MODE, ORDER, _eta(0.0005, 0.5, 0.02), Parameter("margin", "margin b", 1.0, 0.05, 5.0), _epochs(),
+                     SCALE),
         _PAIRS, True,
     ),
     "adaline": Method(
@@ -268,7 +280,7 @@ METHODS: dict[str, Method] = {
         (MODE, ORDER, _choice("steps", "steps", {"auto": "automatic", "given": "given"}),
          _eta(0.0005, 1.0, 0.02, when=("steps", ("given",))),
          _choice("fading", "fading η(k)", {"constant": "constant", "inverse": "η/k"}, when=("steps", ("given",))),
-         _epochs(30, 300)),
+         _epochs(30, 300), SCALE),
         ("one-vs-rest", "one-vs-rest-k-1", "pairwise"), True,
     ),
     "least-squares": Method(
@@ -297,7 +309,7 @@ METHODS: dict[str, Method] = {
     ),
     "sigmoid": Method(
         "Sigmoid regression", "½(t − σ(a·y))²: discrimination by regression, bounded and not convex.",
-        _sigmoid, (*_DESCENT[:2], _DESCENT[2], Parameter("alpha", "ridge λ", 0.01, 0.0, 1.0)), (), True,
+        _sigmoid, (*_DESCENT, Parameter("alpha", "ridge λ", 0.01, 0.0, 1.0)), (), True,
     ),
     "svc": Method(
         "Linear support vectors", "The widest street, with slack at a price C.",

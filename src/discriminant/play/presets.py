@@ -110,6 +110,30 @@ def _thousand(rng: np.random.Generator) -> list[Array]:
     return [_cloud(rng, 500, (-1.6, -0.8), 0.9), _cloud(rng, 500, (1.6, 0.8), 0.9)]
 
 
+def _by_hand(rng: np.random.Generator) -> list[Array]:
+    return [np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.array([[2.0, 2.0]])]
+
+
+def _slides(rng: np.random.Generator) -> list[Array]:
+    return [np.array([[1.9, 0.5], [0.7, 1.7]]), np.array([[-1.9, 0.3], [0.9, -1.5]])]
+
+
+def _hardening(rng: np.random.Generator) -> list[Array]:
+    x = np.array([0.3, 0.7, 1.2, 1.6, 2.1, 2.9, 3.3, 3.9, 4.2, 4.7])
+    X = np.c_[x, np.zeros(len(x))]
+    return [X[x < 2.5], X[x > 2.5]]
+
+
+def _between(rng: np.random.Generator) -> list[Array]:
+    x = np.linspace(0.25, 4.95, 48)
+    X, inside = np.c_[x, np.zeros(len(x))], (x > 2) & (x < 4)
+    return [X[inside], X[~inside]]
+
+
+def _softmax(rng: np.random.Generator) -> list[Array]:
+    return [_cloud(rng, 16, at, 0.36) for at in ((0.9, 3.0), (2.0, 1.0), (3.4, 2.9))]
+
+
 PRESETS: dict[str, Preset] = {
     "pair": Preset("Separable pair", "Two clouds with a wide street between them: the perceptron stops.", _pair),
     "narrow": Preset(
@@ -152,6 +176,25 @@ PRESETS: dict[str, Preset] = {
     ),
     "moons": Preset("Two moons", "Hills over centres bend the boundary.", _moons, "logistic", "rbf"),
     "thousand": Preset("A thousand points", "To see how fast it is.", _thousand, "lda"),
+    "by-hand": Preset(
+        "Four samples by hand", "Five corrections of fixed increment: the guide works them on paper.", _by_hand,
+    ),
+    "slides": Preset(
+        "Slides: four samples", "The slides' example of normalised samples and their criteria, J as a sum.", _slides,
+        "relaxation",
+    ),
+    "hardening": Preset(
+        "Alpaydin 10.7: hardening", "One variable: the line grows steeper long after the last error is gone.",
+        _hardening, "logistic",
+    ),
+    "between": Preset(
+        "Alpaydin, exercise 9", "The class 2 < x < 4: no line cuts it out, x and x² do.", _between, "logistic",
+        "quadratic",
+    ),
+    "softmax": Preset(
+        "Alpaydin 10.9: softmax", "Three classes by the softmax, learned by gradient descent.", _softmax, "logistic",
+        "none", "softmax",
+    ),
 }  # fmt: skip
 
 
