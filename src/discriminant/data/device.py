@@ -200,6 +200,10 @@ class DeviceBlocks(ArrayBlocks):
         lib = self.library
         return np.asarray(lib.get(lib.take(self.target, lib.index(index))))
 
+    @property
+    def is_soft(self) -> bool:
+        return False  # codes, in the device's own kind of integers
+
     @cached_property
     def peek(self) -> Block:
         """Some rows from all over X with their codes."""
