@@ -52,8 +52,8 @@ class Data:
         )
 
     def one_hot(self) -> Array:
-        """(n, K) targets of 0 and 1."""
-        return np.eye(self.n_classes)[self.y]
+        """(n, K) targets of 0 and 1; of two classes (n,), those of the second."""
+        return np.eye(self.n_classes)[self.y] if self.n_classes > 2 else self.y.astype(np.float64)
 
 
 def no_answer(_: Any) -> Answer:
