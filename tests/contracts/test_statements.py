@@ -56,7 +56,7 @@ SENTENCES = {
     r"Not converged: after {} and {} every sample is on its side, .*": "separations",
     r"Not converged: the last of {}.* still made {}( corrections)? of {} in all.*": "separations",
     r"Stopped early at step {}: no row is misclassified\.": "separations",
-    r"Converged after {} moves: J = 0, the least possible\.": "least_counts",
+    r"Converged after {} (moves|generations): J = 0, the least possible\.": "least_counts",
     r"Cooled down after {} moves: J = {} is the least that was seen; .*": "least_counts",
     r"Proved: .* is the least .*": "least_counts",
     r"{} is the least found, and at least {} \({}\) is proved for {}": "least_counts",
@@ -341,7 +341,9 @@ def test_least_counts():
         assert errors >= best
         if found.certificate_.status.startswith("Proved"):
             assert errors == best
-        for optimizer in (optimize.Annealing(iterations=200, random_state=0), optimize.MixedInteger(seconds=20)):
+        evolution = optimize.DifferentialEvolution(iterations=20, random_state=0)
+        annealing = optimize.Annealing(iterations=200, random_state=0)
+        for optimizer in (annealing, evolution, optimize.MixedInteger(seconds=20)):
             model = fitted(Discriminant(criterion="zero-one", optimizer=optimizer), X, y)
             errors = int((model.predict(X) != y).sum())
             if re.search("Proved|the least possible", model.certificate_.status) and "does not" not in (
