@@ -194,6 +194,7 @@ FUNCTIONS = {
         {"model": NOT_A_MODEL, "tol": [None, "1", True, NAN, Nothing(), [1.0], -1.0, 0]},
     ),
     "cover_probability": ({"n": 5, "d": 3}, {"n": [*NOT_A_COUNT, 0], "d": NOT_FROM_ZERO}),
+    "kesler_construction": ({"X": X, "y": Y}, {"fit_intercept": NOT_A_BOOLEAN}),
     "load": ({}, {"path": [None, *NOT_A_PATH]}),
     "logistic_path": (
         {"X": X, "y": Y},

@@ -255,7 +255,7 @@ class SetSolver:
         rounds, sweeps = LAST_SWEEPS if tol == 0 else GRAM_SWEEPS if self._by_gram else COLUMN_SWEEPS
         ended, steps, J, gap, g0, corner = kernels.minimize_columns(
             tuple(self.columns.raw),
-            (loss.t, loss.s, loss.offset),
+            tuple(None if part is None else np.ascontiguousarray(part) for part in (loss.t, loss.s, loss.offset)),
             (penalty.l1, penalty.l2, penalty.lower, penalty.upper),
             (A, b, z),
             (v, h, R),
