@@ -227,7 +227,7 @@ def gradient_norm(exact, a):
 def test_gradients(name, optimizer):
     """The ‖∇J‖ that is told is that of the weights; what is called converged has a small one."""
     X, y = problem(name)
-    model = fitted(LogisticRegression(C=1.0, optimizer=optimizer), X, y)
+    model = fitted(LogisticRegression(C=1.0, optimizer=optimizer, random_state=0), X, y)
     status = model.certificate_.status
     with mp.workdps(60):
         exact = Exact(X, y, 2, 1.0)
@@ -250,11 +250,12 @@ def test_promises(name, optimizer, iterations):
     if (name, optimizer, iterations) == ("scales", optimize.LBFGS, 100):
         pytest.xfail("columns of 1e-6 and 1e6 beside a ridge: its promise is 5e-14, and 3e-7 is left")
     X, y = problem(name)
-    model = fitted(LogisticRegression(C=1.0, optimizer=optimizer(iterations=iterations)), X, y)
+    model = fitted(LogisticRegression(C=1.0, optimizer=optimizer(iterations=iterations), random_state=0), X, y)
     status, converged = model.certificate_.status, model.certificate_.converged
+    near = fitted(LogisticRegression(C=1.0), X, y)  # two steps on such columns may lead anywhere
     with mp.workdps(60):
         exact = Exact(X, y, 2, 1.0)
-        left = float(exact.value(stacked(model)) - exact.minimum(stacked(model))[1])
+        left = float(exact.value(stacked(model)) - exact.minimum(stacked(near))[1])
     if "promises to lower" in status:
         told = float(re.findall(r"by (?:no more than )?([-+0-9.e]+[0-9])", status)[-1])
         assert (left <= 2 * told + 1e-13) if converged else (left > 0 and told > 0)
