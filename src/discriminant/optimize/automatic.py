@@ -33,6 +33,7 @@ from discriminant.optimize.sampled import (
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need
 from discriminant.thresholds import (
+    COUPLED_PARAMETERS,
     DENSE_SHARE,
     DENSE_VALUES,
     EXACT_WORK_COUPLED,
@@ -150,6 +151,8 @@ def _row_space(objective: PointwiseObjective, A: Array, trace: Trace, tol: float
     start = state.A / objective.units
     start = np.vstack([start[:1], solve_triangle(L, X @ start[1:])]) * inner.units
     found = (by_gram if coupled else by_kept_hessian)(inner, start, trace, tol, to_the_end=last)
+    if coupled and not met(found, tol) and inner.n_parameters * inner.n_outputs <= COUPLED_PARAMETERS:
+        found = newton_to_gap(inner, found.A, trace, tol, to_the_end=last)  # columns from 1e-8 to 1e8
     return _from_row_space(objective, inner, X, L, found)
 
 
