@@ -129,7 +129,8 @@ def _kept(solver: Callable[..., State], work: float = EXACT_WORK_COUPLED) -> Cal
     """By a kept preconditioner; carried to the last digits where an exact Hessian would not take more than ``work``."""
 
     def run(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
-        last = tol <= LAST_DIGITS_TOL and shape_of(objective).hessian_work <= work
+        cheap = objective.blocks.pass_cost == 1 and shape_of(objective).hessian_work <= work
+        last = tol <= LAST_DIGITS_TOL and cheap
         return refine(objective, solver(objective, A, trace, tol, to_the_end=last), trace)
 
     return run
