@@ -316,8 +316,8 @@ class LogisticRegression(SparseCoefficients, Inferential):
         >>> iris = datasets.load("iris")
         >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71]).round(3)
         array([[0.002, 0.44 , 0.558]])
-        >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(3)
-        array([[0.   , 0.863, 0.137]])
+        >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(2)
+        array([[0.  , 0.86, 0.14]])
         """
         if priors is not None:
             return np.asarray(np.exp(self.predict_log_proba(X, priors)))

@@ -34,6 +34,7 @@ from discriminant.optimize.sequence import repeated_rows
 from discriminant.optimize.solve import largest_eigenvalue
 from discriminant.protocols import Array, Certificate, Solution
 
+EXACT = 1e-6  # of J at the origin, below which the targets are met
 NEAR = 0.02  # J within this part of its minimum counts as arrived, for a procedure that comes near and never arrives
 CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is worked out beside
 
@@ -170,7 +171,9 @@ class LeastMeanSquares(SequentialMethod):
         least = ClosedForm().minimize(objective, np.zeros_like(solution.weights)).objective
         gap = max(certificate.objective - least, 0.0)
         status = f"{certificate.status} J = {certificate.objective:.6g}; the least-squares minimum is {least:.6g}."
-        near = gap <= NEAR * max(least, np.finfo(np.float64).tiny)
+        # A minimum of zero has no digits: J of weights zero, ½ mean b², says what is little.
+        origin = float(objective.value_and_gradient(np.zeros_like(solution.weights))[0])
+        near = gap <= NEAR * max(least, EXACT * origin)
         if not near:
             status += " That is still far: columns of unlike size or mean make LMS slow; standardise them."
         return dataclasses.replace(certificate, bound=float(least), gap=float(gap), status=status, converged=near)
