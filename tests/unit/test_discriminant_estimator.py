@@ -264,7 +264,7 @@ def test_probabilities_only_where_there_are_some():
     assert (coupled.argmax(axis=1) == Y).mean() > 0.95
     with pytest.raises(AttributeError) as refused:
         Discriminant(criterion="hinge").fit(X, Y).predict_proba(X)
-    assert "not log odds" in str(refused.value.__cause__)
+    assert "not log odds" in str(refused.value)
     assert not hasattr(Discriminant(), "predict_proba")
 
 

@@ -186,7 +186,7 @@ def test_annealing_with_scales_is_free_of_units():
     J = objective(criteria.ZeroOne(), X * units, codes)
     scaled = solve(Annealing(iterations=100, random_state=1, scales=np.r_[1.0, 1 / units]), J)
     assert scaled.objective == plain.objective
-    with pytest.raises(ParameterError, match="3 positive scales"):
+    with pytest.raises(ParameterError, match="3 positive numbers"):
         solve(Annealing(scales=[1.0]), J)
     with pytest.raises(ParameterError, match="cools"):
         solve(Annealing(temperature=(0.0, 1.0)), J)

@@ -51,7 +51,7 @@ def to_json(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     again = from_json(text)
     X = edge_points(found)
     positions, _, chances = again.evaluate(X)
-    require_agreement(found, X, positions, chances, "JSON", 0.0 if chances is not None else 1e-12)
+    require_agreement(found, X, positions, chances, "JSON", 1e-12)
     if path is not None:
         write_whole(Path(path), text.encode())
     return text
