@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,14 +37,15 @@ def contact_sheet(names: Sequence[str] | None = None, *, columns: int = 5, dpi: 
     """
     chosen = [entry(name) for name in (REGISTRY if names is None else names)]
     rows = -(-len(chosen) // columns)
-    figure, axes = sheet(rows, columns, (3.4 * columns, 2.05 * rows))
+    figure, axes = sheet(rows, columns, (3.4 * columns, 2.4 * rows))
     read = matplotlib().image.imread
     for ax, one in zip(axes.ravel(), chosen, strict=False):
         page = io.BytesIO()
         one.draw().savefig(page, format="png", dpi=dpi)
         page.seek(0)
         ax.imshow(read(page))
-        ax.set_title(f"{one.name}\n{one.source.split(';')[0]}", fontsize=7)
+        place = textwrap.fill(one.source.split(";")[0], 38)
+        ax.set_title(f"{one.name}\n{place}", fontsize=8)
     for ax in axes.ravel():
         ax.set_axis_off()
     for ax in axes.ravel()[len(chosen) :]:
