@@ -116,3 +116,17 @@ REPEATED_ROWS = 10_000_000
 # Columns above which closed forms of fewer rows than columns go through the rows' inner products: 60×64 takes as long
 # either way, 60×2000 4 ms against 960, 60×10,000 16 ms against 6 minutes.
 ROW_SPACE_COLUMNS = 64
+
+# Values of a working set up to which it holds every column from the start and is swept along them: a round of screening
+# costs more (200×10, one L1 fit: 0.8 ms against 3.4).  Chosen so, not swept.
+SMALL_SET = 200_000
+
+# Values of X up to which its moments are one block: a second thread is worth less than its start.  Chosen, not swept.
+ONE_BLOCK_VALUES = 50_000
+
+# Columns above which rows are read again for digits of a covariance from a larger κ on only: at 10,000×784 the second
+# reading took 0.5 s and the first 0.2.
+REREAD_COLUMNS = 128
+
+# That κ: the Gram matrix keeps eleven digits.
+REREAD_CONDITION = 1.0e5

@@ -24,11 +24,11 @@ from discriminant.data.labels import distinct
 from discriminant.data.rows import DenseRows
 from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums
 from discriminant.protocols import Array, Block
+from discriminant.thresholds import ONE_BLOCK_VALUES
 
 SAMPLE_ROWS = 512
 EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in about a tenth of a second
 EXTENDED_VALUES = 1_000_000  # values of X beyond which that tenth is longer than the fit
-SMALL_VALUES = 50_000  # of X, up to which one block is worth more than a second thread
 QUICK_CLASSES = 64  # for which a small sample's means are one product
 NEAR_ZERO = 5.0  # deviations within which the means must lie for the shift to be left out
 SMALLEST_SQUARE = 1e-200  # below it squares may have lost digits to underflow: the column is measured in another unit
@@ -308,7 +308,7 @@ def _taller(blocks: Any, n_classes: int) -> Any:
     n, d = blocks.n_rows, max(blocks.n_features, 1)
     if not n_classes:  # one update for all: 10,000×784 160 ms, 230 in blocks that fit the cache
         return replace(blocks, block_rows=min(2_048, -(-n // 4))) if d > 128 and n > 1_024 else blocks
-    wanted = min(800 * n_classes, 400_000 // d, n if n * d <= SMALL_VALUES else n // 64)
+    wanted = min(800 * n_classes, 400_000 // d, n if n * d <= ONE_BLOCK_VALUES else n // 64)
     # A rank-k update of many columns is worth its d² additions from some d rows on: 10,000×784, ten classes, 0.3 s
     # against 0.7.
     wanted = max(wanted, min(n_classes * d, 8_000_000 // d, -(-n // 2)))

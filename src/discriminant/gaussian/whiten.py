@@ -21,10 +21,9 @@ import numpy as np
 from discriminant.errors import DataError
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.protocols import Array
+from discriminant.thresholds import REREAD_COLUMNS, REREAD_CONDITION
 
 WELL_CONDITIONED = 2e3  # κ(R): below it the Gram matrix itself keeps thirteen digits
-MANY_COLUMNS = 128  # above it reading the rows again costs more than the first pass: 10,000×784 0.5 s against 0.2
-ENOUGH_DIGITS = 1e5  # κ(R) at which so many columns are read again: the Gram matrix keeps eleven digits
 SEEN = 1e-10  # of a whitened covariance
 NEAR_UNIT = 1e2  # κ of the second moment in whitened coordinates at which another pass gains nothing
 MOST_PASSES = 4
@@ -90,7 +89,7 @@ def whiten_moments(
     √ε cannot be told from rounding and are dropped.
     """
     columns = _Columns(moments, moments.pooled().scatter / divisor)
-    limit = (WELL_CONDITIONED if len(columns.scale) <= MANY_COLUMNS else ENOUGH_DIGITS) / moments.inflation
+    limit = (WELL_CONDITIONED if len(columns.scale) <= REREAD_COLUMNS else REREAD_CONDITION) / moments.inflation
     W, T = _first(columns.correlation, limit)
     if T is None or again is None:
         return columns.finish(*columns.split(W, T, None), 1, tol)
@@ -126,7 +125,7 @@ def _first(R: Array, limit: float = WELL_CONDITIONED) -> tuple[Array, Array | No
 
 def _inverse_transpose(L: Array) -> Array:
     """L⁻ᵗ of a lower triangle; by LAPACK's triangular inverse, a sixth of a general one's work, where that is seen."""
-    if len(L) <= MANY_COLUMNS:
+    if len(L) <= REREAD_COLUMNS:
         return np.linalg.inv(L).T
     from scipy.linalg.lapack import dtrtri
 
@@ -171,7 +170,7 @@ class _Columns:
         """
         sizes = np.einsum("ij,ij->j", W, W)
         doubt = sizes * len(W) > limit
-        if len(W) <= MANY_COLUMNS or doubt.sum() * 4 > len(W):
+        if len(W) <= REREAD_COLUMNS or doubt.sum() * 4 > len(W):
             return None
         clear = W[:, ~doubt]
         found, means, null, condition = self.split(W[:, doubt], *again(self.spread(W[:, doubt])))
@@ -215,7 +214,7 @@ class _Columns:
             null = np.hstack([null, left[:, ~keep]])
             W, means = left[:, keep] * stretch[keep], means @ right[keep].T
         if W.shape[0] == W.shape[1]:
-            triangular = len(W) > MANY_COLUMNS and not np.tril(W, -1).any()  # L⁻ᵗ
+            triangular = len(W) > REREAD_COLUMNS and not np.tril(W, -1).any()  # L⁻ᵗ
             log_volume = float(np.log(np.diagonal(W)).sum() if triangular else np.linalg.slogdet(W)[1])
         else:
             log_volume = float(np.log(np.linalg.svd(W, compute_uv=False)).sum())

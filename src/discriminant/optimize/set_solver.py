@@ -34,11 +34,10 @@ from discriminant.optimize.quadratic_model import (
 from discriminant.optimize.row_loss import RowLoss, solve_corner
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
-from discriminant.thresholds import GRAM_ROWS_PER_COLUMN, MOST_CHOLESKY, MOST_GRAM, SPARSE_GRAM
+from discriminant.thresholds import GRAM_ROWS_PER_COLUMN, MOST_CHOLESKY, MOST_GRAM, SMALL_SET, SPARSE_GRAM
 
 MOST_STEPS, PATIENCE = 1_000, 50  # guards against a loop, not settings: so many steps halve the gap, or are the last
 DONE, UNFINISHED, STUCK = 0, 2, 3  # how compiled steps end; 1: the Gram matrix is too old
-SMALL_SET = 200_000  # values of a working set: it is swept along its columns, and holds all of them from the start
 NEAR = 0.1  # the gap, relative to J, below which Newton steps on the support are tried
 SLOW = 0.7  # sweeps that leave more than this share of it: then, too
 ROUGH = 0.3  # how far below the gap at hand the model's own slopes are brought

@@ -17,9 +17,10 @@ import numpy as np
 
 from discriminant.data.working_columns import AllColumns
 from discriminant.optimize.row_loss import RowLoss
-from discriminant.optimize.set_solver import SMALL_SET, SetSolver, State
+from discriminant.optimize.set_solver import SetSolver, State
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
+from discriminant.thresholds import SMALL_SET
 
 MOST_ROUNDS = 200  # a guard against a loop, not a setting
 FIRST = 50  # groups in the first working set
