@@ -1,12 +1,15 @@
-"""Entries of docstrings that many classes and functions share, written once.
+"""Docstrings in numpydoc's form, of which what is known elsewhere is not written out.
 
-Under ``documented``, a line of a docstring that only names entries,
+``documented`` completes the docstring of a function, or those of a class and its methods:
 
-    X, y, sample_weight
+- parameters that a table of entries knows are described from it, with the defaults of the signature, in its order;
+- what is returned is too, where the table has an entry ``→ name`` for the name of the function or its annotation;
+- a line that only names entries (``classes_, coef_``) stands for what the table says of each;
+- an example needs no heading, no import of what ``discriminant`` exports or of NumPy, and no loading of ``iris``;
+- a method without a docstring has the one of the class above.
 
-stands for what the table says of each.  ``help`` and the reference show the whole text, with the defaults of the
-signature.  An entry that means something else in one place is written out there.  A method without a docstring has the
-one of the class above.  A package whose entries are its own makes its own ``Entries``.
+``help`` and the reference show the whole text.  What means something else in one place is written out there.  A package
+whose entries are its own makes its own ``Entries``.
 """
 
 from __future__ import annotations
@@ -14,11 +17,16 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import sys
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 Thing = TypeVar("Thing")
 
 NAMES = re.compile(r"^\*{0,2}\w+(?:, \*{0,2}\w+)*$", re.MULTILINE)  # a line that only names entries
+HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$\n?", re.MULTILINE)
+EXAMPLE = re.compile(r"^>>> ", re.MULTILINE)
+ENTRY = re.compile(r"\n(?=\S)")  # where the next one begins
 
 
 class Entries:
@@ -26,6 +34,11 @@ class Entries:
 
     def __init__(self, text: str) -> None:
         self.text = text
+
+    @functools.cached_property
+    def table(self) -> dict[str, str]:
+        """Name → its entry."""
+        return {entry.partition("\n")[0].partition(" : ")[0]: entry for entry in ENTRY.split(self.text.strip())}
 
     def documented(self, thing: Thing) -> Thing:
         """Complete the docstring of a function, or those of a class and of the methods that it defines itself."""
@@ -35,37 +48,79 @@ class Entries:
                 function = member.__func__ if wrapped else getattr(member, "fn", member)  # available_if
                 if inspect.isfunction(function) and not name.startswith("_"):
                     above = (getattr(base, name).__doc__ for base in thing.__mro__[1:] if name in vars(base))
-                    function.__doc__ = self._completed(function) if function.__doc__ else next(above, None)
+                    member.__doc__ = function.__doc__ = (
+                        self._completed(function) if function.__doc__ else next(above, None)
+                    )
         if thing.__doc__:
             thing.__doc__ = self._completed(thing)
         return thing
 
     def _completed(self, thing: Any) -> str:
-        text = inspect.cleandoc(thing.__doc__)
-        if not any(self._known(line[0]) for line in NAMES.finditer(text)):
-            return text
-        parameters = inspect.signature(thing).parameters
+        parts = _sections(inspect.cleandoc(thing.__doc__))
+        signature = inspect.signature(thing)
+        parts["Parameters"] = self._parameters(signature, parts)
+        if not inspect.isclass(thing) and "Returns" not in parts:
+            keys = f"→ {thing.__name__.removeprefix('loo_')}", f"→ {signature.return_annotation}"
+            parts["Returns"] = next((self.table[key] for key in keys if key in self.table), "").partition(" : ")[2]
+        if "Examples" in parts:
+            parts["Examples"] = _with_imports(parts["Examples"])
+        known = {title: NAMES.sub(lambda line: self._entries(line[0]), text) for title, text in parts.items()}
+        ordered = ("", "Parameters", "Attributes", "Returns")
+        titles = [*ordered, *(title for title in parts if title not in (*ordered, "Examples")), "Examples"]
+        shown = [(title, known[title]) for title in titles if known.get(title)]
+        return "\n\n".join(f"{title}\n{'-' * len(title)}\n{text}" if title else text for title, text in shown)
 
-        def entry(name: str) -> str:
-            head, _, body = self._table[name].partition("\n")
-            parameter = parameters.get(name)
-            if parameter is not None and parameter.default is not parameter.empty:
-                default = parameter.default
+    def _parameters(self, signature: inspect.Signature, parts: dict[str, str]) -> str:
+        """The section of parameters in the order of the signature, with those that only the table describes."""
+        order = {str(one).partition(":")[0].partition("=")[0]: one for one in signature.parameters.values()}  # **options
+        entries: dict[str, str] = {}
+        for entry in ENTRY.split(parts.get("Parameters", "")):
+            names = entry.partition("\n")[0].partition(" : ")[0]
+            entries |= dict.fromkeys(names.split(", "), "") if self._known(entry) else {names: entry}
+        said = {*_named(parts.get("Attributes", "")), *_named("\n".join(entries)), "self", "cls"}
+        shared = [name for name in order if name in self.table and (name not in said or entries.get(name) == "")]
+        for name in shared:
+            head, _, body = self.table[name].partition("\n")
+            default = order[name].default
+            if default is not inspect.Parameter.empty:
                 head += f', default="{default}"' if isinstance(default, str) else f", default={default}"
-            return f"{head}\n{body}"
+            entries[name] = f"{head}\n{body}"
+        places = {name: i for i, name in enumerate(order)}
+        return "\n".join(sorted(filter(None, entries.values()), key=lambda one: places.get(next(_named(one)), 99)))
 
-        return NAMES.sub(
-            lambda line: "\n".join(map(entry, line[0].split(", "))) if self._known(line[0]) else line[0], text
-        )
+    def _entries(self, names: str) -> str:
+        return "\n".join(self.table[name] for name in names.split(", ")) if self._known(names) else names
 
     def _known(self, names: str) -> bool:
-        return all(name in self._table for name in names.split(", "))
+        return all(name in self.table for name in names.split(", "))
 
-    @functools.cached_property
-    def _table(self) -> dict[str, str]:
-        """Name → its entry."""
-        entries = re.split(r"\n(?=\S)", self.text.strip())
-        return {entry.partition("\n")[0].partition(" : ")[0]: entry for entry in entries}
+
+def _sections(text: str) -> dict[str, str]:
+    """Title → text; "" is what stands before the first, and an example may do without its heading."""
+    intro, *rest = HEADING.split(text)
+    parts = {"": intro.strip(), **{title: body.strip("\n") for title, body in zip(rest[::2], rest[1::2], strict=True)}}
+    last, found = next(reversed(parts)), EXAMPLE.search(next(reversed(parts.values())))
+    if found and last != "Examples":
+        parts[last], parts["Examples"] = parts[last][: found.start()].rstrip(), parts[last][found.start() :]
+    return parts
+
+
+def _named(section: str) -> Iterator[str]:
+    """The names that a section describes."""
+    for entry in ENTRY.split(section):
+        yield from entry.partition("\n")[0].partition(" : ")[0].split(", ")
+
+
+def _with_imports(example: str) -> str:
+    """An example with the lines that import and load what it uses."""
+    lines = [] if "import numpy" in example or not re.search(r"\bnp\.", example) else [">>> import numpy as np"]
+    data = re.search(r"\biris\.", example) and "iris = " not in example
+    package = sys.modules["discriminant"]
+    words = set(re.findall(r"(?<![\w.\"'])[A-Za-z]\w+(?=[.(\[])", example)) | ({"datasets"} if data else set())
+    names = sorted(words & {*package._HOMES, *package._PACKAGES})
+    if names and "from discriminant import " not in example:
+        lines.append(f">>> from discriminant import {', '.join(names)}")
+    return "\n".join([*lines, *(['>>> iris = datasets.load("iris")'] if data else []), example])
 
 
 ESTIMATORS = Entries("""
@@ -178,8 +233,26 @@ t_ : int
     One more than the samples met, as in scikit-learn.
 xbar_ : ndarray of shape (d,)
     The overall mean, weighted by the priors.
-self
+→ Self : self
     The fitted estimator.
+→ predict : ndarray of shape (n,)
+    The label of each row.
+→ predict_log_proba : ndarray of shape (n, K)
+    Logarithms of probabilities, in the order of ``classes_``.
+→ predict_proba : ndarray of shape (n, K)
+    Probabilities that sum to one in each row, in the order of ``classes_``.
+→ explain : Contributions
+    An array of contributions with names.
+→ get_metadata_routing : MetadataRouter
+    scikit-learn's description of the routes.
+→ plot : matplotlib Axes
+    The axes.
+→ score : float
+    Between 0 and 1.
+→ summary : Summary
+    A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
+→ transform : ndarray of shape (n, m)
+    The projections.
 DataError
     Where the rows cannot be learned from; the sentence names the column, class or row.
 ParameterError

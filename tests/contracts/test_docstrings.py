@@ -15,7 +15,7 @@ import re
 import typing
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -277,3 +277,50 @@ def test_a_line_of_names_stands_for_their_entries_with_the_defaults_of_the_signa
     assert documented(sections(text)["Parameters"]) == {"x": "float", "part": "float, default=0.5"}
     assert sections(text)["Returns"] == "number"
     assert Less.half.__doc__ == Half.half.__doc__
+
+
+def test_what_the_signature_and_the_table_say_need_not_be_written() -> None:
+    entries = Entries("""
+x : ndarray of shape (n,)
+    Numbers.
+→ half : ndarray of shape (n,)
+    Half of each.
+→ Self : self
+    The same.
+""")
+
+    class Halves:
+        def half(self, x: Any, part: float = 0.5) -> Any:
+            """Half of x.
+
+            Parameters
+            ----------
+            part : float, default=0.5
+                How much.
+
+            >>> np.array([iris.X.shape[0]]) / 2
+            array([75.])
+            """
+            return x * part
+
+        def keep(self, x: Any = None) -> Self:
+            """Nothing happens."""
+            return self
+
+    entries.documented(Halves)
+    parts = sections(inspect.getdoc(Halves.half) or "")
+    assert list(parts) == ["", "Parameters", "Returns", "Examples"]
+    assert list(documented(parts["Parameters"]).items()) == [
+        ("x", "ndarray of shape (n,)"),
+        ("part", "float, default=0.5"),
+    ]
+    assert parts["Returns"].startswith("ndarray of shape (n,)\n    Half")
+    assert parts["Examples"].splitlines()[:3] == [
+        ">>> import numpy as np",
+        ">>> from discriminant import datasets",
+        '>>> iris = datasets.load("iris")',
+    ]
+    assert not list(faults(Halves.half, inspect.getdoc(Halves.half)))
+    parts = sections(inspect.getdoc(Halves.keep) or "")
+    assert documented(parts["Parameters"]) == {"x": "ndarray of shape (n,), default=None"}
+    assert parts["Returns"] == "self\n    The same."

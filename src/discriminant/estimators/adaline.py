@@ -32,7 +32,6 @@ class Adaline(SequentialClassifier):
     eta0 : "auto", float, Schedule or callable, default="auto"
         η(k), k counting samples (batch: steps).  "auto": from the size of the rows and the curvature of J, η₁/(k +
         k₀) for single samples, 1/λ_max in batches.
-    mode
     margin : float, default=1.0
         b > 0: targets are ±b.  It sets the scale of the weights and nothing else.  A margin for each row, the
         textbooks' vector b: ``fit(X, y, margin=b)``.
@@ -42,11 +41,8 @@ class Adaline(SequentialClassifier):
         End when an epoch changes the weights by less than this part of their length.
     threshold : float, default=0.0
         θ: end with the first step shorter than it, as the textbook does; 0: do not.  The batch mode ends by it.
-    shuffle, average, random_state, early_stopping, validation_fraction, n_iter_no_change, class_weight, warm_start
-    fit_intercept
     coding : str or array-like of shape (K, q), default="auto"
         "auto": one output for two classes, "one-vs-rest" for more; or "one-vs-rest-k-1", "pairwise", a matrix.
-    decoder, reject_label, basis, start, trace, callback, scale
 
     Attributes
     ----------
@@ -63,10 +59,6 @@ class Adaline(SequentialClassifier):
     LeastSquaresClassifier : The minimum that it tends to, in closed form.
     Perceptron : Corrects errors only.
 
-    Examples
-    --------
-    >>> from discriminant import Adaline, datasets
-    >>> iris = datasets.load("iris")
     >>> X = (iris.X - iris.X.mean(axis=0)) / iris.X.std(axis=0)  # columns alike: LMS is quick where J is round
     >>> model = Adaline().fit(X, iris.y)
     >>> round(model.score(X, iris.y), 2), model.certificate_.gap < 0.001
@@ -113,27 +105,17 @@ class Adaline(SequentialClassifier):
 
         Parameters
         ----------
-        X, y
         coef_init : array-like of shape (q, d̂) or None, default=None
             The weights to begin with.
         intercept_init : array-like of shape (q,) or None, default=None
             The intercepts to begin with.
-        sample_weight
         margin : array-like of shape (n,) or None, default=None
             b_n > 0, a margin for each row: its targets are ±b_n, and the weights tend to a = Y†b; None: the parameter.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
         DataError, ParameterError
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from discriminant import Adaline
         >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
         >>> model = Adaline(mode="batch", max_iter=5000).fit(X, y, margin=[2.0, 1.0, 1.0, 2.0])
         >>> Y = np.c_[np.ones(4), X] * np.where(y == 1, 1, -1)[:, None]

@@ -66,10 +66,6 @@ class Classifier(Inputs):
         --------
         discriminant.scorer : The function behind it.
 
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> model.scorer().decide(iris.X[0])
         'setosa'
@@ -81,24 +77,11 @@ class Classifier(Inputs):
 
         Together with the score of the reference r the contributions add up to the score (Alpaydin 10.1).
 
-        Parameters
-        ----------
-        X, reference
-
-        Returns
-        -------
-        Contributions
-            An array of contributions with names.
-
         Raises
         ------
         AttributeError
             Where the fitted classifier has no linear discriminant.
 
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> shares = model.explain(iris.X[:1], reference=iris.X.mean(axis=0))
         >>> list(shares.row(0, "setosa"))[0]
@@ -121,7 +104,6 @@ class Classifier(Inputs):
 
         Parameters
         ----------
-        X, y
         title : str, default=""
             The heading of the page.
         feature_names : sequence of d str or None, default=None
@@ -136,10 +118,6 @@ class Classifier(Inputs):
         --------
         discriminant.report.make_report : The same for any fitted classifier.
 
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LinearDiscriminantAnalysis().fit(iris.X[::2], iris.y[::2])
         >>> model.report(iris.X[1::2], iris.y[1::2], title="Iris").html[:15]
         '<!doctype html>'
@@ -149,19 +127,6 @@ class Classifier(Inputs):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The accuracy: the share of rows, by weight, that are classified rightly.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> round(LinearDiscriminantAnalysis().fit(iris.X, iris.y).score(iris.X, iris.y), 2)
         0.98
         """

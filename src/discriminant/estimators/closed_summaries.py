@@ -64,24 +64,13 @@ class LeastSquaresInference(MomentClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight
         covariance : {"model", "HC0", "HC1"}, default="model"
             With one variance of the residuals, or robust.
         intervals : {"wald", "bootstrap"}, default="wald"
             From Student's t, or from refits on rows drawn with replacement.
-        level, draws
         random_state : int, default=0
             Seed of the bootstrap.
 
-        Returns
-        -------
-        Summary
-            A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
-
-        Examples
-        --------
-        >>> from discriminant import LeastSquaresClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> X, y = iris.X[50:], iris.y[50:]
         >>> table = LeastSquaresClassifier().fit(X, y).summary(X, y)
         >>> table.estimate.shape, bool((table.low < table.estimate).all())
@@ -195,22 +184,11 @@ class GaussianInference(Uncertain, GaussianClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight
         intervals : {"wald", "bootstrap"}, default="wald"
             By the delta method, or from refits on rows drawn with replacement.
-        level, draws
         random_state : int, default=0
             Seed of the bootstrap.
 
-        Returns
-        -------
-        Summary
-            A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> table = LinearDiscriminantAnalysis().fit(iris.X, iris.y).summary(iris.X, iris.y)
         >>> table.estimate.shape, sorted(set(table.outcomes))
         ((10,), ['versicolor', 'virginica'])
@@ -262,22 +240,11 @@ class FisherInference(MomentClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight
         intervals : {"wald", "bootstrap"}, default="wald"
             By the delta method, or from refits on rows drawn with replacement.
-        level, draws
         random_state : int, default=0
             Seed of the bootstrap.
 
-        Returns
-        -------
-        Summary
-            A table; X, y and sample_weight may be left out while the arrays handed to ``fit`` are still there.
-
-        Examples
-        --------
-        >>> from discriminant import FisherDiscriminant, datasets
-        >>> iris = datasets.load("iris")
         >>> X, y = iris.X[50:], iris.y[50:]
         >>> table = FisherDiscriminant().fit(X, y).summary(X, y)
         >>> table.terms[0], bool((table.p < 0.05).any())

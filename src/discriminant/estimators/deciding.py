@@ -50,19 +50,11 @@ class Deciding(Learner):
     def outputs(self, X: Any) -> Array:
         """z, the scores of the outputs themselves, before the decoder.
 
-        Parameters
-        ----------
-        X
-
         Returns
         -------
         ndarray of shape (n, q)
             One column for each output.
 
-        Examples
-        --------
-        >>> from discriminant import Discriminant, datasets
-        >>> iris = datasets.load("iris")
         >>> model = Discriminant(criterion="squared", coding="one-vs-rest-k-1").fit(iris.X, iris.y)
         >>> model.outputs(iris.X[:2]).shape
         (2, 2)
@@ -86,19 +78,6 @@ class Deciding(Learner):
         Pairwise outputs are coupled by Wu, Lin and Weng's second method.  Defined where the criterion gives
         probabilities.
 
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import Discriminant, datasets
-        >>> iris = datasets.load("iris")
         >>> from discriminant.penalties import Ridge
         >>> model = Discriminant(criterion="logistic", coding="pairwise", penalty=Ridge(0.01)).fit(iris.X, iris.y)
         >>> model.predict_proba(iris.X[:1]).round(2)
@@ -111,19 +90,6 @@ class Deciding(Learner):
     def predict_log_proba(self, X: Any) -> Array:
         """log P(C_k|x), where the criterion gives probabilities.
 
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Logarithms of probabilities, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import Discriminant, datasets
-        >>> iris = datasets.load("iris")
         >>> from discriminant.penalties import Ridge
         >>> model = Discriminant(criterion="softmax", penalty=Ridge(0.01)).fit(iris.X, iris.y)
         >>> model.predict_log_proba(iris.X[:1]).round(1)

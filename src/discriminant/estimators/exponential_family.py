@@ -64,10 +64,6 @@ class ExponentialFamilyClassifier(LinearPosteriors):
     LinearDiscriminantAnalysis : Gaussian classes with one covariance.
     LogisticRegression : The same posteriors without a model of the densities.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from discriminant import ExponentialFamilyClassifier
     >>> X = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 1]])
     >>> model = ExponentialFamilyClassifier("bernoulli").fit(X, ["spam", "spam", "ham", "ham"])
     >>> model.predict([[1, 0, 0]]).tolist(), model.coef_.round(3).tolist()

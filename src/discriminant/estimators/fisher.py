@@ -55,7 +55,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         Number of axes, for ``transform`` and for the decision; None: min(K − 1, d), which is the most.
     tol : float or None, default=None
         Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
-    basis
 
     Attributes
     ----------
@@ -91,10 +90,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     --------
     LinearDiscriminantAnalysis : The Gaussian model, with posteriors.
 
-    Examples
-    --------
-    >>> from discriminant import FisherDiscriminant, datasets
-    >>> iris = datasets.load("iris")
     >>> fisher = FisherDiscriminant(n_components=1).fit(iris.X, iris.y)
     >>> fisher.explained_variance_ratio_.round(4), fisher.transform(iris.X).shape
     (array([0.9912]), (150, 1))
@@ -121,19 +116,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     def transform(self, X: Any) -> Array:
         """Coordinates on the axes, measured from the overall mean.
 
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            The projections.
-
-        Examples
-        --------
-        >>> from discriminant import FisherDiscriminant, datasets
-        >>> iris = datasets.load("iris")
         >>> FisherDiscriminant().fit(iris.X, iris.y).transform(iris.X).shape
         (150, 2)
         """
@@ -180,10 +162,6 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
         float
             The criterion.
 
-        Examples
-        --------
-        >>> from discriminant import FisherDiscriminant, datasets
-        >>> iris = datasets.load("iris")
         >>> model = FisherDiscriminant().fit(iris.X, iris.y)
         >>> round(model.criterion(model.scalings_), 2), round(model.criterion([1.0, 0.0, 0.0, 0.0]), 2)
         (32.48, 1.62)

@@ -58,19 +58,6 @@ class GaussianClassifier(GenerativeClassifier):
     def loo_predict_log_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """The log posteriors of each training row under the model learned without it, in closed form.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Logarithms of probabilities, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> model.loo_predict_log_proba(iris.X, iris.y).shape
         (150, 3)
@@ -80,19 +67,6 @@ class GaussianClassifier(GenerativeClassifier):
     def loo_predict_proba(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """The posteriors of each training row under the model learned without it, in closed form.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> model.loo_predict_proba(iris.X, iris.y)[70].round(3)
         array([0.  , 0.17, 0.83])
@@ -102,19 +76,6 @@ class GaussianClassifier(GenerativeClassifier):
     def loo_predict(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """The class of each training row under the model learned without it, in closed form.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> int((model.loo_predict(iris.X, iris.y) != iris.y).sum())
         3
@@ -124,19 +85,6 @@ class GaussianClassifier(GenerativeClassifier):
     def loo_score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The leave-one-out accuracy on the training rows, in closed form.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> round(LinearDiscriminantAnalysis().fit(iris.X, iris.y).loo_score(iris.X, iris.y), 2)
         0.98
         """

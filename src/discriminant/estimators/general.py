@@ -20,7 +20,6 @@ class Discriminant(DiscriminativeClassifier):
 
     Parameters
     ----------
-    basis
     criterion : str or Pointwise, default="logistic"
         ℓ(t, z): "logistic", "softmax", "squared", "sigmoid-squared", "perceptron", "quadratic", "relaxation",
         "hinge", "squared-hinge", "kesler", "zero-one", or an instance of ``discriminant.criteria``.
@@ -29,11 +28,9 @@ class Discriminant(DiscriminativeClassifier):
         ``discriminant.penalties``, such as ``Ridge(0.01)``.
     coding : str, array-like of shape (K, q) or ClassCoding, default="auto"
         "auto", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "machine" (Kesler's construction), "softmax".
-    optimizer
     decoder : {"maximum", "sum", "votes", "unanimous"} or None, default=None
         How outputs name a class; None: the coding's own way.  "sum" of raw pairwise scores is the textbook's and
         weak: pairwise logistic on iris has 0.60 of the flowers right by it and 0.99 by votes.
-    reject_label, class_weight, fit_intercept, start, random_state, warm_start, trace, callback, scale
 
     Attributes
     ----------
@@ -46,10 +43,6 @@ class Discriminant(DiscriminativeClassifier):
     LinearMachine : Kesler's construction.
     discriminant.criteria : The criteria to choose from.
 
-    Examples
-    --------
-    >>> from discriminant import Discriminant, datasets
-    >>> iris = datasets.load("iris")
     >>> model = Discriminant(criterion="hinge", coding="pairwise").fit(iris.X, iris.y)
     >>> round(model.score(iris.X, iris.y), 2), model.plan(iris.X, iris.y).method
     (0.99, 'linear-program')

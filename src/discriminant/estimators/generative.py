@@ -34,19 +34,6 @@ class GenerativeClassifier(MomentClassifier):
     def predict(self, X: Any, priors: Any = None) -> Array:
         """The class of the largest posterior, under the training priors or those given here.
 
-        Parameters
-        ----------
-        X, priors
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
         (['virginica'], ['versicolor'])
@@ -59,19 +46,6 @@ class GenerativeClassifier(MomentClassifier):
     def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
         """log P(C_k|x), finite in the far tail, under the training priors or those given here.
 
-        Parameters
-        ----------
-        X, priors
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Logarithms of probabilities, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> model.predict_log_proba(iris.X[:1]).round(1)
         array([[ -0. , -59.4, -95.2]])
@@ -84,19 +58,6 @@ class GenerativeClassifier(MomentClassifier):
     def predict_proba(self, X: Any, priors: Any = None) -> Array:
         """P(C_k|x), under the training priors or those given here.
 
-        Parameters
-        ----------
-        X, priors
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> model.predict_proba(iris.X[70:71]).round(3)
         array([[0.   , 0.328, 0.672]])

@@ -74,19 +74,11 @@ class Uncertain(Inputs):
     def probability_interval(self, X: Any, summary: Summary, level: float = 0.95) -> Array:
         """Intervals for the probabilities of each row, from the covariance of a ``summary``.
 
-        Parameters
-        ----------
-        X, summary, level
-
         Returns
         -------
         ndarray of shape (n, 2), or (n, K, 2) for K > 2
             Two classes: for P(classes_[1]|x).  More: for each class.
 
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> X, y = iris.X[50:, 2:], iris.y[50:]
         >>> model = LogisticRegression(C=float("inf")).fit(X, y)
         >>> model.probability_interval(X[:1], model.summary(X, y)).shape
@@ -103,20 +95,14 @@ class Uncertain(Inputs):
 
         Parameters
         ----------
-        X
         column : str or int
             The column, by name or position.
-        summary, level
 
         Returns
         -------
         ndarray of shape (n, 3)
             The value and the two ends of its interval.
 
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> X, y = iris.X[50:, 2:], iris.y[50:]
         >>> model = LogisticRegression(C=float("inf")).fit(X, y)
         >>> model.boundary_interval(X[:1], 0, model.summary(X, y)).round(1)
@@ -179,7 +165,6 @@ class Inferential(Uncertain, Deciding):
 
         Parameters
         ----------
-        X, y, sample_weight
         covariance : {"model", "HC0", "HC1", "cluster"}, default="model"
             Inverse information, robust, or robust to dependence within ``groups``.
         intervals : {"wald", "profile", "bootstrap"}, default="wald"
@@ -187,13 +172,10 @@ class Inferential(Uncertain, Deciding):
             rows drawn with replacement, for any penalty.
         tests : {"wald", "likelihood-ratio"}, default="wald"
             Which test the p values are of.
-        level
         groups : array-like of shape (n,) or None, default=None
             The cluster of each row.
-        draws
         random_state : int, default=0
             Seed of the bootstrap.
-        offset
 
         Returns
         -------
@@ -202,10 +184,6 @@ class Inferential(Uncertain, Deciding):
             others X, y, sample_weight and offset may be left out while the arrays handed to ``fit`` are still there.
             Weights count as repetitions of rows.
 
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> X, y = iris.X[50:], iris.y[50:]
         >>> table = LogisticRegression(C=float("inf")).fit(X, y).summary(X, y, covariance="HC0")
         >>> table.terms[-1], round(float(table.estimate[-1]), 1), round(float(table.standard_error[-1]), 1)
@@ -247,10 +225,8 @@ class Inferential(Uncertain, Deciding):
         ----------
         X : array-like, sparse matrix or data frame of shape (n, d), or None, default=None
             The rows to average over; None: those of the fit, while they are still there.
-        sample_weight
         at : {"overall", "mean"}, default="overall"
             The mean of the effects of the rows (average marginal effects), or the effect at the mean row.
-        level
         summary : Summary or None, default=None
             A table of this fit whose covariance is used, such as a robust one; None: the default table.
 
@@ -259,10 +235,6 @@ class Inferential(Uncertain, Deciding):
         Summary
             A row for each column, two classes: on P(classes_[1]|x); more: on each class.
 
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> X, y = iris.X[50:], iris.y[50:]
         >>> effects = LogisticRegression(C=float("inf")).fit(X, y).marginal_effects(X)
         >>> effects.terms[-1], round(float(effects.estimate[-1]), 2), round(float(effects.standard_error[-1]), 2)
@@ -324,19 +296,11 @@ class Inferential(Uncertain, Deciding):
 
         The arguments may be left out while the arrays handed to ``fit`` are still there.
 
-        Parameters
-        ----------
-        X, y, sample_weight, offset
-
         Returns
         -------
         Diagnostics
             An array for each measure.
 
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> X, y = iris.X[50:], iris.y[50:]
         >>> found = LogisticRegression(C=float("inf")).fit(X, y).diagnostics(X, y)
         >>> int(found.cook.argmax())
@@ -357,19 +321,6 @@ class Inferential(Uncertain, Deciding):
         No refit: an approximation, exact to second order in the row's leverage.  On iris and breast cancer (C = 1) it
         is within 0.003 of honest refits in probability, and a hundred times nearer for most rows.
 
-        Parameters
-        ----------
-        X, y, sample_weight, offset
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LogisticRegression().fit(iris.X, iris.y)
         >>> model.loo_predict_proba(iris.X, iris.y).shape
         (150, 3)
@@ -402,19 +353,9 @@ class Inferential(Uncertain, Deciding):
 
         Parameters
         ----------
-        X, y, sample_weight
         offset : array-like of shape (n,) or (n, K), or None, default=None
             Known parts of the scores, where ``fit`` had them.
 
-        Returns
-        -------
-        float
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> round(LogisticRegression().fit(iris.X, iris.y).loo_score(iris.X, iris.y), 2)
         0.97
         """

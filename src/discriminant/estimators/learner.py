@@ -66,22 +66,10 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows and their labels.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        self
-
         Raises
         ------
         DataError, ParameterError
 
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> model.coef_.shape, model.certificate_.converged
         ((3, 4), True)
@@ -95,19 +83,11 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Choice:
         """Which way ``fit`` would go on these data, and why.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-
         Returns
         -------
         Choice
             With ``method`` and ``why``; its text says both.
 
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> [model.plan(iris.X, iris.y).method for model in (LinearDiscriminantAnalysis(), LogisticRegression())]
         ['moments', 'newton']
         """
@@ -133,20 +113,12 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """The score of each class; for two classes their difference, positive for ``classes_[1]``.
 
-        Parameters
-        ----------
-        X
-
         Returns
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; of two classes, positive for ``classes_[1]``.  Where there are posteriors, their logarithms
             up to a constant, and their log odds.
 
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> LinearDiscriminantAnalysis().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
         (2, 3)
         """
@@ -156,19 +128,11 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """The class of the largest score.
 
-        Parameters
-        ----------
-        X
-
         Returns
         -------
         ndarray of shape (n,)
             The label of each row; with the decoder "unanimous" ``reject_label`` where not exactly one class is claimed.
 
-        Examples
-        --------
-        >>> from discriminant import FisherDiscriminant, datasets
-        >>> iris = datasets.load("iris")
         >>> FisherDiscriminant().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
         ['setosa']
         """
@@ -186,9 +150,6 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
         int
             The count.
 
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, LogisticRegression, QuadraticDiscriminantAnalysis
         >>> X, y = [[0.0], [1.0], [2.0], [3.0], [5.0]], [0, 0, 1, 0, 1]
         >>> models = LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), LogisticRegression()
         >>> [model.fit(X, y).number_of_parameters() for model in models]

@@ -64,7 +64,6 @@ class LeastSquaresClassifier(LeastSquaresInference):
         A margin for each row: ``fit(X, y, margin=b)``.
     decoder : {"maximum", "sum", "votes", "unanimous", "nearest"} or None, default=None
         How outputs name a class; None: the coding's own way.
-    reject_label, basis
 
     Attributes
     ----------
@@ -83,10 +82,6 @@ class LeastSquaresClassifier(LeastSquaresInference):
     Adaline : The same minimum, approached sample by sample.
     FisherDiscriminant : The direction that the coding "fisher" gives.
 
-    Examples
-    --------
-    >>> from discriminant import LeastSquaresClassifier, datasets
-    >>> iris = datasets.load("iris")
     >>> model = LeastSquaresClassifier().fit(iris.X, iris.y)
     >>> model.decision_function(iris.X[:1]).round(3)
     array([[ 0.979,  0.125, -0.104]])
@@ -113,22 +108,10 @@ class LeastSquaresClassifier(LeastSquaresInference):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, margin: Any = None) -> Self:
         """Learn from one pass over the rows.
 
-        Parameters
-        ----------
-        X, y, sample_weight, margin
-
-        Returns
-        -------
-        self
-
         Raises
         ------
         DataError, ParameterError
 
-        Examples
-        --------
-        >>> from discriminant import LeastSquaresClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> LeastSquaresClassifier(alpha=1.0).fit(iris.X, iris.y).coef_.shape
         (3, 4)
         """
@@ -140,18 +123,6 @@ class LeastSquaresClassifier(LeastSquaresInference):
     ) -> Self:
         """Learn more rows; the result is that of one fit on all of them.
 
-        Parameters
-        ----------
-        X, y, classes, sample_weight, margin
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from discriminant import LeastSquaresClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LeastSquaresClassifier().partial_fit(iris.X[::2], iris.y[::2], classes=iris.classes)
         >>> whole = LeastSquaresClassifier().fit(iris.X, iris.y)
         >>> bool(abs(model.partial_fit(iris.X[1::2], iris.y[1::2]).coef_ - whole.coef_).max() < 1e-9)
@@ -205,19 +176,11 @@ class LeastSquaresClassifier(LeastSquaresInference):
     def leverages(self, X: Any) -> Array:
         """h(x) = y·(YᵗY + αI₀)⁻¹y, the pull of a row of weight one on its own output.
 
-        Parameters
-        ----------
-        X
-
         Returns
         -------
         ndarray of shape (n,)
             Leverages.
 
-        Examples
-        --------
-        >>> from discriminant import LeastSquaresClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> round(float(LeastSquaresClassifier().fit(iris.X, iris.y).leverages(iris.X).sum()), 6)
         5.0
         """
@@ -230,19 +193,11 @@ class LeastSquaresClassifier(LeastSquaresInference):
     def loo_decision_function(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> Array:
         """The scores of each training row under the model learned without it: exact, by leverages, no refit.
 
-        Parameters
-        ----------
-        X, y, sample_weight, margin
-
         Returns
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores; of two classes, positive for ``classes_[1]``.
 
-        Examples
-        --------
-        >>> from discriminant import LeastSquaresClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LeastSquaresClassifier().fit(iris.X, iris.y)
         >>> model.loo_decision_function(iris.X, iris.y)[:1].round(3)
         array([[ 0.978,  0.127, -0.106]])
@@ -252,19 +207,6 @@ class LeastSquaresClassifier(LeastSquaresInference):
     def loo_predict(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> Array:
         """The class of each training row under the model learned without it.
 
-        Parameters
-        ----------
-        X, y, sample_weight, margin
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import LeastSquaresClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LeastSquaresClassifier().fit(iris.X, iris.y)
         >>> int((model.loo_predict(iris.X, iris.y) != iris.y).sum())
         26
@@ -274,19 +216,6 @@ class LeastSquaresClassifier(LeastSquaresInference):
     def loo_score(self, X: Any, y: Any, sample_weight: Any = None, *, margin: Any = None) -> float:
         """The leave-one-out accuracy on the training rows, exact.
 
-        Parameters
-        ----------
-        X, y, sample_weight, margin
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> from discriminant import LeastSquaresClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> round(LeastSquaresClassifier().fit(iris.X, iris.y).loo_score(iris.X, iris.y), 3)
         0.827
         """

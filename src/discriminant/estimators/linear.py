@@ -58,13 +58,11 @@ class LinearDiscriminantAnalysis(
         Keep ``covariance_`` with solver "auto" and "svd" too.
     tol : float or None, default=None
         Directions in which the standardised data's singular value is below it are dropped; None: below rounding.
-    covariance_estimator
     covariance : {"maximum-likelihood", "ml", "unbiased", "robust"}, default="maximum-likelihood"
         Divide the scatter by N or by N − K; or the minimum covariance determinant of the within-class residuals, with
         robust means (fast MCD).
     form : {"full", "diagonal", "spherical"}, default="full"
         What is assumed of Σ; diagonal: columns independent within the classes.
-    basis
 
     Attributes
     ----------
@@ -92,10 +90,6 @@ class LinearDiscriminantAnalysis(
     QuadraticDiscriminantAnalysis : A covariance for each class.
     FisherDiscriminant : The same direction without the Gaussian model.
 
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminantAnalysis, datasets
-    >>> iris = datasets.load("iris")
     >>> lda = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
     >>> round(lda.score(iris.X, iris.y), 2), round(lda.loo_score(iris.X, iris.y), 2)
     (0.98, 0.98)
@@ -137,19 +131,6 @@ class LinearDiscriminantAnalysis(
     def transform(self, X: Any) -> Array:
         """Coordinates on the discriminant axes: within-class variance 1, overall mean 0.
 
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            The projections.
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> LinearDiscriminantAnalysis(n_components=1).fit(iris.X, iris.y).transform(iris.X).shape
         (150, 1)
         """
@@ -173,7 +154,6 @@ class LinearDiscriminantAnalysis(
 
         Parameters
         ----------
-        X, y
         **fit_params : dict
             More arguments of ``fit``.
 
@@ -182,10 +162,6 @@ class LinearDiscriminantAnalysis(
         ndarray of shape (n, m)
             The projections.
 
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> LinearDiscriminantAnalysis().fit_transform(iris.X, iris.y).shape
         (150, 2)
         """

@@ -34,10 +34,8 @@ class LinearMachine(DiscriminativeClassifier):
     over : {"all", "worst"}, default="all"
         Every rival counts (Kesler's construction), or only the strongest (the multi-class perceptron; with the hinge,
         Crammer and Singer's machine).
-    optimizer, basis
     penalty : None, str or WeightPenalty, default=None
         λΩ(A), as in ``Discriminant``.
-    class_weight, fit_intercept, start, random_state, warm_start, trace, callback, scale
 
     Attributes
     ----------
@@ -52,10 +50,6 @@ class LinearMachine(DiscriminativeClassifier):
     Discriminant : Any criterion, penalty and coding.
     discriminant.criteria.Kesler : The construction.
 
-    Examples
-    --------
-    >>> from discriminant import LinearMachine, datasets
-    >>> iris = datasets.load("iris")
     >>> machine = LinearMachine("hinge").fit(iris.X, iris.y)
     >>> round(machine.score(iris.X, iris.y), 2)
     0.99

@@ -29,7 +29,6 @@ class LinearProgrammingClassifier(DiscriminativeClassifier):
         "auto": one output for two classes, "machine" for more.  Also "one-vs-rest", "pairwise" and others.
     seconds : float, default=600.0
         Time limit of each program.
-    basis, decoder, reject_label, class_weight, fit_intercept
 
     Attributes
     ----------
@@ -45,9 +44,6 @@ class LinearProgrammingClassifier(DiscriminativeClassifier):
     separability : Whether the classes can be separated, and which rows prevent it.
     LinearSVC : The same slack with a ridge.
 
-    Examples
-    --------
-    >>> from discriminant import LinearProgrammingClassifier
     >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 3.0]], [0, 0, 0, 1]
     >>> model = LinearProgrammingClassifier().fit(X, y)
     >>> model.separated_, bool((model.decision_function(X) * [-1, -1, -1, 1]).min() >= 1)

@@ -54,19 +54,16 @@ class LogisticRegression(SparseCoefficients, Inferential):
         Inverse strength of the penalty, ½‖w‖²/C on the summed losses; ``numpy.inf`` for none.
     l1_ratio : float in [0, 1], default=0.0
         0: ridge, 1: L1 (weights of exactly zero), between: elastic net, (l1_ratio ‖w‖₁ + ½(1 − l1_ratio)‖w‖²)/C.
-    dual
     tol : float, default=1e-08
         The fit ends when J is proved to be within tol·|J| of its minimum; small problems are solved to the last digits.
     fit_intercept : bool, default=True
         Whether there is an intercept; it is never penalised.
-    intercept_scaling, class_weight
     random_state : int, RandomState or None, default=None
         Accepted and without effect: nothing is drawn at random that the answer depends on.
     solver : {"auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="auto"
         scikit-learn's names are accepted; all give the one answer, by the method that ``plan`` tells.
     max_iter : int, default=100
         Accepted and without effect: there is no limit.
-    verbose, warm_start, n_jobs
     optimizer : "auto", str or optimizer, default="auto"
         "auto": the table of ``discriminant.optimize.choose``.  Else the textbooks' way: that optimizer, from
         weights in (−0.01, 0.01), such as "gradient-descent", "newton" or ``GradientDescent(patience=10)``, which
@@ -74,18 +71,15 @@ class LogisticRegression(SparseCoefficients, Inferential):
     correct_priors : bool, default=False
         With class weights: move the intercepts back by the logarithms of the weights, so that the probabilities are
         those of the data and not of the weighted data (King & Zeng 2001).
-    penalty_factors
     bounds : tuple (lower, upper) or None, default=None
         Bounds of the weights, numbers or arrays of shape (d,) with lower ≤ 0 ≤ upper, such as (0, inf).
     groups : tuple of tuples of int or None, default=None
         With l1_ratio > 0: features that enter together, √|g| ‖w_g‖ in place of ‖w‖₁.
     grouped : bool, default=False
         With l1_ratio > 0 and more than two classes: a feature enters for all classes or for none.
-    basis
     coding : str or array-like of shape (K, q), default="auto"
         "auto", "softmax", "one-vs-rest", "one-vs-rest-k-1", "pairwise" or a matrix.  "auto" is the softmax.  The
         others fit each output by itself.
-    decoder, reject_label
     trace : bool, default=False
         Of a named ``optimizer``: keep the weights and errors of each step in ``history_``.
     callback : callable or None, default=None
@@ -120,10 +114,6 @@ class LogisticRegression(SparseCoefficients, Inferential):
     logistic_path : Fits for a whole range of λ.
     separability : Whether the classes can be separated.
 
-    Examples
-    --------
-    >>> from discriminant import LogisticRegression, datasets
-    >>> iris = datasets.load("iris")
     >>> model = LogisticRegression().fit(iris.X, iris.y)
     >>> round(model.score(iris.X, iris.y), 2), model.certificate_.converged
     (0.97, True)
@@ -175,29 +165,18 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
         Parameters
         ----------
-        X
         y : array-like of shape (n,) or (n, K), default=None
             The labels, or the probability of each class; None where the source holds them.
-        sample_weight
         offset : array-like of shape (n,) or (n, K), or None, default=None
             Known parts of the scores, with weight one; they are not added again in prediction.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
         DataError, ParameterError
 
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LogisticRegression(C=10.0).fit(iris.X, iris.y)
         >>> model.coef_.shape, model.certificate_.converged
         ((3, 4), True)
-        >>> import numpy as np
         >>> soft = np.eye(3)[np.searchsorted(iris.classes, iris.y)] * 0.9 + 0.1 / 3
         >>> LogisticRegression(C=10.0).fit(iris.X, soft).classes_.tolist()
         [0, 1, 2]
@@ -232,18 +211,6 @@ class LogisticRegression(SparseCoefficients, Inferential):
 
         Earlier rows are remembered as a Gaussian over the weights: one call equals ``fit``, many come near to it.
 
-        Parameters
-        ----------
-        X, y, classes, sample_weight
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LogisticRegression()
         >>> for start in range(3):
         ...     model = model.partial_fit(iris.X[start::3], iris.y[start::3], classes=iris.classes)
@@ -269,19 +236,6 @@ class LogisticRegression(SparseCoefficients, Inferential):
     def predict(self, X: Any, priors: Any = None) -> Array:
         """The class of the largest posterior, under the training priors or those given here.
 
-        Parameters
-        ----------
-        X, priors
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The label of each row.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> LogisticRegression().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
         ['setosa']
         """
@@ -301,19 +255,6 @@ class LogisticRegression(SparseCoefficients, Inferential):
     def predict_proba(self, X: Any, priors: Any = None) -> Array:
         """P(C_k|x), the logistic or softmax function of the scores, under the training priors or those given here.
 
-        Parameters
-        ----------
-        X, priors
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71]).round(3)
         array([[0.002, 0.44 , 0.558]])
         >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(2)
@@ -330,19 +271,6 @@ class LogisticRegression(SparseCoefficients, Inferential):
     def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
         """log P(C_k|x), finite in the far tail, under the training priors or those given here.
 
-        Parameters
-        ----------
-        X, priors
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Logarithms of probabilities, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> LogisticRegression().fit(iris.X, iris.y).predict_log_proba(iris.X[70:71]).round(2)
         array([[-6.07, -0.82, -0.58]])
         """

@@ -54,7 +54,6 @@ class LogisticRegressionCV(LogisticRegression):
         Whether there is an intercept; it is never penalised.
     cv : int, splitter, iterable or None, default=None
         Folds, as in scikit-learn; None: 5, stratified.
-    dual
     penalty : deprecated
         As in scikit-learn 1.9: use ``l1_ratios``.
     scoring : None, str or callable, default=None
@@ -65,10 +64,8 @@ class LogisticRegressionCV(LogisticRegression):
         Each fit ends when J is proved to be within tol·|J| of its minimum.
     max_iter : int, default=100
         Accepted and without effect: there is no limit.
-    class_weight, n_jobs, verbose
     refit : bool, default=True
         Fit all rows with the choice; False: the mean of the folds' weights, each at its own best point.
-    intercept_scaling
     random_state : int, RandomState or None, default=None
         Accepted and without effect: folds come from ``cv``.
     use_legacy_attributes : bool, default=True
@@ -113,10 +110,6 @@ class LogisticRegressionCV(LogisticRegression):
     products do, ``make_pipeline(bases.Polynomial(2), LogisticRegressionCV())`` is the same; else search over C with
     ``GridSearchCV(LogisticRegression(basis="rbf:50"), {"C": ...})``.
 
-    Examples
-    --------
-    >>> from discriminant import LogisticRegressionCV, datasets
-    >>> iris = datasets.load("iris")
     >>> model = LogisticRegressionCV(Cs=[0.1, 1, 10], use_legacy_attributes=False).fit(iris.X, iris.y)
     >>> model.C_, model.scores_.shape
     (1.0, (5, 1, 3))
@@ -191,20 +184,11 @@ class LogisticRegressionCV(LogisticRegression):
         ----------
         **params : any
             Metadata for the splitter and the scorer, such as ``groups``.
-        X, y, sample_weight
-
-        Returns
-        -------
-        self
 
         Raises
         ------
         DataError, ParameterError
 
-        Examples
-        --------
-        >>> from discriminant import LogisticRegressionCV, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LogisticRegressionCV(Cs=[0.1, 1.0], use_legacy_attributes=False).fit(iris.X, iris.y)
         >>> model.C_
         1.0
@@ -390,17 +374,12 @@ class LogisticRegressionCV(LogisticRegression):
         ----------
         **score_params : any
             Metadata for the scorer.
-        X, y, sample_weight
 
         Returns
         -------
         float
             The score; accuracy where ``scoring`` is None.
 
-        Examples
-        --------
-        >>> from discriminant import LogisticRegressionCV, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LogisticRegressionCV(Cs=[0.1, 1.0], scoring="neg_log_loss", use_legacy_attributes=False)
         >>> round(model.fit(iris.X, iris.y).score(iris.X, iris.y), 2)
         -0.12
@@ -412,14 +391,6 @@ class LogisticRegressionCV(LogisticRegression):
     def get_metadata_routing(self) -> Any:
         """Where sample weights and groups go: to the splitter and to the scorer.
 
-        Returns
-        -------
-        MetadataRouter
-            scikit-learn's description of the routes.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegressionCV
         >>> type(LogisticRegressionCV().get_metadata_routing()).__name__
         'MetadataRouter'
         """
@@ -437,19 +408,6 @@ class LogisticRegressionCV(LogisticRegression):
     def plot(self, ax: Any = None) -> Any:
         """Mean score with its standard error against C, one line for each l1_ratio, and the choice.
 
-        Parameters
-        ----------
-        ax
-
-        Returns
-        -------
-        matplotlib Axes
-            The axes.
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegressionCV, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LogisticRegressionCV(Cs=[0.1, 1.0, 10.0], use_legacy_attributes=False).fit(iris.X, iris.y)
         >>> from matplotlib.figure import Figure
         >>> model.plot(ax=Figure().subplots()).get_xlabel()

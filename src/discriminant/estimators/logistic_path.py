@@ -60,10 +60,6 @@ class LogisticPath:
     --------
     logistic_path : Computes one.
 
-    Examples
-    --------
-    >>> from discriminant import datasets, logistic_path
-    >>> iris = datasets.load("iris")
     >>> path = logistic_path(iris.X, iris.y, n_lambdas=20, ratio=0.01)
     >>> path.coefs.shape, path.discriminant(-1).predict(iris.X[:1]).tolist()
     ((20, 3, 4), ['setosa'])
@@ -113,10 +109,6 @@ class LogisticPath:
         LinearDiscriminant
             Its weights and decision rule.
 
-        Examples
-        --------
-        >>> from discriminant import datasets, logistic_path
-        >>> iris = datasets.load("iris")
         >>> path = logistic_path(iris.X, iris.y, n_lambdas=10, ratio=0.01)
         >>> path.discriminant(-1).predict(iris.X[:1]).tolist()
         ['setosa']
@@ -143,10 +135,6 @@ class LogisticPath:
         ParameterError
             Where the path was made without ``relax=True``.
 
-        Examples
-        --------
-        >>> from discriminant import datasets, logistic_path
-        >>> iris = datasets.load("iris")
         >>> path = logistic_path(iris.X, iris.y == "virginica", n_lambdas=5, ratio=0.1, relax=True)
         >>> path.blend(0.5).coefs.shape
         (5, 1, 4)
@@ -165,17 +153,7 @@ class LogisticPath:
         ----------
         output : int, default=0
             Which output.
-        ax
 
-        Returns
-        -------
-        matplotlib Axes
-            The axes.
-
-        Examples
-        --------
-        >>> from discriminant import datasets, logistic_path
-        >>> iris = datasets.load("iris")
         >>> path = logistic_path(iris.X, iris.y, n_lambdas=10, ratio=0.01)
         >>> from matplotlib.figure import Figure
         >>> path.plot(ax=Figure().subplots()).get_ylabel()
@@ -225,7 +203,6 @@ def logistic_path(
 
     Parameters
     ----------
-    X, y
     lambdas : array-like or None, default=None
         The grid; None: ``n_lambdas`` values from λ_max to ratio·λ_max.
     n_lambdas : int, default=100
@@ -234,7 +211,6 @@ def logistic_path(
         The smallest λ over the largest; None: 1e-4 where rows are more than columns, else 1e-2.
     l1_ratio : float, default=1.0
         α in (0, 1].
-    penalty_factors
     bounds : tuple (lower, upper) or None, default=None
         Bounds of the weights, numbers or arrays of shape (d,) with lower ≤ 0 ≤ upper.
     groups : tuple of tuples of int or None, default=None
@@ -245,7 +221,6 @@ def logistic_path(
         Penalise the weights of columns brought to spread one (glmnet's default).
     fit_intercept : bool, default=True
         Whether there is an intercept; it is never penalised.
-    sample_weight, class_weight
     offset : array-like of shape (n,) or (n, K), or None, default=None
         Known parts of the scores, with weight one.
     relax : bool, default=False
@@ -263,10 +238,6 @@ def logistic_path(
     LogisticRegression : One fit, with ``l1_ratio`` and C.
     LogisticRegressionCV : The choice of C by cross-validation.
 
-    Examples
-    --------
-    >>> from discriminant import datasets, logistic_path
-    >>> iris = datasets.load("iris")
     >>> path = logistic_path(iris.X, iris.y, n_lambdas=20, ratio=0.01)
     >>> bool(path.certified.all()), int(path.n_nonzero[0]), int(path.n_nonzero[-1]) > 0
     (True, 0, True)

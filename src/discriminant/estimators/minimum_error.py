@@ -38,7 +38,6 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
         Rounds of the search for witnesses: more rounds, a better lower bound.
     seconds : float, default=30.0
         Time limit of that search, and of the mixed-integer program.
-    random_state, basis, class_weight, fit_intercept
 
     Attributes
     ----------
@@ -55,10 +54,6 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
     --------
     LinearProgrammingClassifier : The least sum of slacks in place of the fewest errors.
 
-    Examples
-    --------
-    >>> from discriminant import MinimumErrorClassifier, datasets
-    >>> iris = datasets.load("iris")
     >>> model = MinimumErrorClassifier().fit(iris.X, iris.y)
     >>> model.n_errors_, model.lower_bound_, model.certificate_.converged
     (1, 1.0, True)

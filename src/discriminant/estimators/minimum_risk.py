@@ -97,10 +97,6 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     --------
     discriminant.decision : Costs, priors and reject as functions of arrays.
 
-    Examples
-    --------
-    >>> from discriminant import MinimumRiskClassifier, datasets
-    >>> iris = datasets.load("iris")
     >>> careful = MinimumRiskClassifier(reject_cost=0.1).fit(iris.X, iris.y)
     >>> careful.actions_.tolist()
     ['setosa', 'versicolor', 'virginica', 'reject']
@@ -125,20 +121,11 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         ----------
         **fit_params : any
             They go on to the ``fit`` of the classifier.
-        X, y, sample_weight
-
-        Returns
-        -------
-        self
 
         Raises
         ------
         ParameterError
 
-        Examples
-        --------
-        >>> from discriminant import MinimumRiskClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> costs = {("versicolor", "virginica"): 10}
         >>> MinimumRiskClassifier(costs=costs).fit(iris.X, iris.y).costs_[1].tolist()
         [1.0, 0.0, 10.0]
@@ -172,19 +159,6 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     def explain(self, X: Any, reference: Any = None) -> Any:
         """What each attribute adds to the scores of the classifier whose probabilities are used.
 
-        Parameters
-        ----------
-        X, reference
-
-        Returns
-        -------
-        Contributions
-            An array of contributions with names.
-
-        Examples
-        --------
-        >>> from discriminant import MinimumRiskClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> MinimumRiskClassifier().fit(iris.X, iris.y).explain(iris.X[:2]).shape
         (2, 4, 3)
         """
@@ -194,19 +168,11 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     def predict(self, X: Any) -> Array:
         """The act of least expected cost, the first of equals; reject only where it is strictly cheaper.
 
-        Parameters
-        ----------
-        X
-
         Returns
         -------
         ndarray of shape (n,)
             An act of ``actions_`` for each row.
 
-        Examples
-        --------
-        >>> from discriminant import MinimumRiskClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> careful = MinimumRiskClassifier(reject_cost=0.1).fit(iris.X, iris.y)
         >>> careful.predict(iris.X[[0, 70]]).tolist()
         ['setosa', 'reject']
@@ -217,19 +183,6 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     def predict_proba(self, X: Any) -> Array:
         """P'(C_k|x): the classifier's posteriors, moved to ``priors`` where these are given.
 
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import MinimumRiskClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> model = MinimumRiskClassifier(priors=[0.1, 0.8, 0.1]).fit(iris.X, iris.y)
         >>> model.predict_proba(iris.X[70:71]).round(3)
         array([[0.   , 0.726, 0.274]])
@@ -242,19 +195,6 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     def predict_log_proba(self, X: Any) -> Array:
         """log P'(C_k|x): the logarithms of ``predict_proba``.
 
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Logarithms of probabilities, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import MinimumRiskClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> MinimumRiskClassifier().fit(iris.X, iris.y).predict_log_proba(iris.X[:2]).shape
         (2, 3)
         """
@@ -269,19 +209,11 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     def expected_costs(self, X: Any) -> Array:
         """The risks R(α_a|x) of the acts; −R are the discriminants of the minimum-risk rule.
 
-        Parameters
-        ----------
-        X
-
         Returns
         -------
         ndarray of shape (n, acts)
             Expected costs, in the order of ``actions_``.
 
-        Examples
-        --------
-        >>> from discriminant import MinimumRiskClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> careful = MinimumRiskClassifier(reject_cost=0.1).fit(iris.X, iris.y)
         >>> careful.expected_costs(iris.X[70:71]).round(3)
         array([[1.   , 0.751, 0.249, 0.1  ]])
@@ -291,19 +223,11 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     def mean_cost(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """What the decisions for X cost on average where the classes are y.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-
         Returns
         -------
         float
             The mean cost, in the unit of ``costs``.
 
-        Examples
-        --------
-        >>> from discriminant import MinimumRiskClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> careful = MinimumRiskClassifier(reject_cost=0.1).fit(iris.X, iris.y)
         >>> round(careful.mean_cost(iris.X, iris.y), 4)
         0.006
@@ -314,19 +238,6 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows for which the act is the true class; a rejected row is not right.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-
-        Examples
-        --------
-        >>> from discriminant import MinimumRiskClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> careful = MinimumRiskClassifier(reject_cost=0.1).fit(iris.X, iris.y)
         >>> round(careful.score(iris.X, iris.y), 2)
         0.94
@@ -415,14 +326,6 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     def get_metadata_routing(self) -> MetadataRouter:
         """Where metadata go: to this object's ``fit`` and to that of its classifier.
 
-        Returns
-        -------
-        MetadataRouter
-            scikit-learn's description of the routes.
-
-        Examples
-        --------
-        >>> from discriminant import MinimumRiskClassifier
         >>> type(MinimumRiskClassifier().get_metadata_routing()).__name__
         'MetadataRouter'
         """

@@ -74,18 +74,6 @@ class MomentClassifier(Learner):
 
         Until every class has enough rows, nothing can be predicted.
 
-        Parameters
-        ----------
-        X, y, classes, sample_weight
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LinearDiscriminantAnalysis().partial_fit(iris.X[::2], iris.y[::2], classes=iris.classes)
         >>> whole = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> bool(abs(model.partial_fit(iris.X[1::2], iris.y[1::2]).coef_ - whole.coef_).max() < 1e-9)
@@ -110,14 +98,6 @@ class MomentClassifier(Learner):
         other : LinearDiscriminantAnalysis
             Fitted, with the same parameters and columns.
 
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from discriminant import LinearDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> one = LinearDiscriminantAnalysis().fit(iris.X[::2], iris.y[::2])
         >>> one.merge(LinearDiscriminantAnalysis().fit(iris.X[1::2], iris.y[1::2])).moments_.weight
         array([50., 50., 50.])

@@ -39,20 +39,16 @@ class Perceptron(SequentialClassifier):
         Strength of the penalty.
     l1_ratio : float, default=0.15
         The share of l1 in "elasticnet".
-    fit_intercept
     max_iter : int, default=1000
         Epochs (batch: steps) at most.
     tol : float or None, default=0.001
         End when the mean loss met on the way has not fallen by this for ``n_iter_no_change`` epochs.
-    shuffle, verbose
     eta0 : float, Schedule or callable, default=1.0
         η(k); a schedule is checked against the conditions under which the procedure converges.
-    n_jobs, random_state, early_stopping, validation_fraction, n_iter_no_change, class_weight, warm_start
     criterion : {"perceptron", "quadratic", "relaxation"} or Pointwise, default="perceptron"
         The error-correcting criterion.
     margin : float or None, default=None
         b ≥ 0; None: 0 for the perceptron and 1 for the others.
-    mode, average
     pocket : bool, default=False
         Return the weights with the longest run of right answers.
     threshold : float, default=1e-08
@@ -60,7 +56,6 @@ class Perceptron(SequentialClassifier):
     coding : str or array-like of shape (K, q), default="auto"
         "auto": one output for two classes, one for each class for more; or "one-vs-rest-k-1", "pairwise",
         "machine", a matrix.
-    decoder, reject_label, basis, start, trace, callback, scale
 
     Attributes
     ----------
@@ -81,9 +76,6 @@ class Perceptron(SequentialClassifier):
     LinearProgrammingClassifier : A separating hyperplane without η.
     separability : Whether the samples can be separated.
 
-    Examples
-    --------
-    >>> from discriminant import Perceptron
     >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
     >>> model = Perceptron(shuffle=False, tol=None).fit(X, y)
     >>> model.corrections_, model.mistake_bounds_[0].bound.__round__(), model.score(X, y)

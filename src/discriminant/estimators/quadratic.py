@@ -54,14 +54,12 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     tol : float or None, default=None
         Directions in which a class's standardised singular value is below it count as missing; None: below
         rounding.
-    covariance_estimator
     pooling : float in [0, 1], default=0.0
         Friedman's first parameter: Σ_k(λ) = [(1−λ) S_k + λ S_W] / [(1−λ) N_k + λ N].
     covariance : {"maximum-likelihood", "ml", "unbiased", "robust"}, default="maximum-likelihood"
         Divide by N_k, by N_k − 1, or take each class's minimum covariance determinant and its robust mean.
     form : {"full", "diagonal", "spherical"}, default="full"
         What is assumed of Σ_k; diagonal: columns independent within the classes.
-    basis
 
     Attributes
     ----------
@@ -81,10 +79,6 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     --------
     LinearDiscriminantAnalysis : One covariance for all classes.
 
-    Examples
-    --------
-    >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
-    >>> iris = datasets.load("iris")
     >>> qda = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
     >>> round(qda.score(iris.X, iris.y), 2), round(qda.loo_score(iris.X, iris.y), 3)
     (0.98, 0.973)
@@ -154,10 +148,6 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         ParameterError
             Always.
 
-        Examples
-        --------
-        >>> from discriminant import QuadraticDiscriminantAnalysis, datasets
-        >>> iris = datasets.load("iris")
         >>> QuadraticDiscriminantAnalysis().fit(iris.X, iris.y).summary()
         Traceback (most recent call last):
             ...

@@ -41,24 +41,15 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
 
         Parameters
         ----------
-        X, y
         coef_init : array-like of shape (q, d̂) or None, default=None
             The weights to begin with.
         intercept_init : array-like of shape (q,) or None, default=None
             The intercepts to begin with.
-        sample_weight
-
-        Returns
-        -------
-        self
 
         Raises
         ------
         DataError, ParameterError
 
-        Examples
-        --------
-        >>> from discriminant import Perceptron
         >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
         >>> Perceptron(shuffle=False, tol=None).fit(X, y).n_iter_
         3
@@ -86,17 +77,6 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
 
         The rows are not kept; ``corrections_`` and ``t_`` go on counting.
 
-        Parameters
-        ----------
-        X, y, classes, sample_weight
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from discriminant import Perceptron
         >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
         >>> model = Perceptron(shuffle=False).partial_fit(X, y, classes=[0, 1])
         >>> model.partial_fit(X, y).t_

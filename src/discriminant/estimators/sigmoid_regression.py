@@ -42,11 +42,9 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     optimizer : str or optimizer, default="auto"
         "auto", "gradient-descent" (the textbook's), "lbfgs", "conjugate-gradient", "newton", or an optimizer of
         ``discriminant.optimize``.
-    basis, decoder, reject_label, class_weight, fit_intercept
     start : "logistic", None, "random" or array-like of shape (1 + d̂, q), default="logistic"
         Where descent begins: a few Newton steps towards the logistic optimum; zeros; uniform in (−0.01, 0.01), the
         textbook's; or these weights.
-    random_state, warm_start, trace, callback, scale
 
     Attributes
     ----------
@@ -57,10 +55,6 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     --------
     LogisticRegression : The likelihood in place of least squares.
 
-    Examples
-    --------
-    >>> from discriminant import SigmoidRegressionClassifier, datasets
-    >>> iris = datasets.load("iris")
     >>> model = SigmoidRegressionClassifier().fit(iris.X, iris.y)
     >>> claims = model.memberships(iris.X).sum(axis=1)
     >>> [int((claims == k).sum()) for k in range(3)]  # rows that none, one, two of the classes claim
@@ -96,19 +90,11 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     def memberships(self, X: Any) -> Array:
         """Which classes claim each row, σ(z_k) > ½: none of them, one, or several.
 
-        Parameters
-        ----------
-        X
-
         Returns
         -------
         ndarray of bool of shape (n, K)
             True where the class claims the row.
 
-        Examples
-        --------
-        >>> from discriminant import SigmoidRegressionClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> model = SigmoidRegressionClassifier().fit(iris.X, iris.y)
         >>> model.memberships(iris.X[:1]).tolist()
         [[True, False, False]]
@@ -121,19 +107,11 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     def predict(self, X: Any) -> Array:
         """The class of the largest output; for multi-label y, which labels hold.
 
-        Parameters
-        ----------
-        X
-
         Returns
         -------
         ndarray of shape (n,), or (n, K) of 0 and 1 for multi-label y
             Labels.
 
-        Examples
-        --------
-        >>> from discriminant import SigmoidRegressionClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> SigmoidRegressionClassifier().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
         ['setosa']
         """
@@ -151,19 +129,11 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
 
         They estimate E[r|x] by least squares.
 
-        Parameters
-        ----------
-        X
-
         Returns
         -------
         ndarray of shape (n, K)
             Probabilities.
 
-        Examples
-        --------
-        >>> from discriminant import SigmoidRegressionClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> model = SigmoidRegressionClassifier(alpha=1e-4).fit(iris.X, iris.y)
         >>> round(float(model.predict_proba(iris.X[:1]).sum()), 12)
         1.0
@@ -176,19 +146,6 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     def predict_log_proba(self, X: Any) -> Array:
         """ln of ``predict_proba``, finite in the far tail.
 
-        Parameters
-        ----------
-        X
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Logarithms of probabilities, in the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from discriminant import SigmoidRegressionClassifier, datasets
-        >>> iris = datasets.load("iris")
         >>> SigmoidRegressionClassifier().fit(iris.X, iris.y).predict_log_proba(iris.X[:2]).shape
         (2, 3)
         """

@@ -19,14 +19,6 @@ class SparseCoefficients:
     def sparsify(self) -> Self:
         """Turn ``coef_`` into a sparse matrix.
 
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LogisticRegression(C=0.1, l1_ratio=1.0).fit(iris.X, iris.y).sparsify()
         >>> model.coef_.shape, model.coef_.nnz < 12
         ((3, 4), True)
@@ -40,14 +32,6 @@ class SparseCoefficients:
     def densify(self) -> Self:
         """Turn ``coef_`` back into an array.
 
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
-        >>> iris = datasets.load("iris")
         >>> model = LogisticRegression().fit(iris.X, iris.y)
         >>> model.sparsify().densify().coef_.shape
         (3, 4)

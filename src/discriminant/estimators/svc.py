@@ -65,18 +65,15 @@ class LinearSVC(SparseCoefficients, Deciding):
         Whether there is an intercept.
     intercept_scaling : float, default=1
         The constant feature whose weight, penalised as any other, is the intercept.
-    class_weight, verbose
     random_state : int, RandomState or None, default=None
         The order of rows in dual coordinate descent.
     max_iter : int, default=1000
         Limits the passes of dual coordinate descent where it is above 1,000; else without effect.
     penalize_intercept : bool, default=True
         False: the intercept is free, as in the textbooks.
-    basis
     coding : str or array-like of shape (K, q), default="auto"
         "auto", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "machine" or a matrix.  "auto": as ``multi_class``
         says; "machine": all classes together, as "crammer_singer".
-    decoder, reject_label
 
     Attributes
     ----------
@@ -89,10 +86,6 @@ class LinearSVC(SparseCoefficients, Deciding):
     LogisticRegression : Probabilities in place of margins.
     discriminant.criteria.SquaredHinge : The loss.
 
-    Examples
-    --------
-    >>> from discriminant import LinearSVC, datasets
-    >>> iris = datasets.load("iris")
     >>> model = LinearSVC().fit(iris.X, iris.y)
     >>> round(model.score(iris.X, iris.y), 2), model.certificate_.converged
     (0.97, True)

@@ -39,12 +39,10 @@ class TraceAnimation(Display):
         What the weights mean (classes, coding, link).
     points : ndarray of shape (n, 2)
         The rows.
-    labels
     steps : ndarray of shape (frames,)
         Which steps are shown.
     bounds : ndarray of shape (2, 2)
         The box.
-    axis_names
 
     Attributes
     ----------
@@ -56,9 +54,6 @@ class TraceAnimation(Display):
     --------
     HistoryDisplay : The same run as curves.
 
-    Examples
-    --------
-    >>> from discriminant import Perceptron, plots
     >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
     >>> model = Perceptron(shuffle=False, tol=None, trace=True).fit(X, y)
     >>> film = plots.TraceAnimation.from_estimator(model, X, y)
@@ -87,10 +82,8 @@ class TraceAnimation(Display):
         ----------
         estimator : classifier
             Fitted with ``trace=True``.
-        X, y
         frames : int, default=60
             Pictures at most.
-        bounds
 
         Returns
         -------
@@ -128,11 +121,6 @@ class TraceAnimation(Display):
         ----------
         frame_number : int, default=-1
             Which; the last unless asked otherwise.
-        ax
-
-        Returns
-        -------
-        display
         """
         if ax is None:
             from discriminant.plots.theme import axes_for

@@ -30,7 +30,6 @@ class CalibrationDisplay(Display):
     ----------
     curves : dict of label to list of CalibrationBin
         For each class its bins: predicted, observed, low, high, count.
-    classes
 
     Attributes
     ----------
@@ -40,10 +39,6 @@ class CalibrationDisplay(Display):
     --------
     PosteriorDisplay : The probabilities over two columns.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from discriminant import plots
     >>> rng = np.random.default_rng(0)
     >>> p = rng.random(2000)
     >>> y = (rng.random(2000) < p).astype(int)
@@ -61,14 +56,8 @@ class CalibrationDisplay(Display):
 
         Parameters
         ----------
-        estimator, X, y
         bins : int, default=10
             Of equal counts.
-        ax, **options
-
-        Returns
-        -------
-        display
         """
         if not hasattr(estimator, "predict_proba"):
             raise MismatchError(f"{type(estimator).__name__} gives no probabilities to hold against the labels.")
@@ -83,18 +72,12 @@ class CalibrationDisplay(Display):
 
         Parameters
         ----------
-        y
         probabilities : array-like of shape (n, K) or (n,)
             In the order of ``classes``, or of the second of two classes.
         classes : sequence of K labels or None, default=None
             The classes; None: those of y, sorted.
         bins : int, default=10
             Of equal counts.
-        ax, **options
-
-        Returns
-        -------
-        display
         """
         labels, chances = np.asarray(y), np.asarray(probabilities, dtype=np.float64)
         known = np.unique(labels) if classes is None else np.asarray(classes)
@@ -128,16 +111,7 @@ class CalibrationDisplay(Display):
 
     @styled
     def plot(self, ax: Any = None) -> Self:
-        """Draw the curves with their intervals, and the diagonal on which a calibrated model lies.
-
-        Parameters
-        ----------
-        ax
-
-        Returns
-        -------
-        display
-        """
+        """Draw the curves with their intervals, and the diagonal on which a calibrated model lies."""
         self.figure_, self.ax_ = axes_for(ax, (4.8, 4.6))
         self.ax_.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.2, label="calibrated")
         for label, bins in self.curves.items():

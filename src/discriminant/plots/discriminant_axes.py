@@ -25,7 +25,6 @@ class DiscriminantAxesDisplay(Display):
     ----------
     coordinates : ndarray of shape (n, m)
         The rows on the axes.
-    labels, classes
     means : ndarray of shape (K, m)
         The class means on the axes.
     shares : ndarray of shape (m,)
@@ -43,10 +42,6 @@ class DiscriminantAxesDisplay(Display):
     --------
     discriminant.LinearDiscriminantAnalysis.transform : The projection.
 
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminantAnalysis, datasets, plots
-    >>> iris = datasets.load("iris")
     >>> lda = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
     >>> plots.DiscriminantAxesDisplay.from_estimator(lda, iris.X, iris.y).ax_.get_xlabel()
     'first axis, 99.1 % of the separation'
@@ -68,11 +63,6 @@ class DiscriminantAxesDisplay(Display):
         ----------
         estimator : LinearDiscriminantAnalysis or FisherDiscriminant
             Fitted.
-        X, y, ax, **options
-
-        Returns
-        -------
-        display
         """
         if not hasattr(estimator, "transform") or not hasattr(estimator, "scalings_"):
             raise MismatchError(
@@ -100,15 +90,10 @@ class DiscriminantAxesDisplay(Display):
 
         Parameters
         ----------
-        ax
         arrows : int, default=4
             How many columns have an arrow.
         bins : int, default=30
             Of the histogram.
-
-        Returns
-        -------
-        display
         """
         self.figure_, self.ax_ = axes_for(ax)
         if self.coordinates.shape[1] == 1:

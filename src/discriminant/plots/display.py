@@ -26,7 +26,7 @@ labels : array-like of shape (n,)
     The labels of the rows.
 **options : any
     Options of ``plot``.
-display
+→ Self : display
     The display, drawn.
 ax_ : matplotlib Axes
     Where it was drawn.

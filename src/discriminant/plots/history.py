@@ -48,9 +48,6 @@ class HistoryDisplay(Display):
     --------
     discriminant.optimize.History : What is drawn.
 
-    Examples
-    --------
-    >>> from discriminant import LogisticRegression, datasets, plots
     >>> data = datasets.load("breast_cancer")
     >>> model = LogisticRegression(optimizer="newton").fit(data.X, data.y)
     >>> plots.HistoryDisplay.from_estimator(model).ax_.get_ylabel()
@@ -73,11 +70,6 @@ class HistoryDisplay(Display):
             The history.
         columns : str or sequence of str, default="objective"
             Which columns.
-        ax, **options
-
-        Returns
-        -------
-        display
         """
         source = history.epochs if isinstance(history, Corrections) and columns != "weights" else history
         wanted = [columns] if isinstance(columns, str) else list(columns)
@@ -102,11 +94,6 @@ class HistoryDisplay(Display):
             Fitted, with ``history_``.
         columns : str or sequence of str, default="objective"
             Which columns.
-        ax, **options
-
-        Returns
-        -------
-        display
         """
         history = history_of(estimator)
         if history is None:
@@ -119,13 +106,8 @@ class HistoryDisplay(Display):
 
         Parameters
         ----------
-        ax
         log : bool or None, default=None
             Whether the vertical axis is logarithmic; None: where it spans three decades.
-
-        Returns
-        -------
-        display
         """
         self.figure_, self.ax_ = axes_for(ax, (5.2, 3.4))
         for (name, column), shade in zip(self.values.items(), COLORS, strict=False):

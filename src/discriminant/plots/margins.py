@@ -31,14 +31,12 @@ class MarginDisplay(Display):
     ----------
     distances : ndarray of shape (n,)
         Signed distances (two classes), or margins of the labelled rows.
-    labels, classes
     points : ndarray of shape (n, 2) or None, default=None
         Rows, where there are two columns and two classes.
     feet : ndarray of shape (n, 2) or None, default=None
         The points of the boundary nearest to them.
     boundary : Hyperplane or None, default=None
         The boundary.
-    axis_names
 
     Attributes
     ----------
@@ -48,9 +46,6 @@ class MarginDisplay(Display):
     --------
     discriminant.LinearDiscriminant.margin : The distances.
 
-    Examples
-    --------
-    >>> from discriminant import LinearSVC, datasets, plots
     >>> data = datasets.load("breast_cancer")
     >>> model = LinearSVC(C=0.01).fit(data.X / data.X.std(axis=0), data.y)
     >>> display = plots.MarginDisplay.from_estimator(model, data.X / data.X.std(axis=0), data.y)
@@ -68,16 +63,7 @@ class MarginDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
-        """Measure the rows from the boundary of a fitted model.
-
-        Parameters
-        ----------
-        estimator, X, y, ax, **options
-
-        Returns
-        -------
-        display
-        """
+        """Measure the rows from the boundary of a fitted model."""
         found = discriminant_of(estimator)
         if found is None:
             raise MismatchError(f"{type(estimator).__name__} has no linear discriminant to measure distances from.")
@@ -97,15 +83,10 @@ class MarginDisplay(Display):
 
         Parameters
         ----------
-        ax
         kind : {"auto", "plane", "histogram"}, default="auto"
             "auto": the plane where there are two columns and two classes.
         bins : int, default=30
             Of the histogram.
-
-        Returns
-        -------
-        display
         """
         if kind not in ("auto", "plane", "histogram"):
             raise ParameterError(f"kind is {kind!r}; it must be 'auto', 'plane' or 'histogram'.")

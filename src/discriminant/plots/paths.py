@@ -43,9 +43,6 @@ class CoefficientPathDisplay(Display):
     --------
     discriminant.logistic_path : Computes the path.
 
-    Examples
-    --------
-    >>> from discriminant import datasets, plots
     >>> data = datasets.load("breast_cancer")
     >>> display = plots.CoefficientPathDisplay.from_data(data.X, data.y, n_lambdas=20, standardize=True)
     >>> display.coefs.shape, bool((display.coefs[0] == 0).all())
@@ -81,11 +78,6 @@ class CoefficientPathDisplay(Display):
             Of which class, where there are more than two.
         chosen : float or None, default=None
             A λ to mark.
-        ax, **options
-
-        Returns
-        -------
-        display
         """
         coefs = np.asarray(path.coefs)[:, output] * (1.0 if spread is None else np.asarray(spread))
         titles = path.feature_names or [f"x{j}" for j in range(coefs.shape[1])]
@@ -100,18 +92,12 @@ class CoefficientPathDisplay(Display):
 
         Parameters
         ----------
-        X, y
         output : int, default=0
             Of which class, where there are more than two.
-        ax
         names : int, default=6
             How many weights are named at their ends.
         **options : any
             Options of ``logistic_path``.
-
-        Returns
-        -------
-        display
         """
         from discriminant.estimators.logistic_path import logistic_path
 
@@ -126,13 +112,8 @@ class CoefficientPathDisplay(Display):
         ----------
         estimator : LogisticRegression
             Fitted.
-        X, y, ax
         **options : any
             Options of ``logistic_path``.
-
-        Returns
-        -------
-        display
         """
         if not hasattr(estimator, "C") or not hasattr(estimator, "l1_ratio"):
             raise DataError(f"{type(estimator).__name__} has no penalty path; LogisticRegression has.")
@@ -151,13 +132,8 @@ class CoefficientPathDisplay(Display):
 
         Parameters
         ----------
-        ax
         names : int, default=6
             How many are named.
-
-        Returns
-        -------
-        display
         """
         self.figure_, self.ax_ = axes_for(ax, (6.4, 4.2))
         order = np.argsort(-np.abs(self.coefs[-1]), kind="stable")

@@ -32,12 +32,10 @@ class PosteriorDisplay(Display):
         Of the class ``target``, rows along ``up``.
     target : label
         Whose posterior is drawn.
-    classes
     points : ndarray of shape (n, 2) or None, default=None
         Rows to draw.
     labels : array-like of shape (n,) or None, default=None
         Their labels.
-    axis_names
 
     Attributes
     ----------
@@ -47,10 +45,6 @@ class PosteriorDisplay(Display):
     --------
     DecisionRegionsDisplay : The decisions.
 
-    Examples
-    --------
-    >>> from discriminant import LogisticRegression, datasets, plots
-    >>> iris = datasets.load("iris")
     >>> model = LogisticRegression().fit(iris.X[:, 2:], iris.y)
     >>> display = plots.PosteriorDisplay.from_estimator(model, iris.X[:, 2:], iris.y, target="virginica", resolution=30)
     >>> display.posterior.shape, float(display.posterior.max()) <= 1
@@ -87,7 +81,6 @@ class PosteriorDisplay(Display):
         ----------
         estimator : classifier
             Fitted, with ``predict_proba``.
-        X
         y : array-like of shape (n,) or None, default=None
             The labels, to colour the rows; None: no rows' labels are known.
         target : label or None, default=None
@@ -96,14 +89,8 @@ class PosteriorDisplay(Display):
             Which two columns to draw, by name or position; None: the two that say most of what the model says.
         at : array-like of shape (d,) or None, default=None
             Where the other columns are held; None: their means.
-        bounds
         resolution : int, default=120
             Points along an edge of the grid.
-        ax, **options
-
-        Returns
-        -------
-        display
         """
         if not hasattr(estimator, "predict_proba"):
             raise MismatchError(
@@ -126,13 +113,8 @@ class PosteriorDisplay(Display):
 
         Parameters
         ----------
-        ax
         kind : {"contour", "surface"}, default="contour"
             How.
-
-        Returns
-        -------
-        display
         """
         if kind not in ("contour", "surface"):
             raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")

@@ -32,7 +32,6 @@ class DecisionRegionsDisplay(Display):
     ----------
     bounds : ndarray of shape (2, 2)
         ((x₀, x₁), (y₀, y₁)).
-    classes
     areas : list of (polygon, claims), or None, default=None
         Exact areas; one claim: that class's region, none or several: ambiguous.
     codes : ndarray of int of shape (r, r), or None, default=None
@@ -43,7 +42,6 @@ class DecisionRegionsDisplay(Display):
         Rows to draw.
     labels : array-like of shape (n,) or None, default=None
         Their labels.
-    axis_names
     note : str, default=""
         What is held fixed.
 
@@ -55,10 +53,6 @@ class DecisionRegionsDisplay(Display):
     --------
     discriminant.geometry.decision_regions : The polygons.
 
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminantAnalysis, datasets, plots
-    >>> iris = datasets.load("iris")
     >>> lda = LinearDiscriminantAnalysis().fit(iris.X[:, 2:], iris.y)
     >>> display = plots.DecisionRegionsDisplay.from_estimator(lda, iris.X[:, 2:], iris.y)
     >>> [len(polygon) for polygon, _ in display.areas], display.ax_.get_xlabel()
@@ -94,7 +88,6 @@ class DecisionRegionsDisplay(Display):
 
         Parameters
         ----------
-        estimator, X
         y : array-like of shape (n,) or None, default=None
             The labels, to colour the rows; None: no rows' labels are known.
         show : {"decisions", "claims"}, default="decisions"
@@ -104,14 +97,8 @@ class DecisionRegionsDisplay(Display):
             Which two columns to draw, by name or position; None: the two that say most of what the model says.
         at : array-like of shape (d,) or None, default=None
             Where the other columns are held; None: their means.
-        bounds
         resolution : int, default=300
             Points along an edge of the grid, where one is needed.
-        ax, **options
-
-        Returns
-        -------
-        display
         """
         if show not in ("decisions", "claims"):
             raise ParameterError(f"show is {show!r}; it must be 'decisions' or 'claims'.")
@@ -138,17 +125,12 @@ class DecisionRegionsDisplay(Display):
 
         Parameters
         ----------
-        ax
         legend : bool, default=True
             Whether to name the classes.
         boundaries : bool, default=True
             Whether to draw the boundaries as lines.
         names : sequence of str or None, default=None
             Names in place of the labels in the legend.
-
-        Returns
-        -------
-        display
         """
         self.figure_, self.ax_ = axes_for(ax)
         if self.areas is not None:

@@ -44,9 +44,6 @@ class SolutionRegionDisplay(Display):
     --------
     discriminant.solution_region : Computes the region.
 
-    Examples
-    --------
-    >>> from discriminant import plots
     >>> display = plots.SolutionRegionDisplay.from_data([[1.0], [2.0], [4.0]], ["a", "a", "b"])
     >>> display.region.empty, display.ax_.get_xlabel()
     (False, '$a_0$')
@@ -74,7 +71,6 @@ class SolutionRegionDisplay(Display):
 
         Parameters
         ----------
-        X, y
         margin : float, default=0.0
             b ≥ 0.
         fit_intercept : bool, default=True
@@ -83,11 +79,6 @@ class SolutionRegionDisplay(Display):
             Weights to mark.
         bounds : sequence of pairs of floats or None, default=None
             The part of the weight plane to draw; None: chosen.
-        ax, **options
-
-        Returns
-        -------
-        display
         """
         region = solution_region(X, y, margin, fit_intercept=fit_intercept)
         marked = None if weights is None else np.asarray(weights, dtype=np.float64).ravel()
@@ -99,15 +90,10 @@ class SolutionRegionDisplay(Display):
 
         Parameters
         ----------
-        estimator, X, y
         margin : float, default=0.0
             b ≥ 0.
         **options : any
             Options of ``from_data``.
-
-        Returns
-        -------
-        display
         """
         found = estimator.discriminant_
         intercept = bool(getattr(estimator, "fit_intercept", True))
@@ -116,16 +102,7 @@ class SolutionRegionDisplay(Display):
 
     @styled
     def plot(self, ax: Any = None) -> Self:
-        """Draw the region; three weights make three-dimensional axes.
-
-        Parameters
-        ----------
-        ax
-
-        Returns
-        -------
-        display
-        """
+        """Draw the region; three weights make three-dimensional axes."""
         weights = self.region.samples.shape[1]
         if weights not in (2, 3):
             raise DataError(f"The region lies in {weights} dimensions; it is drawn for two or three weights.")

@@ -55,9 +55,6 @@ class CriterionSurfaceDisplay(Display):
     --------
     HistoryDisplay : J against the step.
 
-    Examples
-    --------
-    >>> from discriminant import plots
     >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b"]
     >>> display = plots.CriterionSurfaceDisplay.from_data(X, y, "logistic", optimizer="newton", resolution=20)
     >>> display.values.shape, bool(display.path_values[-1] <= display.values.min() + 1e-9)
@@ -96,14 +93,8 @@ class CriterionSurfaceDisplay(Display):
             Which two entries of A are drawn; None: the first two that are free.
         history : History or None, default=None
             With ``trace``: its weights are the path.
-        bounds
         resolution : int, default=80
             Points along an edge of the grid.
-        ax, **options
-
-        Returns
-        -------
-        display
         """
         shape = (objective.n_parameters, objective.n_outputs)
         A = np.zeros(shape) if at is None else np.array(at, dtype=np.float64).reshape(shape)
@@ -135,7 +126,6 @@ class CriterionSurfaceDisplay(Display):
 
         Parameters
         ----------
-        X, y
         criterion : str or Pointwise, default="perceptron"
             ℓ.
         optimizer : str, optimizer or None, default=None
@@ -148,10 +138,6 @@ class CriterionSurfaceDisplay(Display):
             Whether there is an intercept.
         **options : any
             Options of ``from_objective``.
-
-        Returns
-        -------
-        display
         """
         objective = two_class_objective(X, y, criterion, penalty=penalty, fit_intercept=fit_intercept)
         history = None
@@ -173,15 +159,10 @@ class CriterionSurfaceDisplay(Display):
 
         Parameters
         ----------
-        estimator, X, y
         entries : two pairs of int, or None, default=None
             Which two entries of A are drawn; None: the first two.
         **options : any
             Options of ``from_objective``.
-
-        Returns
-        -------
-        display
         """
         objective = _objective_of(estimator, X, y)
         at = np.array(estimator.discriminant_.weights)
@@ -196,15 +177,10 @@ class CriterionSurfaceDisplay(Display):
 
         Parameters
         ----------
-        ax
         kind : {"contour", "surface"}, default="contour"
             How.
         levels : int, default=18
             How many contours.
-
-        Returns
-        -------
-        display
         """
         if kind not in ("contour", "surface"):
             raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")

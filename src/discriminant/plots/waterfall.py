@@ -46,9 +46,6 @@ class ContributionsDisplay(Display):
     --------
     discriminant.geometry.Contributions : What is drawn.
 
-    Examples
-    --------
-    >>> from discriminant import LogisticRegression, datasets, plots
     >>> data = datasets.load("breast_cancer")
     >>> model = LogisticRegression(C=0.01).fit(data.X, data.y)
     >>> display = plots.ContributionsDisplay.from_estimator(model, data.X[:1], reference=data.X.mean(axis=0))
@@ -75,18 +72,12 @@ class ContributionsDisplay(Display):
 
         Parameters
         ----------
-        estimator
         x : array-like of shape (1, d)
             The row.
         reference : array-like of shape (d,) or None, default=None
             r; None: the centre of the fit, or the origin.
         target : label or None, default=None
             For which of more than two classes; None: the predicted one.
-        ax, **options
-
-        Returns
-        -------
-        display
         """
         found = discriminant_of(estimator)
         if found is None:
@@ -114,13 +105,8 @@ class ContributionsDisplay(Display):
 
         Parameters
         ----------
-        ax
         most : int, default=10
             How many are drawn by themselves.
-
-        Returns
-        -------
-        display
         """
         order = np.argsort(-np.abs(self.contributions), kind="stable")
         shown, rest = order[:most], order[most:]
