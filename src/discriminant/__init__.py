@@ -39,6 +39,7 @@ _HOMES = {
     "logistic_path": "estimators.logistic_path",
     "on_device": "data.device",
     "patch_sklearn": "patch",
+    "pool": "inference.imputations",
     "sample_size": "inference.capacity",
     "save": "io",
     "scan": "data.scan",

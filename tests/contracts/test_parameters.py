@@ -242,7 +242,7 @@ FUNCTIONS = {
     "vc_dimension": ({"model_or_d": 3}, {"model_or_d": NOT_FROM_ZERO, "fit_intercept": NOT_A_BOOLEAN}),
 }  # fmt: skip
 DATA = {"X", "y", "sample_weight", "offset", "connection"}  # DataErrors tell of those
-PLAIN = {"show_versions", "unpatch_sklearn", "compare"}  # without parameters, or with data only
+PLAIN = {"show_versions", "unpatch_sklearn", "compare", "pool"}  # without parameters, or with data only
 
 
 def test_every_public_function_and_parameter_is_in_the_table():

@@ -19,6 +19,7 @@ from discriminant.errors import DataError, ParameterError, names
 from discriminant.estimators.inferential import Inferential
 from discriminant.inference.likelihood import inverse
 from discriminant.inference.summary import Summary
+from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
 
 
@@ -205,7 +206,7 @@ def compare(
 
 def _require_comparable(small: Inferential, large: Inferential, tables: list[Summary]) -> None:
     for name, model, table in zip(("small", "large"), (small, large), tables, strict=True):
-        if table.kinds["errors"] != "sampling" or model.penalty == "jeffreys":
+        if table.kinds["errors"] != "sampling" or model.penalty in BIAS_REDUCED:
             raise ParameterError(
                 f"The {name} model is penalised, so that its likelihood is not at a maximum and has no tests: fit both "
                 "with C=inf."

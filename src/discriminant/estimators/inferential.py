@@ -25,6 +25,7 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import Inputs
 from discriminant.model import LinearDiscriminant
+from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
 from discriminant.thresholds import HELD_ROWS, KEPT_VALUES, KEPT_WORK
 
@@ -157,6 +158,7 @@ class Inferential(Uncertain, Deciding):
         tests: str = "wald",
         level: float = 0.95,
         groups: Any = None,
+        strata: Any = None,
         draws: int = 200,
         random_state: int = 0,
         offset: Any = None,
@@ -165,8 +167,10 @@ class Inferential(Uncertain, Deciding):
 
         Parameters
         ----------
-        covariance : {"model", "HC0", "HC1", "cluster"}, default="model"
-            Inverse information, robust, or robust to dependence within ``groups``.
+        covariance : {"model", "HC0", "HC1", "cluster", "survey"}, default="model"
+            Inverse information, robust, or robust to dependence within ``groups``.  "survey": weights are those of a
+            sample drawn from ``strata`` in clusters (``groups``); tests are Student's t with clusters − strata + 1 −
+            coefficients degrees of freedom.
         intervals : {"wald", "profile", "bootstrap"}, default="wald"
             After a ridge, "wald" is the Laplace approximation to the posterior.  "bootstrap": ``draws`` refits on
             rows drawn with replacement, for any penalty.
@@ -174,6 +178,8 @@ class Inferential(Uncertain, Deciding):
             Which test the p values are of.
         groups : array-like of shape (n,) or None, default=None
             The cluster of each row.
+        strata : array-like of shape (n,) or None, default=None
+            The stratum of each row, of a survey.
         random_state : int, default=0
             Seed of the bootstrap.
 
@@ -194,7 +200,7 @@ class Inferential(Uncertain, Deciding):
         check_is_fitted(self)
         found = self._column_names()
         labels = [f"x{j}" for j in range(self.n_features_in_)] if found is None else found
-        request = Request(covariance, intervals, tests, level, groups)
+        request = Request(covariance, intervals, tests, level, groups, strata)
         request.check()
         if intervals == "bootstrap":
             rows = self._training_rows(X, y, sample_weight, offset)
@@ -202,6 +208,13 @@ class Inferential(Uncertain, Deciding):
             return self._bootstrap(request, labels, rows, draws, random_state)
         self._require_likelihood()
         optimum, model = self._kept_sums() if X is None and not request.needs_rows else None, None
+        if optimum is None and self.penalty in BIAS_REDUCED[1:]:
+            if request.needs_rows:
+                raise ParameterError(
+                    f"penalty={self.penalty!r} has the model's covariance, 'wald' tests and intervals."
+                )
+            X, y, sample_weight, _ = self._training_rows(X, y, sample_weight, offset)
+            optimum = self._corrected(self._sample(X, y, sample_weight, self.classes_).blocks)
         if optimum is None:
             model = self._likelihood(X, y, sample_weight, offset)
             request.check(model.blocks.n_rows)
@@ -379,8 +392,12 @@ class Inferential(Uncertain, Deciding):
         elif held:
             self._rows = Remembered(*given, held=True)
         else:
-            model = self._likelihood_of(blocks, offset, scaling)
-            self._rows = Remembered(*given, optimum=model.optimum(self._theta(model)))
+            if self.penalty in BIAS_REDUCED[1:]:
+                optimum = self._corrected(blocks)
+            else:
+                model = self._likelihood_of(blocks, offset, scaling)
+                optimum = model.optimum(self._theta(model))
+            self._rows = Remembered(*given, optimum=optimum)
 
     def _kept_sums(self) -> Optimum | None:
         """The sums over the rows of the fit, while the weights are those at which they were taken."""
@@ -423,11 +440,16 @@ class Inferential(Uncertain, Deciding):
         from discriminant.inference.likelihood import likelihood
 
         plain = likelihood(blocks, len(self.classes_), offset, scaling)
-        if self.penalty != "jeffreys":
+        if self.penalty not in BIAS_REDUCED:
             return plain
         from discriminant.inference.firth import JeffreysLikelihood
 
         return JeffreysLikelihood(plain.objective)
+
+    def _corrected(self, blocks: Any) -> Optimum:
+        from discriminant.inference.firth import corrected
+
+        return corrected(blocks, len(self.classes_), self.penalty)[0]
 
     def _theta(self, model: Likelihood) -> Array:
         found = self.discriminant_
@@ -439,7 +461,7 @@ class Inferential(Uncertain, Deciding):
         return float(ratio or 0)
 
     def _ridge(self) -> float:
-        if self.penalty == "jeffreys":
+        if self.penalty in BIAS_REDUCED:
             return 0.0
         if self._l1_share():
             raise ParameterError(

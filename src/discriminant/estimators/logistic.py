@@ -34,6 +34,7 @@ from discriminant.methods.parts import require_known_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.laplace import LaplacePosterior
 from discriminant.optimize.logistic import LogisticProblem
+from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
 
 
@@ -49,7 +50,8 @@ class LogisticRegression(SparseCoefficients, Inferential):
     ----------
     penalty : deprecated
         As in scikit-learn 1.9: use ``C`` and ``l1_ratio``.  But "jeffreys": Firth's bias reduction by Jeffreys'
-        prior, finite on separated data; C and l1_ratio then take no part.
+        prior, finite on separated data; C and l1_ratio then take no part.  "flic", "flac": the same with probabilities
+        that are right on average, by intercepts fitted again or by an added column (Puhr and others 2017).
     C : float, default=1.0
         Inverse strength of the penalty, ½‖w‖²/C on the summed losses; ``numpy.inf`` for none.
     l1_ratio : float in [0, 1], default=0.0
@@ -186,7 +188,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
         fit = method.fit(sample, self._start(sample), offset)
         self._hold(fit)
         if not method.coded:
-            scaled = method.penalty != "jeffreys" and not method.named_optimizer
+            scaled = method.penalty not in BIAS_REDUCED and not method.named_optimizer
             scaling = Scaling(self.discriminant_.center, np.ones(sample.blocks.n_features)) if scaled else None
             self._remember((X, y, sample_weight, offset), sample.blocks, read_offset(offset, sample.blocks), scaling)
         return self
@@ -198,7 +200,7 @@ class LogisticRegression(SparseCoefficients, Inferential):
                 "partial_fit takes no basis and no coding: map the rows first, and use the softmax."
             )
         special = [name for name in ("penalty_factors", "bounds", "groups") if options[name] is not None]
-        if options["l1_ratio"] or special or options["penalty"] in ("l1", "elasticnet", "jeffreys"):
+        if options["l1_ratio"] or special or options["penalty"] in ("l1", "elasticnet", *BIAS_REDUCED):
             raise NotAvailableError(
                 "partial_fit remembers rows to second order, which takes a plain ridge: l1_ratio=0."
             )

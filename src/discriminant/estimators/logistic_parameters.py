@@ -37,7 +37,7 @@ _BOTH: dict[str, Any] = {
 }
 CONSTRAINTS: dict[str, Any] = {
     **_BOTH,
-    "penalty": [Among("deprecated", "l1", "l2", "elasticnet", "jeffreys"), None],
+    "penalty": [Among("deprecated", "l1", "l2", "elasticnet", "jeffreys", "flic", "flac"), None],
     "C": [Number(Real, 0, None, closed="right")],
     "l1_ratio": [FRACTION, None],
     "optimizer": OPTIMIZER,

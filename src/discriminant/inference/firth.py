@@ -6,6 +6,13 @@
 where κ_abc = δ_abc p_a − δ_ab p_a p_c − δ_bc p_b p_a − δ_ac p_c p_b + 2 p_a p_b p_c are the third cumulants of one draw
 among the classes.  For two classes that is Firth's score Σ (t − p + h(½ − p)) y with the leverages h.
 Firth (1993); Heinze and Schemper (2002); Kosmidis and Firth (2021).
+
+The prior pulls probabilities towards ½, so that those of a rare class are too large on average.  Two corrections (Puhr,
+Heinze, Nold, Lusa and Geroldinger 2017):
+
+FLIC    the intercepts are fitted again by maximum likelihood, with Firth's weights held
+FLAC    Firth's fit is that of the rows with weight 1 and again with both labels and weight h/2 each; a column that
+        marks these pseudo-rows is added, and the maximum of this likelihood taken
 """
 
 from __future__ import annotations
@@ -15,7 +22,19 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.inference.likelihood import FULL, Likelihood, Optimum, RowKernel, inverse, likelihood, maximise
+from discriminant.data import make_blocks
+from discriminant.errors import ParameterError
+from discriminant.inference.diagnostics import diagnose
+from discriminant.inference.likelihood import (
+    FULL,
+    Likelihood,
+    Optimum,
+    RowKernel,
+    inverse,
+    likelihood,
+    maximise,
+    to_raw,
+)
 from discriminant.optimize.factor import unit_diagonal
 from discriminant.protocols import Array, Block, Evaluation, Need
 
@@ -72,3 +91,46 @@ def firth(blocks: Any, n_classes: int) -> tuple[JeffreysLikelihood, Array, Evalu
     model = JeffreysLikelihood(likelihood(blocks, n_classes).objective)
     theta, found = maximise(model, np.zeros((model.objective.n_parameters, n_classes - 1)))
     return model, theta, found
+
+
+def corrected(blocks: Any, n_classes: int, kind: str) -> tuple[Optimum, float]:
+    """(what a table needs of Firth's fit corrected by "flic" or "flac", how far its score is from zero)."""
+    model, theta, found = firth(blocks, n_classes)
+    plain = Likelihood(model.objective)
+    if kind == "flic":
+        theta, found = maximise(plain, theta, np.arange(n_classes - 1) * len(theta))
+        optimum = plain.optimum(theta)
+        return replace(optimum, score=np.zeros_like(theta)), _standard_errors(found.gradient[:1], found, len(theta))
+    if n_classes > 2:
+        raise ParameterError(f"penalty='flac' is for two classes and there are {n_classes}; use penalty='flic'.")
+    whole = _with_pseudo_rows(blocks, diagnose(model, theta).leverage)
+    inside = likelihood(whole, 2)
+    full, found = maximise(inside, np.zeros((len(theta) + 1, 1)))
+    assert found.hessian is not None
+    A, center = inside.scaling.to_user(full)
+    if center is not None:
+        A[0] -= center[-1] * A[-1]
+        center = center[:-1]
+    theta = plain.from_weights(A[:-1], center)
+    # The mark's column is zero in the rows themselves: its weight goes, and its part of the information with it.
+    M = to_raw(inside.scaling)
+    spread = (M @ inverse(found.hessian) @ M.T)[:-1, :-1]
+    mine = np.linalg.inv(to_raw(plain.scaling))
+    optimum = replace(plain.optimum(theta), score=np.zeros_like(theta), information=inverse(mine @ spread @ mine.T))
+    return optimum, _standard_errors(found.gradient, found, 1)
+
+
+def _standard_errors(score: Array, found: Evaluation, stride: int) -> float:
+    assert found.hessian is not None
+    size = np.sqrt(np.maximum(np.diagonal(found.hessian)[::stride], 1e-300))
+    return float(np.abs(score.T.ravel() / size).max())
+
+
+def _with_pseudo_rows(blocks: Any, leverage: Array) -> Any:
+    """The rows, and again with both labels and half their leverage as weight each, marked by a column of ones."""
+    X = np.vstack([block.design.dense() for block in blocks])
+    n, code = len(X), np.asarray(blocks.target).ravel()
+    weight = np.ones(n) if blocks.weight is None else np.asarray(blocks.weight, dtype=np.float64)
+    mark = np.repeat([0.0, 1.0, 1.0], n)
+    target = np.concatenate([code, code, 1 - code])
+    return make_blocks(np.column_stack([np.vstack([X] * 3), mark]), target, np.r_[weight, leverage / 2, leverage / 2])

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.errors import DataError, ParameterError, names
-from discriminant.inference.summary import Summary
+from discriminant.inference.summary import Summary, wald
 from discriminant.protocols import Array
 
 HC = ("HC0", "HC1", "HC2", "HC3")
@@ -48,19 +48,12 @@ class Named:
         df: float = np.inf,
     ) -> Summary:
         """The table of estimates (m, 1+d), raveled, with their covariance; t-tests where ``df`` is finite."""
-        from scipy.special import ndtr, ndtri, stdtr, stdtrit
-
         flat = estimate.ravel()
-        error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = flat / error
-        p = 2 * (ndtr(-np.abs(z)) if np.isinf(df) else stdtr(df, -np.abs(z)))
+        error, z, p, low, high = wald(flat, covariance, self.level, df)
         if kinds["errors"] == "posterior":
             p = np.full_like(p, np.nan)
-        reach = ndtri(0.5 + self.level / 2) if np.isinf(df) else stdtrit(df, 0.5 + self.level / 2)
         terms = ["(intercept)", *(str(name) for name in self.features)] * len(self.outcomes)
         outcomes = [str(o) for o in self.outcomes for _ in range(len(self.features) + 1)]
-        low, high = flat - reach * error, flat + reach * error
         return Summary(terms, outcomes, flat, error, z, p, low, high, covariance, statistics, self.level, kinds, notes)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from discriminant.decision.posteriors import softmax
 from discriminant.errors import DataError, ParameterError
-from discriminant.inference.summary import Summary
+from discriminant.inference.summary import Summary, wald
 from discriminant.protocols import Array
 
 ROWS = 8_192  # at a time, so that the products of posteriors stay in the cache
@@ -29,8 +29,6 @@ def marginal_effects(
     summary: Summary, classes: Sequence[Any], rows: Iterator[tuple[Array, Array | None]], at: str, level: float
 ) -> Summary:
     """The table of the effects; ``rows``: blocks of x (rows, d) with their weights or None."""
-    from scipy.special import ndtr, ndtri
-
     if at not in PLACES:
         raise ParameterError(f"at is {at!r}; choose 'overall', the mean over rows, or 'mean', at the mean row.")
     K = len(classes)
@@ -49,21 +47,13 @@ def marginal_effects(
     estimate = effects[first:, 1:].ravel()
     J = jacobian[first:, 1:, 1:].reshape(len(estimate), -1)
     covariance = J @ summary.covariance @ J.T
-    error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = estimate / error
-    reach = float(ndtri(0.5 + level / 2))
     names, labels = summary.terms[1:D], [str(label) for label in classes[first:]]
     place = "averaged over the rows" if at == "overall" else "at the mean of the rows"
     return Summary(
         list(names) * len(labels),
         [label for label in labels for _ in names],
         estimate,
-        error,
-        z,
-        np.asarray(2 * ndtr(-np.abs(z))),
-        estimate - reach * error,
-        estimate + reach * error,
+        *wald(estimate, covariance, level),
         covariance,
         {"n": summary.statistics["n"]},
         level,

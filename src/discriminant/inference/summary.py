@@ -2,6 +2,7 @@
 
     Wald                 z = θ̂ / se,  θ̂ ± z_α se,          se² = diag of the covariance
     model covariance     I⁻¹                                HC0, HC1: I⁻¹ (Σ w s sᵗ) I⁻¹;  clusters: scores summed first
+    survey covariance    I⁻¹ (Σ_h n_h/(n_h−1) Σ_c (s_hc − s̄_h)(s_hc − s̄_h)ᵗ) I⁻¹, clusters c of strata h
     likelihood ratio     2 (ℓ(θ̂) − ℓ(θ̂ with θ_j = 0)) ~ χ²₁
     profile interval     {t : 2 (ℓ(θ̂) − max_{θ_j = t} ℓ) ≤ χ²₁,α}
 
@@ -18,12 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data import encode_labels
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, ParameterError, names, printable
+from discriminant.inference.diagnostics import clustered_scores
 from discriminant.inference.likelihood import Likelihood, Optimum, OuterProducts, inverse, to_raw, undetermined
 from discriminant.protocols import Array, Need
 
-COVARIANCES = ("model", "HC0", "HC1", "cluster")
+COVARIANCES = ("model", "HC0", "HC1", "cluster", "survey")
 TEXT = ("outcome", "term")  # columns of words, on the left
 INTERVALS = ("wald", "profile", "bootstrap")
 PENALISED = (
@@ -70,6 +73,8 @@ class Summary:
         Which covariance, tests and intervals.
     notes : tuple of str
         What else should be known.
+    extra : dict of str to ndarray
+        Further columns, such as degrees of freedom of their own.
 
     See Also
     --------
@@ -98,6 +103,7 @@ class Summary:
     level: float
     kinds: dict[str, str]  # which covariance, tests and intervals
     notes: tuple[str, ...] = field(default=())
+    extra: dict[str, Array] = field(default_factory=dict)
 
     @property
     def odds_ratio(self) -> Array:
@@ -120,7 +126,7 @@ class Summary:
         table |= {"term": self.terms, "estimate": self.estimate, spread: self.standard_error}
         if self.kinds["errors"] == "sampling":
             table |= {self.kinds.get("statistic", "z"): self.z, "p": self.p}
-        table |= {bounds[0]: self.low, bounds[1]: self.high}
+        table |= {bounds[0]: self.low, bounds[1]: self.high, **self.extra}
         return table | ({"odds ratio": self.odds_ratio} if self.kinds.get("odds", "yes") else {})
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -239,6 +245,21 @@ def _cell(name: str, value: Any) -> str:
     return f"{value:.5g}"
 
 
+def wald(
+    estimate: Array, covariance: Array, level: float, df: Any = np.inf
+) -> tuple[Array, Array, Array, Array, Array]:
+    """(standard errors, θ/se, p, low, high): Student's t with ``df`` degrees of freedom, normal where infinite."""
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+    error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = estimate / error
+    normal, known = np.isinf(df), np.where(np.isinf(df), 1.0, df)
+    p = 2 * np.where(normal, ndtr(-np.abs(z)), stdtr(known, -np.abs(z)))
+    reach = np.where(normal, ndtri(0.5 + level / 2), stdtrit(known, 0.5 + level / 2))
+    return error, z, p, estimate - reach * error, estimate + reach * error
+
+
 @dataclass(frozen=True)
 class Request:
     """What is wanted of a summary."""
@@ -248,6 +269,7 @@ class Request:
     tests: str = "wald"  # or "likelihood-ratio"
     level: float = 0.95
     groups: Any = None
+    strata: Any = None
 
     @property
     def needs_rows(self) -> bool:
@@ -264,10 +286,18 @@ class Request:
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; choose among {names(options)}.")
         if not 0 < self.level < 1:
             raise ParameterError(f"level is {self.level!r}; it must lie between 0 and 1, such as 0.95.")
-        if (self.covariance == "cluster") != (self.groups is not None):
+        survey = self.covariance == "survey"
+        if not survey and (self.covariance == "cluster") != (self.groups is not None):
             raise ParameterError("covariance='cluster' and groups (a label for each row) go together.")
-        if self.groups is not None and n_rows is not None and len(self.groups) != n_rows:
-            raise DataError(f"groups has {len(self.groups)} entries and X has {n_rows} rows.")
+        if self.strata is not None and not survey:
+            raise ParameterError("strata (a label for each row) go with covariance='survey'.")
+        if survey and (self.intervals, self.tests) != ("wald", "wald"):
+            raise ParameterError(
+                "Weights of a survey have no likelihood: covariance='survey' takes 'wald' tests and intervals."
+            )
+        for name, labels in (("groups", self.groups), ("strata", self.strata)):
+            if labels is not None and n_rows is not None and len(labels) != n_rows:
+                raise DataError(f"{name} has {len(labels)} entries and X has {n_rows} rows.")
 
 
 def summarise(
@@ -279,21 +309,16 @@ def summarise(
     model: Likelihood | None = None,
 ) -> Summary:
     """The table of a fit; ``ridge``: ½ ridge ‖w‖² on the summed losses; ``model``: its rows, where they are needed."""
-    from scipy.special import ndtr, ndtri
-
     penalty = ridge_curvature(optimum.scaling, optimum.n_classes, ridge)
     notes = list(_check_optimum(optimum, penalty, kept=model is None))
     bread = inverse(optimum.information + penalty)
-    covariance = bread if model is None else _covariance(model, optimum, bread, request)
+    covariance, design = bread, dict[str, float]()
+    if model is not None:
+        covariance, design = _covariance(model, optimum, bread, request)
     M = np.kron(np.eye(optimum.n_classes - 1), to_raw(optimum.scaling))
     raw = optimum.raw
     raw_covariance = M @ covariance @ M.T
-    error = np.sqrt(np.maximum(np.diagonal(raw_covariance), 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = raw / error
-    p = 2 * ndtr(-np.abs(z))
-    reach = ndtri(0.5 + request.level / 2)
-    low, high = raw - reach * error, raw + reach * error
+    error, z, p, low, high = wald(raw, raw_covariance, request.level, design.get("df", np.inf))
     if ridge:
         p = np.full_like(p, np.nan)
         notes.append(PENALISED)
@@ -319,7 +344,9 @@ def summarise(
     }
     if not ridge:
         kinds["tests"] = request.tests
-    statistics = _statistics(optimum, tested=not ridge)
+    if design:
+        kinds["statistic"] = "t"
+    statistics = design or _statistics(optimum, tested=not ridge)
     return Summary(
         terms, outcomes, raw, error, z, p, low, high, raw_covariance, statistics, request.level, kinds, tuple(notes)
     )
@@ -387,21 +414,51 @@ def _check_optimum(optimum: Optimum, penalty: Array, kept: bool) -> list[str]:
     return []
 
 
-def _covariance(model: Likelihood, optimum: Optimum, bread: Array, request: Request) -> Array:
+def _covariance(model: Likelihood, optimum: Optimum, bread: Array, request: Request) -> tuple[Array, dict[str, float]]:
+    """(covariance of θ, what is known of the design of a survey)."""
     if request.covariance == "model":
-        return bread
+        return bread, {}
     n, k = optimum.total, len(bread)
+    if request.covariance == "survey":
+        meat, design = _survey_meat(model, optimum.theta, request)
+        return np.asarray(bread @ meat @ bread), design
     if request.covariance == "cluster":
-        from discriminant.inference.diagnostics import clustered_scores
-
         scores = clustered_scores(model, optimum.theta, request.groups)
         count = len(scores)
         if count < 2:
             raise DataError("groups names one cluster only; a clustered covariance needs at least two.")
-        return np.asarray(bread @ (scores.T @ scores) @ bread * (count / (count - 1)) * ((n - 1) / (n - k)))
+        return np.asarray(bread @ (scores.T @ scores) @ bread * (count / (count - 1)) * ((n - 1) / (n - k))), {}
     meat = model.blocks.reduce(OuterProducts(model.rows(optimum.theta)))
     factor = n / (n - k) if request.covariance == "HC1" else 1.0
-    return np.asarray(factor * bread @ meat @ bread)
+    return np.asarray(factor * bread @ meat @ bread), {}
+
+
+def _survey_meat(model: Likelihood, theta: Array, request: Request) -> tuple[Array, dict[str, float]]:
+    """(variance of the weighted score between the clusters of each stratum, the design in numbers).
+
+    Clusters are those of ``groups`` within a stratum, single rows without groups.
+    """
+    n = model.blocks.n_rows
+    labels, strata = encode_labels(np.zeros(n, dtype=int) if request.strata is None else np.asarray(request.strata))
+    groups = np.arange(n) if request.groups is None else encode_labels(np.asarray(request.groups))[1]
+    pairs, cluster = np.unique(np.column_stack([strata, groups]), axis=0, return_inverse=True)
+    scores = clustered_scores(model, theta, cluster.ravel())
+    counts = np.bincount(pairs[:, 0], minlength=len(labels))
+    if (counts < 2).any():
+        alone = [str(label) for label, count in zip(labels, counts, strict=True) if count < 2]
+        raise DataError(
+            f"There is one cluster only in the strata {names(alone)}, which shows no variance: merge them with others."
+        )
+    means = np.zeros((len(labels), scores.shape[1]))
+    np.add.at(means, pairs[:, 0], scores / counts[pairs[:, 0], None])
+    spread = (scores - means[pairs[:, 0]]) * np.sqrt(counts / (counts - 1))[pairs[:, 0], None]
+    df = len(pairs) - len(labels) + 1 - scores.shape[1]
+    if df < 1:
+        raise DataError(
+            f"{len(pairs)} clusters in {len(labels)} strata are too few for {scores.shape[1]} coefficients: no degree "
+            "of freedom is left for their tests."
+        )
+    return spread.T @ spread, {"n": n, "strata": len(labels), "clusters": len(pairs), "df": df}
 
 
 def _statistics(optimum: Optimum, tested: bool) -> dict[str, float]:

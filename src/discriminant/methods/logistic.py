@@ -32,6 +32,7 @@ from discriminant.optimize.history import History
 from discriminant.optimize.laplace import LaplacePosterior
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem, certify_fit, shape_of, solve_logistic
 from discriminant.penalties import Ridge
+from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array, Certificate, Solution
 
 if TYPE_CHECKING:  # working sets are loaded by the fits that have one
@@ -211,9 +212,9 @@ class Logistic:
                     "correct_priors moves the intercepts of classes; the outputs of a coding have none such."
                 )
             return fit_coded(self, sample, offset)
-        if self.penalty == "jeffreys":
+        if self.penalty in BIAS_REDUCED:
             if offset is not None:
-                raise ParameterError("offset= has no effect with penalty='jeffreys'; leave out one of the two.")
+                raise ParameterError(f"offset= has no effect with penalty={self.penalty!r}; leave out one of the two.")
             return self._firth(sample)
         strength, notes = self.check()
         problem, factors = self.problem(sample, strength, offset)
@@ -329,31 +330,36 @@ class Logistic:
 
     def _firth(self, sample: Sample) -> Fit:
         """Maximise ℓ + ½ ln|I|, which has a finite answer on separated data; C and l1_ratio take no part."""
-        from discriminant.inference.firth import firth
+        from discriminant.inference.firth import corrected, firth
 
         if not self.fit_intercept or self.class_weight is not None:
-            raise ParameterError("penalty='jeffreys' is for fits with an intercept and without class_weight.")
-        require_memory(sample.blocks, "penalty='jeffreys'")
+            raise ParameterError(f"penalty={self.penalty!r} is for fits with an intercept and without class_weight.")
+        require_memory(sample.blocks, f"penalty={self.penalty!r}")
         require_finite(sample.blocks.rows, sample.schema.names, estimator=self.estimator)
         K = len(sample.classes)
-        model, theta, found = firth(sample.blocks, K)
-        A, center = model.scaling.to_user(theta)
+        if self.penalty == "jeffreys":
+            model, theta, found = firth(sample.blocks, K)
+            assert found.hessian is not None
+            size = np.sqrt(np.maximum(np.diagonal(found.hessian), 1e-300))
+            score, value, scaling = float(np.abs(found.gradient.T.ravel() / size).max()), found.value, model.scaling
+            what = "Jeffreys' prior"
+        else:
+            optimum, score = corrected(sample.blocks, K, str(self.penalty))
+            theta, value, scaling = optimum.theta, -optimum.value, optimum.scaling
+            what = f"Jeffreys' prior, corrected ({str(self.penalty).upper()})"
+        A, center = scaling.to_user(theta)
         if K > 2:  # a vector for each class, of which the first is the reference; they are made to sum to zero
             A = np.c_[np.zeros(len(A)), A]
             A -= A.mean(axis=1, keepdims=True)
-        assert found.hessian is not None
-        size = np.sqrt(np.maximum(np.diagonal(found.hessian), 1e-300))
-        score = float(np.abs(found.gradient.T.ravel() / size).max())
         converged = score < 1e-6
         status = (
-            "Jeffreys' prior: the penalised likelihood is largest here; the score is "
-            f"{score:.1e} standard errors from 0."
+            f"{what}: the penalised likelihood is largest here; the score is {score:.1e} standard errors from 0."
             if converged
-            else f"Jeffreys' prior: the score is still {score:.1e} standard errors from zero."
+            else f"{what}: the score is still {score:.1e} standard errors from zero."
         )
         state = weights_state(A, center, sample.schema) | {
             "_belief": None, "n_iter_": np.array([1], dtype=np.int32), "history_": History(),
-            "certificate_": Certificate(status, converged, found.value / sample.total, gradient_norm=score),
+            "certificate_": Certificate(status, converged, value / sample.total, gradient_norm=score),
         }  # fmt: skip
         return Fit(self, state["discriminant_"], state, () if converged else (Note(status),))
 

@@ -18,6 +18,8 @@ from discriminant.errors import MismatchError
 from discriminant.penalties.weight import WeightPenalty
 from discriminant.protocols import Array, Oracle
 
+BIAS_REDUCED = ("jeffreys", "flic", "flac")  # LogisticRegression's penalties: Firth's fit, and its two corrections
+
 
 @dataclass(frozen=True)
 class Jeffreys(WeightPenalty):

@@ -1,0 +1,52 @@
+# Numbers of R for tests/golden/test_statistics_reference.py:
+#   Rscript statistics.R path/to/saheart.csv > statistics.json
+suppressMessages({library(survey); library(mice); library(car); library(brglm2); library(jsonlite)})
+d <- read.csv(commandArgs(TRUE)[1])
+n <- nrow(d); i <- seq_len(n)
+strict <- list(epsilon = 1e-15, maxit = 100)
+model <- chd ~ tobacco + ldl + typea + age
+table <- function(s) list(estimate = unname(s[, 1]), se = unname(s[, 2]), t = unname(s[, 3]), p = unname(s[, 4]))
+out <- list()
+
+# A survey: strata, clusters within them, weights
+d$cluster <- (i * 7) %% 23; d$weight <- 1.5 + (i * 13) %% 5
+survey <- function(design) {
+  f <- svyglm(model, design = design, family = quasibinomial(), control = strict)
+  c(table(summary(f)$coefficients), list(df = f$df.residual, interval = unname(confint(f))))
+}
+out$survey <- survey(svydesign(ids = ~cluster, strata = ~famhist, weights = ~weight, data = d, nest = TRUE))
+out$survey_weights <- survey(svydesign(ids = ~1, weights = ~weight, data = d))
+
+# Five completed copies, by a rule without random numbers
+fits <- lapply(1:5, function(k) {
+  e <- d; r <- (i * 11) %% 6 == 0; e$ldl[r] <- e$ldl[r] + 1.5 * sin(seq_len(sum(r)) * k)
+  glm(model, data = e, family = binomial(), control = strict)
+})
+p <- pool(as.mira(fits)); s <- summary(p, conf.int = TRUE)
+out$pool <- list(estimate = s$estimate, se = s$std.error, t = s$statistic, p = s$p.value, df = s$df,
+                 fmi = p$pooled$fmi, low = s[["2.5 %"]], high = s[["97.5 %"]])
+
+# Nested models
+large <- glm(model, data = d, family = binomial(), control = strict)
+small <- glm(chd ~ tobacco + ldl, data = d, family = binomial(), control = strict)
+lr <- anova(small, large, test = "LRT"); rao <- anova(small, large, test = "Rao")
+wald <- linearHypothesis(large, c("typea = 0", "age = 0"), test = "Chisq")
+out$nested <- list(statistic = c(lr$Deviance[2], wald$Chisq[2], rao$Rao[2]),
+                   p = c(lr[["Pr(>Chi)"]][2], wald[["Pr(>Chisq)"]][2], rao[["Pr(>Chi)"]][2]))
+
+# Firth's fit with its intercept corrected (FLIC), and with added covariate (FLAC), on few rows with a rare class
+e <- d[(i %% 9) == 0, ]; e$chd[seq(1, nrow(e), 2)] <- 0
+f <- glm(model, data = e, family = binomial(), method = "brglmFit", type = "AS_mean", epsilon = 1e-13, maxit = 500)
+eta <- as.vector(model.matrix(f)[, -1] %*% coef(f)[-1])
+icept <- glm(e$chd ~ offset(eta), family = binomial(), control = strict)
+out$flic <- list(estimate = unname(c(coef(icept), coef(f)[-1])))
+X <- model.matrix(f); pr <- fitted(f); W <- pr * (1 - pr)
+h <- W * rowSums((X %*% solve(t(X) %*% (W * X))) * X)
+three <- rbind(e, e, e); three$added <- rep(c(0, 1), c(nrow(e), 2 * nrow(e)))
+three$chd <- c(e$chd, e$chd, 1 - e$chd); w <- c(rep(1, nrow(e)), h / 2, h / 2)
+g <- suppressWarnings(glm(update(model, . ~ . + added), data = three, weights = w, family = quasibinomial(), control = strict))
+V <- summary(g, dispersion = 1)$cov.scaled
+out$flac <- list(estimate = unname(coef(g)[1:5]), se = unname(sqrt(diag(V))[1:5]))
+out$versions <- list(R = R.version.string, survey = as.character(packageVersion("survey")), mice = as.character(packageVersion("mice")),
+                     car = as.character(packageVersion("car")), brglm2 = as.character(packageVersion("brglm2")))
+cat(toJSON(out, digits = NA, auto_unbox = TRUE, pretty = TRUE), "\n")

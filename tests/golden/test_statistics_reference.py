@@ -1,0 +1,138 @@
+"""Surveys, pooled imputations, nested models, FLIC and FLAC against R (survey, mice, car, brglm2): statistics.R."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from discriminant import LogisticRegression, compare, pool
+from discriminant.errors import DataError, ParameterError
+
+REFERENCE = json.loads((Path(__file__).parent / "statistics.json").read_text())
+COLUMNS = ("tobacco", "ldl", "typea", "age")
+
+
+@pytest.fixture(scope="module")
+def saheart(shared_data):
+    with open(shared_data / "saheart" / "data.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    X = np.array([[float(row[name]) for name in COLUMNS] for row in rows])
+    return X, np.array([int(row["chd"]) for row in rows]), np.array([row["famhist"] for row in rows])
+
+
+def fit(X, y, weight=None, **options):
+    return LogisticRegression(C=np.inf, **options).fit(X, y, sample_weight=weight)
+
+
+def agrees(table, expected):
+    """R's covariances are those of the step before the last, which is seen in the ninth digit, and in tails sooner."""
+    for name, column in (("estimate", "estimate"), ("se", "standard_error"), ("t", "z"), ("p", "p")):
+        if name in expected:
+            np.testing.assert_allclose(getattr(table, column), expected[name], rtol=1e-6 if name == "p" else 1e-7)
+
+
+@pytest.fixture(scope="module")
+def design(saheart):
+    i = np.arange(1, len(saheart[0]) + 1)
+    return (i * 7) % 23, 1.5 + (i * 13) % 5
+
+
+@pytest.mark.parametrize("which", ["survey", "survey_weights"])
+def test_a_survey_with_strata_clusters_and_weights_is_svyglm(saheart, design, which):
+    X, y, strata = saheart
+    groups, weight = design
+    known = {"groups": groups, "strata": strata} if which == "survey" else {}
+    table = fit(X, y, weight).summary(X, y, weight, covariance="survey", **known)
+    agrees(table, REFERENCE[which])
+    assert table.statistics["df"] == REFERENCE[which]["df"]
+    np.testing.assert_allclose(np.c_[table.low, table.high], REFERENCE[which]["interval"], rtol=1e-7)
+    assert "survey covariance" in str(table)
+    assert " t " in str(table)
+
+
+def test_the_scale_of_survey_weights_does_not_matter(saheart, design):
+    X, y, strata = saheart
+    groups, weight = design
+    tables = [
+        fit(X, y, w).summary(X, y, w, covariance="survey", groups=groups, strata=strata) for w in (weight, 1e3 * weight)
+    ]
+    np.testing.assert_allclose(tables[0].standard_error, tables[1].standard_error, rtol=1e-9)
+
+
+def test_designs_that_show_no_variance_are_refused(saheart):
+    X, y, strata = saheart
+    model = fit(X, y)
+    alone = np.where(np.arange(len(y)) == 3, "one", strata)
+    with pytest.raises(DataError, match=r"one cluster only in the strata 'one'"):
+        model.summary(X, y, covariance="survey", strata=alone)
+    with pytest.raises(DataError, match="too few for 5 coefficients"):
+        model.summary(X, y, covariance="survey", groups=np.arange(len(y)) % 4)
+    with pytest.raises(ParameterError, match="strata"):
+        model.summary(X, y, strata=strata)
+    with pytest.raises(DataError, match="strata has 3 entries"):
+        model.summary(X, y, covariance="survey", strata=strata[:3])
+
+
+def test_pooled_imputations_are_those_of_mice(saheart):
+    X, y, _ = saheart
+    chosen = (np.arange(1, len(y) + 1) * 11) % 6 == 0
+    models = []
+    for k in range(1, 6):
+        Z = X.copy()
+        Z[chosen, 1] += 1.5 * np.sin(np.arange(1, chosen.sum() + 1) * k)
+        models.append(fit(Z, y))
+    table, expected = pool(models), REFERENCE["pool"]
+    agrees(table, expected)
+    np.testing.assert_allclose(table.extra["df"], expected["df"], rtol=1e-7)
+    np.testing.assert_allclose(table.extra["fmi"], expected["fmi"], rtol=1e-7)
+    np.testing.assert_allclose(np.c_[table.low, table.high], np.c_[expected["low"], expected["high"]], rtol=1e-7)
+    assert "fmi" in table.to_frame().columns
+    with pytest.raises(ParameterError, match="two or more"):
+        pool(models[:1])
+    with pytest.raises(ParameterError, match="other terms"):
+        pool([models[0], fit(X[:, :2], y)])
+
+
+def test_nested_models_are_those_of_anova_and_linear_hypothesis(saheart):
+    X, y, _ = saheart
+    found = compare(fit(X[:, :2], y), fit(X, y), X, y)
+    np.testing.assert_allclose(found.statistic, REFERENCE["nested"]["statistic"], rtol=1e-7)
+    np.testing.assert_allclose(found.p, REFERENCE["nested"]["p"], rtol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def rare(saheart):
+    X, y, _ = saheart
+    chosen = np.arange(1, len(y) + 1) % 9 == 0
+    X, y = X[chosen], y[chosen].copy()
+    y[::2] = 0
+    return X, y
+
+
+@pytest.mark.parametrize("kind", ["flic", "flac"])
+def test_corrections_of_firths_fit(rare, kind):
+    """Probabilities are right on average; weights and errors are those of explicit fits in R."""
+    X, y = rare
+    model = fit(X, y, penalty=kind)
+    table = model.summary()
+    agrees(table, REFERENCE[kind])
+    np.testing.assert_allclose(np.r_[model.intercept_, model.coef_[0]], REFERENCE[kind]["estimate"], rtol=1e-8)
+    assert abs(model.predict_proba(X)[:, 1].mean() - y.mean()) < 1e-9
+    assert model.certificate_.converged
+    again = model.summary(X, y)
+    np.testing.assert_allclose(again.standard_error, table.standard_error, rtol=1e-9)
+    with pytest.raises(ParameterError, match="wald"):
+        model.summary(X, y, intervals="profile")
+
+
+def test_flic_of_many_classes_is_right_on_average_and_flac_is_refused(rare):
+    X, y = rare
+    y = np.where(X[:, 3] > 50, 2, y)
+    p = fit(X, y, penalty="flic").predict_proba(X)
+    np.testing.assert_allclose(p.mean(axis=0), np.bincount(y) / len(y), rtol=1e-9)
+    with pytest.raises(ParameterError, match="flac"):
+        fit(X, y, penalty="flac")
