@@ -72,7 +72,7 @@ class Entries:
 
     def _parameters(self, signature: inspect.Signature, parts: dict[str, str]) -> str:
         """The section of parameters in the order of the signature, with those that only the table describes."""
-        order = {str(one).partition(":")[0].partition("=")[0]: one for one in signature.parameters.values()}  # **options
+        order = {str(one).partition(":")[0].partition("=")[0]: one for one in signature.parameters.values()}
         entries: dict[str, str] = {}
         for entry in ENTRY.split(parts.get("Parameters", "")):
             names = entry.partition("\n")[0].partition(" : ")[0]
