@@ -232,6 +232,7 @@ class ClassMoments:
         means = (a.weight[:, None] * a.means + b.weight[:, None] * b.means) / safe
         # One of the two alone keeps its mean exactly.
         means = np.where(a.weight[:, None] == 0, b.means, np.where(b.weight[:, None] == 0, a.means, means))
+        means[weight == 0] = 0.0
         gap = (a.means - b.means) * np.sqrt(a.weight * b.weight / safe[:, 0])[:, None]
         if self.diagonal:
             rise = gap * gap if self.by_class else (gap * gap).sum(axis=0)
@@ -467,5 +468,5 @@ def _inflation(values: Array, shift: Array, codes: Array | None = None) -> float
 def _typical(values: Array) -> Array:
     """A value near the mean of each column: the value itself where the column does not vary, so that it cancels."""
     with np.errstate(over="ignore", invalid="ignore"):
-        centre = values[0] / 2 + (values / 2 - values[0] / 2).mean(axis=0) + values[0] / 2
+        centre = values[0] + 2 * (values / 2 - values[0] / 2).mean(axis=0)
     return np.asarray(np.where(((values == values[0]).all(axis=0)) | ~np.isfinite(centre), values[0], centre))
