@@ -212,6 +212,16 @@ def test_leave_one_out_equals_leaving_one_out(options):
     np.testing.assert_allclose(model.loo_predict_log_proba(X, y)[::7], left_out, rtol=1e-8, atol=1e-8)
 
 
+def test_leave_one_out_where_a_row_alone_spans_a_direction(iris):
+    """A column in which one row alone varies: without that row the column is constant and is dropped."""
+    X, y = iris
+    X = np.column_stack([X, np.arange(len(X)) == 60])
+    found = LinearDiscriminantAnalysis().fit(X, y).loo_predict_log_proba(X, y)
+    with pytest.warns(CollinearityWarning, match="constant"):
+        rest = LinearDiscriminantAnalysis().fit(np.delete(X, 60, 0), np.delete(y, 60))
+    np.testing.assert_allclose(found[60], rest.predict_log_proba(X[60:61])[0], rtol=1e-8, atol=1e-8)
+
+
 def test_leave_one_out_is_refused_where_it_is_not_exact(iris):
     X, y = iris
     with pytest.raises(ParameterError, match="cross_val_predict"):

@@ -41,19 +41,30 @@ class LinearDeletion:
         length = np.einsum("ij,ij->i", r, r)
         slack = 1.0 - c * length / self.divisor
         alone = slack < SINGULAR
-        # Where the row alone spans a direction, the pseudo-inverse without it has nothing there.
-        gain = np.where(alone, -1.0 / np.where(alone, length, 1.0), c / self.divisor / np.where(alone, 1.0, slack))
+        gain = c / self.divisor / np.where(alone, 1.0, slack)
+        drop = np.zeros_like(r)
+        drop[alone] = self._dropped(r[alone])
         ratio = (self.divisor - weight) / self.divisor
         scores = np.empty((len(v), len(self.weight)))
         rows = np.arange(len(v))
         for j in range(len(self.weight)):
             z = v - self.whitened.means[j]
             z += np.where((codes == j) & ~gone, weight / rest, 0.0)[:, None] * r
+            z -= np.einsum("ij,ij->i", r, z)[:, None] * drop
             along = np.einsum("ij,ij->i", r, z)
             scores[:, j] = -0.5 * ratio * (np.einsum("ij,ij->i", z, z) + gain * along**2)
         scores += self._log_priors(codes, weight)
         scores[rows[gone], codes[gone]] = -np.inf
         return scores
+
+    def _dropped(self, r: Array) -> Array:
+        """(n, r): what r·z takes off z where the rows r alone span n = Wr, which the pseudo-inverse without them drops.
+
+        It makes z orthogonal to n in columns that are standardised as in the fit.
+        """
+        standard = self.whitened.matrix * self.whitened.deviation[:, None]
+        n = r @ standard.T
+        return np.asarray(n @ standard / np.einsum("ij,ij->i", n, n)[:, None])
 
     def _log_priors(self, codes: Array, weight: Array) -> Array:
         if self.priors is not None:
