@@ -54,14 +54,18 @@ PARTS: dict[str, tuple[str, ...]] = {
         "unit/test_objective.py",
     ),
     "optimize/certificate.py": (
-        "contracts/test_certificates.py", "theory/test_certificates_claims.py", "unit/test_certify.py",
-        "unit/test_tiny_losses.py", "unit/test_logistic.py",
+        "unit/test_certificate_in_numbers.py", "unit/test_certify.py", "theory/test_certificates_claims.py",
     ),
+    "inference/certify.py": (
+        "unit/test_certificate_in_numbers.py", "unit/test_certify.py", "theory/test_certificates_claims.py",
+    ),
+    "inference/proofs.py": ("unit/test_separability.py", "theory/test_separability_claims.py"),
     "gaussian": (
         "unit/test_lda.py", "unit/test_qda.py", "unit/test_fisher.py", "unit/test_least_squares.py",
         "theory/test_gaussian_claims.py", "theory/test_least_squares_claims.py", "theory/test_fisher_claims.py",
         "unit/test_gaussian_digits.py", "unit/test_exponential_family.py", "unit/test_logistic_deletions.py",
-        "golden/test_gaussian_reference.py",
+        "golden/test_gaussian_reference.py", "unit/test_row_space.py", "unit/test_gaussian_in_numbers.py",
+        "unit/test_moments_in_numbers.py",
     ),
 }  # fmt: skip
 # Slower tests of what is built on the parts, for those that survive the quick ones.
@@ -85,7 +89,12 @@ WIDER: dict[str, tuple[str, ...]] = {
         "unit/test_optimize_single_sample.py", "unit/test_named_steps.py", "unit/test_optimize_programs.py",
         "unit/test_linear_svc.py", "theory/test_steps_claims.py", "unit/test_optimize_newton_like.py",
     ),
-    "optimize/certificate.py": ("contracts/test_optimizers_laws.py",),
+    "optimize/certificate.py": (
+        "unit/test_tiny_losses.py", "unit/test_logistic.py", "contracts/test_certificates.py",
+        "contracts/test_optimizers_laws.py",
+    ),
+    "inference/certify.py": ("contracts/test_certificates.py",),
+    "inference/proofs.py": (),
     "gaussian": ("unit/test_near_collinearity.py", "contracts/test_invariances.py"),
 }  # fmt: skip
 TESTING = 25.0  # seconds of tests for a mutant at most, the quickest first
@@ -128,9 +137,12 @@ class Loop:
             for path, numbers in told["tests"][i]["lines"].items():
                 for number in numbers:
                     lines[path][number].add(i)
+        functions = living({str(path) for path in files})
+        gc.collect()
+        gc.freeze()  # a collection in a child would touch, and so copy, all that the tests have loaded
         for path in files:
             lines[str(path)][0] = set(usable)  # what a class or module says of itself, every test may notice
-            self.module(path, items, seconds, lines[str(path)])
+            self.module(path, items, seconds, lines[str(path)], functions[str(path)])
         return True
 
     def baseline(self, items: list[Any], files: set[str]) -> dict[str, Any]:
@@ -160,7 +172,10 @@ class Loop:
         modules = [name for name in sys.modules if not name.startswith(("_pytest", "__"))]
         return {"tests": tests, "modules": modules}
 
-    def module(self, path: Path, items: list[Any], seconds: list[float], lines: dict[int, set[int]]) -> None:
+    def module(
+        self, path: Path, items: list[Any], seconds: list[float], lines: dict[int, set[int]],
+        functions: dict[Key, list[FunctionType]],
+    ) -> None:  # fmt: skip
         source = path.read_text()
         every = mutants(source)
         chosen = every
@@ -174,7 +189,6 @@ class Loop:
             left = {(one["function"], one["change"]) for one in before["survived"]}
             chosen = [m for m in every if (m.function, m.text) in left]
         module = next((m for m in sys.modules.values() if getattr(m, "__file__", None) == str(path)), None)
-        functions = living(path)
         kills: dict[int, int] = defaultdict(int)
         survived, killed, slow, start = [], 0, 0, time.monotonic()
         for mutant in chosen:
@@ -260,12 +274,13 @@ def in_child(work: Any, limit: float) -> Any:
     return json.loads(text) if text else None
 
 
-def living(path: Path) -> dict[Key, list[FunctionType]]:
-    """The functions of a module that exist, by name and first line: closures, cached and decorated ones among them."""
-    found: dict[Key, list[FunctionType]] = defaultdict(list)
+def living(paths: set[str]) -> dict[str, dict[Key, list[FunctionType]]]:
+    """The functions of modules that exist, by name and first line: closures, cached and decorated ones among them."""
+    found: dict[str, dict[Key, list[FunctionType]]] = {path: defaultdict(list) for path in paths}
     for thing in gc.get_objects():
-        if type(thing) is FunctionType and thing.__code__.co_filename == str(path):
-            found[thing.__code__.co_qualname, thing.__code__.co_firstlineno].append(thing)
+        if type(thing) is FunctionType and thing.__code__.co_filename in found:
+            code = thing.__code__
+            found[code.co_filename][code.co_qualname, code.co_firstlineno].append(thing)
     return found
 
 

@@ -164,12 +164,12 @@ class LowRank(Covariance):
         return np.asarray(rows * np.sqrt(self.factors[part])[:, None] * inverse)
 
     def axes(self, moments: ClassMoments, tol: float | None = None) -> Axes:
-        deviation = np.sqrt(self.variances)
-        live, noise = column_noise(moments, deviation)
+        spread = np.sqrt(self.variances)
+        live, noise = column_noise(moments, spread)
         full = bool(self.delta[live].all())
-        scale = np.sqrt(self.delta) if full else deviation
-        inverse = np.zeros_like(scale)
-        inverse[live] = 1 / scale[live]
+        scale = np.sqrt(self.delta) if full else spread
+        inverse, deviation = np.zeros_like(scale), np.zeros_like(scale)
+        inverse[live], deviation[live] = 1 / scale[live], spread[live]
         C = self._scaled(inverse)
         log_determinant = 2 * float(np.log(scale[live] * moments.unit[live]).sum())
         found = singular_axes(C, lost=moments.n_classes, least=1e-12 if full else None)
@@ -178,7 +178,7 @@ class LowRank(Covariance):
             # I + ZᵗZ = RᵗR, off the rows of Z and I: columns of any size keep their digits.
             R = np.linalg.qr(np.vstack([Z, np.eye(Z.shape[1])]), mode="r")
             turn, volume = np.linalg.inv(R), 2 * float(np.log(np.abs(np.diagonal(R))).sum())
-            return Axes(inverse, basis, turn, log_determinant + volume, np.where(inverse > 0, deviation, 0.0), True)
+            return Axes(inverse, basis, turn, log_determinant + volume, deviation, True)
         if found is None:
             basis, Z = orthogonal_coordinates(C)
             _, s, right = np.linalg.svd(Z, full_matrices=False)
@@ -188,13 +188,13 @@ class LowRank(Covariance):
         if full:
             stretch = np.hypot(1.0, s)
         else:
-            spread = np.zeros(len(scale))
-            spread[live] = noise
-            real = s > np.maximum(np.sqrt(basis.T**2 @ spread**2), EPS * np.sqrt(len(C)) * s.max(initial=0.0))
-            real &= s > (0.0 if tol is None else tol)
+            rounding = np.sqrt(basis[live].T ** 2 @ noise**2)
+            real = s > np.maximum(rounding, EPS * np.sqrt(len(C)) * s.max(initial=0.0))
+            if tol is not None:
+                real &= s > tol
             basis, stretch = basis[:, real], s[real]
         log_determinant += 2 * float(np.log(stretch).sum())
-        return Axes(inverse, basis, np.diag(1 / stretch), log_determinant, np.where(inverse > 0, deviation, 0.0), full)
+        return Axes(inverse, basis, np.diag(1 / stretch), log_determinant, deviation, full)
 
     def whiten(self, moments: ClassMoments, tol: float | None = None) -> Whitened:
         """W spans the axes and, where Σ has a variance beyond them, what the class means have there."""
