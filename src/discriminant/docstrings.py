@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 Thing = TypeVar("Thing")
 
-NAMES = re.compile(r"^\*{0,2}\w+(?:, \*{0,2}\w+)*$", re.MULTILINE)  # a line that only names entries
+NAMES = re.compile(r"^\*{0,2}\w+(?:, \*{0,2}\w+)*$(?!\n )", re.MULTILINE)  # a line that only names entries
 HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$\n?", re.MULTILINE)
 EXAMPLE = re.compile(r"^>>> ", re.MULTILINE)
 ENTRY = re.compile(r"\n(?=\S)")  # where the next one begins
@@ -63,7 +63,7 @@ class Entries:
             keys = f"→ {thing.__name__.removeprefix('loo_')}", f"→ {signature.return_annotation}"
             parts["Returns"] = next((self.table[key] for key in keys if key in self.table), "").partition(" : ")[2]
         if "Examples" in parts:
-            parts["Examples"] = _with_imports(parts["Examples"])
+            parts["Examples"] = _with_imports(parts["Examples"], thing)
         known = {title: NAMES.sub(lambda line: self._entries(line[0]), text) for title, text in parts.items()}
         ordered = ("", "Parameters", "Attributes", "Returns")
         titles = [*ordered, *(title for title in parts if title not in (*ordered, "Examples")), "Examples"]
@@ -72,7 +72,7 @@ class Entries:
 
     def _parameters(self, signature: inspect.Signature, parts: dict[str, str]) -> str:
         """The section of parameters in the order of the signature, with those that only the table describes."""
-        order = {str(one).partition(":")[0].partition("=")[0]: one for one in signature.parameters.values()}
+        order = {str(one).partition(":")[0].partition("=")[0]: one for one in signature.parameters.values()}  # **kwargs
         entries: dict[str, str] = {}
         for entry in ENTRY.split(parts.get("Parameters", "")):
             names = entry.partition("\n")[0].partition(" : ")[0]
@@ -111,13 +111,16 @@ def _named(section: str) -> Iterator[str]:
         yield from entry.partition("\n")[0].partition(" : ")[0].split(", ")
 
 
-def _with_imports(example: str) -> str:
+def _with_imports(example: str, thing: Any) -> str:
     """An example with the lines that import and load what it uses."""
     lines = [] if "import numpy" in example or not re.search(r"\bnp\.", example) else [">>> import numpy as np"]
     data = re.search(r"\biris\.", example) and "iris = " not in example
-    package = sys.modules["discriminant"]
+    package, here = sys.modules["discriminant"], {**vars(sys.modules[thing.__module__]), thing.__name__: thing}
+    homes = {**package._HOMES, **{name: name for name in package._PACKAGES}}
     words = set(re.findall(r"(?<![\w.\"'])[A-Za-z]\w+(?=[.(\[])", example)) | ({"datasets"} if data else set())
-    names = sorted(words & {*package._HOMES, *package._PACKAGES})
+    # Not what has the same name here: Perceptron is a criterion among the criteria.
+    homes = {name: f"discriminant.{home}" for name, home in homes.items() if name in words}
+    names = sorted(name for name, home in homes.items() if getattr(here.get(name), "__module__", home).startswith(home))
     if names and "from discriminant import " not in example:
         lines.append(f">>> from discriminant import {', '.join(names)}")
     return "\n".join([*lines, *(['>>> iris = datasets.load("iris")'] if data else []), example])

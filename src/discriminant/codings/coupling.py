@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from discriminant.docstrings import documented
 from discriminant.errors import ParameterError
 from discriminant.protocols import Array
 
 CHUNK_VALUES = 2_000_000
 
 
+@documented
 def pairs(n_classes: int) -> tuple[Array, Array]:
     """The pairs (i, j) with i < j, in the order of the pairwise outputs: 01, 02, …, 12, ….
 
@@ -28,14 +30,13 @@ def pairs(n_classes: int) -> tuple[Array, Array]:
     tuple of two ndarrays of shape (K(K−1)/2,)
         The first and the second class of each pair.
 
-    Examples
-    --------
     >>> pairs(3)
     (array([0, 0, 1]), array([1, 2, 2]))
     """
     return np.triu_indices(n_classes, 1)
 
 
+@documented
 def couple_pairwise(r: Array) -> Array:
     """Pairwise probabilities → class probabilities, by the second method of Wu, Lin and Weng (2004).
 
@@ -56,8 +57,6 @@ def couple_pairwise(r: Array) -> Array:
     ParameterError
         Where the number of columns is no K(K−1)/2, or an entry lies outside [0, 1].
 
-    Examples
-    --------
     >>> couple_pairwise(np.array([[0.5, 0.5, 0.5], [1.0, 1.0, 0.5]]))
     array([[0.33333333, 0.33333333, 0.33333333],
            [1.        , 0.        , 0.        ]])

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.codings.coupling import pairs
-from discriminant.codings.matrix import ClassCoding
+from discriminant.codings.matrix import ClassCoding, documented
 from discriminant.errors import ParameterError, as_numbers, names
 from discriminant.protocols import Array
 
@@ -39,6 +39,7 @@ CODINGS = (
 )
 
 
+@documented
 def make_coding(
     coding: Any,
     classes: int | Sequence[Any] | Array,
@@ -66,18 +67,11 @@ def make_coding(
     decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}, optional
         How class scores follow from outputs; the coding's own way unless given.
 
-    Returns
-    -------
-    ClassCoding
-        The coding.
-
     Raises
     ------
     ParameterError
         Where the name is unknown, the matrix cannot tell two classes apart, or counts are missing.
 
-    Examples
-    --------
     >>> make_coding("pairwise", 3).targets
     array([[ 1.,  1.,  0.],
            [-1.,  0.,  1.],

@@ -14,10 +14,21 @@ from discriminant.codings.decoders import (
     decode_unanimous,
     decode_votes,
 )
+from discriminant.docstrings import Entries
 from discriminant.errors import ParameterError, names
 from discriminant.protocols import Array
 
+documented = Entries("""
+z : ndarray of shape (n, q)
+    Scores of the outputs.
+decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}
+    How class scores follow from outputs.
+→ ClassCoding : ClassCoding
+    The coding.
+""").documented
 
+
+@documented
 @dataclass(frozen=True, eq=False)
 class ClassCoding:
     """A (K, q) matrix of targets with don't-care entries, and a decoder of scores.
@@ -35,30 +46,13 @@ class ClassCoding:
         θ_j, the score at which output j is indifferent.
     speakers : ndarray of shape (K, q) or None, default=None
         For the decoder "maximum": class k's score is speakers[k]·g.  None where no output speaks for a class.
-    decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}, default="maximum"
-        How class scores follow from outputs.
     name : str, default="matrix"
         What the coding is called in sentences.
-
-    Attributes
-    ----------
-    targets : (K, q)
-        t_kj, what output j should answer for class k.
-    care : (K, q) of 0 and 1
-        0: the rows of class k take no part in output j.
-    threshold : (q,)
-        θ_j, the score at which output j is indifferent.
-    speakers : (K, q) or None
-        For the decoder "maximum": class k's score is speakers[k]·g.  None where no output speaks for a class.
-    decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}
-    name : str
 
     See Also
     --------
     make_coding : A coding by name.
 
-    Examples
-    --------
     >>> from discriminant.codings import make_coding
     >>> coding = make_coding("pairwise", 3)
     >>> coding.n_classes, coding.n_outputs, coding.decoder
@@ -104,11 +98,6 @@ class ClassCoding:
     def decode(self, z: Array) -> Array:
         """Scores of outputs → scores of classes, of which the greatest names the class.
 
-        Parameters
-        ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
         Returns
         -------
         ndarray of shape (n, K)
@@ -132,8 +121,6 @@ class ClassCoding:
 
         Parameters
         ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
         reject : int, default=-1
             The code of a row that is rejected.
 
@@ -142,8 +129,6 @@ class ClassCoding:
         ndarray of shape (n,)
             The position of the class with the greatest score.
 
-        Examples
-        --------
         >>> from discriminant.codings import make_coding
         >>> make_coding("one-vs-rest", 3, decoder="unanimous").decide(np.array([[1.0, -1, -1], [1, 1, -1]]))
         array([ 0, -1])
@@ -171,18 +156,7 @@ class ClassCoding:
         return weights, -weights @ self.threshold
 
     def with_decoder(self, decoder: str) -> ClassCoding:
-        """The same outputs, decoded another way.
-
-        Parameters
-        ----------
-        decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}
-            The other way.
-
-        Returns
-        -------
-        ClassCoding
-            A new coding.
-        """
+        """The same outputs, decoded another way."""
         return replace(self, decoder=decoder)
 
     def permuted(self, order: Array) -> ClassCoding:
@@ -192,11 +166,6 @@ class ClassCoding:
         ----------
         order : array-like of K ints
             The positions of the classes in their new order.
-
-        Returns
-        -------
-        ClassCoding
-            A new coding.
         """
         order = np.asarray(order)
         speakers = None if self.speakers is None else self.speakers[order]

@@ -11,7 +11,7 @@ from discriminant.criteria.kesler import Kesler
 from discriminant.criteria.links import log_sigmoid, log_softmax, log_sum_exp, sigmoid, softmax, softplus
 from discriminant.criteria.logistic import Logistic
 from discriminant.criteria.perceptron import Perceptron, Quadratic, Relaxation
-from discriminant.criteria.pointwise import Margin, Pointwise, Probability
+from discriminant.criteria.pointwise import Margin, Pointwise, Probability, documented
 from discriminant.criteria.softmax import Softmax
 from discriminant.criteria.squared import SigmoidSquared, Squared
 from discriminant.criteria.zero_one import ZeroOne
@@ -32,6 +32,7 @@ CRITERIA: dict[str, type[Pointwise]] = {
 }
 
 
+@documented
 def make_criterion(criterion: str | Pointwise) -> Pointwise:
     """The criterion of a name, with its default parameters.
 
@@ -50,8 +51,6 @@ def make_criterion(criterion: str | Pointwise) -> Pointwise:
     ParameterError
         Where there is no criterion of that name; the sentence lists those there are.
 
-    Examples
-    --------
     >>> make_criterion("squared_hinge")
     SquaredHinge(margin=1.0)
     """

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from discriminant.criteria.perceptron import Perceptron, Quadratic
+from discriminant.criteria.pointwise import documented
 
 
+@documented
 @dataclass(frozen=True)
 class Hinge(Perceptron):
     """ℓ = max(0, b − tz) with b = 1: the hinge loss of the support vector machine.
@@ -26,9 +28,6 @@ class Hinge(Perceptron):
     --------
     discriminant.LinearSVC : The method that it belongs to.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> Hinge().value(np.array([[1.0], [-1.0]]), np.array([[0.5], [0.5]])).ravel()
     array([0.5, 1.5])
     """
@@ -36,6 +35,7 @@ class Hinge(Perceptron):
     margin: float = 1.0
 
 
+@documented
 @dataclass(frozen=True)
 class SquaredHinge(Quadratic):
     """ℓ = max(0, b − tz)² with b = 1: the squared hinge loss.
@@ -51,9 +51,6 @@ class SquaredHinge(Quadratic):
     --------
     discriminant.LinearSVC : The method that it belongs to.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> SquaredHinge().value(np.array([[1.0], [-1.0]]), np.array([[0.5], [0.5]])).ravel()
     array([0.25, 2.25])
     """

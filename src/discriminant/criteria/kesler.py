@@ -20,11 +20,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from discriminant.criteria.perceptron import Perceptron
-from discriminant.criteria.pointwise import Pointwise, outdone
+from discriminant.criteria.pointwise import Pointwise, documented, outdone
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.protocols import Array, Oracle
 
 
+@documented
 @dataclass(frozen=True)
 class Kesler(Pointwise):
     """L(t, z) from a two-class ℓ, for one-of-K targets: Kesler's construction, without the K−1 samples it builds.
@@ -47,9 +48,6 @@ class Kesler(Pointwise):
     --------
     discriminant.LinearMachine : The method that it belongs to.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> Kesler(Perceptron(margin=1.0)).value(np.array([[0.0, 1.0, 0.0]]), np.array([[0.5, 1.0, 3.0]]))
     array([[3.5]])
     """

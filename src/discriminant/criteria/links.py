@@ -9,28 +9,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from discriminant.docstrings import Entries
 from discriminant.protocols import Array
 
+documented = Entries("""
+z : ndarray of shape (..., K)
+    Scores.
+→ Array : ndarray
+    Shaped as ``z``.
+""").documented
 
+
+@documented
 def sigmoid(z: Array) -> Array:
     """σ(z) = 1/(1+e^−z).
-
-    Parameters
-    ----------
-    z : ndarray
-        Scores, of any shape.
-
-    Returns
-    -------
-    ndarray
-        σ(z), shaped as ``z``.
 
     See Also
     --------
     log_sigmoid : Its logarithm.
 
-    Examples
-    --------
     >>> sigmoid(np.array([-1e4, 0.0, 1e4]))
     array([0. , 0.5, 1. ])
     """
@@ -38,63 +35,35 @@ def sigmoid(z: Array) -> Array:
     return np.asarray(np.where(z >= 0, 1, tail) / (1 + tail))
 
 
+@documented
 def softplus(z: Array) -> Array:
     """ln(1+e^z), the negative logarithm of σ(−z).
 
-    Parameters
-    ----------
-    z : ndarray
-        Scores, of any shape.
-
-    Returns
-    -------
-    ndarray
-        ln(1+e^z), shaped as ``z``.
-
-    Examples
-    --------
     >>> softplus(np.array([-1e4, 0.0, 1e4]))
     array([0.00000000e+00, 6.93147181e-01, 1.00000000e+04])
     """
     return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
 
 
+@documented
 def log_sigmoid(z: Array) -> Array:
     """ln σ(z) = −softplus(−z): finite in the far tail, where ln of the sigmoid is not.
 
-    Parameters
-    ----------
-    z : ndarray
-        Scores, of any shape.
-
-    Returns
-    -------
-    ndarray
-        ln σ(z), shaped as ``z``.
-
-    Examples
-    --------
     >>> log_sigmoid(np.array([-1e4]))
     array([-10000.])
     """
     return -softplus(-z)
 
 
+@documented
 def log_sum_exp(z: Array) -> Array:
     """ln Σ_k e^{z_k} over the last axis, which stays with length one.
-
-    Parameters
-    ----------
-    z : ndarray of shape (..., K)
-        Scores.
 
     Returns
     -------
     ndarray of shape (..., 1)
         The logarithm of the sum of powers.
 
-    Examples
-    --------
     >>> log_sum_exp(np.array([[1e4, 1e4]])).round(4)
     array([[10000.6931]])
     """
@@ -102,25 +71,14 @@ def log_sum_exp(z: Array) -> Array:
     return np.asarray(top + np.log(np.exp(z - top).sum(axis=-1, keepdims=True)))
 
 
+@documented
 def softmax(z: Array) -> Array:
     """e^{z_k}/Σ_j e^{z_j} over the last axis.
-
-    Parameters
-    ----------
-    z : ndarray of shape (..., K)
-        Scores.
-
-    Returns
-    -------
-    ndarray of shape (..., K)
-        Probabilities that sum to one over the last axis.
 
     See Also
     --------
     log_softmax : Its logarithm.
 
-    Examples
-    --------
     >>> softmax(np.array([[1e4, 1e4, -1e4]]))
     array([[0.5, 0.5, 0. ]])
     """
@@ -128,21 +86,10 @@ def softmax(z: Array) -> Array:
     return np.asarray(power / power.sum(axis=-1, keepdims=True))
 
 
+@documented
 def log_softmax(z: Array) -> Array:
     """ln softmax(z), finite in the far tail.
 
-    Parameters
-    ----------
-    z : ndarray of shape (..., K)
-        Scores.
-
-    Returns
-    -------
-    ndarray of shape (..., K)
-        Logarithms of probabilities.
-
-    Examples
-    --------
     >>> log_softmax(np.array([[0.0, 1e4]]))
     array([[-10000.,      0.]])
     """

@@ -14,10 +14,11 @@ from typing import ClassVar
 import numpy as np
 
 from discriminant.criteria.links import entropy_term, sigmoid
-from discriminant.criteria.pointwise import Probability, like
+from discriminant.criteria.pointwise import Probability, documented, like
 from discriminant.protocols import Array, Oracle
 
 
+@documented
 @dataclass(frozen=True)
 class Logistic(Probability):
     """ℓ = ln(1+e^z) − tz, the cross-entropy of one sigmoid output.
@@ -30,9 +31,6 @@ class Logistic(Probability):
     Softmax : The same for K classes that exclude each other.
     discriminant.LogisticRegression : The method that it belongs to.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> Logistic().value(np.array([[1.0]]), np.array([[0.0]]))
     array([[0.69314718]])
     """

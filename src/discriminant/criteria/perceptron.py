@@ -15,10 +15,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from discriminant.criteria.pointwise import Margin, like
+from discriminant.criteria.pointwise import Margin, documented, like
 from discriminant.protocols import Array, Oracle
 
 
+@documented
 @dataclass(frozen=True)
 class Perceptron(Margin):
     """ℓ = max(0, b − tz), with slope −t wherever tz ≤ b: the perceptron criterion.
@@ -35,8 +36,6 @@ class Perceptron(Margin):
     Hinge : The same with b = 1.
     discriminant.Perceptron : The method that it belongs to.
 
-    Examples
-    --------
     >>> Perceptron().value(np.array([[1.0], [1.0]]), np.array([[-2.0], [3.0]])).ravel()
     array([2., 0.])
     """
@@ -58,6 +57,7 @@ class Perceptron(Margin):
         return np.where((v >= -1) & (v <= 0), self.margin * v, np.inf)
 
 
+@documented
 @dataclass(frozen=True)
 class Quadratic(Margin):
     """ℓ = max(0, b − tz)², smooth but flat near the boundary of the solution region.
@@ -73,9 +73,6 @@ class Quadratic(Margin):
     --------
     SquaredHinge : The same with b = 1.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> Quadratic().value(np.array([[1.0], [1.0]]), np.array([[-2.0], [3.0]])).ravel()
     array([4., 0.])
     """
@@ -101,6 +98,7 @@ class Quadratic(Margin):
         return np.where(v <= 0, v * (self.margin + v / 4), np.inf)
 
 
+@documented
 @dataclass(frozen=True)
 class Relaxation(Margin):
     """ℓ = ½ max(0, b − tz)², which the objective divides by ‖y‖².
@@ -117,9 +115,6 @@ class Relaxation(Margin):
     Quadratic : Without the division by ‖y‖².
     discriminant.Perceptron : Takes it as ``criterion="relaxation"``.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> Relaxation().value(np.array([[1.0]]), np.array([[-1.0]]))
     array([[2.]])
     """

@@ -64,8 +64,6 @@ class Pointwise(ABC):
     make_criterion : The criterion of a name.
     discriminant.Discriminant : Minimises any criterion over a linear discriminant.
 
-    Examples
-    --------
     >>> from discriminant.criteria import Hinge, Pointwise
     >>> isinstance(Hinge(), Pointwise), Hinge().labels
     (True, (-1.0, 1.0))
@@ -92,10 +90,6 @@ class Pointwise(ABC):
     def value(self, t: Array, z: Array) -> Array:
         """ℓ(t, z).
 
-        Parameters
-        ----------
-        t, z
-
         Returns
         -------
         ndarray of shape (n, q)
@@ -104,10 +98,6 @@ class Pointwise(ABC):
 
     def gradient(self, t: Array, z: Array) -> Array:
         """∂ℓ/∂z.
-
-        Parameters
-        ----------
-        t, z
 
         Returns
         -------
@@ -124,10 +114,6 @@ class Pointwise(ABC):
     def curvature(self, t: Array, z: Array) -> Array:
         """∂²ℓ/∂z².
 
-        Parameters
-        ----------
-        t, z
-
         Returns
         -------
         ndarray of shape (n, q), or (n, q, q) when the outputs are coupled
@@ -143,10 +129,6 @@ class Pointwise(ABC):
     def conjugate(self, t: Array, u: Array) -> Array:
         """ℓ*(u) = sup_z u·z − ℓ(t, z), the convex conjugate, from which dual bounds are made.
 
-        Parameters
-        ----------
-        t, u
-
         Returns
         -------
         ndarray of shape (n, q)
@@ -161,10 +143,6 @@ class Pointwise(ABC):
 
     def third(self, t: Array, z: Array) -> Array:
         """∂³ℓ/∂z³, which Jeffreys' penalty asks for.
-
-        Parameters
-        ----------
-        t, z
 
         Returns
         -------
@@ -183,10 +161,6 @@ class Pointwise(ABC):
 
         A criterion that can share work between them overrides this.
 
-        Parameters
-        ----------
-        t, z
-
         Returns
         -------
         tuple of two ndarrays
@@ -199,7 +173,6 @@ class Pointwise(ABC):
 
         Parameters
         ----------
-        t, z
         v : ndarray of shape (n, q)
             A direction in the space of scores.
 
@@ -216,10 +189,6 @@ class Pointwise(ABC):
 
         Outputs that are not coupled: the diagonal matrix of √ℓ''.
 
-        Parameters
-        ----------
-        t, z
-
         Returns
         -------
         ndarray of shape (n, m, q)
@@ -229,10 +198,6 @@ class Pointwise(ABC):
 
     def wrong(self, t: Array, z: Array) -> Array:
         """Which rows do not lie strictly on their target's side.
-
-        Parameters
-        ----------
-        t, z
 
         Returns
         -------
@@ -246,10 +211,6 @@ class Pointwise(ABC):
 
     def check_targets(self, t: Array) -> None:
         """Refuse targets for which this criterion has no meaning; the default takes any finite number.
-
-        Parameters
-        ----------
-        t
 
         Raises
         ------
@@ -295,9 +256,6 @@ class Margin(Pointwise):
     Quadratic : f(m) = m².
     Relaxation : f(m) = m²/2, divided by ‖y‖².
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> from discriminant.criteria import Hinge
     >>> Hinge().shortfall(np.array([[1.0]]), np.array([[0.25]]))
     array([[0.75]])
@@ -307,10 +265,6 @@ class Margin(Pointwise):
 
     def shortfall(self, t: Array, z: Array) -> Array:
         """m = max(0, b − t·z), by how much a row misses the margin.
-
-        Parameters
-        ----------
-        t, z
 
         Returns
         -------
@@ -328,6 +282,7 @@ class Margin(Pointwise):
             )
 
 
+@documented
 class Probability(Pointwise):
     """A criterion whose targets are probabilities of the positive class: 0, 1 or, for soft labels, between.
 
@@ -338,8 +293,6 @@ class Probability(Pointwise):
     Logistic : One sigmoid output.
     Softmax : K outputs that compete.
 
-    Examples
-    --------
     >>> from discriminant.criteria import Logistic, Probability
     >>> isinstance(Logistic(), Probability), Logistic().labels
     (True, (0.0, 1.0))

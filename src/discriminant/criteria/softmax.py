@@ -15,11 +15,12 @@ from typing import ClassVar
 import numpy as np
 
 from discriminant.criteria.links import entropy_term, log_sum_exp
-from discriminant.criteria.pointwise import Probability, like, outdone
+from discriminant.criteria.pointwise import Probability, documented, like, outdone
 from discriminant.errors import MismatchError
 from discriminant.protocols import Array, Oracle
 
 
+@documented
 @dataclass(frozen=True)
 class Softmax(Probability):
     """ℓ = ln Σ_k e^{z_k} − t·z, one number a row: the cross-entropy of K outputs that compete.
@@ -37,9 +38,6 @@ class Softmax(Probability):
     --------
     Logistic : The two-class form.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> Softmax().value(np.array([[1.0, 0.0]]), np.zeros((1, 2)))
     array([[0.69314718]])
     """

@@ -13,10 +13,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from discriminant.criteria.pointwise import Pointwise, Probability, like
+from discriminant.criteria.pointwise import Pointwise, Probability, documented, like
 from discriminant.protocols import Array, Oracle
 
 
+@documented
 @dataclass(frozen=True)
 class Squared(Pointwise):
     """ℓ = ½(z − t)², for any real targets: least squares and the Widrow–Hoff rule.
@@ -28,9 +29,6 @@ class Squared(Pointwise):
     discriminant.LeastSquaresClassifier : The closed form.
     discriminant.Adaline : Learned sample by sample.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> Squared().value(np.array([[1.0]]), np.array([[3.0]]))
     array([[2.]])
     """
@@ -57,6 +55,7 @@ class Squared(Pointwise):
         return np.asarray(u * (u / 2 + like(t, u)))
 
 
+@documented
 @dataclass(frozen=True)
 class SigmoidSquared(Probability):
     """ℓ = ½(t − σ(z))², for targets in [0, 1]: discrimination by regression.
@@ -67,9 +66,6 @@ class SigmoidSquared(Probability):
     --------
     discriminant.SigmoidRegressionClassifier : The method that it belongs to.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> SigmoidSquared().value(np.array([[1.0]]), np.array([[0.0]]))
     array([[0.125]])
     """

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from discriminant.criteria.pointwise import Margin, like
+from discriminant.criteria.pointwise import Margin, documented, like
 from discriminant.protocols import Array, Oracle
 
 
+@documented
 @dataclass(frozen=True)
 class ZeroOne(Margin):
     """ℓ = 1(tz ≤ b), for t = ±1: the count of errors itself.
@@ -24,9 +25,6 @@ class ZeroOne(Margin):
     --------
     discriminant.MinimumErrorClassifier : The method that it belongs to.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> ZeroOne().value(np.array([[1.0], [1.0], [-1.0]]), np.array([[2.0], [0.0], [2.0]])).ravel()
     array([0., 1., 1.])
     """

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.estimators.inferential import Inferential
 from discriminant.inference.likelihood import inverse
@@ -23,6 +24,7 @@ from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Tests of a small model against a larger one, and both models' information criteria.
@@ -48,9 +50,6 @@ class Comparison:
     --------
     compare : Makes one.
 
-    Examples
-    --------
-    >>> from discriminant import LogisticRegression, compare, datasets
     >>> iris = datasets.load("iris", as_frame=True)
     >>> X, y = iris.X[50:], iris.y[50:]
     >>> large = LogisticRegression(C=float("inf")).fit(X, y)
@@ -117,6 +116,7 @@ class Comparison:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+@documented
 def compare(
     small: Inferential,
     large: Inferential,
@@ -152,9 +152,6 @@ def compare(
     ParameterError
         Where a fit is penalised, or the models are not nested.
 
-    Examples
-    --------
-    >>> from discriminant import LogisticRegression, compare, datasets
     >>> iris = datasets.load("iris", as_frame=True)
     >>> X, y = iris.X[50:], iris.y[50:]
     >>> large = LogisticRegression(C=float("inf")).fit(X, y)

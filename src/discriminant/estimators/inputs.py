@@ -20,6 +20,7 @@ from discriminant.arrays import is_frame, is_sparse
 from discriminant.data import as_rows
 from discriminant.data.rows import HeldRows, require_rows, require_unique_names
 from discriminant.data.sources import find_source
+from discriminant.docstrings import documented
 from discriminant.errors import DataError, ScaleWarning, names, warn
 from discriminant.estimators.parameters import require_valid
 from discriminant.methods.fit import Fit, Sample, Schema, make_sample, require_two
@@ -66,6 +67,7 @@ def bring_home(model: Any, X: Any) -> None:
             vars(model)[name] = source.native(vars(model)[name])
 
 
+@documented
 class Inputs:
     """How an estimator reads rows, labels and weights, and remembers the columns."""
 
@@ -96,9 +98,6 @@ class Inputs:
         DataError
             Where the formula names a column that is not there.
 
-        Examples
-        --------
-        >>> from discriminant import LogisticRegression, datasets
         >>> iris = datasets.load("iris", as_frame=True)
         >>> table = iris.X.assign(species=iris.y)[50:]
         >>> model = LogisticRegression.from_formula("species ~ petal_length * petal_width", table, C=float("inf"))

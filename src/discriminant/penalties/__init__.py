@@ -11,7 +11,7 @@ from discriminant.penalties.group import Group
 from discriminant.penalties.jeffreys import Jeffreys
 from discriminant.penalties.lasso import ElasticNet, Lasso
 from discriminant.penalties.ridge import Ridge
-from discriminant.penalties.weight import WeightPenalty, soft_threshold, strength_from_C
+from discriminant.penalties.weight import WeightPenalty, documented, soft_threshold, strength_from_C
 
 PENALTIES: dict[str, type[WeightPenalty]] = {
     "elastic-net": ElasticNet,
@@ -26,6 +26,7 @@ PENALTIES: dict[str, type[WeightPenalty]] = {
 }
 
 
+@documented
 def make_penalty(penalty: str | WeightPenalty | None, strength: float = 1.0) -> WeightPenalty | None:
     """The penalty of a name and strength.
 
@@ -46,8 +47,6 @@ def make_penalty(penalty: str | WeightPenalty | None, strength: float = 1.0) -> 
     ParameterError
         Where there is no penalty of that name; the sentence lists those there are.
 
-    Examples
-    --------
     >>> make_penalty("ridge", 0.5)
     Ridge(strength=0.5, factors=None)
     """

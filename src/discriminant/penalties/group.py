@@ -11,10 +11,11 @@ from typing import ClassVar
 import numpy as np
 
 from discriminant.errors import ParameterError
-from discriminant.penalties.weight import WeightPenalty, keep_intercept
+from discriminant.penalties.weight import WeightPenalty, documented, keep_intercept
 from discriminant.protocols import Array, Oracle
 
 
+@documented
 @dataclass(frozen=True)
 class Group(WeightPenalty):
     """λ Σ_g √|g| ‖A_g‖₂ over disjoint groups of features, all outputs together; features in no group are free.
@@ -24,8 +25,6 @@ class Group(WeightPenalty):
 
     Parameters
     ----------
-    strength : float, default=1.0
-        λ, not negative, on the scale of the mean loss.
     groups : tuple of tuples of int or None, default=None
         The features of each group, counted from 0; None: each feature is one.
     factors : tuple of floats or None, default=None
@@ -40,9 +39,6 @@ class Group(WeightPenalty):
     --------
     Lasso : Weights one by one.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> Group(1.0, groups=((0, 1),)).value(np.array([[5.0], [3.0], [4.0]])) == 5 * 2**0.5
     True
     """

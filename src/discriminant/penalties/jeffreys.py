@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from discriminant.errors import MismatchError
-from discriminant.penalties.weight import WeightPenalty
+from discriminant.penalties.weight import WeightPenalty, documented
 from discriminant.protocols import Array, Oracle
 
 BIAS_REDUCED = ("jeffreys", "flic", "flac")  # LogisticRegression's penalties: Firth's fit, and its two corrections
 
 
+@documented
 @dataclass(frozen=True)
 class Jeffreys(WeightPenalty):
     """−τ/2 · ln det I(A) / Σw, with strength τ = 1 for Jeffreys' own prior (Firth 1993).
@@ -40,8 +41,6 @@ class Jeffreys(WeightPenalty):
     --------
     discriminant.LogisticRegression : With ``penalty="jeffreys"`` it minimises the penalised likelihood.
 
-    Examples
-    --------
     >>> Jeffreys().needs_information
     True
     """

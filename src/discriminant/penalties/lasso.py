@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from discriminant.errors import ParameterError
-from discriminant.penalties.weight import WeightPenalty, keep_intercept, soft_threshold
+from discriminant.penalties.weight import WeightPenalty, documented, keep_intercept, soft_threshold
 from discriminant.protocols import Array, Oracle
 
 
+@documented
 @dataclass(frozen=True)
 class ElasticNet(WeightPenalty):
     """λ Σ_j f_j [α|a_j| + (1−α)/2 a_j²]; ``mix`` is α (glmnet's alpha, scikit-learn's l1_ratio).
@@ -20,20 +21,13 @@ class ElasticNet(WeightPenalty):
 
     Parameters
     ----------
-    strength : float, default=1.0
-        λ, not negative, on the scale of the mean loss.
     mix : float, default=0.5
         α in [0, 1], the share of the absolute values.
-    factors : tuple of d floats or None, default=None
-        f_j ≥ 0, which scale the penalty feature by feature; None: all one.
 
     See Also
     --------
     discriminant.logistic_path : Fits for a whole range of λ.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> ElasticNet(1.0, mix=0.5).prox(np.array([[7.0], [2.0], [-0.1]]), 1.0).ravel()
     array([ 7.,  1., -0.])
     """
@@ -68,6 +62,7 @@ class ElasticNet(WeightPenalty):
         return float((np.square(excess)[~stiff] / (2 * bend[~stiff])).sum())
 
 
+@documented
 @dataclass(frozen=True)
 class Lasso(ElasticNet):
     """λ Σ_j f_j |a_j|, the penalty that sets weights to zero.
@@ -79,18 +74,11 @@ class Lasso(ElasticNet):
     ----------
     mix : float, default=1.0
         α = 1; another value makes it an elastic net.
-    strength : float, default=1.0
-        λ, not negative, on the scale of the mean loss.
-    factors : tuple of d floats or None, default=None
-        f_j ≥ 0, which scale the penalty feature by feature; None: all one.
 
     See Also
     --------
     ElasticNet : The mixture with a ridge.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> Lasso(0.5).value(np.array([[9.0], [2.0], [-4.0]]))
     3.0
     """

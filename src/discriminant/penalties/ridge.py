@@ -7,31 +7,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from discriminant.penalties.weight import WeightPenalty, below_intercept, keep_intercept
+from discriminant.penalties.weight import WeightPenalty, below_intercept, documented, keep_intercept
 from discriminant.protocols import Array, Oracle
 
 
+@documented
 @dataclass(frozen=True)
 class Ridge(WeightPenalty):
     """λ/2 Σ_j f_j Σ_outputs a_j², the penalty of a Gaussian prior: small weights (PRML 3.1.4).
 
     The intercept is free.
 
-    Parameters
-    ----------
-    strength : float, default=1.0
-        λ, not negative, on the scale of the mean loss.
-    factors : tuple of d floats or None, default=None
-        f_j ≥ 0, which scale the penalty feature by feature; None: all one.
-
     See Also
     --------
     Lasso : Sets weights to zero.
     strength_from_C : λ from scikit-learn's C.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> Ridge(0.5).value(np.array([[9.0], [2.0]]))
     1.0
     """

@@ -13,10 +13,21 @@ from typing import ClassVar
 
 import numpy as np
 
+from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.protocols import Array, Oracle
 
+documented = Entries("""
+A : ndarray of shape (1 + d, q)
+    Weights, the intercepts in row 0.
+strength : float
+    λ, not negative, on the scale of the mean loss.
+factors : tuple of d floats or None
+    f_j ≥ 0, which scale the penalty feature by feature; None: all one.
+""").documented
 
+
+@documented
 class WeightPenalty(ABC):
     """λΩ(A), with its proximal map and its conjugate; ``factors`` scale it feature by feature.
 
@@ -37,8 +48,6 @@ class WeightPenalty(ABC):
     --------
     make_penalty : The penalty of a name.
 
-    Examples
-    --------
     >>> from discriminant.penalties import Ridge, WeightPenalty
     >>> isinstance(Ridge(0.1), WeightPenalty)
     True
@@ -53,11 +62,6 @@ class WeightPenalty(ABC):
     def value(self, A: Array) -> float:
         """λΩ(A).
 
-        Parameters
-        ----------
-        A : ndarray of shape (1 + d, q)
-            Weights, the intercepts in row 0.
-
         Returns
         -------
         float
@@ -66,11 +70,6 @@ class WeightPenalty(ABC):
 
     def gradient(self, A: Array) -> Array:
         """λ∇Ω(A).
-
-        Parameters
-        ----------
-        A : ndarray of shape (1 + d, q)
-            Weights, the intercepts in row 0.
 
         Returns
         -------
@@ -89,11 +88,6 @@ class WeightPenalty(ABC):
 
     def curvature(self, A: Array) -> Array:
         """The diagonal of λ∇²Ω(A).
-
-        Parameters
-        ----------
-        A : ndarray of shape (1 + d, q)
-            Weights, the intercepts in row 0.
 
         Returns
         -------
@@ -116,8 +110,6 @@ class WeightPenalty(ABC):
 
         Parameters
         ----------
-        A : ndarray of shape (1 + d, q)
-            Weights, the intercepts in row 0.
         step : float
             Length of the step, positive.
 
@@ -160,11 +152,6 @@ class WeightPenalty(ABC):
     def scale(self, A: Array) -> Array:
         """λ times the factor of each feature.
 
-        Parameters
-        ----------
-        A : ndarray of shape (1 + d, q)
-            Weights, the intercepts in row 0.
-
         Returns
         -------
         ndarray of shape (d, 1)
@@ -194,6 +181,7 @@ def keep_intercept(A: Array, rows: Array) -> Array:
     return np.vstack([A[:1], rows])
 
 
+@documented
 def soft_threshold(a: Array, level: Array) -> Array:
     """sign(a)·max(|a| − level, 0), the proximal map of the absolute value.
 
@@ -209,14 +197,13 @@ def soft_threshold(a: Array, level: Array) -> Array:
     ndarray
         Shaped as ``a``.
 
-    Examples
-    --------
     >>> soft_threshold(np.array([-3.0, 0.5]), 1.0)
     array([-2.,  0.])
     """
     return np.asarray(np.sign(a) * np.maximum(np.abs(a) - level, 0))
 
 
+@documented
 def strength_from_C(C: float, total_weight: float) -> float:
     """λ = 1/(C Σw): the strength at which ½‖a‖² weighs as in scikit-learn's C Σ w ℓ + ½‖a‖².
 
@@ -237,8 +224,6 @@ def strength_from_C(C: float, total_weight: float) -> float:
     ParameterError
         Where C is not positive.
 
-    Examples
-    --------
     >>> strength_from_C(0.5, 100)
     0.02
     """

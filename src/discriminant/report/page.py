@@ -16,6 +16,7 @@ from discriminant.arrays import is_frame, is_sparse
 from discriminant.data.preprocess import ColumnRule, Preprocess
 from discriminant.data.roles import NUMBER
 from discriminant.data.tables import Column, Table
+from discriminant.docstrings import documented
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 from discriminant.report.html import page
@@ -32,6 +33,7 @@ PLANE = "Weights under which no row is on the wrong side. Checked in exact arith
 MOST_SEPARABILITY = 300_000  # rows × features up to which a report asks whether the classes can be separated
 
 
+@documented
 @dataclass(frozen=True)
 class Report:
     """One self-contained HTML page on what a fitted classifier is worth; in a notebook it shows itself.
@@ -47,8 +49,6 @@ class Report:
     --------
     make_report : Makes one.
 
-    Examples
-    --------
     >>> from discriminant.report import Report
     >>> Report("<!doctype html>").html
     '<!doctype html>'
@@ -90,6 +90,7 @@ def render(report: ReportData) -> str:
     return page(report.title, report.subtitle, headline(report), [(name, part) for name, part in parts if part])
 
 
+@documented
 def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: Sequence[str] | None = None) -> Report:
     """The report of a fitted classifier on rows with labels, as one HTML page.
 
@@ -111,10 +112,6 @@ def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: S
     Report
         The page.
 
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminantAnalysis, datasets
-    >>> iris = datasets.load("iris")
     >>> lda = LinearDiscriminantAnalysis().fit(iris.X[::2], iris.y[::2])
     >>> make_report(lda, iris.X[1::2], iris.y[1::2]).html[:15]
     '<!doctype html>'
