@@ -18,6 +18,7 @@ import numpy as np
 from discriminant.arrays import is_sparse
 from discriminant.decision.priors import prior_shift
 from discriminant.decision.rule import FEW, Rule, largest
+from discriminant.docstrings import Entries
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.geometry.affine import AffineMap, is_large
 from discriminant.geometry.contributions import Contributions
@@ -25,7 +26,19 @@ from discriminant.geometry.hyperplane import Hyperplane, frozen
 from discriminant.geometry.regions import decision_regions
 from discriminant.protocols import Array
 
+documented = Entries("""
+X : array-like or sparse matrix of shape (n, d)
+    The rows.
+i : int, label or None
+    The first class, as a position in ``classes`` or a label that is no integer.
+j : int, label or None
+    The second class.
+→ LinearDiscriminant : LinearDiscriminant
+    A new discriminant.
+""").documented
 
+
+@documented
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearDiscriminant:
     """A linear discriminant: scores, decisions, posteriors and geometry from a weight matrix.
@@ -55,9 +68,6 @@ class LinearDiscriminant:
     discriminant.geometry.Hyperplane : The boundary of two classes.
     discriminant.decision.Rule : From outputs to decisions.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
     >>> X = np.array([[0.0, 0.0], [6.0, 8.0]])
     >>> line.predict(X).tolist(), line.distance(X).tolist(), line.offset
@@ -168,8 +178,6 @@ class LinearDiscriminant:
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
         dtype : dtype or None, default=None
             Of the result; None: float32 for float32 X, else float64.
 
@@ -178,8 +186,6 @@ class LinearDiscriminant:
         ndarray of shape (n, q)
             One column for each output.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.scores([[0.0, 0.0], [6.0, 8.0]]).tolist()
         [[-10.0], [40.0]]
@@ -189,18 +195,11 @@ class LinearDiscriminant:
     def decision_function(self, X: Any) -> Array:
         """The score of each class; for two classes their difference, positive for ``classes[1]``.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
-
         Returns
         -------
         ndarray of shape (n, K), or (n,) for two classes
             Class scores.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.decision_function([[0.0, 0.0], [6.0, 8.0]]).tolist()
         [-10.0, 40.0]
@@ -211,18 +210,11 @@ class LinearDiscriminant:
     def predict(self, X: Any) -> Array:
         """The class of the largest score, the first of equals; two classes: ``classes[1]`` iff the score is > 0.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
-
         Returns
         -------
         ndarray of shape (n,)
             Labels.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.predict([[0.0, 0.0], [6.0, 8.0]]).tolist()
         ['near', 'far']
@@ -242,8 +234,6 @@ class LinearDiscriminant:
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
         reject_label : label or None, default=None
             What stands for no class.
 
@@ -252,8 +242,6 @@ class LinearDiscriminant:
         ndarray of shape (n,)
             Labels.
 
-        Examples
-        --------
         >>> rest = LinearDiscriminant([[-1, -1, -1], [1, 0, -1], [0, 1, -1]], ["a", "b", "c"])
         >>> rest.predict_or_reject([[2.0, 0.0], [0.0, 0.0]], "none").tolist()
         ['a', 'none']
@@ -265,11 +253,6 @@ class LinearDiscriminant:
     def predict_log_proba(self, X: Any) -> Array:
         """log P(C_k|x), finite wherever the scores are.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
-
         Returns
         -------
         ndarray of shape (n, K)
@@ -280,8 +263,6 @@ class LinearDiscriminant:
         MismatchError
             Where there is no link from scores to probabilities.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.predict_log_proba([[0.0, 0.0]]).round(4)
         array([[ -0., -10.]])
@@ -293,11 +274,6 @@ class LinearDiscriminant:
     def predict_proba(self, X: Any) -> Array:
         """P(C_k|x), by the link.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
-
         Returns
         -------
         ndarray of shape (n, K)
@@ -308,8 +284,6 @@ class LinearDiscriminant:
         MismatchError
             Where there is no link from scores to probabilities.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.predict_proba([[2.0, 1.0]]).tolist()
         [[0.5, 0.5]]
@@ -326,8 +300,6 @@ class LinearDiscriminant:
         Scorer
             A callable for single rows and batches.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.scorer().decide([6.0, 8.0])
         'far'
@@ -346,18 +318,11 @@ class LinearDiscriminant:
         training_priors : array-like of shape (K,) or mapping
             P, those of the training data.
 
-        Returns
-        -------
-        LinearDiscriminant
-            A new discriminant.
-
         Raises
         ------
         MismatchError
             Where scores are not log odds.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.with_priors([0.9, 0.1], [0.5, 0.5]).predict_proba([[2.0, 1.0]]).round(6).tolist()
         [[0.9, 0.1]]
@@ -382,20 +347,11 @@ class LinearDiscriminant:
 
         Two classes need no names: ``classes[1]`` is on the positive side, as in the score.
 
-        Parameters
-        ----------
-        i : int, label or None, default=None
-            The first class, as a position in ``classes`` or a label that is no integer.
-        j : int, label or None, default=None
-            The second class.
-
         Returns
         -------
         Hyperplane
             Where the two discriminants are equal.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.boundary().offset
         -2.0
@@ -414,22 +370,11 @@ class LinearDiscriminant:
 
         More than two classes without a pair: from each hyperplane g_k = 0, positive where class k claims x.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
-        i : int, label or None, default=None
-            The first class, as a position in ``classes`` or a label that is no integer.
-        j : int, label or None, default=None
-            The second class.
-
         Returns
         -------
         ndarray of shape (n,), or (n, K) for K > 2 without a pair
             Distances in the units of X.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.distance([[0.0, 0.0], [6.0, 8.0]]).tolist()
         [-2.0, 8.0]
@@ -447,8 +392,6 @@ class LinearDiscriminant:
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
         y : array-like of shape (n,) or None, default=None
             The labels; None: what is predicted.
 
@@ -457,8 +400,6 @@ class LinearDiscriminant:
         ndarray of shape (n,)
             Distances in the units of X.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.margin([[0.0, 0.0]]).tolist(), line.margin([[0.0, 0.0]], ["far"]).tolist()
         ([2.0], [-2.0])
@@ -478,22 +419,11 @@ class LinearDiscriminant:
     def project(self, X: Any, i: Any = None, j: Any = None) -> Array:
         """x − (g / ‖w‖²) w, the foot of each row on the boundary of two classes or of the pair (i, j).
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
-        i : int, label or None, default=None
-            The first class, as a position in ``classes`` or a label that is no integer.
-        j : int, label or None, default=None
-            The second class.
-
         Returns
         -------
         ndarray of shape (n, d)
             The feet.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.project([[0.0, 0.0]]).round(12).tolist()
         [[1.2, 1.6]]
@@ -522,8 +452,6 @@ class LinearDiscriminant:
         LinearDiscriminant
             A new discriminant of these features.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.slice([0], at=[0.0, 1.0]).weights.ravel().tolist()
         [-6.0, 3.0]
@@ -558,8 +486,6 @@ class LinearDiscriminant:
         DataError
             Where there are not two features.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> [len(polygon) for polygon in line.regions(((0, 4), (0, 4)))]
         [3, 5]
@@ -577,8 +503,6 @@ class LinearDiscriminant:
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
         reference : array-like of shape (d,) or None, default=None
             r; None: the centre, or the origin where there is none.
 
@@ -587,8 +511,6 @@ class LinearDiscriminant:
         Contributions
             An array of contributions with names.
 
-        Examples
-        --------
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.contributions([[1.0, 2.0]]).row(0)
         {'x1': 8.0, 'x0': 3.0}

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from discriminant.criteria.hinge import Hinge, SquaredHinge
 from discriminant.criteria.kesler import Kesler
-from discriminant.criteria.links import log_sigmoid, log_softmax, log_sum_exp, sigmoid, softmax, softplus
+from discriminant.criteria.links import log_sum_exp, softplus
 from discriminant.criteria.logistic import Logistic
 from discriminant.criteria.perceptron import Perceptron, Quadratic, Relaxation
 from discriminant.criteria.pointwise import Margin, Pointwise, Probability, documented
 from discriminant.criteria.softmax import Softmax
 from discriminant.criteria.squared import SigmoidSquared, Squared
 from discriminant.criteria.zero_one import ZeroOne
+from discriminant.decision.posteriors import log_sigmoid, log_softmax, sigmoid, softmax
 from discriminant.errors import ParameterError, names
 
 CRITERIA: dict[str, type[Pointwise]] = {

@@ -1,8 +1,6 @@
-"""The sigmoid, the softmax and their logarithms, exact far into the tails and without overflow.
+"""Logarithms that criteria are made of, beside the sigmoid and the softmax of ``decision``: exact far into the tails.
 
-    σ(z) = 1/(1+e^−z),   softplus(z) = ln(1+e^z),   softmax(z)_k = e^{z_k}/Σ_j e^{z_j}.
-
-All keep the dtype of floating input and never form e^{|z|}, so that |z| = 1e4 is as safe as |z| = 1 in float32 too.
+Both keep the dtype of floating input and never form e^{|z|}, so that |z| = 1e4 is as safe as |z| = 1 in float32 too.
 """
 
 from __future__ import annotations
@@ -21,21 +19,6 @@ z : ndarray of shape (..., K)
 
 
 @documented
-def sigmoid(z: Array) -> Array:
-    """σ(z) = 1/(1+e^−z).
-
-    See Also
-    --------
-    log_sigmoid : Its logarithm.
-
-    >>> sigmoid(np.array([-1e4, 0.0, 1e4]))
-    array([0. , 0.5, 1. ])
-    """
-    tail = np.exp(-np.abs(z))
-    return np.asarray(np.where(z >= 0, 1, tail) / (1 + tail))
-
-
-@documented
 def softplus(z: Array) -> Array:
     """ln(1+e^z), the negative logarithm of σ(−z).
 
@@ -43,16 +26,6 @@ def softplus(z: Array) -> Array:
     array([0.00000000e+00, 6.93147181e-01, 1.00000000e+04])
     """
     return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
-
-
-@documented
-def log_sigmoid(z: Array) -> Array:
-    """ln σ(z) = −softplus(−z): finite in the far tail, where ln of the sigmoid is not.
-
-    >>> log_sigmoid(np.array([-1e4]))
-    array([-10000.])
-    """
-    return -softplus(-z)
 
 
 @documented
@@ -69,31 +42,6 @@ def log_sum_exp(z: Array) -> Array:
     """
     top = z.max(axis=-1, keepdims=True)
     return np.asarray(top + np.log(np.exp(z - top).sum(axis=-1, keepdims=True)))
-
-
-@documented
-def softmax(z: Array) -> Array:
-    """e^{z_k}/Σ_j e^{z_j} over the last axis.
-
-    See Also
-    --------
-    log_softmax : Its logarithm.
-
-    >>> softmax(np.array([[1e4, 1e4, -1e4]]))
-    array([[0.5, 0.5, 0. ]])
-    """
-    power = np.exp(z - z.max(axis=-1, keepdims=True))
-    return np.asarray(power / power.sum(axis=-1, keepdims=True))
-
-
-@documented
-def log_softmax(z: Array) -> Array:
-    """ln softmax(z), finite in the far tail.
-
-    >>> log_softmax(np.array([[0.0, 1e4]]))
-    array([[-10000.,      0.]])
-    """
-    return np.asarray(z - log_sum_exp(z))
 
 
 def entropy_term(p: Array) -> Array:

@@ -13,8 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from discriminant.criteria.links import entropy_term, sigmoid
+from discriminant.criteria.links import entropy_term
 from discriminant.criteria.pointwise import Probability, documented, like
+from discriminant.decision.posteriors import sigmoid
 from discriminant.protocols import Array, Oracle
 
 

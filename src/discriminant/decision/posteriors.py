@@ -14,10 +14,27 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.docstrings import Entries
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
 FEW_CLASSES = 32
+
+
+documented = Entries("""
+classes : sequence of K labels
+    The classes.
+costs : array-like of shape (acts, K)
+    λ(α_a|C_k).
+new : array-like of shape (K,)
+    P', the priors to decide under.
+old : array-like of shape (K,)
+    P, the priors of the training data.
+posteriors : array-like of shape (n, K)
+    P(C_k|x).
+z : array-like
+    Scores, of any shape.
+""").documented
 
 
 def _floats(z: Any) -> Array:
@@ -25,13 +42,9 @@ def _floats(z: Any) -> Array:
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
 
+@documented
 def sigmoid(z: Any) -> Array:
     """σ(z) = 1 / (1 + e⁻ᶻ), with full relative accuracy in the lower tail.
-
-    Parameters
-    ----------
-    z : array-like
-        Scores, of any shape.
 
     Returns
     -------
@@ -42,8 +55,6 @@ def sigmoid(z: Any) -> Array:
     --------
     logit : Its inverse.
 
-    Examples
-    --------
     >>> sigmoid([-1000.0, 0.0, 1000.0]).tolist()
     [0.0, 0.5, 1.0]
     """
@@ -52,21 +63,15 @@ def sigmoid(z: Any) -> Array:
     return np.asarray(np.where(values >= 0, 1, small) / (1 + small))
 
 
+@documented
 def log_sigmoid(z: Any) -> Array:
     """log σ(z) = min(z, 0) − log(1 + e^−|z|).
-
-    Parameters
-    ----------
-    z : array-like
-        Scores, of any shape.
 
     Returns
     -------
     ndarray
         Logarithms of probabilities, shaped as ``z``.
 
-    Examples
-    --------
     >>> log_sigmoid([-1e4, 0.0]).round(4).tolist()
     [-10000.0, -0.6931]
     """
@@ -78,6 +83,7 @@ def log_sigmoid(z: Any) -> Array:
     return np.asarray(np.subtract(np.minimum(values, 0), result, out=result))
 
 
+@documented
 def sigmoid_pair(z: Any) -> Array:
     """The posteriors of two classes, (P(C₀|x), P(C₁|x)) = (σ(−z), σ(z)), from one exponential a row.
 
@@ -91,8 +97,6 @@ def sigmoid_pair(z: Any) -> Array:
     ndarray of shape (n, 2)
         Probabilities that sum to one.
 
-    Examples
-    --------
     >>> sigmoid_pair([0.0, -1000.0]).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
@@ -109,6 +113,7 @@ def sigmoid_pair(z: Any) -> Array:
     return _pair(np.where(positive, smaller, larger), np.where(positive, larger, smaller))
 
 
+@documented
 def log_sigmoid_pair(z: Any) -> Array:
     """The log posteriors of two classes, (log P(C₀|x), log P(C₁|x)), from one exponential a row.
 
@@ -122,8 +127,6 @@ def log_sigmoid_pair(z: Any) -> Array:
     ndarray of shape (n, 2)
         Logarithms of probabilities.
 
-    Examples
-    --------
     >>> log_sigmoid_pair([1e4]).tolist()
     [[-10000.0, 0.0]]
     """
@@ -138,13 +141,12 @@ def _pair(first: Array, second: Array) -> Array:
     return result
 
 
+@documented
 def logsumexp(z: Any, axis: int = -1, keepdims: bool = False) -> Array:
     """log Σ e^z along an axis; −inf where all the terms are.
 
     Parameters
     ----------
-    z : array-like
-        Scores, of any shape.
     axis : int, default=-1
         The axis to sum over.
     keepdims : bool, default=False
@@ -155,8 +157,6 @@ def logsumexp(z: Any, axis: int = -1, keepdims: bool = False) -> Array:
     ndarray
         The logarithm of the sum of powers.
 
-    Examples
-    --------
     >>> float(logsumexp([1e4, 1e4]).round(4))
     10000.6931
     """
@@ -168,6 +168,7 @@ def logsumexp(z: Any, axis: int = -1, keepdims: bool = False) -> Array:
     return np.asarray(result if keepdims else np.squeeze(result, axis=axis))
 
 
+@documented
 def log_softmax(z: Any) -> Array:
     """log P(C_k|x) = z_k − log Σ_j e^{z_j}, row by row of (n, K) scores.
 
@@ -181,8 +182,6 @@ def log_softmax(z: Any) -> Array:
     ndarray of shape (n, K)
         Logarithms of probabilities.
 
-    Examples
-    --------
     >>> log_softmax([[0.0, 1e4]]).tolist()
     [[-10000.0, 0.0]]
     """
@@ -198,6 +197,7 @@ def log_softmax(z: Any) -> Array:
     return _last(shifted, axis)
 
 
+@documented
 def softmax(z: Any) -> Array:
     """P(C_k|x) = e^{z_k} / Σ_j e^{z_j}, row by row of (n, K) scores.
 
@@ -215,8 +215,6 @@ def softmax(z: Any) -> Array:
     --------
     sigmoid_pair : Two classes with one score.
 
-    Examples
-    --------
     >>> softmax([[0.0, 1e4, 1e4]]).tolist()
     [[0.0, 0.5, 0.5]]
     """
@@ -246,6 +244,7 @@ def _last(values: Array, axis: int) -> Array:
     return values if axis == -1 else values.T if values.ndim == 2 else np.moveaxis(values, 0, -1)
 
 
+@documented
 def logit(p: Any) -> Array:
     """log p / (1 − p), the inverse of the sigmoid; ∓inf at 0 and 1.
 
@@ -263,8 +262,6 @@ def logit(p: Any) -> Array:
     --------
     sigmoid : Its inverse.
 
-    Examples
-    --------
     >>> float(logit(0.5))
     0.0
     """
@@ -275,21 +272,15 @@ def logit(p: Any) -> Array:
         return np.asarray(np.log(values) - np.log1p(-values))
 
 
+@documented
 def probit(z: Any) -> Array:
     """Φ(z), the standard normal distribution function: the sigmoid's neighbour with lighter tails.
-
-    Parameters
-    ----------
-    z : array-like
-        Scores, of any shape.
 
     Returns
     -------
     ndarray
         Probabilities, shaped as ``z``.
 
-    Examples
-    --------
     >>> float(probit(0.0))
     0.5
     """
@@ -298,21 +289,15 @@ def probit(z: Any) -> Array:
     return np.asarray(ndtr(_floats(z)))
 
 
+@documented
 def log_probit(z: Any) -> Array:
     """log Φ(z), finite far into the lower tail.
-
-    Parameters
-    ----------
-    z : array-like
-        Scores, of any shape.
 
     Returns
     -------
     ndarray
         Logarithms of probabilities, shaped as ``z``.
 
-    Examples
-    --------
     >>> float(log_probit(-1e4).round(-1))
     -50000010.0
     """

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.decision.posteriors import log_softmax
+from discriminant.decision.posteriors import documented, log_softmax
 from discriminant.errors import DataError, ParameterError, as_numbers, names, warn
 from discriminant.protocols import Array
 
 
+@documented
 def check_priors(priors: Any, classes: Sequence[Any] | Array, *, name: str = "priors") -> Array:
     """The priors in the order of the classes, summing to one; refused in a sentence otherwise.
 
@@ -27,8 +28,6 @@ def check_priors(priors: Any, classes: Sequence[Any] | Array, *, name: str = "pr
     ----------
     priors : array-like of shape (K,) or mapping
         In the order of the classes, or a mapping from each class to its prior.
-    classes : sequence of K labels
-        The classes.
     name : str, default="priors"
         What the parameter is called in sentences.
 
@@ -43,8 +42,6 @@ def check_priors(priors: Any, classes: Sequence[Any] | Array, *, name: str = "pr
         Where they do not fit the classes, one is negative, or all are zero.  Priors with another sum are warned of
         and divided by it.
 
-    Examples
-    --------
     >>> check_priors({"b": 0.75, "a": 0.25}, ["a", "b"]).tolist()
     [0.25, 0.75]
     """
@@ -80,17 +77,11 @@ def _from_mapping(priors: Mapping[Any, Any], classes: Sequence[Any] | Array, nam
     return [priors[label] for label in known]
 
 
+@documented
 def prior_shift(old: Any, new: Any) -> Array:
     """log P'_k / P_k for each class: what a change of priors adds to each score.
 
     A class with zero prior in training has no posterior that could be raised, and is refused.
-
-    Parameters
-    ----------
-    old : array-like of shape (K,)
-        P, the priors of the training data.
-    new : array-like of shape (K,)
-        P', the priors to decide under.
 
     Returns
     -------
@@ -102,8 +93,6 @@ def prior_shift(old: Any, new: Any) -> Array:
     DataError
         Where an old prior is zero and the new one is not.
 
-    Examples
-    --------
     >>> prior_shift([0.5, 0.5], [0.5, 0.5]).tolist()
     [0.0, 0.0]
     """
@@ -119,6 +108,7 @@ def prior_shift(old: Any, new: Any) -> Array:
     return np.where(new > 0, shift, -np.inf)
 
 
+@documented
 def shift_log_posteriors(log_posteriors: Any, old: Any, new: Any) -> Array:
     """log P'(C_k|x) under new priors, from log P(C_k|x) under the old ones.
 
@@ -126,19 +116,12 @@ def shift_log_posteriors(log_posteriors: Any, old: Any, new: Any) -> Array:
     ----------
     log_posteriors : array-like of shape (n, K)
         log P(C_k|x).
-    old : array-like of shape (K,)
-        P, the priors of the training data.
-    new : array-like of shape (K,)
-        P', the priors to decide under.
 
     Returns
     -------
     ndarray of shape (n, K)
         Logarithms of probabilities.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> moved = shift_log_posteriors(np.log([[0.5, 0.5]]), [0.5, 0.5], [0.9, 0.1])
     >>> np.exp(moved).round(6).tolist()
     [[0.9, 0.1]]
@@ -154,17 +137,9 @@ def shift_log_posteriors(log_posteriors: Any, old: Any, new: Any) -> Array:
     return log_softmax(moved)
 
 
+@documented
 def shift_posteriors(posteriors: Any, old: Any, new: Any) -> Array:
     """P'(C_k|x) under new priors: proportional to P(C_k|x) P'_k / P_k.
-
-    Parameters
-    ----------
-    posteriors : array-like of shape (n, K)
-        P(C_k|x).
-    old : array-like of shape (K,)
-        P, the priors of the training data.
-    new : array-like of shape (K,)
-        P', the priors to decide under.
 
     Returns
     -------
@@ -175,8 +150,6 @@ def shift_posteriors(posteriors: Any, old: Any, new: Any) -> Array:
     --------
     estimate_priors : The new priors from unlabelled rows.
 
-    Examples
-    --------
     >>> shift_posteriors([[0.5, 0.5]], [0.5, 0.5], [0.9, 0.1]).round(6).tolist()
     [[0.9, 0.1]]
     """
@@ -184,6 +157,7 @@ def shift_posteriors(posteriors: Any, old: Any, new: Any) -> Array:
         return np.asarray(np.exp(shift_log_posteriors(np.log(np.asarray(posteriors)), old, new)))
 
 
+@documented
 def estimate_priors(log_posteriors: Any, old: Any, *, tol: float = 1e-8, max_iter: int = 10_000) -> Array:
     """The priors under which unlabelled rows with these posteriors (under the old priors) are most likely.
 
@@ -211,9 +185,6 @@ def estimate_priors(log_posteriors: Any, old: Any, *, tol: float = 1e-8, max_ite
     --------
     shift_posteriors : Decide under them.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> estimate_priors(np.log([[0.9, 0.1]] * 3 + [[0.1, 0.9]]), [0.5, 0.5]).round(3)
     array([0.812, 0.188])
     """

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.decision.posteriors import documented
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
 
 
+@documented
 def chow_threshold(reject_cost: float, *, error_cost: float = 1.0, correct_cost: float = 0.0) -> float:
     """Chow's threshold t = (error − reject) / (error − correct): reject iff the largest posterior is below t.
 
@@ -39,8 +41,6 @@ def chow_threshold(reject_cost: float, *, error_cost: float = 1.0, correct_cost:
     ParameterError
         Where an error does not cost more than a right act.
 
-    Examples
-    --------
     >>> chow_threshold(0.1)
     0.9
     """
@@ -49,13 +49,12 @@ def chow_threshold(reject_cost: float, *, error_cost: float = 1.0, correct_cost:
     return (error_cost - reject_cost) / (error_cost - correct_cost)
 
 
+@documented
 def reject_by_posterior(posteriors: Any, threshold: float) -> Array:
     """Chow's rule: True for the rows whose largest posterior is below the threshold.
 
     Parameters
     ----------
-    posteriors : array-like of shape (n, K)
-        P(C_k|x).
     threshold : float
         t.
 
@@ -68,14 +67,13 @@ def reject_by_posterior(posteriors: Any, threshold: float) -> Array:
     --------
     chow_threshold : t from costs.
 
-    Examples
-    --------
     >>> reject_by_posterior([[0.6, 0.4], [0.95, 0.05]], 0.9).tolist()
     [True, False]
     """
     return np.asarray(np.asarray(posteriors).max(axis=1) < threshold)
 
 
+@documented
 def with_reject(costs: Any, reject_cost: float) -> Array:
     """The cost matrix with one more act, last, that costs the same whatever the class.
 
@@ -83,8 +81,6 @@ def with_reject(costs: Any, reject_cost: float) -> Array:
 
     Parameters
     ----------
-    costs : array-like of shape (acts, K)
-        λ(α_a|C_k).
     reject_cost : float
         The cost of the further act.
 
@@ -93,8 +89,6 @@ def with_reject(costs: Any, reject_cost: float) -> Array:
     ndarray of shape (acts + 1, K)
         The extended costs.
 
-    Examples
-    --------
     >>> with_reject([[0, 1], [1, 0]], 0.2).tolist()
     [[0.0, 1.0], [1.0, 0.0], [0.2, 0.2]]
     """
@@ -104,6 +98,7 @@ def with_reject(costs: Any, reject_cost: float) -> Array:
     return np.vstack([matrix, np.full((1, matrix.shape[1]), float(reject_cost))])
 
 
+@documented
 def reject_interval(costs: Any, reject_cost: float) -> tuple[float, float] | None:
     """With two classes, the interval of P(C₁|x) in which to reject is cheapest.
 
@@ -121,8 +116,6 @@ def reject_interval(costs: Any, reject_cost: float) -> tuple[float, float] | Non
     tuple (low, high) or None
         Reject iff low < P(C₁|x) < high; None where it never is cheapest.
 
-    Examples
-    --------
     >>> reject_interval([[0, 1], [1, 0]], 0.25)
     (0.25, 0.75)
     """
@@ -140,6 +133,7 @@ def reject_interval(costs: Any, reject_cost: float) -> tuple[float, float] | Non
     return (low, high) if low < high else None
 
 
+@documented
 def without_single_winner(scores: Any) -> Array:
     """The rows in which no discriminant g_k is positive or several are.
 
@@ -153,14 +147,13 @@ def without_single_winner(scores: Any) -> Array:
     ndarray of bool of shape (n,)
         True where there is no single winner.
 
-    Examples
-    --------
     >>> without_single_winner([[1.0, -1.0], [-1.0, -2.0], [1.0, 2.0]]).tolist()
     [False, True, True]
     """
     return np.asarray((np.asarray(scores) > 0).sum(axis=1) != 1)
 
 
+@documented
 def error_reject_curve(posteriors: Any, codes: Any) -> tuple[Array, Array, Array]:
     """The share of rows that Chow's rule rejects and the error rate among the rest, for each threshold.
 
@@ -169,8 +162,6 @@ def error_reject_curve(posteriors: Any, codes: Any) -> tuple[Array, Array, Array
 
     Parameters
     ----------
-    posteriors : array-like of shape (n, K)
-        P(C_k|x).
     codes : array-like of shape (n,)
         The positions of the true classes.
 
@@ -184,8 +175,6 @@ def error_reject_curve(posteriors: Any, codes: Any) -> tuple[Array, Array, Array
     DataError
         Where the shapes do not fit.
 
-    Examples
-    --------
     >>> threshold, rejected, error = error_reject_curve([[0.6, 0.4], [0.9, 0.1]], [1, 0])
     >>> threshold.tolist(), rejected.tolist(), error.tolist()
     ([0.6, 0.9], [0.0, 0.5], [0.5, 0.0])

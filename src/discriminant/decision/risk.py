@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.decision.posteriors import documented
 from discriminant.errors import ParameterError, as_numbers, names
 from discriminant.protocols import Array
 
 MOST_CLASSES = 10_000
 
 
+@documented
 def zero_one_costs(n_classes: int) -> Array:
     """λ(α_a|C_k) = 1 for a ≠ k, else 0: every error costs the same.
 
@@ -39,8 +41,6 @@ def zero_one_costs(n_classes: int) -> Array:
     ParameterError
         Where the table would not fit into memory.
 
-    Examples
-    --------
     >>> zero_one_costs(2).tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
@@ -52,6 +52,7 @@ def zero_one_costs(n_classes: int) -> Array:
     return 1.0 - np.eye(n_classes)
 
 
+@documented
 def check_costs(
     costs: Any, classes: Sequence[Any] | Array, actions: Sequence[Any] | None = None
 ) -> tuple[Array, list[Any]]:
@@ -65,8 +66,6 @@ def check_costs(
     ----------
     costs : array-like of shape (acts, K) or mapping
         λ(α_a|C_k).
-    classes : sequence of K labels
-        The classes.
     actions : sequence of labels or None, default=None
         The acts; None: those of the mapping, or the classes.
 
@@ -80,8 +79,6 @@ def check_costs(
     ParameterError
         Where a cost is missing, infinite or names no class.
 
-    Examples
-    --------
     >>> matrix, acts = check_costs({("ill", "well"): 1, ("well", "ill"): 50}, ["ill", "well"])
     >>> matrix.tolist(), acts
     ([[0.0, 1.0], [50.0, 0.0]], ['ill', 'well'])
@@ -135,15 +132,9 @@ def _nested(costs: Mapping[Any, Any], known: list[Any]) -> dict[Any, dict[Any, A
     return {act: {label: float(act != label) for label in known} | pairs.get(act, {}) for act in acts}
 
 
+@documented
 def expected_costs(posteriors: Any, costs: Any) -> Array:
     """R(α_a|x) = Σ_k λ(α_a|C_k) P(C_k|x), the risk of each act.
-
-    Parameters
-    ----------
-    posteriors : array-like of shape (n, K)
-        P(C_k|x).
-    costs : array-like of shape (acts, K)
-        λ(α_a|C_k).
 
     Returns
     -------
@@ -155,8 +146,6 @@ def expected_costs(posteriors: Any, costs: Any) -> Array:
     ParameterError
         Where the shapes do not fit.
 
-    Examples
-    --------
     >>> expected_costs([[0.25, 0.75]], [[0, 1], [50, 0]]).tolist()
     [[0.75, 12.5]]
     """
@@ -169,13 +158,12 @@ def expected_costs(posteriors: Any, costs: Any) -> Array:
     return np.asarray(values @ matrix.T)
 
 
+@documented
 def bayes_actions(posteriors: Any, costs: Any = None) -> Array:
     """The act of least risk in each row, the first of several; without costs, the largest posterior.
 
     Parameters
     ----------
-    posteriors : array-like of shape (n, K)
-        P(C_k|x).
     costs : array-like of shape (acts, K) or None, default=None
         λ(α_a|C_k); None: 0–1 costs.
 
@@ -184,8 +172,6 @@ def bayes_actions(posteriors: Any, costs: Any = None) -> Array:
     ndarray of shape (n,)
         The index of the act.
 
-    Examples
-    --------
     >>> bayes_actions([[0.25, 0.75]], [[0, 1], [50, 0]]).tolist()
     [0]
     """
@@ -194,6 +180,7 @@ def bayes_actions(posteriors: Any, costs: Any = None) -> Array:
     return np.asarray(expected_costs(posteriors, costs).argmin(axis=1))
 
 
+@documented
 def cost_threshold(costs: Any) -> float:
     """The threshold t with: act 1 is the cheaper of two iff P(C₁|x) > t.
 
@@ -214,8 +201,6 @@ def cost_threshold(costs: Any) -> float:
     ParameterError
         Where the costs make the wrong act the cheaper one.
 
-    Examples
-    --------
     >>> cost_threshold([[0, 9], [1, 0]])
     0.1
     """

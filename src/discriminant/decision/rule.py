@@ -24,6 +24,7 @@ from discriminant.decision.posteriors import (
     softmax,
 )
 from discriminant.decision.reject import without_single_winner
+from discriminant.docstrings import Entries
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.protocols import Array
 
@@ -53,6 +54,13 @@ def largest(g: Array, from_zero: bool = False) -> Array:
     return codes
 
 
+documented = Entries("""
+z : ndarray of shape (n, q)
+    Scores of the outputs.
+""").documented
+
+
+@documented
 @dataclass(frozen=True, eq=False)
 class Rule:
     """How outputs decide: the classes, how outputs stand for them, and the link to posteriors.
@@ -75,9 +83,6 @@ class Rule:
     --------
     discriminant.LinearDiscriminant : The map from rows to outputs, with its rule.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> rule = Rule(np.array(["no", "yes"]), 1, link="sigmoid")
     >>> rule.labels(np.array([[-1.0], [2.0]])).tolist()
     ['no', 'yes']
@@ -133,11 +138,6 @@ class Rule:
     def class_scores(self, z: Array) -> Array:
         """g, the score of each class.
 
-        Parameters
-        ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
         Returns
         -------
         ndarray of shape (n, K)
@@ -150,11 +150,6 @@ class Rule:
 
     def decision_function(self, z: Array) -> Array:
         """g; for two classes their difference, positive for ``classes[1]``.
-
-        Parameters
-        ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
 
         Returns
         -------
@@ -169,11 +164,6 @@ class Rule:
     def codes(self, z: Array) -> Array:
         """The position of the winning class, the first of equals.
 
-        Parameters
-        ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
         Returns
         -------
         ndarray of shape (n,)
@@ -186,11 +176,6 @@ class Rule:
     def labels(self, z: Array) -> Array:
         """The label of the winning class.
 
-        Parameters
-        ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
         Returns
         -------
         ndarray of shape (n,)
@@ -201,11 +186,6 @@ class Rule:
     def rejected(self, z: Array) -> Array:
         """True where no class discriminant is positive or several are.
 
-        Parameters
-        ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
         Returns
         -------
         ndarray of bool of shape (n,)
@@ -215,11 +195,6 @@ class Rule:
 
     def posteriors(self, z: Array) -> Array:
         """P(C_k|x), by the link.
-
-        Parameters
-        ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
 
         Returns
         -------
@@ -234,11 +209,6 @@ class Rule:
 
     def log_posteriors(self, z: Array) -> Array:
         """log P(C_k|x), finite wherever z is.
-
-        Parameters
-        ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
 
         Returns
         -------

@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.docstrings import documented
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Contributions:
     """w_j (x_j − r_j) for each row and attribute (and class, where there are more than two).
@@ -40,10 +42,6 @@ class Contributions:
     --------
     discriminant.LinearDiscriminant.contributions : Makes them.
 
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminantAnalysis, datasets
-    >>> iris = datasets.load("iris")
     >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
     >>> shares = model.discriminant_.contributions(iris.X)
     >>> shares.shape, bool(abs(shares.scores - model.decision_function(iris.X)).max() < 1e-9)

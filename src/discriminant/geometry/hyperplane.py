@@ -18,7 +18,7 @@ import numpy as np
 
 from discriminant.arrays import is_sparse
 from discriminant.errors import DataError
-from discriminant.geometry.regions import box, crossings
+from discriminant.geometry.regions import box, crossings, documented
 from discriminant.protocols import Array
 
 
@@ -29,6 +29,7 @@ def frozen(values: Any, dtype: Any = np.float64) -> Array:
     return array
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Hyperplane:
     """g(x) = intercept + normal·(x − center) = 0, and what is measured from it.
@@ -55,8 +56,6 @@ class Hyperplane:
     --------
     discriminant.LinearDiscriminant.boundary : The boundary of two classes.
 
-    Examples
-    --------
     >>> line = Hyperplane([3.0, 4.0], -10.0)
     >>> line.distance([[0.0, 0.0], [6.0, 8.0]]).tolist()
     [-2.0, 8.0]
@@ -133,11 +132,6 @@ class Hyperplane:
     def value(self, X: Any) -> Array:
         """g(x).
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or (d,)
-            Points.
-
         Returns
         -------
         ndarray of shape (n,)
@@ -148,11 +142,6 @@ class Hyperplane:
     def distance(self, X: Any) -> Array:
         """r(x) = g(x) / ‖w‖, the signed distance.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or (d,)
-            Points.
-
         Returns
         -------
         ndarray of shape (n,)
@@ -162,11 +151,6 @@ class Hyperplane:
 
     def project(self, X: Any) -> Array:
         """x − r(x) w / ‖w‖: the point of the hyperplane nearest to each row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or (d,)
-            Points.
 
         Returns
         -------
@@ -182,11 +166,6 @@ class Hyperplane:
     def side(self, X: Any) -> Array:
         """The sign of g(x).
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or (d,)
-            Points.
-
         Returns
         -------
         ndarray of int8 of shape (n,)
@@ -196,11 +175,6 @@ class Hyperplane:
 
     def points(self, bounds: Any) -> Array:
         """The two ends of the line within a box.
-
-        Parameters
-        ----------
-        bounds : sequence of four floats
-            The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
 
         Returns
         -------

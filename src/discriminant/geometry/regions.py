@@ -13,17 +13,21 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.docstrings import Entries
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
+documented = Entries("""
+X : array-like or sparse matrix of shape (n, d), or (d,)
+    Points.
+bounds : sequence of four floats
+    The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
+""").documented
 
+
+@documented
 def box(bounds: Any) -> Array:
     """The corners, counter-clockwise, of a box.
-
-    Parameters
-    ----------
-    bounds : sequence of four floats
-        The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
 
     Returns
     -------
@@ -35,8 +39,6 @@ def box(bounds: Any) -> Array:
     DataError
         Where the bounds do not enclose an area.
 
-    Examples
-    --------
     >>> box(((0, 1), (0, 2))).tolist()
     [[0.0, 0.0], [1.0, 0.0], [1.0, 2.0], [0.0, 2.0]]
     """
@@ -51,6 +53,7 @@ def box(bounds: Any) -> Array:
     return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
 
 
+@documented
 def polygon_area(polygon: Any) -> float:
     """The area of a polygon, positive when its vertices go counter-clockwise.
 
@@ -64,8 +67,6 @@ def polygon_area(polygon: Any) -> float:
     float
         The area; 0 for fewer than three vertices.
 
-    Examples
-    --------
     >>> polygon_area([[0, 0], [2, 0], [0, 1]])
     1.0
     """
@@ -76,6 +77,7 @@ def polygon_area(polygon: Any) -> float:
     return float((x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2)
 
 
+@documented
 def clip(polygon: Array, values: Array) -> Array:
     """The part of a convex polygon where an affine function is ≥ 0.
 
@@ -91,8 +93,6 @@ def clip(polygon: Array, values: Array) -> Array:
     ndarray of shape (k, 2)
         The vertices of that part; none where it is empty.
 
-    Examples
-    --------
     >>> square = box(((0, 1), (0, 1)))
     >>> clip(square, square[:, 0] - 0.5).tolist()
     [[0.5, 0.0], [1.0, 0.0], [1.0, 1.0], [0.5, 1.0]]
@@ -132,6 +132,7 @@ def _distinct(polygon: Array) -> Array:
     return vertices if len(vertices) >= 3 else polygon[:0]
 
 
+@documented
 def decision_regions(weights: Array, bounds: Any, center: Array | None = None) -> list[Array]:
     """For each of K discriminants the convex polygon of the box where it is the largest.
 
@@ -142,8 +143,6 @@ def decision_regions(weights: Array, bounds: Any, center: Array | None = None) -
     ----------
     weights : ndarray of shape (3, K)
         The discriminants, intercepts at ``center`` in row 0.
-    bounds : sequence of four floats
-        The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
     center : ndarray of shape (2,) or None, default=None
         Where the intercepts are taken; None: the origin.
 
@@ -152,9 +151,6 @@ def decision_regions(weights: Array, bounds: Any, center: Array | None = None) -
     list of K ndarrays of shape (m, 2)
         Vertices, counter-clockwise; a class that wins nowhere in the box has none.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> left, right = decision_regions(np.array([[0.0, 0.0], [-1.0, 1.0], [0.0, 0.0]]), ((-1, 3), (0, 1)))
     >>> polygon_area(left), polygon_area(right)
     (1.0, 3.0)
