@@ -1,8 +1,7 @@
-"""What the site adds to the Markdown files: figures drawn by the library, pages from the rest of the repository.
+"""What the site adds to the Markdown files: pages from the rest of the repository.
 
-``[[figure masked_class]]`` in a page becomes the picture that ``discriminant.figures`` draws at build time, with its
-claim and its place in the books below it.  Files outside docs/ that pages link to (contributing, changes, benchmarks)
-become pages of their own, and pages that others may or may not have written yet join the navigation when they exist.
+Files outside docs/ that pages link to (contributing, changes, benchmarks) become pages of their own, and pages that
+others may or may not have written yet join the navigation when they exist.
 
 ``[[reference criteria]]`` becomes a table of the public classes of that module, each with a page of its own made from
 its docstrings, and the functions below it.
@@ -10,8 +9,6 @@ its docstrings, and the functions below it.
 
 from __future__ import annotations
 
-import html
-import io
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,10 +29,8 @@ OPTIONAL = {  # pages in docs/ that join the navigation when they exist
     "playground.md": ("Learn", "Playground"),
 }
 CLASS_PAGE = "heading_level: 1, inherited_members: true, members_order: alphabetical, summary: {functions: true}"
-_FIGURE = re.compile(r"^\[\[figure (\w+)\]\]$", re.MULTILINE)
 _REFERENCE = re.compile(r"^\[\[reference ([\w.,\s]+)\]\]$", re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])")
-_wanted: set[str] = set()
 
 
 def on_config(config: Any) -> Any:
@@ -69,31 +64,22 @@ class Thing(NamedTuple):
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Pages from outside docs/, and every figure that a page asks for."""
+    """Pages from outside docs/, and one for every class of the reference."""
     for name, (page, *_) in OUTSIDE.items():
         if (ROOT / name).exists():
             files.append(File.generated(config, page, content=(ROOT / name).read_text(encoding="utf-8")))
     for thing in {thing for file in files.documentation_pages() for thing in _things(file.content_string)}:
         if thing.page:
             files.append(File.generated(config, thing.page, content=thing.markdown()))
-    _wanted.clear()
-    for file in files.documentation_pages():
-        _wanted.update(_FIGURE.findall(file.content_string))
-    if any("[[figures]]" in file.content_string for file in files.documentation_pages()):
-        _wanted.update(_registry())
-    for name in sorted(_wanted):
-        files.append(File.generated(config, f"figures/{name}.png", content=_draw(name)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Links into the repository lead to pages, and figures stand where they are named."""
+    """Links into the repository lead to pages, and references become tables."""
     source = _source_of(page.file.src_uri)
     up = "../" * page.file.src_uri.count("/")
     text = _LINK.sub(lambda link: _led(link[1], source, up), markdown)
-    text = text.replace("[[figures]]", "\n\n".join(f"## {name}\n\n[[figure {name}]]" for name in _registry()))
-    text = _REFERENCE.sub(lambda found: _listed(found[0], up), text)
-    return _FIGURE.sub(lambda found: _shown(found[1], up), text)
+    return _REFERENCE.sub(lambda found: _listed(found[0], up), text)
 
 
 def _listed(reference: str, up: str) -> str:
@@ -158,36 +144,3 @@ def _led(link: str, source: Path, up: str) -> str:
     if name.startswith("docs/"):
         return up + name.removeprefix("docs/")
     return f"{up}architecture.md"
-
-
-def _registry() -> Any:
-    from discriminant import figures
-
-    return figures.REGISTRY
-
-
-def _draw(name: str) -> bytes:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    if name not in _registry():
-        raise PluginError(f"There is no figure {name!r}.")
-    sheet = io.BytesIO()
-    figure = _registry()[name].draw()
-    figure.savefig(sheet, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
-    plt.close(figure)
-    return sheet.getvalue()
-
-
-def _shown(name: str, up: str) -> str:
-    if name not in _registry():
-        raise PluginError(f"There is no figure {name!r}.")
-    entry = _registry()[name]
-    words = f"{html.escape(entry.caption)} <em>{html.escape(entry.source)}.</em>"
-    call = f"<code>discriminant.figures.{name}()</code>"
-    return (
-        f'<figure markdown="span">\n![{html.escape(entry.caption)}]({up}figures/{name}.png)\n'
-        f"<figcaption>{words} {call}</figcaption>\n</figure>"
-    )

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.decision.priors import prior_shift
+from discriminant.decision.priors import check_priors, prior_shift
 from discriminant.decision.rule import FEW, Rule, largest
 from discriminant.docstrings import Entries
 from discriminant.errors import DataError, MismatchError, ParameterError, names
@@ -308,8 +308,10 @@ class LinearDiscriminant:
 
         return discriminant.scorer(self)
 
-    def with_priors(self, priors: Any, training_priors: Any) -> LinearDiscriminant:
+    def with_priors(self, priors: Any, *, training_priors: Any) -> LinearDiscriminant:
         """The discriminant for other class frequencies: w_k0 + log P'_k / P_k, all else the same.
+
+        Both in the order of ``classes``, or by class.
 
         Parameters
         ----------
@@ -324,12 +326,14 @@ class LinearDiscriminant:
             Where scores are not log odds.
 
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
-        >>> line.with_priors([0.9, 0.1], [0.5, 0.5]).predict_proba([[2.0, 1.0]]).round(6).tolist()
+        >>> moved = line.with_priors({"far": 0.1, "near": 0.9}, training_priors=[0.5, 0.5])
+        >>> moved.predict_proba([[2.0, 1.0]]).round(6).tolist()
         [[0.9, 0.1]]
         """
         self._rule.require_link()
-        shift = prior_shift(training_priors, priors)
-        if shift.shape != (self.n_classes,) or not np.isfinite(shift).all():
+        old = check_priors(training_priors, self.classes, name="training_priors")
+        shift = prior_shift(old, check_priors(priors, self.classes))
+        if not np.isfinite(shift).all():
             raise DataError(f"Priors must be positive, one for each of the {self.n_classes} classes; got {priors}.")
         weights = np.array(self.weights)
         if self._rule.one_output:

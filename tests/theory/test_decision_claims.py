@@ -87,7 +87,7 @@ def test_reject_lowers_the_error_of_what_is_kept():
 def test_new_priors_add_their_log_ratio_to_the_intercept(z, prior):
     """w₀ = w₀° + log P(C₁)/P(C₂) (Alpaydin 10.20)."""
     balanced = LinearDiscriminant([0.0, 1.0], [0, 1], link="sigmoid")
-    moved = balanced.with_priors([1 - prior, prior], [0.5, 0.5])
+    moved = balanced.with_priors([1 - prior, prior], training_priors=[0.5, 0.5])
     assert moved.scores([[z]])[0, 0] == pytest.approx(z + np.log(prior / (1 - prior)), abs=1e-12)
     by_bayes = decision.shift_posteriors(balanced.predict_proba([[z]]), [0.5, 0.5], [1 - prior, prior])
     np.testing.assert_allclose(moved.predict_proba([[z]]), by_bayes, rtol=1e-9)
@@ -136,7 +136,7 @@ def test_costs_and_priors_exchange_for_two_classes():
     dear = MinimumRiskClassifier(FrozenEstimator(model), costs=[[0, 2], [1, 0]]).fit(X, y)
     frequent = MinimumRiskClassifier(FrozenEstimator(model), priors=[1 / 3, 2 / 3]).fit(X, y)
     np.testing.assert_array_equal(dear.predict(X), frequent.predict(X))
-    shifted = model.discriminant_.with_priors([1 / 3, 2 / 3], [0.5, 0.5])
+    shifted = model.discriminant_.with_priors([1 / 3, 2 / 3], training_priors=[0.5, 0.5])
     np.testing.assert_array_equal(shifted.predict(X), dear.predict(X))
     threshold = decision.cost_threshold([[0, 2], [1, 0]])
     np.testing.assert_array_equal(dear.predict(X) == 1, model.predict_proba(X)[:, 1] > threshold)

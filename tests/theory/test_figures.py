@@ -50,6 +50,7 @@ def test_every_figure_has_a_source_and_a_caption():
     for entry in figures.REGISTRY.values():
         assert entry.source
         assert entry.caption.endswith(".")
+        assert entry.seen.endswith(".")
         assert getattr(figures, entry.name).__doc__
         assert entry.name not in {other.module for other in figures.REGISTRY.values()}  # a file would hide it
 
@@ -64,6 +65,18 @@ def test_every_figure_has_a_source_and_a_caption():
 )  # fmt: skip
 def test_a_figure_is_found_by_its_place_in_any_of_the_books(place, name):
     assert figures.entry(place).name == name
+
+
+def test_numbers_that_captions_give_are_those_of_the_fits(data):
+    directions, turned = data("naive_and_lda_direction").errors, data("outliers_pull_least_squares").turned
+    assert (directions["naive"], directions["fisher"]) == (13, 1)
+    assert (round(turned["least squares"]), round(turned["logistic"])) == (57, 0)
+    runs = data("gradient_and_newton")
+    assert (len(runs.gradient.path) - 1, len(runs.newton.path) - 1) == (99, 4)
+    curves = data("sigmoid_and_probit")
+    assert abs(curves.logistic - curves.scaled_probit).max() < 0.018
+    assert data("hardening_sigmoid").errors[1:].tolist() == [0, 0]
+    assert data("signed_distance").line.normal.tolist() == [3.0, 4.0]
 
 
 def test_a_place_of_several_figures_names_them():

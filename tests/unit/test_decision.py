@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import mpmath
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import discriminant as ds
 from discriminant import decision
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
@@ -277,3 +280,47 @@ def test_without_single_winner_counts_the_positive_discriminants():
 def test_the_largest_score_is_the_first_of_equals(K, n):
     g = np.random.default_rng(K).integers(-2, 3, size=(n, K)).astype(float)
     np.testing.assert_array_equal(largest(g), g.argmax(axis=1))
+
+
+ORDER = ("b", "c", "a")  # not the order of the labels
+BY_CLASS = {"b": 0.2, "c": 0.7, "a": 0.1}
+IN_ORDER = [0.1, 0.2, 0.7]  # of classes_: a, b, c
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        ds.LinearDiscriminantAnalysis,
+        ds.QuadraticDiscriminantAnalysis,
+        ds.FisherDiscriminant,
+        lambda **given: ds.ExponentialFamilyClassifier("poisson", **given),
+        lambda **given: ds.MinimumRiskClassifier(ds.LinearDiscriminantAnalysis(), **given),
+    ],
+)
+def test_priors_are_in_the_order_of_the_classes_or_by_class(make):
+    """priors=P as a sequence is P(classes_[k]); as a mapping the order does not matter; at fit and at prediction."""
+    rng = np.random.default_rng(5)
+    y = np.repeat(ORDER, 30)
+    X = rng.poisson(3.0, (90, 2)) + 1.5 * (y == "c")[:, None] + (y == "a")[:, None]
+    sequence, mapping = make(priors=IN_ORDER).fit(X, y), make(priors=BY_CLASS).fit(X, y)
+    np.testing.assert_array_equal(mapping.priors_, IN_ORDER)
+    np.testing.assert_array_equal(mapping.predict(X), sequence.predict(X))
+    if hasattr(sequence, "predict_proba") and "priors" in inspect.signature(sequence.predict_proba).parameters:
+        there = make().fit(X, y)
+        np.testing.assert_array_equal(there.predict_proba(X, priors=BY_CLASS), there.predict_proba(X, priors=IN_ORDER))
+
+
+def test_other_priors_of_a_fitted_model_are_named_where_there_are_two():
+    """shift…(old, new) go from the training to now; with_priors takes the training priors by name only."""
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(60, 2)), np.repeat(ORDER, [30, 20, 10])
+    model = ds.LogisticRegression().fit(X, y)
+    expected = decision.shift_posteriors(model.predict_proba(X), [1 / 6, 1 / 2, 1 / 3], IN_ORDER)
+    np.testing.assert_allclose(model.predict_proba(X, priors=BY_CLASS), expected, rtol=1e-12)
+    by_name = {"c": 1 / 3, "b": 1 / 2, "a": 1 / 6}
+    moved = model.discriminant_.with_priors(BY_CLASS, training_priors=by_name)
+    np.testing.assert_allclose(moved.predict_proba(X), expected, rtol=1e-9)
+    with pytest.raises(TypeError):
+        model.discriminant_.with_priors(BY_CLASS, by_name)
+    with pytest.raises(ParameterError, match="training_priors says nothing about class 'a'"):
+        model.discriminant_.with_priors(BY_CLASS, training_priors={"b": 0.5, "c": 0.5})

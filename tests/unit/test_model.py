@@ -243,15 +243,15 @@ def test_scores_without_a_link_are_no_probabilities():
 
 def test_priors_move_the_intercepts():
     old, new = np.array([0.2, 0.3, 0.5]), np.array([0.5, 0.4, 0.1])
-    moved = THREE.with_priors(new, old).predict_proba(X)
+    moved = THREE.with_priors(new, training_priors=old).predict_proba(X)
     expected = THREE.predict_proba(X) * new / old
     np.testing.assert_allclose(moved, expected / expected.sum(axis=1, keepdims=True), rtol=1e-12)
-    two = TWO.with_priors([0.9, 0.1], [0.5, 0.5])
+    two = TWO.with_priors([0.9, 0.1], training_priors=[0.5, 0.5])
     assert two.intercept[0] == pytest.approx(TWO.intercept[0] + np.log(0.1 / 0.9))
     with pytest.raises(DataError, match="Priors must be positive"):
-        THREE.with_priors([0.5, 0.5, 0.0], old)
+        THREE.with_priors([0.5, 0.5, 0.0], training_priors=old)
     with pytest.raises(MismatchError, match="softmax without a coding"):
-        LinearDiscriminant(W3, [0, 1, 2], link="sigmoid").with_priors(new, old)
+        LinearDiscriminant(W3, [0, 1, 2], link="sigmoid").with_priors(new, training_priors=old)
 
 
 # Codings
@@ -294,7 +294,7 @@ def test_a_coding_may_turn_the_sign_and_move_the_threshold():
     np.testing.assert_allclose(model.predict_proba(X)[:, 0], scipy.special.expit(z - 2))
     np.testing.assert_allclose(model.boundary().value(X), 2 - z, atol=1e-12)
     np.testing.assert_allclose(model.distance(X), (2 - z) / np.linalg.norm(W2[1:]), atol=1e-12)
-    moved = model.with_priors([0.9, 0.1], [0.5, 0.5])
+    moved = model.with_priors([0.9, 0.1], training_priors=[0.5, 0.5])
     np.testing.assert_allclose(moved.decision_function(X), 2 - z + np.log(0.1 / 0.9), atol=1e-12)
 
 

@@ -17,7 +17,7 @@ def run(given: Any) -> int:
     console = Console(given.json, given.quiet)
     chosen = list({one.name: one for one in map(entry, given.names)}.values()) or list(REGISTRY.values())
     if given.list:
-        console.document({"figures": [{"name": e.name, "source": e.source, "caption": e.caption} for e in chosen]})
+        console.document({"figures": [_told(e) for e in chosen]})
         console.show(table(["name", "place in the books", "what it claims"], [_row(e) for e in chosen]))
         return 0
     folder = _folder(given.out)
@@ -26,7 +26,7 @@ def run(given: Any) -> int:
         console.progress(f"{number} of {len(chosen)}: {one.name}")
         path = folder / f"{one.name}.{given.format}"
         _write(one.draw(), path, given.format, given.dpi)
-        written.append({"name": one.name, "source": one.source, "caption": one.caption, "file": str(path)})
+        written.append({**_told(one), "file": str(path)})
     console.done()
     console.document({"figures": written})
     for row in written:
@@ -34,6 +34,10 @@ def run(given: Any) -> int:
     if not given.quiet:
         console.show(f"  {counted(len(written), 'figure')} written to {folder}")
     return 0
+
+
+def _told(one: Any) -> dict[str, str]:
+    return {"name": one.name, "source": one.source, "caption": one.caption, "seen": one.seen, "also": one.also}
 
 
 def _row(one: Any) -> list[str]:

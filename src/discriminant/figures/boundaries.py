@@ -14,7 +14,21 @@ from discriminant.estimators.linear import LinearDiscriminantAnalysis
 from discriminant.estimators.linear_programming import LinearProgrammingClassifier
 from discriminant.figures.samples import clouds
 from discriminant.geometry import Hyperplane, box, clip
-from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, fill, frame, line, scatter, sheet, styled
+from discriminant.plots.theme import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    arrow,
+    fill,
+    frame,
+    line,
+    scatter,
+    sheet,
+    styled,
+    tint,
+)
 from discriminant.protocols import Array
 
 
@@ -123,6 +137,8 @@ def distance_to_the_line(data: DistanceToTheLine | None = None) -> Any:
         ax.annotate(f"$r{name} = {r:+.2f}$", (point + foot) / 2, xytext=away, textcoords="offset points", color=GREEN)
     foot = data.line.project(np.zeros(2))
     ax.plot([0, foot[0]], [0, foot[1]], color=GREY, linestyle="--", linewidth=1.5)
+    ax.text(3.1, 4.2, "$g(\\mathbf{x}) > 0$", color=BLUE, fontsize=12)
+    ax.text(-0.6, -0.5, "$g(\\mathbf{x}) < 0$", color=ORANGE, fontsize=12)
     ax.plot(0, 0, "+", color=INK, markersize=11, markeredgewidth=1.6)
     text = f"$r_0 = w_0/\\|\\mathbf{{w}}\\| = {data.origin:+.2f}$"
     ax.annotate(text, foot / 2, xytext=(8, -12), textcoords="offset points", color=GREY)
@@ -166,22 +182,26 @@ def signed_distance(data: DistanceToTheLine | None = None) -> Any:
     arrow(ax, foot, foot + 1.0 * unit, INK, 2.2)
     _beside(ax, foot + unit, "$\\mathbf{w}$", unit)
     ax.plot([0, foot[0]], [0, foot[1]], color=GREEN, linewidth=2)
-    ax.annotate(
-        "$-w_0/\\|\\mathbf{w}\\|$", foot / 2, xytext=(-58, 4), textcoords="offset points", color=GREEN, fontsize=11
-    )
+    ax.annotate("$-w_0/\\|\\mathbf{w}\\|$", foot / 2, xytext=(10, -14), textcoords="offset points", color=GREEN,
+                fontsize=11, bbox=_patch(ORANGE))  # fmt: skip
     point, below = data.points[0], data.feet[0]
     ax.plot(*np.array([point, below]).T, color=GREEN, linewidth=2)
     ax.plot(*point, "o", color=INK, zorder=6)
     ax.plot(*below, "o", markerfacecolor="white", markeredgecolor=INK, zorder=6)
     _beside(ax, point, "$\\mathbf{x}$", unit)
     _beside(ax, below, "$\\mathbf{x}_\\perp$", -unit)
-    ax.annotate("$y(\\mathbf{x})/\\|\\mathbf{w}\\|$", (point + below) / 2, xytext=(8, -12), textcoords="offset points",
-                color=GREEN, fontsize=11)  # fmt: skip
+    ax.annotate("$y(\\mathbf{x})/\\|\\mathbf{w}\\|$", (point + below) / 2, xytext=(10, -14), textcoords="offset points",
+                color=GREEN, fontsize=11, bbox=_patch(BLUE))  # fmt: skip
     ax.text(2.9, 3.7, "$y > 0$,  $R_1$", color=BLUE, fontsize=12)
-    ax.text(-1.0, -0.9, "$y < 0$,  $R_2$", color=ORANGE, fontsize=12)
+    ax.text(-1.05, -0.45, "$y < 0$,  $R_2$", color=ORANGE, fontsize=12, bbox=_patch(ORANGE))
     frame(ax, bounds, equal=True)
     ax.set_title("The line $y = 0$ is perpendicular to $\\mathbf{w}$; dotted: $y$ = $\\pm5$, $\\pm10$, …")
     return figure
+
+
+def _patch(shade: str) -> dict[str, Any]:
+    """A ground for words that lie over thin lines."""
+    return {"facecolor": tint(shade), "edgecolor": "none", "pad": 1.5}
 
 
 def _halves(ax: Any, plane: Hyperplane, bounds: Any) -> None:

@@ -44,8 +44,8 @@ def contact_sheet(names: Sequence[str] | None = None, *, columns: int = 5, dpi: 
         one.draw().savefig(page, format="png", dpi=dpi)
         page.seek(0)
         ax.imshow(read(page))
-        place = textwrap.fill(one.source.split(";")[0], 38)
-        ax.set_title(f"{one.name}\n{place}", fontsize=8)
+        place = textwrap.fill(one.source, 42)
+        ax.set_title(f"{one.name}\n{place}", fontsize=7.5)
     for ax in axes.ravel():
         ax.set_axis_off()
     for ax in axes.ravel()[len(chosen) :]:

@@ -68,7 +68,7 @@ def normalised_samples(data: NormalisedSamples | None = None) -> Any:
         ax.fill(*data.polygon.T, facecolor=tint(GREEN, 0.75), edgecolor="none", zorder=0)
         for y, label in zip(data.normalised, data.labels, strict=True):
             shade = BLUE if label else ORANGE
-            line(ax, Hyperplane(y), BOUNDS, color=shade, linewidth=0.9, linestyle="--")
+            line(ax, Hyperplane(y), BOUNDS, color=shade, linewidth=0.9, linestyle="--", label="$a^t y_i = 0$")
         scatter(ax, samples, data.labels, (1, 0), names=("$\\omega_1$", "$\\omega_2$"), size=52)
         for sample in samples:
             arrow(ax, (0, 0), sample, GREY, 0.9)
@@ -79,7 +79,8 @@ def normalised_samples(data: NormalisedSamples | None = None) -> Any:
     for ax in axes[0, :2]:
         ax.text(1.75, 1.95, "solution\nregion", color="#00674C", fontsize=10, ha="center")
     axes[0, 2].text(1.5, 2.15, "$a^t y_i \\geq 1$", color="#00513B", fontsize=11, ha="center")
-    axes[0, 0].legend(loc="lower left")
+    marks, told = axes[0, 0].get_legend_handles_labels()
+    axes[0, 0].legend([*marks[4:], marks[0], marks[2]], [*told[4:], told[0], told[2]], loc="lower left")
     return figure
 
 
@@ -160,16 +161,19 @@ def criterion_surfaces(data: CriterionSurfaces | None = None) -> Any:
         descent.display().plot(ax=ax, kind="surface")
         ax.view_init(elev=34, azim=38)
         ax.set_box_aspect((1, 1, 0.75), zoom=0.98)
-        ax.set_xlabel("$a_1$", labelpad=-8)
-        ax.set_ylabel("$a_2$", labelpad=-8)
+        ax.set_xlabel("$a_1$", labelpad=-5)
+        ax.set_ylabel("$a_2$", labelpad=-5)
         ax.set_zlabel("errors" if name == "count" else "$J$", labelpad=-6)
         ax.tick_params(labelsize=7, pad=-2)
+        if name == "count":
+            ax.set_zticks(range(5))
         ax.set_title(titles[name], loc="center")
         flat = below[1, k]
         descent.display().plot(ax=flat, levels=14)
         flat.plot(*np.vstack([polygon, polygon[:1]]).T, color=GREEN, linewidth=1.6, zorder=2)
         frame(flat, BOUNDS, equal=True, names=("$a_1$", "$a_2$" if k == 0 else ""))
     below[1, 0].text(1.7, 1.75, "solution\nregion", color="#00513B", ha="center", fontsize=9)
+    figure.legend(*below[1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -187,7 +191,7 @@ def gradient_and_newton_data() -> GradientAndNewton:
     X, y = clouds([(-0.6, -0.4), (0.6, 0.4)], [[1.0, 0.85], [0.85, 1.0]], 60, seed=9)
     objective = two_class_objective(X, y, "logistic", penalty=Ridge(0.02), fit_intercept=False)
     start, bounds = np.array([[0.0], [-0.3], [1.9]]), ((-0.9, 2.5), (-0.9, 2.3))
-    gradient = _descend(objective, GradientDescent(1.5, threshold=1e-4, iterations=400, trace=True), start, bounds)
+    gradient = _descend(objective, GradientDescent(1.5, threshold=1e-4, iterations=400, trace=True), start, bounds, 181)
     newton = _descend(objective, Newton(trace=True), start, bounds)
     return GradientAndNewton(gradient, newton, newton.path[-1])
 
@@ -216,8 +220,8 @@ def gradient_and_newton(data: GradientAndNewton | None = None) -> Any:
     ):
         ax.plot(*run.path.T, color=shade, marker=mark, markersize=4.5, linewidth=1.8, zorder=4,
                 label=f"{name}, {len(run.path) - 1} steps")  # fmt: skip
-    ax.plot(*data.gradient.path[0], "o", color=INK, markersize=7, zorder=6)
-    ax.plot(*data.minimum, "*", color=INK, markersize=14, zorder=6)
+    ax.plot(*data.gradient.path[0], "o", color=INK, markersize=7, zorder=6, label="start")
+    ax.plot(*data.minimum, "*", color=INK, markersize=14, zorder=6, linestyle="none", label="minimum")
     ax.legend(loc="upper right")
     frame(ax, ((-0.9, 2.5), (-0.9, 2.3)), equal=True, names=("$w_1$", "$w_2$"))  # right angles look right
     ax.set_title("Two ways down a convex error function")

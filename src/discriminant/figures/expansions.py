@@ -39,7 +39,7 @@ def discriminant_of_one_variable_data() -> OneVariable:
     x = np.linspace(-2, 1.6, 181)
     basis = Polynomial(2).fit(x[:, None])
     model = LinearDiscriminant(np.array([-1.0, 1.0, 2.0]), np.array([2, 1]), basis=basis)
-    rows = np.linspace(-1.9, 1.5, 18)[:, None]
+    rows = np.arange(-1.875, 1.5, 0.25)[:, None]
     labels = model.predict(rows)
     learned = LinearProgrammingClassifier(basis=Polynomial(2)).fit(rows, labels)
     line_ = LinearDiscriminant(np.array([-0.5, 1.0]), np.array([2, 1]))
@@ -75,13 +75,19 @@ def discriminant_of_one_variable(data: OneVariable | None = None) -> Any:
         ax.set_ylim(-3, 6)
     for root in data.roots:
         middle.plot(root, 0, "o", color=INK)
-        middle.annotate(f"{root:g}", (root, 0), xytext=(0, -14), textcoords="offset points", ha="center")
+        middle.annotate(
+            f"${root:g}$", (root, 0), xytext=(np.sign(root) * 13, -13), textcoords="offset points", ha="center"
+        )
+    left.plot(0.5, 0, "o", color=INK)
+    left.annotate("$0.5$", (0.5, 0), xytext=(0, 8), textcoords="offset points", ha="center")
+    left.text(1.25, 0.3, "$R_1$", color=BLUE, fontsize=12)
+    left.text(-1.5, -0.9, "$R_2$", color=ORANGE, fontsize=12)
     middle.text(-1.9, 0.35, "$R_1$", color=BLUE, fontsize=12)
     middle.text(1.25, 0.35, "$R_1$", color=BLUE, fontsize=12)
     middle.text(-0.35, -0.55, "$R_2$", color=ORANGE, fontsize=12)
     bounds = ((-2.1, 1.7), (-0.6, 4.2))
     right.plot(data.x, data.x**2, color=GREY, linewidth=1.4)
-    line(right, Hyperplane(np.array([1.0, 2.0]), -1.0), bounds, color=GREEN, linewidth=2)
+    line(right, Hyperplane(np.array([1.0, 2.0]), -1.0), bounds, color=GREEN, linewidth=2, label="$a^t y = 0$")
     rows, labels = data.sample
     scatter(right, np.column_stack([rows, rows**2]), labels, (1, 2), names=class_names(2), size=32)
     right.legend(loc="upper right")
@@ -137,13 +143,15 @@ def basis_functions(data: BasisFunctions | None = None) -> Any:
     bounds = ((-3.1, 3.1), (-2.9, 2.9))
     DecisionRegionsDisplay.from_estimator(data.model, data.X, data.y, bounds=bounds, ax=left, names=class_names(2))
     centres = np.asarray(data.basis.centres_)
-    left.plot(*centres.T, "P", color=GREEN, markersize=13, markeredgecolor="white", zorder=5)
+    left.plot(*centres.T, "P", color=GREEN, markersize=13, markeredgecolor="white", zorder=5, label="centres")
+    left.legend(loc="upper right")
     frame(left, bounds, equal=True)
     left.set_title("not separable by a line in $\\mathbf{x}$")
-    limits = np.column_stack([np.zeros(2), 1.06 * data.features.max(axis=0)])
+    limits = np.column_stack([np.full(2, -0.15), 1.06 * data.features.max(axis=0)])
     scatter(right, data.features, data.y, (1, 2), names=class_names(2), size=28)
     found = data.model.discriminant_
-    line(right, Hyperplane(found.coef[0], float(found.intercept[0])), limits, linewidth=2)
-    frame(right, limits, names=("$\\phi_1$: distance to the first centre", "$\\phi_2$: to the second"))
+    line(right, Hyperplane(found.coef[0], float(found.intercept[0])), limits, linewidth=2, label="boundary")
+    right.legend(loc="upper left")
+    frame(right, limits, names=("$\\phi_1$: distance to the first centre", "$\\phi_2$: distance to the second"))
     right.set_title("separable by a line in $\\phi(\\mathbf{x})$")
     return figure

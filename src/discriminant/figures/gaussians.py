@@ -165,9 +165,10 @@ def naive_and_lda_direction(data: TwoDirections | None = None) -> Any:
     for ax, (model, name, title) in zip(axes[0], pairs, strict=True):
         DecisionRegionsDisplay.from_estimator(model, data.X, data.y, bounds=bounds, ax=ax, names=class_names(2))
         ax.plot(*data.naive.means_.T, "--", color=GREY, linewidth=1.2, zorder=4)
-        ax.plot(*data.naive.means_.T, "P", color=INK, markersize=10, markeredgecolor="white", zorder=5)
+        ax.plot(*data.naive.means_.T, "P", color=INK, markersize=10, markeredgecolor="white", zorder=5, label="means")
         wrong = model.predict(data.X) != data.y
-        ax.scatter(*data.X[wrong].T, s=90, facecolors="none", edgecolors=INK, linewidths=1.1, zorder=4)
+        ax.scatter(*data.X[wrong].T, s=90, facecolors="none", edgecolors=INK, linewidths=1.1, zorder=4, label="errors")
+        ax.legend(loc="lower right")
         frame(ax, bounds, equal=True)
         ax.set_title(f"{title}: {data.errors[name]} error{'s' * (data.errors[name] != 1)}")
     return figure
@@ -213,10 +214,11 @@ def fisher_projection(data: TwoDirections | None = None) -> Any:
                 projected[data.y == label], bins=edges, color=color(j), alpha=0.65, edgecolor="white", linewidth=0.4
             )
         below.axvline(model.threshold_, color=INK, linestyle=":", linewidth=1.4)
-        below.set_yticks([])
+        below.set_ylabel("samples")
         below.set_xlabel("projection")
         name = ("naive", "fisher")[k]
         below.set_title(f"{data.errors[name]} of {len(data.y)} wrong, $J(w)$ = {data.criterion[name]:.3f}", fontsize=10)
+    figure.get_layout_engine().set(hspace=0.08)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
 
@@ -266,11 +268,11 @@ def outlier_and_mean_difference(data: OutlierAndMeans | None = None) -> Any:
     bounds = ((-2.4, 3.6), (-2.2, 3.0))
     for ax, model, name in zip(axes[0], (found.naive, found.fisher), ("naive", "fisher"), strict=True):
         unit = model.scalings_[:, 0] / np.linalg.norm(model.scalings_[:, 0])
-        base = np.array([0.0, -1.2]) if name == "naive" else np.array([-1.4, 0.4])
+        base = np.array([0.0, -1.2]) if name == "naive" else np.array([-1.75, 0.1])
         feet = base + ((found.X - base) @ unit)[:, None] * unit
         along = (found.X - base) @ unit
         ends = np.array([along.min() - 0.3, along.max() + 0.3])[:, None] * unit
-        ax.plot(*(base + ends).T, color=GREY, linewidth=1)
+        ax.plot(*(base + ends).T, color=GREY, linewidth=1, label="projection")
         here, there = model.discriminant_.boundary().value(np.array([base, base + unit]))
         cut = base + here / (here - there) * unit  # where the decision changes along the line
         across = 0.45 * np.array([-unit[1], unit[0]])
@@ -281,7 +283,8 @@ def outlier_and_mean_difference(data: OutlierAndMeans | None = None) -> Any:
             )
         scatter(ax, found.X, found.y, model.classes_, size=24, names=class_names(2))
         ax.plot(*np.array([found.X[data.outlier], feet[data.outlier]]).T, color=PURPLE, linestyle="--", linewidth=1.3)
-        ax.scatter(*found.X[data.outlier], s=120, facecolors="none", edgecolors=PURPLE, linewidths=1.8, zorder=5)
+        ax.scatter(*found.X[data.outlier], s=120, facecolors="none", edgecolors=PURPLE, linewidths=1.8, zorder=5,
+                   label="outlier")  # fmt: skip
         ax.scatter(*feet[data.outlier], s=70, facecolors="none", edgecolors=PURPLE, linewidths=1.8, zorder=5)
         frame(ax, bounds, equal=True)
         state = "the classes overlap" if data.gaps[name] < 0 else "a threshold separates them"

@@ -68,10 +68,11 @@ def lms_versus_separating_line(data: LmsVersusLine | None = None) -> Any:
     ax, bounds = axes[0, 0], ((-1.2, 6.4), (-1.2, 6.2))
     scatter(ax, data.X, data.y, (1, 2), names=("$\\omega_1$", "$\\omega_2$"), size=34)
     line(ax, data.lms.discriminant_.boundary(), bounds, color=PURPLE, linestyle="--", linewidth=2.2,
-         label=f"least mean squares: {data.errors['lms']} wrong")  # fmt: skip
+         label="least mean squares")  # fmt: skip
     line(ax, data.perceptron.discriminant_.boundary(), bounds, color=GREEN, linewidth=2.2, label="separating line")
     wrong = data.lms.predict(data.X) != data.y
-    ax.scatter(*data.X[wrong].T, s=110, facecolors="none", edgecolors=INK, linewidths=1.2, zorder=5)
+    ax.scatter(*data.X[wrong].T, s=110, facecolors="none", edgecolors=INK, linewidths=1.2, zorder=5,
+               label="wrong by least mean squares")  # fmt: skip
     ax.legend(loc="lower right")
     frame(ax, bounds, equal=True)
     ax.set_title("Least squares need not separate separable samples")

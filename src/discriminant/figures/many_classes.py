@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -236,7 +237,7 @@ class ConvexRegions:
 
 
 def convex_regions_data() -> ConvexRegions:
-    """Five classes by Kesler's construction; the two points of a region that lie furthest apart."""
+    """Five classes by Kesler's construction; the longest chord of a region that leaves its rows to be seen."""
     means = [(0, 0), (2.6, 0.6), (0.4, 2.6), (-2.7, 0.3), (-0.3, -2.5)]
     X, y = clouds(means, 0.18 * np.eye(2), 14, seed=2)
     bounds = ((-4.2, 4.2), (-4.0, 4.2))
@@ -245,10 +246,11 @@ def convex_regions_data() -> ConvexRegions:
     region = regions[2]
     middle = region.mean(axis=0)
     inner = middle + 0.8 * (region - middle)
-    gaps = np.linalg.norm(inner[:, None] - inner[None], axis=2)
-    i, j = np.unravel_index(gaps.argmax(), gaps.shape)
-    a, b = inner[i], inner[j]
-    chord = a + np.linspace(0, 1, 201)[:, None] * (b - a)
+    share = np.linspace(0, 1, 201)[:, None]
+    chords = [a + share * (b - a) for a, b in permutations(inner, 2)]
+    clear = [c for c in chords if np.linalg.norm(c[:, None] - X, axis=2).min() > 0.25]
+    chord = max(clear, key=lambda c: float(np.linalg.norm(c[0] - c[-1])))
+    a, b = chord[0], chord[-1]
     return ConvexRegions(X, y, bounds, model, regions, a, b, chord, model.predict(chord))
 
 
@@ -270,15 +272,16 @@ def convex_regions(data: ConvexRegions | None = None) -> Any:
     figure, axes = sheet(size=(5.6, 5.2))
     ax = axes[0, 0]
     for k, region in enumerate(data.regions):
-        fill(ax, region, color(k), edgecolor=INK, linewidth=1.6)
+        fill(ax, region, color(k))
+        inner_edges(ax, region, data.bounds, linewidth=1.6)
         if len(region):
             ax.text(*_corner(region), f"$R_{k + 1}$", color=color(k), fontsize=13, ha="center", va="center")
     scatter(ax, data.X, data.y, data.model.classes_, size=18, names=())
     ax.plot(*np.array([data.a, data.b]).T, color=INK, linewidth=1.6, marker="o", markersize=7, zorder=6)
     between = data.chord[80]
     ax.plot(*between, "o", color="white", markeredgecolor=INK, markersize=7, zorder=7)
-    for point, text, away in ((data.a, "$x_A$", (6, 6)), (data.b, "$x_B$", (6, -15)), (between, "$\\hat{x}$", (4, 8))):
-        ax.annotate(text, point, xytext=away, textcoords="offset points", fontsize=12, zorder=8)
+    for point, text in ((data.a, "$x_A$"), (data.b, "$x_B$"), (between, "$\\hat{x}$")):
+        ax.annotate(text, point, xytext=(5, -16), textcoords="offset points", fontsize=12, zorder=8)
     frame(ax, data.bounds, equal=True)
     ax.set_title("What lies between two points of a region lies in the region")
     return figure

@@ -113,7 +113,9 @@ def mark_one(data: MarkOne | None = None) -> Any:
     for ax, (character, picture) in zip(axes[1, :3], pictures.items(), strict=True):
         shown = ax.imshow(picture, cmap="RdBu", vmin=-size, vmax=size)
         _bare(ax, f"what speaks for {character}")
-    figure.colorbar(shown, ax=axes[1, 2], label="weight of a photocell", shrink=0.9)
+    scale = axes[1, 2].inset_axes((1.04, 0.0, 0.05, 1.0))
+    figure.colorbar(shown, cax=scale)
+    scale.set_title("weight", fontsize=9)
     ax = axes[1, 3]
     passes = np.arange(1, len(data.curve) + 1)
     ax.plot(passes, data.curve[:, 0], color=BLUE, marker="o", markersize=3, label="shown")
@@ -121,6 +123,7 @@ def mark_one(data: MarkOne | None = None) -> Any:
     ax.axhline(1 / len(CHARACTERS), color=GREY, linestyle=":", label="chance")
     ax.set_ylim(0, 1.03)
     ax.set_xlabel("passes")
+    ax.set_ylabel("share told right")
     ax.set_title(f"told right: {data.curve[-1, 1]:.0%} of new ones")
     ax.legend(loc="center right")
     return figure
@@ -130,6 +133,8 @@ def _bare(ax: Any, title: str) -> None:
     ax.set_xticks([])
     ax.set_yticks([])
     ax.set_title(title, fontsize=10)
+    for side in ax.spines.values():
+        side.set_visible(True)
 
 
 def _wires(ax: Any, data: MarkOne) -> None:
@@ -148,3 +153,7 @@ def _wires(ax: Any, data: MarkOne) -> None:
     _bare(ax, "patch board: 6 of 512 units")
     for side in ax.spines.values():
         side.set_visible(False)
+    for shade, text in ((BLUE, "excites"), (ORANGE, "inhibits")):
+        ax.plot([], [], "s-", color=shade, markersize=3, linewidth=0.8, label=text)
+    ax.plot([], [], "o", color=INK, markersize=7, label="unit")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3)

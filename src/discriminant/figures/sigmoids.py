@@ -70,13 +70,13 @@ def sigmoid_curve(data: Curve | None = None) -> Any:
     for level in (0.0, 0.5, 1.0):
         ax.axhline(level, color=GREY, linewidth=0.7, linestyle=":")
     ax.axvline(0, color=GREY, linewidth=0.7, linestyle=":")
-    ax.plot(data.a, data.values, color=BLUE, linewidth=2.6)
+    ax.plot(data.a, data.values, color=BLUE, linewidth=2.6, label="$1/(1 + e^{-a})$")
     tangent = 0.5 + data.slope_at_zero * data.a
     inside = (tangent > -0.02) & (tangent < 1.02)
     ax.plot(data.a[inside], tangent[inside], color=ORANGE, linestyle="--", linewidth=1.4, label="slope ¼ at 0")
     ax.plot(0, 0.5, "o", color=INK)
-    ax.legend(loc="lower right")
-    ax.set_xlabel("$\\mathbf{w}^t\\mathbf{x} + w_0$")
+    ax.legend(loc="upper left", bbox_to_anchor=(0.0, 0.9))
+    ax.set_xlabel("$a = \\mathbf{w}^t\\mathbf{x} + w_0$")
     ax.set_ylabel("$P(C_1|\\mathbf{x})$")
     ax.set_title("The logistic function turns log odds into a probability")
     return figure
@@ -125,11 +125,13 @@ def sigmoid_and_probit(data: SigmoidAndProbit | None = None) -> Any:
     left.axvline(0, color=GREY, linewidth=0.7, linestyle=":")
     left.legend(loc="upper left")
     left.set_xlabel("$a$")
+    left.set_ylabel("$\\sigma(a)$, $\\Phi(\\lambda a)$")
     left.set_title("Two squashing functions of equal slope at zero")
     right.plot(data.a, data.logistic - data.scaled_probit, color=INK)
     right.axhline(0, color=GREY, linewidth=0.7, linestyle=":")
     right.set_xlabel("$a$")
-    right.set_title("their difference")
+    right.set_ylabel("$\\sigma(a) - \\Phi(\\lambda a)$")
+    right.set_title("Their difference")
     return figure
 
 
@@ -190,6 +192,8 @@ def hardening_sigmoid(data: HardeningSigmoid | None = None) -> Any:
         ax.set_xlabel("$x$")
         ax.legend(loc="upper left")
     axes[0, 0].set_ylim(-8, 8)
+    axes[0, 0].set_ylabel("$wx + w_0$")
+    axes[0, 1].set_ylabel("$y = \\mathrm{sigmoid}(wx + w_0)$")
     axes[0, 0].set_title("The line $wx + w_0$ grows steeper")
     axes[0, 1].set_title("The sigmoid hardens; the errors were 0 long before")
     return figure
@@ -214,7 +218,7 @@ def softmax_lines_data() -> SoftmaxMachine:
     bounds = ((-0.4, 4.6), (-0.4, 4.6))
     descent = GradientDescent(step=1.0, threshold=1e-5, iterations=5000)
     model = LogisticRegression(C=2.0, optimizer=descent, random_state=0).fit(X, y)
-    points, across, up = mesh(bounds, 45)
+    points, across, up = mesh(bounds, 101)
     shape = (*across.shape, 3)
     return SoftmaxMachine(X, y, bounds, model, (across, up), model.decision_function(points).reshape(shape),
                           model.predict_proba(points).reshape(shape))  # fmt: skip
@@ -243,7 +247,9 @@ def softmax_lines(data: SoftmaxMachine | None = None) -> Any:
     for region in data.model.discriminant_.regions(data.bounds):
         inner_edges(ax, region, data.bounds, linewidth=2.4)
     for k, plane in enumerate(data.model.discriminant_._planes()):
-        line(ax, plane, data.bounds, color=color(k), linewidth=1.1)
+        line(ax, plane, data.bounds, color=color(k), linewidth=1.1, label=f"$g_{k + 1} = 0$")
+    ax.get_legend().remove()
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=6, columnspacing=1.2)
     frame(ax, data.bounds, equal=True)
     ax.set_title("Thin: $g_i(\\mathbf{x}) = 0$.  Thick: the largest $g_i$ changes")
     return figure
@@ -273,10 +279,8 @@ def softmax_surfaces(data: SoftmaxMachine | None = None) -> Any:
         axes[0], (data.discriminants, data.posteriors), ("$g_i(\\mathbf{x})$, planes", "$P(C_i|\\mathbf{x})$, softmax"),
         strict=True,
     ):  # fmt: skip
-        for k in range(3):
-            ax.plot_surface(across, up, values[:, :, k], color=color(k), alpha=0.72, linewidth=0, rstride=1, cstride=1,
-                            antialiased=True, shade=True)  # fmt: skip
-        ax.view_init(elev=46, azim=100)
+        _surfaces(ax, across, up, values)
+        ax.view_init(elev=44, azim=-62)
         ax.set_xlabel("$x_1$")
         ax.set_ylabel("$x_2$")
         ax.set_title(title, loc="center")
@@ -286,3 +290,25 @@ def softmax_surfaces(data: SoftmaxMachine | None = None) -> Any:
     marks = [swatch(name, color(k)) for k, name in enumerate(class_names())]
     figure.legend(handles=marks, loc="outside lower center", ncols=3)
     return figure
+
+
+def _surfaces(ax: Any, across: Array, up: Array, values: Array) -> None:
+    """Surfaces that cross, as one collection of small faces, so that what lies in front hides what lies behind."""
+    from matplotlib.colors import LightSource
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    low, high = slice(None, -1), slice(1, None)
+    corners = ((low, low), (low, high), (high, high), (high, low))  # seen from above against the clock
+    faces, shades = [], []
+    for k in range(values.shape[2]):
+        points = np.stack([across, up, values[:, :, k]], axis=2)
+        mine = np.stack([points[corner] for corner in corners], axis=2).reshape(-1, 4, 3)
+        faces.append(mine)
+        shades += [color(k)] * len(mine)
+    ax.add_collection3d(
+        Poly3DCollection(
+            np.concatenate(faces), facecolors=shades, edgecolors=shades, linewidths=0.3, shade=True,
+            lightsource=LightSource(azdeg=210, altdeg=75),
+        )
+    )  # fmt: skip
+    ax.auto_scale_xyz(across, up, values)

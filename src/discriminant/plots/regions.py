@@ -15,7 +15,7 @@ from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.inference.ambiguity import ambiguity
 from discriminant.plots.display import Display, documented
 from discriminant.plots.plane import Plane, plane_of
-from discriminant.plots.theme import GREY, INK, PALE, axes_for, color, fill, frame, scatter, styled, tint
+from discriminant.plots.theme import GREY, INK, PALE, axes_for, color, fill, frame, inner_edges, scatter, styled, tint
 from discriminant.protocols import Array
 
 Area = tuple[Array, tuple[Any, ...]]  # a convex polygon and the classes that claim it
@@ -171,12 +171,13 @@ class DecisionRegionsDisplay(Display):
 
     def _draw_areas(self, boundaries: bool) -> None:
         places = {label: k for k, label in enumerate(self.classes)}
-        edge = {"edgecolor": INK, "linewidth": 1.2} if boundaries else {}
         for polygon, claims in self.areas or ():
             if len(claims) == 1:
-                fill(self.ax_, polygon, color(places[claims[0]]), **edge)
+                fill(self.ax_, polygon, color(places[claims[0]]))
             else:
-                fill(self.ax_, polygon, GREY, **{**_UNCLEAR[len(claims) > 0], **edge})
+                fill(self.ax_, polygon, GREY, **_UNCLEAR[len(claims) > 0])
+            if boundaries:
+                inner_edges(self.ax_, polygon, self.bounds, linewidth=1.2)
 
     def _draw_grid(self, boundaries: bool) -> None:
         assert self.codes is not None

@@ -199,9 +199,10 @@ class CriterionSurfaceDisplay(Display):
             self.across, self.up, self.values, levels=steps[1:], colors="#5B7C99", linewidths=0.5, zorder=1
         )
         if self.path is not None:
-            self.ax_.plot(*self.path.T, color=ORANGE, linewidth=1.6, marker="o", markersize=3.2, zorder=3)
-            self.ax_.plot(*self.path[0], "o", markerfacecolor="white", markeredgecolor=ORANGE, markersize=7, zorder=4)
-            self.ax_.plot(*self.path[-1], "*", color=INK, markersize=11, zorder=4)
+            self.ax_.plot(*self.path.T, color=ORANGE, linewidth=1.6, marker="o", markersize=3.2, zorder=3, label="path")
+            self.ax_.plot(*self.path[0], "o", markerfacecolor="white", markeredgecolor=ORANGE, markersize=7, zorder=4,
+                          label="start")  # fmt: skip
+            self.ax_.plot(*self.path[-1], "*", color=INK, markersize=11, zorder=4, label="end")
 
     def _surface(self) -> None:
         across, up = np.meshgrid(self.across, self.up)

@@ -140,8 +140,9 @@ def inner_edges(ax: Any, polygon: Array, bounds: Any, **options: Any) -> None:
     limits = np.asarray(bounds, dtype=np.float64).reshape(2, 2)
     for p, q in zip(polygon, np.roll(polygon, -1, axis=0), strict=True):
         on_frame = np.isclose(p[:, None], limits) & np.isclose(q[:, None], limits)
-        if not on_frame.any():
-            ax.plot([p[0], q[0]], [p[1], q[1]], **{"color": INK, "zorder": 2, **options})
+        if not on_frame.any():  # in one direction for both neighbours, so that their dots fall together
+            ends = np.array(sorted((tuple(p), tuple(q))))
+            ax.plot(*ends.T, **{"color": INK, "zorder": 2, **options})
 
 
 def swatch(label: str, shade: str, **options: Any) -> Any:
