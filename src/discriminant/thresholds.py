@@ -98,16 +98,12 @@ MOST_FIRST = 300
 # Steps by a kept Hessian before new ones are formed after all: nearly separated classes.
 MOST_KEPT = 80
 
-# Numbers that a fit keeps at most for its summary: 32 MB.
-KEPT_VALUES = 4_000_000
+# Values of rows that a fit holds on to at most until its summary is asked for, where they are summed: 80 MB, and a sum
+# takes as long as a pass of the fit.  More are held weakly: the table then asks for them if the caller has not kept them.
+KEPT_VALUES = 10_000_000
 
-# A fit holds rows of up to so many times the numbers of their information matrix instead of it: to sum that of
-# 15,000×16 in 26 classes took 180 ms after a fit of 250; of 300,000×30 in two classes it takes 33 after 140.
+# A pickle holds the sums where the rows are more than so many times as many numbers; else neither.
 HELD_ROWS = 2
-
-# Rows × parameters² up to which a fit sums the information matrix for its table: 40 ms at most on a core.  At 1e6×50 it
-# would take as long as the fit: the table then asks for the rows, if the caller has not kept them.
-KEPT_WORK = 1.0e9
 
 # Samples of an epoch up to which single-sample rules present rows as often as their weights count: an order of 80 MB.
 # Beyond, weights are factors on the step.

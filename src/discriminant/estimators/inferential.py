@@ -1,16 +1,16 @@
 """``summary``, ``diagnostics`` and ``probability_interval`` of a fitted logistic regression: inference as a table.
 
-A fit in memory keeps the sums over its rows that the table is made of (an ``Optimum``: one evaluation at the weights),
-and no row, unless the rows are hardly more numbers than those sums.  What needs the rows themselves finds them by a
-weak reference while the user still holds them, and asks for them afterwards.  Rows that are not those of the fit are
-recognised by their score, which is not zero.
+A fit in memory holds on to its rows until the first table takes the sums over them that it is made of (an ``Optimum``:
+one evaluation at the weights); a pickle holds the sums, and no row.  What needs the rows themselves finds them by a weak
+reference while the user still holds them, and asks for them afterwards.  Rows that are not those of the fit, or were
+changed since, are recognised by their score, which is not zero.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from discriminant.estimators.inputs import Inputs
 from discriminant.model import LinearDiscriminant
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
-from discriminant.thresholds import HELD_ROWS, KEPT_VALUES, KEPT_WORK
+from discriminant.thresholds import HELD_ROWS, KEPT_VALUES
 
 if TYPE_CHECKING:  # loaded with the first table, not with the first fit
     from discriminant.inference.likelihood import Likelihood, Optimum
@@ -39,13 +39,13 @@ EFFECT_ROWS = 65_536  # rows at a time, written out with their zeros
 
 
 class Remembered:
-    """What a fit keeps of its rows: sums over them, and references, which copies and pickles lose.
+    """What a fit keeps of its rows: sums over them, taken when asked for, and references, which copies and pickles lose.
 
     The references are weak, but where ``held``: rows of hardly more numbers than their sums.
     """
 
-    def __init__(self, *objects: Any, optimum: Optimum | None = None, held: bool = False) -> None:
-        self.optimum = optimum
+    def __init__(self, *objects: Any, sums: Callable[[], Optimum] | None = None, held: bool = False) -> None:
+        self._sums = sums
         self._references: list[Callable[[], Any] | None] = []
         for item in objects:
             try:
@@ -57,6 +57,12 @@ class Remembered:
     def __getstate__(self) -> dict[str, Any]:
         return {"optimum": self.optimum, "_references": []}
 
+    @cached_property
+    def optimum(self) -> Optimum | None:
+        """The sums; the rows are let go with them."""
+        sums, self._sums = self._sums, None
+        return None if sums is None else sums()
+
     def recall(self) -> tuple[Any, ...] | None:
         """The objects, or None where one of them is gone."""
         found = tuple(None if reference is None else reference() for reference in self._references)
@@ -66,6 +72,30 @@ class Remembered:
 
 def _itself(item: Any) -> Any:
     return item
+
+
+def _likelihood_of(
+    blocks: Any, n_classes: int, offset: Array | None, scaling: Scaling | None, jeffreys: bool
+) -> Likelihood:
+    from discriminant.inference.likelihood import likelihood
+
+    plain = likelihood(blocks, n_classes, offset, scaling)
+    if not jeffreys:
+        return plain
+    from discriminant.inference.firth import JeffreysLikelihood
+
+    return JeffreysLikelihood(plain.objective)
+
+
+def _corrected(blocks: Any, n_classes: int, penalty: str) -> Optimum:
+    from discriminant.inference.firth import corrected
+
+    return corrected(blocks, n_classes, penalty)[0]
+
+
+def _sums(parts: tuple[Any, ...], weights: Array, center: Array | None) -> Optimum:
+    model = _likelihood_of(*parts)
+    return model.optimum(model.from_weights(weights, center))
 
 
 @documented
@@ -214,7 +244,9 @@ class Inferential(Uncertain, Deciding):
                     f"penalty={self.penalty!r} has the model's covariance, 'wald' tests and intervals."
                 )
             X, y, sample_weight, _ = self._training_rows(X, y, sample_weight, offset)
-            optimum = self._corrected(self._sample(X, y, sample_weight, self.classes_).blocks)
+            optimum = _corrected(
+                self._sample(X, y, sample_weight, self.classes_).blocks, len(self.classes_), self.penalty
+            )
         if optimum is None:
             model = self._likelihood(X, y, sample_weight, offset)
             request.check(model.blocks.n_rows)
@@ -378,33 +410,32 @@ class Inferential(Uncertain, Deciding):
     def _remember(
         self, given: tuple[Any, ...], blocks: Any, offset: Array | None = None, scaling: Scaling | None = None
     ) -> None:
-        """Keep what a table needs of the fit: sums over ``blocks``, or ``given`` (X, y, sample_weight, offset).
+        """Keep what a table needs of the fit: ``blocks`` to sum over, or ``given`` (X, y, sample_weight, offset).
 
         ``scaling``: of the columns, where the fit has found one.
         """
-        values, sums = blocks.n_values, ((len(self.classes_) - 1) * (1 + blocks.n_features)) ** 2
-        held = values <= HELD_ROWS * sums
+        K, values = len(self.classes_), blocks.n_values
         plain = self.fit_intercept and self.class_weight is None and not self._l1_share()
-        width = (len(self.classes_) - 1) * (1 + values / blocks.n_rows)
-        cheap = held or blocks.n_rows * width**2 <= KEPT_WORK
-        if not (plain and cheap and blocks.in_memory and (values if held else sums) <= KEPT_VALUES):
+        if not (plain and blocks.in_memory and values <= KEPT_VALUES):
             self._rows = Remembered(*given)
-        elif held:
+        elif values <= HELD_ROWS * ((K - 1) * (1 + blocks.n_features)) ** 2:
             self._rows = Remembered(*given, held=True)
         else:
+            found = self.discriminant_
+            parts = blocks, K, offset, scaling, self.penalty in BIAS_REDUCED
+            sums = partial(_sums, parts, found.weights, found.center)
             if self.penalty in BIAS_REDUCED[1:]:
-                optimum = self._corrected(blocks)
-            else:
-                model = self._likelihood_of(blocks, offset, scaling)
-                optimum = model.optimum(self._theta(model))
-            self._rows = Remembered(*given, optimum=optimum)
+                sums = partial(_corrected, blocks, K, self.penalty)
+            self._rows = Remembered(*given, sums=sums)
 
     def _kept_sums(self) -> Optimum | None:
         """The sums over the rows of the fit, while the weights are those at which they were taken."""
         from discriminant.inference.likelihood import scaled_contrasts
 
-        optimum = self._rows.optimum if "_rows" in vars(self) and self._as_fitted() else None
-        if optimum is None:
+        if "_rows" not in vars(self):
+            return None
+        optimum = self._rows.optimum  # whatever the weights are now: the rows are let go
+        if optimum is None or not self._as_fitted():
             return None
         found = self.discriminant_
         same = np.array_equal(optimum.theta, scaled_contrasts(found.weights, found.center, optimum.scaling))
@@ -434,22 +465,8 @@ class Inferential(Uncertain, Deciding):
 
         X, y, sample_weight, offset = self._training_rows(X, y, sample_weight, offset)
         blocks = self._sample(X, y, sample_weight, self.classes_).blocks
-        return self._likelihood_of(blocks, read_offset(offset, blocks))
-
-    def _likelihood_of(self, blocks: Any, offset: Array | None, scaling: Scaling | None = None) -> Likelihood:
-        from discriminant.inference.likelihood import likelihood
-
-        plain = likelihood(blocks, len(self.classes_), offset, scaling)
-        if self.penalty not in BIAS_REDUCED:
-            return plain
-        from discriminant.inference.firth import JeffreysLikelihood
-
-        return JeffreysLikelihood(plain.objective)
-
-    def _corrected(self, blocks: Any) -> Optimum:
-        from discriminant.inference.firth import corrected
-
-        return corrected(blocks, len(self.classes_), self.penalty)[0]
+        jeffreys = self.penalty in BIAS_REDUCED
+        return _likelihood_of(blocks, len(self.classes_), read_offset(offset, blocks), None, jeffreys)
 
     def _theta(self, model: Likelihood) -> Array:
         found = self.discriminant_
