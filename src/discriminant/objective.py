@@ -17,7 +17,7 @@ change is exact; the penalty stays where the user put it, on the weights of x.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -376,8 +376,10 @@ class PointwiseObjective:
         return self._with(scaling=scaling)
 
     def _with(self, **changes: Any) -> PointwiseObjective:
-        other = replace(self, **changes)
-        other.__dict__["totals"], other.__dict__["shares"] = self.totals, self.shares  # they depend on neither
+        """The same parts, checked already, with another penalty or scaling: totals and shares depend on neither."""
+        other = object.__new__(PointwiseObjective)
+        parts = {one: getattr(self, one) for one in self.__dataclass_fields__}
+        vars(other).update(parts, totals=self.totals, shares=self.shares, **changes)
         return other
 
     def _information(self, A: Array) -> Array:
@@ -420,11 +422,15 @@ def logistic_objective(
     """
     soft = blocks.is_soft
     criterion = Logistic() if n_classes == 2 else Softmax()
-    name = "two-class" if n_classes == 2 else "softmax"
-    coding = None if soft else make_coding(name, n_classes, labels=(0, 1), threshold=0.0)
+    coding = None if soft else _class_coding(n_classes)
     if soft and blocks.target.ndim == 1:
         blocks = replace(blocks, target=blocks.target[:, None])
     return PointwiseObjective(blocks, criterion, coding, Ridge(ridge) if ridge > 0 else None, offset, intercept)
+
+
+@lru_cache(maxsize=4)
+def _class_coding(n_classes: int) -> ClassCoding:
+    return make_coding("two-class" if n_classes == 2 else "softmax", n_classes, labels=(0, 1), threshold=0.0)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ PASS_WORK = 4.0e6
 # the Hessian of 1000×1000 in 15 partitions took 110 ms, in 2 it takes 35.
 SLOT_WORK = 200
 
-# Values that centre and units are read from: 0.3 ms, and units need not be right to more than a factor of two.
-SCALING_ROWS = 100_000
+# Values that centre and units are read from: 0.06 ms, and units need not be right to more than a factor of two.
+SCALING_ROWS = 20_000
 
 # A column whose mean lies further than so many spreads from zero is measured from one of its values: two bits.
 FAR_MEAN = 4.0
@@ -99,7 +99,7 @@ MOST_FIRST = 300
 MOST_KEPT = 80
 
 # Values of rows that a fit holds on to at most until its summary is asked for, where they are summed: 80 MB, and a sum
-# takes as long as a pass of the fit.  More are held weakly: the table then asks for them if the caller has not kept them.
+# takes as long as a pass of the fit.  More are held weakly: the table then asks for those that nobody keeps.
 KEPT_VALUES = 10_000_000
 
 # A pickle holds the sums where the rows are more than so many times as many numbers; else neither.

@@ -137,7 +137,8 @@ class Evaluate(TiledRequest):
         if targets is None:
             targets = np.ascontiguousarray(block.target, dtype=np.float64)
         else:
-            codes = np.ascontiguousarray(block.target, dtype=np.int64)
+            codes = np.asarray(block.target)
+            codes = np.ascontiguousarray(codes, dtype=np.uint8 if codes.dtype == np.uint8 else np.int64)
         head, gradient = np.zeros(2 + q), np.zeros((q, D))
         head[1] = np.inf
         hessian = np.zeros((q * D, q * D) if coupled else (q, D, D)) if need & Need.HESSIAN else None

@@ -44,14 +44,11 @@ def choose_scaling(blocks: Any, intercept: bool) -> Scaling:
     """Centre and units from (a sample of) the rows."""
     n, d = blocks.n_rows, blocks.n_features
     if blocks.is_sparse:
-        X = blocks.block(0, n).design.raw if blocks.in_memory else blocks.spread(16 * SCALING_ROWS).raw
+        X = blocks.block(0, n).design.raw if blocks.in_memory else blocks.spread(80 * SCALING_ROWS).raw
         squares = np.bincount(X.indices, np.square(X.data.astype(np.float64)), minlength=d) if X.nnz else np.zeros(d)
         return Scaling(None, usable(power_of_two(np.sqrt(squares / max(X.shape[0], 1)))))
-    design = (
-        blocks.block(0, n).design
-        if blocks.in_memory and n <= 512
-        else blocks.spread(min(n, max(512, SCALING_ROWS // max(d, 1))))
-    )
+    some = max(512, SCALING_ROWS // max(d, 1))
+    design = blocks.block(0, n).design if blocks.in_memory and n <= some else blocks.spread(some)
     values = design.values
     with np.errstate(over="ignore", invalid="ignore"):
         mean, size = values.mean(axis=0), size_of(values)

@@ -1,8 +1,8 @@
 """``summary``, ``diagnostics`` and ``probability_interval`` of a fitted logistic regression: inference as a table.
 
 A fit in memory holds on to its rows until the first table takes the sums over them that it is made of (an ``Optimum``:
-one evaluation at the weights); a pickle holds the sums, and no row.  What needs the rows themselves finds them by a weak
-reference while the user still holds them, and asks for them afterwards.  Rows that are not those of the fit, or were
+one evaluation at the weights); a pickle holds the sums, and no row.  What needs the rows themselves finds them by a
+weak reference while the user still holds them, and asks for them afterwards.  Rows that are not those of the fit, or were
 changed since, are recognised by their score, which is not zero.
 """
 
@@ -39,7 +39,7 @@ EFFECT_ROWS = 65_536  # rows at a time, written out with their zeros
 
 
 class Remembered:
-    """What a fit keeps of its rows: sums over them, taken when asked for, and references, which copies and pickles lose.
+    """What a fit keeps of its rows: sums, taken when asked for, and references, which copies and pickles lose.
 
     The references are weak, but where ``held``: rows of hardly more numbers than their sums.
     """

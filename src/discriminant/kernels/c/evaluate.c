@@ -27,7 +27,8 @@ typedef struct {
     const void *indices, *indptr; /* sparse: x holds the entries */
     int wide_indices, wide_indptr; /* 64 bits */
     const double *center, *A, *V, *targets, *shares, *weight, *offset;
-    const int64_t *codes;
+    const void *codes; /* of classes */
+    int bytes; /* a byte each; else 64 bits */
     Py_ssize_t offset_width;
     Syrk syrk;
     double *value, *margin_out, *mass, *gradient, *hessian, *product, *diagonal, *intercept;
@@ -44,27 +45,48 @@ typedef struct { /* of one tile */
 
 /* ---- rows into a tile ---- */
 
+/* LANES numbers of each of LANES rows, less their centre, and the same turned: column after column */
+#define TURNED(type, several) \
+    static void turned_##type(const Pass *p, const Tile *tile, Py_ssize_t start) \
+    { \
+        Py_ssize_t L = p->stride, d = p->d, m = tile->count; \
+        for (Py_ssize_t i = 0; i < m; i += LANES) { \
+            const type *row[LANES]; /* the last row again where there are no more: what it leaves is cleared */ \
+            for (int k = 0; k < LANES; k++) \
+                row[k] = (const type *)(p->x + (start + (i + k < m ? i + k : m - 1)) * p->row_stride); \
+            for (Py_ssize_t next = 0; next < d; next += LANES) { \
+                Py_ssize_t j = next + LANES <= d ? next : d - LANES; \
+                vec block[LANES]; \
+                for (int k = 0; k < LANES; k++) block[k] = __builtin_convertvector(*(const several *)(row[k] + j), vec); \
+                if (p->center != NULL) \
+                    for (int k = 0; k < LANES; k++) block[k] -= *(const loose *)(p->center + j); \
+                turn(block); \
+                for (int k = 0; k < LANES; k++) *(vec *)(tile->x + (1 + j + k) * L + i) = block[k]; \
+            } \
+        } \
+    }
+
+TURNED(double, loose)
+TURNED(float, loose_floats)
+
 static void load(const Pass *p, Tile *tile, Py_ssize_t start)
 {
-    Py_ssize_t L = p->stride, R = p->rows, m = tile->count;
+    Py_ssize_t L = p->stride, R = p->rows, m = tile->count, item = p->single ? 4 : 8;
     for (Py_ssize_t i = 0; i < R; i++) tile->x[i] = i < m ? 1.0 : 0.0;
-    const char *base = p->x + start * p->row_stride;
-    for (Py_ssize_t first = 0; first < p->d; first += 32) { /* some cache lines of each row at a time */
-        Py_ssize_t some = p->d - first < 32 ? p->d - first : 32;
-        double *restrict out = tile->x + (1 + first) * L;
-        for (Py_ssize_t i = 0; i < m; i++) {
-            const char *row = base + i * p->row_stride + first * p->column_stride;
+    if (p->column_stride == item && p->d >= LANES) {
+        if (p->single) turned_float(p, tile, start);
+        else turned_double(p, tile, start);
+    } else
+        for (Py_ssize_t j = 0; j < p->d; j++) { /* columns that lie in one piece, or few of them */
+            const char *column = p->x + start * p->row_stride + j * p->column_stride;
+            double *restrict out = tile->x + (1 + j) * L, c = p->center == NULL ? 0.0 : p->center[j];
             if (p->single)
-                for (Py_ssize_t j = 0; j < some; j++) out[j * L + i] = *(const float *)(row + j * p->column_stride);
+                for (Py_ssize_t i = 0; i < m; i++) out[i] = *(const float *)(column + i * p->row_stride) - c;
+            else if (p->row_stride == item)
+                for (Py_ssize_t i = 0; i < m; i++) out[i] = ((const double *)column)[i] - c;
             else
-                for (Py_ssize_t j = 0; j < some; j++) out[j * L + i] = *(const double *)(row + j * p->column_stride);
+                for (Py_ssize_t i = 0; i < m; i++) out[i] = *(const double *)(column + i * p->row_stride) - c;
         }
-        for (Py_ssize_t j = 0; j < some; j++) {
-            double c = p->center == NULL ? 0.0 : p->center[first + j];
-            if (c != 0.0)
-                for (Py_ssize_t i = 0; i < m; i++) out[j * L + i] -= c;
-        }
-    }
     if (m < R)
         for (Py_ssize_t j = 1; j < p->D; j++) memset(tile->x + j * L + m, 0, (R - m) * sizeof(double));
 }
@@ -194,17 +216,28 @@ static void pointwise(const Pass *p, const Tile *tile, Py_ssize_t k)
     p->mass[k] += mass;
 }
 
+static inline Py_ssize_t class_of(const Pass *p, Py_ssize_t row)
+{
+    return p->bytes ? ((const uint8_t *)p->codes)[row] : ((const int64_t *)p->codes)[row];
+}
+
 /* The targets and shares of one output, and its offsets added to z */
 static void targets(const Pass *p, const Tile *tile, Py_ssize_t start, Py_ssize_t k, double *z)
 {
     Py_ssize_t R = p->rows, m = tile->count, q = p->q;
-    for (Py_ssize_t i = 0; i < R; i++) {
-        if (i >= m) { tile->t[i] = p->high; tile->s[i] = 0.0; continue; }
-        Py_ssize_t row = start + i, class = p->codes == NULL ? 0 : p->codes[row];
-        tile->t[i] = p->targets[(p->codes == NULL ? row : class) * q + k];
-        tile->s[i] = p->shares[class * q + k] * (p->weight == NULL ? 1.0 : p->weight[row]);
-        if (p->offset != NULL) z[i] += p->offset[row * p->offset_width + (p->offset_width > 1 ? k : 0)];
-    }
+    const double *restrict target = p->targets + k, *restrict share = p->shares + k;
+    double *restrict t = tile->t, *restrict s = tile->s;
+    if (p->codes != NULL) {
+        for (Py_ssize_t i = 0; i < m; i++) t[i] = target[class_of(p, start + i) * q];
+        for (Py_ssize_t i = 0; i < m; i++) s[i] = share[class_of(p, start + i) * q];
+    } else
+        for (Py_ssize_t i = 0; i < m; i++) { t[i] = target[(start + i) * q]; s[i] = share[0]; }
+    if (p->weight != NULL)
+        for (Py_ssize_t i = 0; i < m; i++) s[i] *= p->weight[start + i];
+    if (p->offset != NULL)
+        for (Py_ssize_t i = 0; i < m; i++)
+            z[i] += p->offset[(start + i) * p->offset_width + (p->offset_width > 1 ? k : 0)];
+    for (Py_ssize_t i = m; i < R; i++) { t[i] = p->high; s[i] = 0.0; }
 }
 
 /* l = ln sum_k e^{z_k} - t.z;  p - t;  its own class apart, so that nothing cancels where a row is decided:
@@ -216,10 +249,10 @@ static void softmax(const Pass *p, const Tile *tile, Py_ssize_t start)
     double *restrict mine = tile->t, *restrict total = tile->total;
     int hard = p->codes != NULL;
     for (Py_ssize_t i = 0; i < R; i++) {
-        Py_ssize_t row = start + (i < m ? i : 0);
-        own[i] = hard ? (double)p->codes[row] : -1.0;
-        s[i] = i < m ? p->shares[hard ? p->codes[row] * q : 0] * (p->weight == NULL ? 1.0 : p->weight[row]) : 0.0;
-        mine[i] = hard ? tile->z[p->codes[row] * R + i] : 0.0;
+        Py_ssize_t row = start + (i < m ? i : 0), class = hard ? class_of(p, row) : 0;
+        own[i] = hard ? (double)class : -1.0;
+        s[i] = i < m ? p->shares[class * q] * (p->weight == NULL ? 1.0 : p->weight[row]) : 0.0;
+        mine[i] = hard ? tile->z[class * R + i] : 0.0;
         top[i] = -INFINITY;
     }
     if (p->offset != NULL)
@@ -736,7 +769,7 @@ static int sparse(const Pass *p)
 
 /* evaluate(kind, need, margin, sides, X, center, A, V, codes, targets, shares, weight, offset, blas, out) -> None
 
-   X: (n, d) float32 or float64 of any strides, or (data, indices, indptr, d).  A, V: (q, D).  codes: (n,) int64, then
+   X: (n, d) float32 or float64 of any strides, or (data, indices, indptr, d).  A, V: (q, D).  codes: (n,) of bytes or int64, then
    targets (K, q); or None, then targets (n, q).  shares: (K, q), or (1, q).  out: value, margin and sums of s l''
    (2 + q,), gradient (q, D), Hessian, product, diagonal, intercept; None where not asked for.  Sums are added to what is there. */
 static const double *optional(Buffers *held, PyObject *object, const char *name, Py_ssize_t length)
@@ -807,7 +840,12 @@ PyObject *kernel_evaluate(PyObject *self, PyObject *args)
     Py_ssize_t size = p.q * p.D;
     p.center = optional(&held, center, "center", p.d);
     p.V = optional(&held, V, "V", size);
-    p.codes = codes == Py_None ? NULL : int64_in(&held, codes, "codes", p.n);
+    if (codes != Py_None) {
+        const Py_buffer *classes = hold(&held, codes, "codes", PyBUF_C_CONTIGUOUS);
+        if (classes == NULL) return release(&held);
+        p.bytes = type_of(classes) == INT8;
+        p.codes = numbers(&held, codes, "codes", p.bytes ? INT8 : INT64, p.n, 0);
+    }
     p.targets = float64_in(&held, target, "targets", p.codes == NULL ? p.n * p.q : ANY_LENGTH);
     p.shares = float64_in(&held, shares, "shares", ANY_LENGTH);
     p.weight = optional(&held, weight, "weight", p.n);

@@ -20,6 +20,32 @@
 
 typedef double vec __attribute__((vector_size(8 * LANES)));
 
+typedef double loose __attribute__((vector_size(8 * LANES), aligned(8), may_alias)); /* anywhere in memory */
+typedef float loose_floats __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+/* A square of LANES vectors, turned: halves change places, then halves of halves */
+#define SWAP(i, j, low, high) \
+    do { \
+        vec a = r[i], b = r[j]; \
+        r[i] = __builtin_shufflevector(a, b, low); \
+        r[j] = __builtin_shufflevector(a, b, high); \
+    } while (0)
+#define LIST(...) __VA_ARGS__
+
+static inline void turn(vec r[LANES])
+{
+#if LANES == 8
+    for (int k = 0; k < 4; k++) SWAP(k, k + 4, LIST(0, 1, 2, 3, 8, 9, 10, 11), LIST(4, 5, 6, 7, 12, 13, 14, 15));
+    for (int k = 0; k < 8; k += k % 2 ? 3 : 1) SWAP(k, k + 2, LIST(0, 1, 8, 9, 4, 5, 12, 13), LIST(2, 3, 10, 11, 6, 7, 14, 15));
+    for (int k = 0; k < 8; k += 2) SWAP(k, k + 1, LIST(0, 8, 2, 10, 4, 12, 6, 14), LIST(1, 9, 3, 11, 5, 13, 7, 15));
+#elif LANES == 4
+    for (int k = 0; k < 2; k++) SWAP(k, k + 2, LIST(0, 1, 4, 5), LIST(2, 3, 6, 7));
+    for (int k = 0; k < 4; k += 2) SWAP(k, k + 1, LIST(0, 4, 2, 6), LIST(1, 5, 3, 7));
+#else
+    SWAP(0, 1, LIST(0, 2), LIST(1, 3));
+#endif
+}
+
 static inline double lanes_sum(vec v)
 {
     double total = 0.0;
