@@ -2,8 +2,8 @@
 
 A fit in memory holds on to its rows until the first table takes the sums over them that it is made of (an ``Optimum``:
 one evaluation at the weights); a pickle holds the sums, and no row.  What needs the rows themselves finds them by a
-weak reference while the user still holds them, and asks for them afterwards.  Rows that are not those of the fit, or were
-changed since, are recognised by their score, which is not zero.
+weak reference while the user still holds them, and asks for them afterwards.  Rows that are not those of the fit, or
+were changed since, are recognised by their score, which is not zero.
 """
 
 from __future__ import annotations
