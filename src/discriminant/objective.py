@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.codings import ClassCoding, make_coding
-from discriminant.criteria import Logistic, Pointwise, Softmax
+from discriminant.criteria import Logistic, Margin, Pointwise, Softmax
 from discriminant.data import ArrayBlocks, OriginRows, map_rows
 from discriminant.data.evaluate import Evaluate, Shares, centred, shares_of, without_intercept
 from discriminant.data.scaling import Scaling
@@ -287,6 +287,12 @@ class PointwiseObjective:
     def errors(self, A: Array) -> int:
         """How many rows are not given their class (or, with targets, not all their outputs' sides)."""
         return int(self.blocks.reduce(_Errors(self.request(A, Need.VALUE))))
+
+    @property
+    def least_at_zero(self) -> bool:
+        """Whether weights of zero are a minimum whatever the rows: no row has to be beyond a margin."""
+        criterion = self.criterion.single
+        return isinstance(criterion, Margin) and criterion.margin == 0 and Oracle.GRADIENT in criterion.oracles
 
     def saturated(self, A: Array) -> bool:
         """Whether a criterion that is not convex is flat around A though J is not small: Σ s|ℓ′| next to nothing of it.

@@ -30,9 +30,11 @@ Z = (X - X.mean(axis=0)) / X.std(axis=0)
 )
 def test_the_quadratic_criterion_does_not_take_zero_weights_for_a_separation(optimizer):
     """Σ (a·y)² over errors is 0 and flat at a = 0: the run must start elsewhere, and a claim must be true."""
-    model = Discriminant(criterion="quadratic", optimizer=optimizer).fit(Z, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscriminantWarning)  # a run that ends near zero says so
+        model = Discriminant(criterion="quadratic", optimizer=optimizer).fit(Z, y)
     assert np.any(model.coef_ != 0)
-    if "separated" in model.certificate_.status or "beyond its margin" in model.certificate_.status:
+    if model.certificate_.converged:
         assert model.score(Z, y) == 1.0
 
 

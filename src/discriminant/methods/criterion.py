@@ -18,7 +18,7 @@ from discriminant.codings import ClassCoding
 from discriminant.criteria import Logistic as LogisticCriterion
 from discriminant.criteria import Pointwise
 from discriminant.data import ArrayBlocks, OriginRows, as_rows, require_finite
-from discriminant.errors import DataError, MismatchError
+from discriminant.errors import DataError, MismatchError, counted
 from discriminant.methods.fit import Fit, Note, Sample, cast
 from discriminant.methods.least_squares import needed_coding
 from discriminant.methods.parts import class_weights, link_of, prepare_optimizer, starting_weights
@@ -154,11 +154,8 @@ class CriterionMethod(ABC):
             if isinstance(task.optimizer, SingleSample):
                 raise DataError(too_long(task.objective.blocks))
             raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
-        if solution.converged and task.objective.saturated(solution.weights):
-            status = (
-                f"Not converged: J = {solution.objective:.6g} is flat around the weights, since the outputs are "
-                "saturated on the wrong side. Start from smaller weights, or standardise the columns."
-            )
+        status = false_minimum(task, solution) if solution.converged else ""
+        if status:
             solution = replace(solution, status=status, converged=False)
         certificate = self.certify_solution(task, solution)
         discriminant, state = self.weights(task, solution.weights)
@@ -229,6 +226,26 @@ class CriterionMethod(ABC):
         coding: ClassCoding | None = state.get("coding_")
         pairs = coding is not None and coding.name == "pairwise" and isinstance(state["criterion_"], LogisticCriterion)
         return None if coding is None or pairs else state.get("discriminant_")
+
+
+def false_minimum(task: Task, solution: Solution) -> str:
+    """Why the end of a run, though no step leads on, is not what was sought; empty where it is."""
+    objective = task.objective
+    if objective.saturated(solution.weights):
+        return (
+            f"Not converged: J = {solution.objective:.6g} is flat around the weights, since the outputs are "
+            "saturated on the wrong side. Start from smaller weights, or standardise the columns."
+        )
+    if not objective.least_at_zero or getattr(task.optimizer, "early", False):
+        return ""
+    wrong = objective.errors(solution.weights)
+    if not wrong and objective.penalty is None:
+        return ""
+    name = type(objective.criterion.single).__name__
+    return (
+        f"Not converged: with margin 0 criterion {name} is least at weights of zero, where every score ties, and the "
+        f"run went there ({counted(wrong, 'row')} misclassified). Use criteria.{name}(margin=1.0)."
+    )
 
 
 def too_long(blocks: ArrayBlocks) -> str:

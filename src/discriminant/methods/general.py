@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from discriminant.criteria import make_criterion
 from discriminant.data import ArrayBlocks
 from discriminant.methods.criterion import CriterionMethod, Parts
 from discriminant.methods.parts import fit_together
@@ -33,6 +34,12 @@ class General(CriterionMethod):
     trace: bool = False
     callback: Any = None
     scale: str = "mean"
+
+    @property
+    def freedom(self) -> str:
+        """Relaxation divides by the length of a row, which other units change."""
+        over = make_criterion(self.criterion).over_norm
+        return "none" if over else super().freedom
 
     def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
         parts = fit_together(self.criterion, self.coding, len(classes), blocks.counts(len(classes)), self.decoder)

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.criteria import Margin
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, documented, starting_weights
@@ -111,10 +110,10 @@ def require_margin(objective: Any, optimizer: str) -> None:
     """Refuse what zero weights solve: values alone would lead nowhere else."""
     if not isinstance(objective, PointwiseObjective):
         return
-    criterion = objective.criterion.single
-    if isinstance(criterion, Margin) and criterion.margin == 0 and Oracle.GRADIENT in objective.oracles:
+    if objective.least_at_zero:
+        name = type(objective.criterion.single).__name__
         raise MismatchError(
-            f"Optimizer {optimizer} needs a positive margin: with margin 0 criterion {type(criterion).__name__} is "
+            f"Optimizer {optimizer} needs a positive margin: with margin 0 criterion {name} is "
             "least at A = 0, which says nothing. Give it margin=1.0, or count errors with the criterion ZeroOne."
         )
 

@@ -5,6 +5,7 @@ On a quadratic criterion the directions are conjugate and it arrives in at most 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from discriminant.optimize.iterative import (
 )
 from discriminant.optimize.line_search import line_search
 from discriminant.optimize.needs import require
+from discriminant.optimize.promise import RENEWALS
 from discriminant.protocols import Array, Oracle, Solution
 
 LOOK_EVERY = 25
@@ -61,43 +63,63 @@ class ConjugateGradient(Iterative):
         A, passes = starting_weights(objective, start), 1.0
         J, G = objective.value_and_gradient(A)
         goal = self.tolerance * max(1.0, float(np.linalg.norm(G)))
+        told, renewed = -1, 0
+        metric: Callable[[Array], Array] = np.asarray  # of the gradient: none until a Hessian is asked
         P, step, first = -G, 0.0, 1 / max(1.0, float(np.linalg.norm(G)))
         status, converged, k, fresh = NOT_A_NUMBER, False, 0, True
         flat = 1e-6 if Oracle.QUADRATIC in objective.oracles else 0.1  # there a secant finds the minimum at once
         while np.isfinite(J):
             norm = float(np.linalg.norm(G))
-            if record(k, A, J, G, step):
+            if k > told and record(k, A, J, G, step):
                 status = STOPPED.format(k=k)
                 break
-            if norm <= goal:
-                status, converged = f"Converged after {k} steps: ‖∇J‖ = {norm:.2g}, J = {J:.6g}.", True
-                break
-            if k == self.iterations:
+            told = k
+            if k == self.iterations and norm > goal:
                 status = f"Not converged after {k} steps: ‖∇J‖ = {norm:.2g} (wanted {goal:.2g}), J = {J:.6g}."
                 break
             if k and k % LOOK_EVERY == 0 and record.proves_no_minimum(k, A):
                 break
-            found = line_search(objective, A, P, J, G, first=first, flat=flat)
-            passes += found.passes
-            if found.step == 0.0:
-                if not fresh:  # a stale direction: start again down the gradient
-                    P, fresh, first = -G, True, 1 / max(1.0, norm)
+            found = None
+            if norm > goal:
+                found = line_search(objective, A, P, J, G, first=first, flat=flat)
+                passes += found.passes
+                if not found.step and not fresh:  # a stale direction: start again down the gradient
+                    P, fresh, first = -metric(G), True, 1.0 if renewed else 1 / max(1.0, norm)
                     continue
-                status, converged = self._stuck(k, J, norm)
-                break
+            if (
+                found is None or not found.step
+            ):  # a small gradient, or no step that lowers J: what does the Hessian say?
+                newton = record.promises(A, G, passes)
+                if newton.fall <= record.negligible(J):
+                    status, converged = _arrived(k, J, norm, found is not None), True
+                    break
+                if renewed == RENEWALS or newton.solve is None:
+                    status = _unfinished(k, J, norm, newton.fall)
+                    break
+                metric, renewed, goal = newton.solve, renewed + 1, goal / 1e3
+                P, fresh, first = -metric(G), True, 1.0
+                continue
             step, before = found.step, G
             A, J, G, k = A + step * P, found.value, found.gradient, k + 1
-            beta = max(0.0, float((G * (G - before)).sum() / np.square(before).sum()))
-            slope = float((before * P).sum())
-            P = beta * P - G
+            down, slope = metric(G), float((before * P).sum())
+            beta = max(0.0, float((down * (G - before)).sum() / (before * metric(before)).sum()))
+            P = beta * P - down
             fresh = beta == 0.0
             if float((P * G).sum()) >= 0:
-                P, fresh = -G, True
+                P, fresh = -down, True
             # The last step lowered J by about step·slope/2; the next is tried where it would lower it as much.
             first = step * slope / min(float((P * G).sum()), -np.finfo(np.float64).tiny)
         return record.solution(k, A, J, G, status, converged, passes)
 
-    def _stuck(self, k: int, J: float, norm: float) -> tuple[str, bool]:
-        if norm <= 1e-7 * max(1.0, abs(J)):
-            return f"Converged after {k} steps to the precision of the arithmetic: ‖∇J‖ = {norm:.2g}.", True
-        return f"Not converged: after {k} steps no step lowers J = {J:.6g}, with ‖∇J‖ = {norm:.2g}.", False
+
+def _arrived(k: int, J: float, norm: float, stuck: bool) -> str:
+    if stuck:
+        return f"Converged after {k} steps to the precision of the arithmetic: ‖∇J‖ = {norm:.2g}."
+    return f"Converged after {k} steps: ‖∇J‖ = {norm:.2g}, J = {J:.6g}."
+
+
+def _unfinished(k: int, J: float, norm: float, left: float) -> str:
+    return (
+        f"Not converged: after {k} steps no step lowers J = {J:.6g}, with ‖∇J‖ = {norm:.2g}, and a Newton step "
+        f"promises to lower it by {left:.2g}."
+    )

@@ -110,7 +110,7 @@ class _Descent:
             if not np.isfinite(J) or not np.isfinite(A).all() or self._runs_away(J):
                 return self._end(record, k, self.best_weights, self.best, None, self._diverged(k, eta, rates, J), False)
             if length < self.options.threshold:
-                return self._end(record, k, A, J, G, self._arrived(k, G), True)
+                return self._end(record, k, A, J, G, *self._arrived(record, k, A, J, G))
             if self.options.patience and self._tired(record, A):
                 return self._end(record, k, self.best_weights, self.best, None, self._early(k), True)
             if stopped:
@@ -142,10 +142,19 @@ class _Descent:
             self.since += 1
         return bool(self.since >= self.options.patience or errors == 0)
 
-    def _arrived(self, k: int, G: Array) -> str:
+    def _arrived(self, record: Recorder, k: int, A: Array, J: float, G: Array) -> tuple[str, bool]:
         if Oracle.MARGIN in self.objective.oracles and not G.any():
-            return f"Converged: every row lies beyond its margin after {counted(k - 1, 'correction')}."
-        return f"Converged: the step of iteration {k} was shorter than θ = {self.options.threshold:g}."
+            return f"Converged: every row lies beyond its margin after {counted(k - 1, 'correction')}.", True
+        theta, left = self.options.threshold, record.promises(A, G, k).fall
+        if left <= record.negligible(J) or record.proves_no_minimum(k, A):
+            return f"Converged: the step of iteration {k} was shorter than θ = {theta:g}.", True
+        smooth = Oracle.CURVATURE in self.objective.oracles
+        gain = (
+            f"a Newton step promises to lower J = {J:.6g} by {left:.2g}"
+            if smooth
+            else f"‖∇J‖ = {np.linalg.norm(G):.2g}"
+        )
+        return f"Not converged: the step of iteration {k} was shorter than θ = {theta:g}, but {gain}.", False
 
     def _early(self, k: int) -> str:
         if self.fewest == 0:

@@ -12,6 +12,7 @@ from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import History
+from discriminant.optimize.promise import NEGLIGIBLE, VANISHING, Promise, promise
 from discriminant.protocols import Array, Solution
 
 
@@ -192,6 +193,16 @@ class Recorder:
         wrong, far = self.objective.sides(A)
         self.lacks_minimum, self.far = bool((wrong == 0).any()), int(far.sum())
         return self.lacks_minimum
+
+    def promises(self, A: Array, slope: Array, passes: float) -> Promise:
+        """What a Newton step from A promises."""
+        self.passes += 1
+        return promise(self.objective, A, slope, passes)
+
+    def negligible(self, J: float) -> float:
+        """The fall of J that may be left where a run is called converged, also where J tends to 0."""
+        first = float(self.history.columns["objective"][0])
+        return NEGLIGIBLE * abs(J) + VANISHING * abs(first)
 
     def solution(
         self, k: int, A: Array, value: float, gradient: Array | None, status: str, converged: bool, passes: float

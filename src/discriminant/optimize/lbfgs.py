@@ -2,7 +2,7 @@
 
 It stops when the promised fall ½∇J'B∇J, with B its own estimate of the inverse Hessian, is a tiny part of J twice in
 a row, or when the gradient vanishes.  Where columns have very different units B is slow to learn and promises too
-little; so the falls of the last steps, carried on as a geometric series, must have next to nothing left to add.
+little; so the Hessian itself is asked at the end, and where it promises more the steps go on with it as their B₀.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from discriminant.optimize.iterative import (
     documented,
     starting_weights,
 )
-from discriminant.optimize.line_search import line_search
+from discriminant.optimize.line_search import Found, line_search
 from discriminant.optimize.needs import require
-from discriminant.optimize.newton import Advanced, Trace, ends_separated, without_sum
+from discriminant.optimize.newton import Advanced, Trace, ends_separated
+from discriminant.optimize.promise import RENEWALS, without_sum
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need, Oracle, Solution
 
@@ -82,47 +83,69 @@ class LBFGS(Iterative):
         record = self.recorder(objective)
         A, passes, pairs = starting_weights(objective, start), 1.0, _Pairs(self.memory, self.preconditioner)
         J, G = objective.value_and_gradient(A)
-        status, converged, k, quiet, step = NOT_A_NUMBER, False, 0, 0, 0.0
+        status, converged, k, quiet, step, told, renewed = NOT_A_NUMBER, False, 0, 0, 0.0, -1, 0
         while np.isfinite(J):
-            if record(k, A, J, G, step):
+            if k > told and record(k, A, J, G, step):
                 status = STOPPED.format(k=k)
                 break
+            told = k
             if not G.any():
                 status, converged = f"Converged after {counted(k, 'step')}: the gradient is zero.", True
                 break
             P = pairs.direction(G)
             promised = -float((G * P).sum()) / 2
             quiet = quiet + 1 if promised <= self.tolerance * abs(J) else 0
-            if quiet >= 2 and k and _left_to_gain(record.history) <= 10 * self.tolerance * abs(J):
-                steps = counted(k, "step")
-                status = f"Converged after {steps}: J = {J:.6g}, and the next promises to lower it by {promised:.2g}."
-                converged = True
-                break
-            if k == self.iterations:
-                steps = counted(k, "step")
-                status = f"Not converged after {steps}: the next promises to lower J = {J:.6g} by {promised:.2g}."
+            still = quiet >= 2 and k > 0 and _left_to_gain(record.history) <= 10 * self.tolerance * abs(J)
+            if k == self.iterations and not still:
+                status = _unfinished(k, J, promised)
                 break
             if k and k % LOOK_EVERY == 0 and record.proves_no_minimum(k, A):
                 break
-            first = 1.0 if pairs or self.preconditioner else 1 / max(1.0, float(np.linalg.norm(G)))
-            found = line_search(objective, A, P, J, G, first=first)
-            passes += found.passes
-            if found.step == 0.0:
-                if pairs:  # the memory may have gone stale: forget it and go down the gradient once more
-                    pairs.forget()
+            if not still:
+                P, found = _search(objective, A, P, J, G, pairs)
+                passes += found.passes
+                if found.step:
+                    step = found.step
+                    pairs.took(step * P)
+                    A, J, G, k = A + step * P, found.value, found.gradient, k + 1
                     continue
-                status, converged = self._stuck(k, J, G)
+            newton = record.promises(A, G, passes)
+            enough = (
+                10 * self.tolerance * abs(J)
+                if renewed < RENEWALS and newton.solve is not None
+                else record.negligible(J)
+            )
+            if newton.fall <= enough:
+                status, converged = _arrived(k, J, G, max(newton.fall, promised) if still else None), True
                 break
-            step = found.step
-            pairs.took(step * P)
-            A, J, G, k = A + step * P, found.value, found.gradient, k + 1
+            if renewed == RENEWALS or newton.solve is None:
+                status = _unfinished(k, J, max(newton.fall, promised))
+                break
+            pairs, quiet, renewed = _Pairs(self.memory, newton.solve), 0, renewed + 1
         return record.solution(k, A, J, G, status, converged, passes)
 
-    def _stuck(self, k: int, J: float, G: Array) -> tuple[str, bool]:
-        norm = float(np.linalg.norm(G))
-        if norm <= 1e-8 * max(1.0, abs(J)):
-            return f"Converged after {counted(k, 'step')} to the precision of the arithmetic: ‖∇J‖ = {norm:.2g}.", True
-        return f"Not converged: after {counted(k, 'step')} no step lowers J = {J:.6g}, with ‖∇J‖ = {norm:.2g}.", False
+
+def _search(objective: Any, A: Array, P: Array, J: float, G: Array, pairs: _Pairs) -> tuple[Array, Found]:
+    """A step along P, or, where the memory has gone stale, along what is left when it is forgotten."""
+    short = 1 / max(1.0, float(np.linalg.norm(G)))
+    found = line_search(objective, A, P, J, G, first=1.0 if pairs or pairs.preconditioned else short)
+    if found.step or not pairs:
+        return P, found
+    pairs.forget()
+    P = pairs.direction(G)
+    again = line_search(objective, A, P, J, G, first=1.0 if pairs.preconditioned else short)
+    return P, again._replace(passes=found.passes + again.passes)
+
+
+def _arrived(k: int, J: float, G: Array, left: float | None) -> str:
+    """``left``: what is promised still; None where no step lowers J any more."""
+    if left is not None:
+        return f"Converged after {counted(k, 'step')}: J = {J:.6g}, and the next promises to lower it by {left:.2g}."
+    return f"Converged after {counted(k, 'step')} to the precision of the arithmetic: ‖∇J‖ = {np.linalg.norm(G):.2g}."
+
+
+def _unfinished(k: int, J: float, promised: float) -> str:
+    return f"Not converged after {counted(k, 'step')}: the next promises to lower J = {J:.6g} by {promised:.2g}."
 
 
 def _left_to_gain(history: History) -> float:
@@ -149,6 +172,7 @@ class _Pairs:
 
     def __init__(self, memory: int, preconditioner: Callable[[Array], Array] | None, scale: float = 1.0) -> None:
         self.memory, self.precondition, self.scale = memory, preconditioner or (lambda G: G), scale
+        self.preconditioned = preconditioner is not None
         self.count = 0
         self.moved: Array | None = None
         self.g, self.Pg = np.empty(0), np.empty(0)

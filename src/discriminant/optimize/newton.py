@@ -12,7 +12,6 @@ least-squares fit of z = Φw − R⁻¹(y − t) with weights R = diag y(1 − y
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -22,10 +21,11 @@ from discriminant.criteria import Logistic
 from discriminant.errors import counted
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.certificate import proved
-from discriminant.optimize.factor import factor_hessian
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, documented, starting_weights
 from discriminant.optimize.line_search import ROUNDING
 from discriminant.optimize.needs import require
+from discriminant.optimize.promise import NEGLIGIBLE as NEGLIGIBLE_FALL
+from discriminant.optimize.promise import factor_curvature, without_sum
 from discriminant.optimize.reweighted import Reweighted
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Evaluates, Evaluation, Need, Oracle, Solution
@@ -36,7 +36,6 @@ NEGLIGIBLE = 1e-13  # ν/√J below which a step changes nothing that can be see
 SUM_ROUNDING = 1e-14  # relative: what rounding may do to a sum of losses; smaller rises of J are no ascent
 WIDE = 2.0 ** np.arange(20, -41, -2)
 SEPARATED_LOSS = 1e-6  # an unpenalised fit of separated classes ends when its mean loss is below this
-ROOT_VALUES = 4.0e8  # up to this many multiplications a square root of H is factored where H has lost digits
 LONGEST_STEP = 8.0  # times a Newton step that the first one may be
 RAREST = 1e-12
 
@@ -98,7 +97,7 @@ class Newton(Iterative):
                 status, converged = f"Converged after {counted(k, 'step')}: the gradient is zero.", True
                 break
             assert found.hessian is not None
-            factors = factor_hessian(found.hessian, G.shape[1], _free_sum(objective))
+            factors = factor_curvature(objective, A, found.hessian)
             P = without_sum(objective, A, -factors.solve(G))
             promised = -float((G * P).sum()) / 2
             if 0 < last < self.threshold:
@@ -120,7 +119,8 @@ class Newton(Iterative):
             moved = self._advance(objective, A, found, P, promised)
             passes += moved.passes
             if not moved.step:
-                status, converged = self._stuck(k, promised, J)
+                endless = record.proves_no_minimum(k, A) or record.far > 0
+                status, converged = self._stuck(k, promised, J, endless)
                 break
             last = float(np.linalg.norm(moved.A - A))
             A, found, taken, k = moved.A, moved.found, moved.step, k + 1
@@ -142,9 +142,9 @@ class Newton(Iterative):
             f"J = {J:.6g} by no more than {max(promised, 0.0):.2g}."
         )
 
-    def _stuck(self, k: int, promised: float, J: float) -> tuple[str, bool]:
-        """No halving lowers J: either rounding hides what is left to gain, or the model of J is wrong there."""
-        if promised <= 1e-9 * abs(J):
+    def _stuck(self, k: int, promised: float, J: float, endless: bool) -> tuple[str, bool]:
+        """No halving lowers J: rounding hides what is left to gain, or the model of J is wrong, or J falls for ever."""
+        if promised <= NEGLIGIBLE_FALL * abs(J) and not endless:
             return (
                 f"Converged after {counted(k, 'step')} to the precision of the arithmetic: no step lowers J = {J:.6g}.",
                 True,
@@ -240,7 +240,7 @@ def newton_to_gap(
         found = state.found
         if found.hessian is not None:
             factors, drift = (
-                factor_hessian(found.hessian, A.shape[1], _free_sum(objective), _root(objective, state.A)),
+                factor_curvature(objective, state.A, found.hessian),
                 0.0,
             )
         else:
@@ -274,24 +274,6 @@ def newton_to_gap(
     return replace(proved(objective, best or state), stalled=True)
 
 
-def without_sum(objective: Any, A: Array, P: Array) -> Array:
-    """The step P where the criterion leaves the sum of the outputs' weights free: to a sum of zero, if it is penalised.
-
-    Along that sum J is its penalty alone, whose minimum is known.
-    """
-    if not _free_sum(objective):
-        return P
-    P = P - P.mean(axis=1, keepdims=True)
-    return np.asarray(P - np.where(objective.damping > 0, A.mean(axis=1, keepdims=True), 0.0))
-
-
-def _free_sum(objective: Any) -> bool:
-    """Whether J without penalty, or with a quadratic one, is least at a sum of zero."""
-    if not isinstance(objective, PointwiseObjective) or not objective.criterion.free_sum:
-        return False
-    return objective.smooth_penalty is None or Oracle.QUADRATIC in objective.smooth_penalty.oracles
-
-
 def ends_separated(objective: PointwiseObjective, found: Evaluation) -> bool:
     """Whether the rows are separated, so that J has no minimum, and J is as good as its infimum, zero."""
     return objective.may_lack_minimum and found.margin > 0 and found.value < SEPARATED_LOSS
@@ -323,14 +305,6 @@ def null_model(objective: PointwiseObjective, A: Array) -> tuple[Evaluation, tup
     intercept = None if found.intercept is None else factor * found.intercept
     hessian = (factor * loss + damping)[None]
     return found, (start, replace(found, value=float(entropy), gradient=gradient, hessian=hessian, intercept=intercept))
-
-
-def _root(objective: PointwiseObjective, A: Array) -> Callable[[], Array] | None:
-    """A square root of the Hessian at A, made when it is asked for; None where it would be too large."""
-    D, q = A.shape
-    if not objective.blocks.in_memory or objective.n_rows * q * (q * D) ** 2 > ROOT_VALUES:
-        return None
-    return lambda: objective.hessian_root(A)
 
 
 __all__ = ["Newton", "Recorder", "Trace", "advance", "evaluate", "newton_to_gap"]

@@ -14,6 +14,7 @@ import numpy as np
 from discriminant.errors import MismatchError, counted
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
+from discriminant.optimize.promise import promise
 from discriminant.protocols import Array, Oracle, Solution
 
 SMOOTH = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
@@ -61,10 +62,11 @@ class ProximalGradient(Iterative):
         record = self.recorder(objective)
         A = B = starting_weights(objective, start)
         bare = rows.without_penalty()
+        curved = rows if Oracle.CURVATURE in rows.oracles else bare
         loss, G = bare.value_and_gradient(B)
         scale = max(1.0, float(np.linalg.norm(G)))
         step, momentum, passes, k = 1 / scale, 1.0, 1, 0
-        status, converged, move = NOT_A_NUMBER, False, np.inf
+        status, converged, move, goal = NOT_A_NUMBER, False, np.inf, self.tolerance * scale
         while np.isfinite(loss):
             new, step, tried = _backtrack(bare, rows.penalty, B, loss, G, step)
             passes += tried
@@ -73,7 +75,11 @@ class ProximalGradient(Iterative):
             if record(k, new, loss, G, step):
                 A, status = new, STOPPED.format(k=k)
                 break
-            if move <= self.tolerance * scale:
+            if move <= goal and promise(
+                curved, B, (B - new) / step, k, whole=bool(new[1:].all())
+            ).fall > record.negligible(loss):
+                goal = move / 10
+            if move <= goal:
                 A, converged = new, True
                 status = f"Converged after {counted(k, 'step')}: a proximal step of length 1 moves by {move:.2g}."
                 break
