@@ -21,7 +21,6 @@ from discriminant import (
     SigmoidRegressionClassifier,
     separability,
 )
-from discriminant.criteria import sigmoid
 from discriminant.errors import DiscriminantWarning
 from discriminant.optimize import GradientDescent, Newton, SingleSample
 from discriminant.penalties import Ridge
@@ -172,17 +171,6 @@ def test_newton_on_a_quadratic_criterion_takes_one_step():
     closed = Discriminant(criterion="squared").fit(IRIS.data, IRIS.target)
     assert model.n_iter_ == 1
     assert np.abs(model.coef_ - closed.coef_).max() < 1e-9
-
-
-def test_two_softmax_outputs_equal_one_sigmoid():
-    """P(C₁|x) = σ(z₁ − z₀); a ridge of λ on two outputs is one of λ/2 on their difference."""
-    X, y = IRIS.data[50:], IRIS.target[50:]
-    two = Discriminant(criterion="softmax", penalty=Ridge(0.02)).fit(X, y)
-    one = Discriminant(criterion="logistic", penalty=Ridge(0.01)).fit(X, y)
-    assert two.coef_.shape == (2, 4)
-    assert np.abs(np.diff(two.coef_, axis=0) - one.coef_).max() < 1e-10
-    assert np.abs(two.predict_proba(X) - one.predict_proba(X)).max() < 1e-11
-    assert np.abs(one.predict_proba(X)[:, 1] - sigmoid(one.decision_function(X))).max() < 1e-15
 
 
 @quiet
