@@ -25,21 +25,7 @@ from discriminant.bases.radial import Distances, Radial
 from discriminant.bases.wiring import HalfPlane, Wiring
 
 __all__ = [
-    "Columns",
-    "Concatenation",
-    "Distances",
-    "Functions",
-    "Gaussian",
-    "HalfPlane",
-    "Linear",
-    "Log",
-    "LowRankQuadratic",
-    "Polynomial",
-    "QuadraticForm",
-    "Radial",
-    "Sine",
-    "Step",
-    "Wiring",
-    "quadratic_form",
+    "Columns", "Concatenation", "Distances", "Functions", "Gaussian", "HalfPlane", "Linear", "Log",
+    "LowRankQuadratic", "Polynomial", "QuadraticForm", "Radial", "Sine", "Step", "Wiring", "quadratic_form",
     "resolve",
-]
+]  # fmt: skip

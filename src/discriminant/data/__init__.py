@@ -16,49 +16,24 @@ if TYPE_CHECKING:
     from discriminant.data.blocks import ArrayBlocks, make_blocks, map_rows
     from discriminant.data.check import require_finite
     from discriminant.data.labels import count_classes, encode_labels
-    from discriminant.data.rows import (
-        DenseRows,
-        FrameRows,
-        MappedRows,
-        OriginRows,
-        SparseRows,
-        as_rows,
-        as_source,
-    )
+    from discriminant.data.rows import DenseRows, FrameRows, MappedRows, OriginRows, SparseRows, as_rows, as_source
     from discriminant.data.threads import single_threaded_blas, workers
 
 _HOMES = {
-    "blocks": ("ArrayBlocks", "make_blocks", "map_rows"),
-    "check": ("require_finite",),
-    "labels": ("count_classes", "encode_labels"),
-    "rows": (
-        "DenseRows", "FrameRows", "MappedRows", "OriginRows", "SparseRows", "as_rows", "as_source",
-    ),
-    "threads": ("single_threaded_blas", "workers"),
+    "blocks": "ArrayBlocks make_blocks map_rows", "check": "require_finite", "labels": "count_classes encode_labels",
+    "rows": "DenseRows FrameRows MappedRows OriginRows SparseRows as_rows as_source",
+    "threads": "single_threaded_blas workers",
 }  # fmt: skip
 
 __all__ = [
-    "ArrayBlocks",
-    "DenseRows",
-    "FrameRows",
-    "MappedRows",
-    "OriginRows",
-    "SparseRows",
-    "as_rows",
-    "as_source",
-    "count_classes",
-    "encode_labels",
-    "make_blocks",
-    "map_rows",
-    "require_finite",
-    "single_threaded_blas",
-    "workers",
-]
+    "ArrayBlocks", "DenseRows", "FrameRows", "MappedRows", "OriginRows", "SparseRows", "as_rows", "as_source",
+    "count_classes", "encode_labels", "make_blocks", "map_rows", "require_finite", "single_threaded_blas", "workers",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     for home, held in _HOMES.items():
-        if name in held:
+        if name in held.split():
             value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{home}"), name)
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,10 +6,10 @@ Nothing here imports Dask, so that it runs in any worker, and in tests without o
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from discriminant.arrays import is_sparse
 from discriminant.data.blocks import ArrayBlocks, _add, spaced
 from discriminant.data.check import check_weights
-from discriminant.data.labels import code_type, encode_labels, recode
+from discriminant.data.labels import code_type, count_classes, encode_labels, recode
 from discriminant.data.row_sample import RowSample
 from discriminant.data.rows import as_rows
 from discriminant.data.threads import as_worker
@@ -73,14 +73,10 @@ class Levels:
 
     def array(self, frame: Any) -> Array:
         """A pandas frame as numbers (n, d)."""
-        known = dict(self.levels)
-        columns: list[Array] = []
+        known, columns = dict(self.levels), []
         for name in self.columns:
             column = frame[name]
-            if name in known:
-                columns += self._dummies(name, column, known[name])
-            else:
-                columns.append(_numbers(name, column))
+            columns += self._dummies(name, column, known[name]) if name in known else [_numbers(name, column)]
         single = bool(columns) and all(column.dtype == np.float32 for column in columns)
         result = np.empty((len(frame), len(columns)), dtype=np.float32 if single else np.float64)
         for j, column in enumerate(columns):
@@ -152,22 +148,12 @@ def describe(part: Part) -> About:
     """Rows, classes and kind of a partition."""
     classes = encode_labels(part.labels)[0] if part.rows else np.asarray(part.labels)[:0]
     if part.weight is not None:
-        with contextlib.suppress(ZeroWeights):
-            _checked(part)
-    values = part.X.nnz if is_sparse(part.X) else part.X.shape[0] * part.X.shape[1]
-    single = part.X.dtype == np.float32
-    return About(part.rows, int(values), is_sparse(part.X), bool(single), classes, part.weight is not None)
-
-
-class ZeroWeights(Exception):
-    """All weights of a partition are zero, which is no fault where others have some."""
-
-
-def _checked(part: Part) -> Array | None:
-    weight = np.asarray(part.weight, dtype=np.float64)
-    if weight.size and not weight.any():
-        raise ZeroWeights
-    return check_weights(weight, part.rows)
+        weight = np.asarray(part.weight, dtype=np.float64)
+        if weight.any():  # all zero is no fault where other partitions have some
+            check_weights(weight, part.rows)
+    sparse = is_sparse(part.X)
+    values = part.X.nnz if sparse else part.X.shape[0] * part.X.shape[1]
+    return About(part.rows, int(values), sparse, part.X.dtype == np.float32, classes, part.weight is not None)
 
 
 def encode(part: Part, classes: Array, start: int) -> Part:
@@ -178,15 +164,9 @@ def encode(part: Part, classes: Array, start: int) -> Part:
     return Part(part.X, recode(*encode_labels(part.labels), classes), weight, start)
 
 
-@dataclass(frozen=True)
-class Moved:
-    """A kernel that is told row numbers of the whole."""
-
-    kernel: Callable[[Block], Any]
-    start: int
-
-    def __call__(self, block: Block) -> Any:
-        return self.kernel(replace(block, start=block.start + self.start))
+def _numbered(kernel: Callable[[Block], Any], start: int, block: Block) -> Any:
+    """The kernel of a block, told row numbers of the whole."""
+    return kernel(replace(block, start=block.start + start))
 
 
 def blocks_of(part: Part, factors: Array | None, block_rows: int) -> ArrayBlocks:
@@ -200,7 +180,7 @@ def fold(kernel: Callable[[Block], Any], part: Part, factors: Array | None, bloc
     if not part.rows:
         return None
     with as_worker():
-        return blocks_of(part, factors, block_rows).reduce(Moved(kernel, part.start))
+        return blocks_of(part, factors, block_rows).reduce(partial(_numbered, kernel, part.start))
 
 
 def add(parts: Sequence[Any]) -> Any:
@@ -212,17 +192,10 @@ def add(parts: Sequence[Any]) -> Any:
     return total
 
 
-@dataclass(frozen=True)
-class Count:
+def counts(part: Part, n_classes: int) -> Array:
     """Rows and weight of each class, (2, K)."""
-
-    n_classes: int
-
-    def __call__(self, block: Block) -> Array:
-        codes = np.asarray(block.target)
-        rows = np.bincount(codes, minlength=self.n_classes).astype(np.float64)
-        weight = rows if block.weight is None else np.bincount(codes, block.weight, minlength=self.n_classes)
-        return np.stack([rows, weight])
+    weight = None if part.weight is None else np.asarray(part.weight)
+    return np.stack([count_classes(part.labels, n_classes), count_classes(part.labels, n_classes, weight)])
 
 
 def take(part: Part, index: Array) -> RowSample:
@@ -265,8 +238,3 @@ def columns(part: Part, indices: Array) -> Array:
     """Some columns in float64."""
     values = part.X[:, indices]
     return np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
-
-
-def codes(part: Part) -> Array:
-    """The class codes."""
-    return np.asarray(part.labels)

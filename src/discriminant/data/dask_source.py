@@ -1,4 +1,10 @@
-"""Dask arrays and data frames as a source: labels and weights beside the rows they belong to, lazy predictions.
+"""Dask arrays and data frames: partitions stay where they are, requests travel to them, sums come back.
+
+A pass is one graph: a task a partition, then sums of eight at a time, in the order of the partitions, and the result
+alone comes back, whatever the scheduler: threads of this process, a local cluster, or any ``Client``.  A worker that
+dies loses nothing but time: its partitions are made again from the graph that they came from, and the answer has the
+same bits.  A scheduler that goes away is told in a sentence.  A row sample of bounded size is fetched once, for starts
+and preconditioners.
 
 Categorical columns become columns of zeros and ones, one a level but the first (``dask_parts.Levels``).  Predictions
 stay lazy: an array for an array, a series or frame with the same index for a frame.
@@ -7,19 +13,243 @@ stay lazy: an array for an array, a series or frame with the same index for a fr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import attrgetter
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from discriminant.data import dask_parts as parts_
-from discriminant.data.blocks import ArrayBlocks
-from discriminant.data.dask_blocks import DaskBlocks, DaskRows, Remote
-from discriminant.data.dask_engine import Engine
+from discriminant.data.blocks import LEAST_PER_CLASS, ArrayBlocks, spaced
+from discriminant.data.row_sample import RowSample, SampledBlocks, as_design
+from discriminant.data.rows import DenseDesign, Rows, SparseDesign
 from discriminant.data.sources import RowFunction, Source
-from discriminant.errors import DataError
-from discriminant.protocols import Array
+from discriminant.errors import ClusterError, DataError
+from discriminant.protocols import Array, Block, Result
+
+LEAST_SAMPLE = 2_000
+WIDTH = 8  # sums that are added in one task
+RETRIES = 3  # of a task that failed for a reason of its own (a file that could not be read, say)
+POLL = 1.0  # seconds between two looks at whether the scheduler is still there
+PATIENCE = 10.0  # seconds for which a scheduler may be out of reach
+HELD_SHARE = 0.5  # of the workers' memory that the rows may take
+
+
+class Engine:
+    """Dask as it is set up when a fit begins."""
+
+    def __init__(self) -> None:
+        import dask
+
+        owner = getattr(dask.base.get_scheduler(), "__self__", None)
+        self.client = owner if type(owner).__name__ == "Client" else None  # None: this process works
+
+    def memory(self) -> float:
+        """Bytes that rows may take where the work is done."""
+        if self.client is not None:
+            found = self.client.scheduler_info(n_workers=-1)["workers"].values()
+            return HELD_SHARE * float(sum(worker.get("memory_limit") or 4e9 for worker in found))
+        import os
+
+        return 0.25 * float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+    def held(self, tasks: Sequence[Any], size: float) -> list[Any]:
+        """The tasks' results kept where they are made, if there is room; else they are made again at each pass."""
+        import dask
+
+        if size > self.memory():
+            return list(tasks)
+        return list(self._guarded(lambda: dask.persist(*tasks)))
+
+    def each(self, function: Callable[..., Any], tasks: Sequence[Any], *args: Any) -> list[Any]:
+        """function(task, *args) of each, brought here: for small results."""
+        import dask
+
+        call = dask.delayed(function, pure=False)
+        return list(self.run(dask.delayed(list, pure=False)([call(task, *args) for task in tasks])))
+
+    def total(self, kernel: Any, tasks: Sequence[Any], *args: Any) -> Any:
+        """Σ fold(kernel, part, …) over the partitions, tree-wise."""
+        import dask
+
+        # The kernel, which holds the weights, is one node of the graph: it travels once to each worker.
+        shared = dask.delayed(kernel, pure=False)
+        folded, add = dask.delayed(parts_.fold, pure=False), dask.delayed(parts_.add, pure=False)
+        level = [folded(shared, task, *args) for task in tasks]
+        while len(level) > 1:
+            level = [add(level[i : i + WIDTH]) for i in range(0, len(level), WIDTH)]
+        return self.run(add(level))
+
+    def run(self, task: Any) -> Any:
+        """The result of one task."""
+        if self.client is None:
+            return task.compute()
+        return self._guarded(lambda: self._wait(self.client.compute(task, retries=RETRIES)))
+
+    def _wait(self, future: Any) -> Any:
+        lost = 0.0
+        while True:
+            began = time.monotonic()
+            try:
+                return future.result(timeout=POLL)
+            except TimeoutError:
+                status = getattr(self.client, "status", "closed")
+                lost = 0.0 if status == "running" else lost + time.monotonic() - began
+                if lost > PATIENCE or status == "closed":
+                    future.release()
+                    raise ConnectionError(f"the client is {status}") from None
+
+    def _guarded(self, work: Callable[[], Any]) -> Any:
+        if self.client is None:
+            return work()
+        from concurrent.futures import CancelledError
+
+        from distributed.comm.core import CommClosedError
+        from distributed.scheduler import KilledWorker
+
+        try:
+            return work()
+        except KilledWorker as error:
+            raise ClusterError(
+                f"Several workers died one after the other while they worked on the same partition ({error}). It may "
+                "be too large for their memory: repartition X into smaller pieces, or give the workers more memory."
+            ) from error
+        except (CommClosedError, CancelledError, ConnectionError, TimeoutError, OSError) as error:
+            raise self._gone(error) from error
+        except RuntimeError as error:  # a closed client says so in a RuntimeError
+            if self.client.status == "running":
+                raise
+            raise self._gone(error) from error
+
+    def _gone(self, error: BaseException) -> ClusterError:
+        if getattr(self.client, "status", "closed") == "running":
+            return ClusterError(
+                f"The cluster gave up the rows of this fit ({type(error).__name__}: {error}). Rows that were scattered "
+                "from here are lost with the worker that held them; build the collection from files, or fit again."
+            )
+        return ClusterError(
+            f"The Dask scheduler is gone ({type(error).__name__}); the fit was not finished and the model is as it "
+            "was. Connect to a cluster (distributed.Client) and fit again."
+        )
+
+
+class Remote(NamedTuple):
+    """What stands for codes or weights that lie on the workers."""
+
+    dtype: Any
+
+
+@dataclass(frozen=True, eq=False)
+class DaskRows(Rows):
+    """The rows of a collection: what is known of all partitions, and how to reach them."""
+
+    engine: Engine
+    tasks: list[Any]  # a ``Part`` each
+    abouts: list[parts_.About]
+    class_rows: Array  # (K,)
+    class_weight: Array  # (K,)
+    n_features: int
+    sample_bytes: int  # of the rows that come here as a sample
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return sum(about.rows for about in self.abouts), self.n_features
+
+    @property
+    def n_values(self) -> int:
+        return sum(about.values for about in self.abouts)
+
+    @property
+    def dtype(self) -> Any:
+        return np.dtype(np.float32 if all(about.single for about in self.abouts) else np.float64)
+
+    @property
+    def blocks_type(self) -> type[DaskBlocks]:
+        return DaskBlocks
+
+    def fetch(self, function: Callable[..., RowSample], *args: Any) -> RowSample:
+        """The rows that a function of each partition chooses, brought here."""
+        return RowSample.joined(self.engine.each(function, self.tasks, *args))
+
+    @cached_property
+    def sample(self) -> RowSample:
+        """Rows evenly spread, rare classes whole or nearly so."""
+        n = self.shape[0]
+        row = (12 if self.abouts[0].sparse else 8) * max(1, self.n_values // max(n, 1))
+        share = min(1.0, max(LEAST_SAMPLE, self.sample_bytes // row) / n)
+        rare = np.flatnonzero(share * self.class_rows < LEAST_PER_CLASS)
+        return self.fetch(parts_.draw, share, rare, LEAST_PER_CLASS)
+
+    def pick(self, rows: Array) -> DenseDesign | SparseDesign:
+        index = np.unique(np.asarray(rows))
+        return as_design(self.fetch(parts_.take, index).raw[np.searchsorted(index, rows)])
+
+    def design(self, start: int, stop: int) -> DenseDesign | SparseDesign:
+        return self.pick(np.arange(start, stop))
+
+    def columns(self, indices: Array) -> Array:
+        return np.vstack(self.engine.each(parts_.columns, self.tasks, indices))
+
+
+@dataclass(frozen=True)
+class DaskBlocks(SampledBlocks):
+    """Partitions as blocks; sums are formed on the workers."""
+
+    rows: Any  # DaskRows
+
+    elsewhere: ClassVar[bool] = True
+    scattered: ClassVar[bool] = True
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(self.rows.abouts[0].sparse)
+
+    @property
+    def n_values(self) -> int:
+        return int(self.rows.n_values)
+
+    @property
+    def total(self) -> float:
+        return float(self.counts(len(self.rows.class_rows)).sum())
+
+    def class_rows(self, n_classes: int) -> Array:
+        return np.array(self.rows.class_rows)
+
+    def class_weights(self, n_classes: int) -> Array:
+        return np.array(self.rows.class_weight)
+
+    def codes(self) -> Array:
+        return np.concatenate(self.rows.engine.each(attrgetter("labels"), self.rows.tasks))
+
+    def reduce(self, kernel: Callable[[Block], Result]) -> Result:
+        """Σ_b kernel(b) on the workers, in the order of the partitions."""
+        total: Result = self.rows.engine.total(kernel, self.rows.tasks, self.factors, self.block_rows)
+        return total
+
+    def __iter__(self) -> Iterator[Block]:
+        """The blocks here, a partition at a time: only to name a value that is no number."""
+        for task in self.rows.tasks:
+            part = self.rows.engine.run(task)
+            for block in parts_.blocks_of(part, self.factors, self.block_rows):
+                yield replace(block, start=block.start + part.start)
+
+    def block(self, start: int, stop: int) -> Block:
+        found = self.rows.fetch(parts_.take, np.arange(start, stop))
+        return Block(as_design(found.raw), start, found.codes, self.weighted(found.codes, found.weight))
+
+    @property
+    def sample_rows(self) -> int:
+        return len(self.rows.sample.index)
+
+    def row_sample(self, n_classes: int) -> RowSample:
+        found: RowSample = self.rows.sample
+        return found
+
+    def spread(self, count: int) -> DenseDesign | SparseDesign:
+        return as_design(self.rows.sample.raw[spaced(self.sample_rows, count)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +319,7 @@ class DaskSource(Source):
         make, known = dask.delayed(parts_.encode, pure=False), dask.delayed(classes, pure=False)
         tasks = [make(part, known, start) for part, start in zip(raw, starts[:-1], strict=True)]
         tasks = engine.held(tasks, self._bytes())
-        rows, weight = engine.total(parts_.Count(len(classes)), tasks, None, 0)
+        rows, weight = np.sum(engine.each(parts_.counts, tasks, len(classes)), axis=0)
         return DaskRows(engine, tasks, abouts, rows, weight, self.shape[1], self.sample_bytes)
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:

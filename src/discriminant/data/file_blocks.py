@@ -70,10 +70,7 @@ class FileBlocks(SampledBlocks):
         stop = start + design.shape[0]
         target = None if self.target is None else self.target[start:stop]
         weight = None if self.weight is None else self.weight[start:stop]
-        if self.factors is not None and target is not None:
-            each = self.factors[target]
-            weight = each if weight is None else each * weight
-        return Block(design, start, target, weight)
+        return Block(design, start, target, self.weighted(target, weight))
 
     def block(self, start: int, stop: int) -> Block:
         return self._about(self.rows.design(start, stop), start)

@@ -108,6 +108,12 @@ class SampledBlocks(ArrayBlocks):
         counts = self.class_rows(n_classes) if self.weight is None else self.class_weights(n_classes)
         return counts if self.factors is None else counts * self.factors
 
+    def weighted(self, codes: Any, weight: Any) -> Any:
+        """The weights of some rows, times the factors of their classes."""
+        if self.factors is None or codes is None:
+            return weight
+        return self.factors[codes] if weight is None else self.factors[codes] * weight
+
     def weighed(self, factors: Array) -> Self:
         return replace(self, factors=factors if self.factors is None else factors * self.factors)
 
@@ -122,7 +128,7 @@ class SampledBlocks(ArrayBlocks):
             weight = np.full(len(found.index), self.n_rows / len(found.index))
         else:
             factor = self.class_rows(n_classes) / np.maximum(count_classes(found.codes, n_classes), 1)
-            weight = (factor if self.factors is None else factor * self.factors)[found.codes]
+            weight = self.weighted(found.codes, factor[found.codes])
         weight = weight if found.weight is None else weight * found.weight
         return found.index, Block(as_design(found.raw), 0, found.codes, weight)
 

@@ -295,28 +295,6 @@ class MappedRows(Rows):
 
 
 @dataclass(frozen=True)
-class PickedRows(Rows):
-    """Some rows of another source, fetched a block at a time: a sample too large to be copied."""
-
-    source: Rows
-    index: Array
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.index), self.source.shape[1]
-
-    @property
-    def block_rows(self) -> int:
-        return self.source.block_rows
-
-    def design(self, start: int, stop: int) -> Any:
-        return self.source.pick(self.index[start:stop])
-
-    def pick(self, rows: Array) -> Any:
-        return self.source.pick(self.index[rows])
-
-
-@dataclass(frozen=True)
 class OriginDesign:
     """Rows with a zero where the one would be, for discriminants without an intercept: row 0 of A has no effect."""
 

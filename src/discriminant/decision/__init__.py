@@ -16,14 +16,14 @@ from discriminant.decision.posteriors import (
     sigmoid,
     sigmoid_pair,
     softmax,
-)
+)  # fmt: skip
 from discriminant.decision.priors import (
     check_priors,
     estimate_priors,
     prior_shift,
     shift_log_posteriors,
     shift_posteriors,
-)
+)  # fmt: skip
 from discriminant.decision.reject import (
     chow_threshold,
     error_reject_curve,
@@ -31,36 +31,14 @@ from discriminant.decision.reject import (
     reject_interval,
     with_reject,
     without_single_winner,
-)
+)  # fmt: skip
 from discriminant.decision.risk import bayes_actions, check_costs, cost_threshold, expected_costs, zero_one_costs
 from discriminant.decision.rule import Rule
 
 __all__ = [
-    "Rule",
-    "bayes_actions",
-    "check_costs",
-    "check_priors",
-    "chow_threshold",
-    "cost_threshold",
-    "error_reject_curve",
-    "estimate_priors",
-    "expected_costs",
-    "log_probit",
-    "log_sigmoid",
-    "log_sigmoid_pair",
-    "log_softmax",
-    "logit",
-    "logsumexp",
-    "prior_shift",
-    "probit",
-    "reject_by_posterior",
-    "reject_interval",
-    "shift_log_posteriors",
-    "shift_posteriors",
-    "sigmoid",
-    "sigmoid_pair",
-    "softmax",
-    "with_reject",
-    "without_single_winner",
+    "Rule", "bayes_actions", "check_costs", "check_priors", "chow_threshold", "cost_threshold", "error_reject_curve",
+    "estimate_priors", "expected_costs", "log_probit", "log_sigmoid", "log_sigmoid_pair", "log_softmax", "logit",
+    "logsumexp", "prior_shift", "probit", "reject_by_posterior", "reject_interval", "shift_log_posteriors",
+    "shift_posteriors", "sigmoid", "sigmoid_pair", "softmax", "with_reject", "without_single_winner",
     "zero_one_costs",
-]
+]  # fmt: skip
