@@ -13,10 +13,9 @@ import pytest
 
 import discriminant
 from discriminant import LinearDiscriminantAnalysis, LogisticRegression, scan
+from discriminant.data.file_blocks import Budget, Progress
 from discriminant.data.file_labels import Labels, Spilled
-from discriminant.data.file_open import open_files
-from discriminant.data.file_rows import Budget, Progress
-from discriminant.data.scan import Scan, bytes_of
+from discriminant.data.scan import Scan, bytes_of, open_files
 from discriminant.errors import DataError, MismatchError, ParameterError
 
 pa = pytest.importorskip("pyarrow", reason="columnar files are written by pyarrow")

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from discriminant import LogisticRegression
-from discriminant.data.file_open import open_files
-from discriminant.data.file_rows import Budget, Progress
-from discriminant.data.scan import Scan
+from discriminant.data.file_blocks import Budget, Progress
+from discriminant.data.scan import Scan, open_files
 from discriminant.errors import DataError
 
 ROWS, SAMPLE = 90_000, 4_000

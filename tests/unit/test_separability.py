@@ -8,8 +8,7 @@ from scipy import sparse
 
 from discriminant import separability
 from discriminant.errors import DataError, ParameterError
-from discriminant.inference.exact import independent_rows, integer_row, nullspace, solve
-from discriminant.inference.exact_dots import dot_signs
+from discriminant.inference.exact import dot_signs, independent_rows, integer_row, nullspace, solve
 from discriminant.inference.programs import vertex, widest
 from discriminant.inference.search import Search
 

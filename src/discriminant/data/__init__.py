@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from discriminant.data.threads import single_threaded_blas, workers
 
 _HOMES = {
-    "blocks": "ArrayBlocks make_blocks map_rows", "check": "require_finite", "labels": "count_classes encode_labels",
-    "rows": "DenseRows FrameRows MappedRows OriginRows SparseRows as_rows as_source",
-    "threads": "single_threaded_blas workers",
-}  # fmt: skip
+    "blocks": ("ArrayBlocks", "make_blocks", "map_rows"),
+    "check": ("require_finite",),
+    "labels": ("count_classes", "encode_labels"),
+    "rows": ("DenseRows", "FrameRows", "MappedRows", "OriginRows", "SparseRows", "as_rows", "as_source"),
+    "threads": ("single_threaded_blas", "workers"),
+}
 
 __all__ = [
     "ArrayBlocks", "DenseRows", "FrameRows", "MappedRows", "OriginRows", "SparseRows", "as_rows", "as_source",
@@ -33,7 +35,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     for home, held in _HOMES.items():
-        if name in held.split():
+        if name in held:
             value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{home}"), name)
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,11 +15,12 @@ from typing import Any, AnyStr
 
 import numpy as np
 
-from discriminant.data.arrow import arrow_codes, arrow_numbers
 from discriminant.data.tables import (
     MISSING_WORDS,
     Column,
     Table,
+    arrow_codes,
+    arrow_numbers,
     as_number_column,
     coded_column,
     level_numbers,

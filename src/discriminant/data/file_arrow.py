@@ -9,9 +9,8 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from discriminant.data.arrow import kind_of
-from discriminant.data.file_columns import FileColumns
-from discriminant.data.file_source import LEAST_ROWS, ColumnSource, Part
+from discriminant.data.file_source import LEAST_ROWS, ColumnSource, FileColumns, Part
+from discriminant.data.tables import kind_of
 from discriminant.errors import DataError, names
 
 

@@ -1,24 +1,301 @@
-"""Blocks of rows in files, whose parts are the partitions of every sum.
+"""Rows that stay in files: read part by part, ahead of the arithmetic, and forgotten; parts are the partitions of sums.
 
 reader thread:   part i+1, i+2 …  →  worker threads: Σ over the cache blocks of part i
 sums of parts are added first to last, so that the answer depends neither on threads nor on timing
+
+The first pass is the survey: it finds the classes and the levels of text, in the columns that hold them, or in all of a
+text file.  What is held at any time is a few parts, a row sample and one byte a row for its class; ``Budget`` divides
+the memory that the user allows among them.  Every byte that is read counts towards ``passes``.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
+import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.data.blocks import _add, spaced
+from discriminant.data.file_labels import Labels
+from discriminant.data.file_source import FileSource, Levels, Part
 from discriminant.data.labels import count_classes
-from discriminant.data.row_sample import RowSample, SampledBlocks, as_design, wanted_rows
-from discriminant.data.threads import drop_scratch, ordered_map, workers
+from discriminant.data.row_sample import RowSample, SampledBlocks, as_design, stack, wanted_rows
+from discriminant.data.rows import DenseDesign, Rows, SparseDesign
+from discriminant.data.threads import drop_scratch, most_workers, ordered_map, workers
+from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array, Block, Result
+
+LEAST_FREE = 48_000_000  # bytes below which not even a few parts fit
+LIBRARIES = {"sklearn": 120_000_000}  # bytes that they take, if they are still to be loaded
+AHEAD = 2  # parts read ahead of those that are worked on
+SAMPLE_ROWS = 150_000  # enough for a start within a few parts in ten thousand of the optimum
+FEW_ROWS = 2_000
+SAMPLE_PARTS = 24  # parts of a columnar file that a sample is taken from
+LEAST_PARTS = 8
+TELL_EVERY = 0.5  # seconds between two words on progress
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much memory goes where, in bytes."""
+
+    memory: int  # all
+    part: int  # one part of a file, decoded
+    sample: int  # the row sample
+    sample_rows: int = SAMPLE_ROWS  # no more rows than these, or 500 a column
+
+    @classmethod
+    def of(cls, memory: int) -> Budget:
+        """Divide what ``memory`` leaves beside what the process holds already."""
+        held = resident() + sum(size for name, size in LIBRARIES.items() if name not in sys.modules)
+        free = memory - held
+        if free < LEAST_FREE:
+            raise ParameterError(
+                f"memory={memory / 1e6:.0f} MB is too little: the process with its libraries takes {held / 1e6:.0f} MB "
+                f"already. Give at least {(held + 2 * LEAST_FREE) / 1e6:.0f} MB."
+            )
+        in_flight = most_workers() + AHEAD + 2
+        return cls(memory, part=int(min(16e6, free / (4 * in_flight))), sample=int(min(256e6, free / 7)))
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds now."""
+    with contextlib.suppress(OSError, ValueError), open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 300_000_000
+
+
+@dataclass
+class Progress:
+    """Rows a second and the time that is left, to whoever wants to know: ``hear(done, rows, seconds, text)``."""
+
+    hear: Callable[..., None] | None
+    number: int = 0  # of the pass
+    began: float = 0.0
+    told: float = 0.0
+
+    @classmethod
+    def of(cls, progress: Any) -> Progress:
+        return cls(_print if progress is True else progress or None)
+
+    def begin(self) -> None:
+        self.number += 1
+        self.began = self.told = time.monotonic()
+
+    def tell(self, done: int, rows: int) -> None:
+        """``done`` of ``rows`` of this pass."""
+        now = time.monotonic()
+        if self.hear is None or (now - self.told < TELL_EVERY and done < rows):
+            return
+        self.told = now
+        rate = done / max(now - self.began, 1e-9)
+        left = (rows - done) / max(rate, 1e-9)
+        text = f"pass {self.number}: {done:,} of {rows:,} rows, {rate:,.0f} rows/s, {left:.1f} s left"
+        self.hear(done=done, rows=rows, rate=rate, seconds_left=left, text=text)
+
+
+def _print(*, text: str, done: int, rows: int, **_: Any) -> None:
+    sys.stderr.write(f"\r{text:<78}" + ("\n" if done >= rows else ""))
+    sys.stderr.flush()
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the first pass finds."""
+
+    classes: Array
+    codes: Any  # (n,) in memory or on disk
+    kept: list[tuple[Array, Any]]  # of each part of text: (numbers of rows, these rows as they were parsed)
+
+
+class FileRows(Rows):
+    """The rows of files: read in order, part by part, or picked; answers as rows in memory do."""
+
+    def __init__(self, source: FileSource, budget: Budget, progress: Progress) -> None:
+        self.source, self.budget, self.progress = source, budget, progress
+        self.parts: list[Part] = source.parts(budget.part)
+        self.size = sum(part.size for part in self.parts)
+        self.read = 0.0  # bytes
+        self._lock = threading.Lock()
+        if not self.parts:
+            raise DataError(f"{source.files[0]} has no rows.")
+
+    @property
+    def blocks_type(self) -> type:
+        return FileBlocks
+
+    @property
+    def passes(self) -> float:
+        """How often the files have been read so far, in whole and in part."""
+        return self.read / max(self.size, 1)
+
+    def note(self, size: float) -> None:
+        """So many bytes were read."""
+        with self._lock:
+            self.read += size
+
+    @cached_property
+    def starts(self) -> Array:
+        """The number of the first row of each part, and of all rows."""
+        if self.source.is_text or (self.source.columns is not None and self.source.columns.text):
+            _ = self.survey
+        return np.concatenate([[0], np.cumsum([part.rows for part in self.parts])]).astype(np.int64)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.starts[-1]), self.source.n_features
+
+    @property
+    def n_values(self) -> int:
+        return self.source.entries if self.source.is_sparse else self.shape[0] * self.shape[1]
+
+    @property
+    def dtype(self) -> Any:
+        return self.source.dtype
+
+    @cached_property
+    def survey(self) -> Survey:
+        """One pass over what must be known of all rows beforehand."""
+        source, labels = self.source, Labels(self._where)
+        levels = {name: Levels() for name in (source.columns.text if source.columns else ())}
+        share, kept = min(1.0, self.budget.sample / max(2.0 * self.size, 1.0)), []
+        for i, part in enumerate(self.parts):
+            found = source.survey(part)
+            before = self.parts[i - 1]
+            part.first = 0 if i == 0 or before.file != part.file else before.first + before.rows
+            if found.labels is not None:
+                labels.add(i, found.labels)
+            for name, column in found.levels.items():
+                levels[name].add(*column)
+            if found.parsed is not None:
+                keep = spaced(part.rows, int(part.rows * share) + 1)
+                kept.append((keep, found.parsed.take(keep)))
+        self.note(self.size * source.survey_share)
+        if not sum(part.rows for part in self.parts):
+            raise DataError(f"{source.files[0]} has no rows.")
+        source.settle(levels)
+        return Survey(*labels.finish(self.budget.memory // 16), kept)
+
+    def _where(self, number: int, row: int) -> str:
+        part = self.parts[number]
+        return f"row {part.first + row} of {self.source.files[part.file]}"
+
+    def where(self, row: int) -> str:
+        """The row as the user finds it: its number in its file."""
+        i = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return self._where(i, row - int(self.starts[i]))
+
+    def walk(self) -> Iterator[tuple[int, Any]]:
+        """(first row, rows) of every part, in order; another thread reads ahead."""
+        starts = self.starts.tolist()
+        self.progress.begin()
+        with ThreadPoolExecutor(1) as reading:
+            coming: deque[Future[Any]] = deque()
+            try:
+                for i in range(len(self.parts) + AHEAD):
+                    if i < len(self.parts):
+                        coming.append(reading.submit(self._load, i))
+                    if i >= AHEAD:
+                        yield starts[i - AHEAD], coming.popleft().result()
+                        self.progress.tell(starts[i - AHEAD + 1], starts[-1])
+            finally:
+                reading.shutdown(cancel_futures=True)
+
+    def _load(self, i: int) -> Any:
+        found = self.source.read(self.parts[i])
+        self.note(self.parts[i].size)
+        return found
+
+    def parts_here(self) -> Iterator[tuple[int, Any]]:
+        """(first row, rows as an array or a CSR matrix) of every part."""
+        for start, rows in self.walk():
+            yield start, rows.pick(np.arange(rows.shape[0])).raw
+
+    def design(self, start: int, stop: int) -> DenseDesign | SparseDesign:
+        return self.pick(np.arange(start, stop))
+
+    def pick(self, rows: Array) -> DenseDesign | SparseDesign:
+        index = np.asarray(rows, dtype=np.intp)
+        order: Any = np.argsort(index, kind="stable")
+        edges = np.searchsorted(index[order], self.starts)
+        found: Any = None if self.source.is_sparse else np.empty((len(index), self.shape[1]), self.dtype)
+        pieces = []
+        for i in np.flatnonzero(np.diff(edges)).tolist():
+            mine = order[edges[i] : edges[i + 1]]
+            piece = self.source.read(self.parts[i]).pick(index[mine] - self.starts[i]).raw
+            if found is None:
+                pieces.append(piece)
+            else:
+                found[mine] = piece
+            share = len(mine) / self.parts[i].rows if self.source.run_rows else 1.0
+            self.note(self.parts[i].size * share)
+        return as_design(stack(pieces)[np.argsort(order)] if found is None else found)
+
+    def columns(self, indices: Array) -> Array:
+        parts = [rows.pick(np.arange(rows.shape[0])).values[:, indices] for _, rows in self.walk()]
+        return np.vstack([part.toarray() if is_sparse(part) else part for part in parts])
+
+    @cached_property
+    def sample(self) -> RowSample:
+        """As many rows from all over the files as the memory allows: a pass over it costs less than one over them."""
+        n, d = self.shape
+        if self.source.is_text:
+            kept = self.survey.kept
+            found = [self.source.rows(rows).pick(np.arange(len(keep))).raw for keep, rows in kept]
+            index = np.concatenate([start + keep for start, (keep, _) in zip(self.starts, kept, strict=False)])
+            kept.clear()
+            return RowSample(index, stack(found))
+        most = max(FEW_ROWS, self.budget.sample // max(8 * d, 1))
+        return self._picked(self._spread(min(n, max(self.budget.sample_rows, 500 * d), most)))
+
+    @cached_property
+    def few(self) -> RowSample:
+        """Some rows, for orders of magnitude."""
+        if self.source.is_text or "sample" in vars(self):
+            return self.sample
+        return self._picked(self._spread(FEW_ROWS))
+
+    def _picked(self, index: Array) -> RowSample:
+        return RowSample(index, self.pick(index).raw)
+
+    def _spread(self, count: int) -> Array:
+        """About ``count`` rows from all over the files that are read at little cost."""
+        n, run = self.shape[0], min(self.source.run_rows, count // 64)
+        if count >= n:
+            return np.arange(n)
+        if self.source.run_rows:  # runs of neighbours
+            run = max(1, run)
+            return np.asarray((spaced(n // run, max(1, count // run))[:, None] * run + np.arange(run)).ravel())
+        # Of a large row group the first stretch is read without the others.
+        cheap = [i for i, part in enumerate(self.parts) if not isinstance(part.place, tuple) or part.place[1] == 0]
+        usable = cheap if len(cheap) >= LEAST_PARTS else list(range(len(self.parts)))
+        chosen = [usable[i] for i in spaced(len(usable), SAMPLE_PARTS if count > FEW_ROWS else 4)]
+        each = -(-count // len(chosen))
+        return np.concatenate([self.starts[i] + spaced(self.parts[i].rows, each) for i in chosen])
+
+    def rare(self, codes: Any, seen: Array, wanted: int) -> Array:
+        """Rows of the classes that a sample has ``seen`` fewer than ``wanted`` rows of, from few parts."""
+        found: dict[int, list[Array]] = {int(k): [] for k in np.flatnonzero(seen < wanted)}
+        for start, part in zip(self.starts.tolist(), self.parts, strict=False):
+            lacking = [k for k, rows in found.items() if len(rows) < LEAST_PARTS and sum(map(len, rows)) < wanted]
+            if not lacking:
+                break
+            here = np.asarray(codes[start : start + part.rows])
+            for k in lacking:
+                mine = np.flatnonzero(here == k)[:wanted]
+                found[k] += [start + mine] * bool(len(mine))
+        return np.concatenate([np.zeros(0, dtype=np.intp), *(rows for each in found.values() for rows in each)])
+
 
 COUNTED = 1 << 20  # codes that are counted together
 

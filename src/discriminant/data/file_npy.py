@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.file_columns import ColumnRows
-from discriminant.data.file_source import LEAST_ROWS, FileSource, Part, Surveyed
+from discriminant.data.file_source import LEAST_ROWS, ColumnRows, FileSource, Part, Surveyed
 from discriminant.data.rows import DenseDesign
 from discriminant.data.threads import scratch
 from discriminant.errors import DataError, MissingFileError, ParameterError, names

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.csv_text import Layout, failed_column, is_numeric, parse_csv, sniff
-from discriminant.data.file_columns import FileColumns, choose_columns
-from discriminant.data.file_source import ColumnSource, FileSource, Part, Surveyed
+from discriminant.data.file_source import ColumnSource, FileColumns, FileSource, Part, Surveyed, choose_columns
 from discriminant.data.files import file_head
 from discriminant.data.libsvm import TARGET, Lines, parse_lines
 from discriminant.data.rows import SparseRows

@@ -1,7 +1,8 @@
-"""``read_table``: the file of that name, whatever it is, as columns.
+"""``read_table``: the file of that name, whatever it is, as columns; ``read_frame``: a data frame of any library.
 
 CSV and TSV (also gzipped), Parquet, Arrow and Feather files, libsvm files and the bundled sets are told apart by what
-is in them, not by their names.  ``-`` is the standard input.
+is in them, not by their names.  ``-`` is the standard input.  Types of Arrow files and frames are believed: integers
+and floats are numbers, strings and categories text, dates dates.  Labels keep their type.
 """
 
 from __future__ import annotations
@@ -9,18 +10,30 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from discriminant import datasets
 from discriminant.data.csv_text import decode, head_end, read_arrow_csv, read_text, sniff
-from discriminant.data.tables import Table, suggestion
+from discriminant.data.tables import (
+    Column,
+    Table,
+    arrow_codes,
+    arrow_numbers,
+    coded_column,
+    kind_of,
+    refuse_infinity,
+    suggestion,
+    text_column,
+)
 from discriminant.errors import DataError, MissingFileError
 
 HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
 FAST_BYTES = 4_000_000  # below it the standard library is done before pyarrow is loaded
-_LIBSVM = re.compile(rb"\s*[+-]?[\d.eE+-]+(?:\s+qid:\d+)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?\r?(?:\n|$)")
+LIBSVM = re.compile(rb"\s*[+-]?[\d.eE+-]+(?:\s+qid:\d+)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?\r?(?:\n|$)")
 
 
 def read_table(
@@ -44,11 +57,9 @@ def read_table(
     if data[:2] == b"\x1f\x8b":
         data = _gunzip(data, name)
     if data[:4] in (b"PAR1", b"\xff\xff\xff\xff") or data[:6] == b"ARROW1":
-        from discriminant.data.frames import read_arrow_file
-
         return read_arrow_file(data, name)
-    _refuse_foreign(data, name)
-    if _LIBSVM.match(data):
+    refuse_foreign(data, name)
+    if LIBSVM.match(data):
         from discriminant.data.libsvm import read_libsvm
 
         return read_libsvm(data, name)
@@ -99,12 +110,12 @@ def _bytes_of(source: str | os.PathLike[str]) -> tuple[str, bytes]:
     try:
         return path.name, path.read_bytes()
     except FileNotFoundError as error:
-        raise MissingFileError(f"There is no file {name!r}. {_nearby(path)}") from error
+        raise MissingFileError(f"There is no file {name!r}. {nearby(path)}") from error
     except OSError as error:
         raise DataError(f"{name} cannot be read: {error.strerror or error}.") from error
 
 
-def _nearby(path: Path) -> str:
+def nearby(path: Path) -> str:
     try:
         around = [str(path.parent / entry) if path.parent != Path() else entry for entry in os.listdir(path.parent)]
     except OSError:
@@ -124,7 +135,7 @@ def _gunzip(data: bytes, name: str) -> bytes:
         raise DataError(f"{name} is compressed and damaged, or cut short: {error}.") from error
 
 
-def _refuse_foreign(data: bytes, name: str) -> None:
+def refuse_foreign(data: bytes, name: str) -> None:
     known: dict[bytes, str] = {
         b"PK\x03\x04": "a zip archive or an Excel workbook; save the sheet as CSV",
         b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
@@ -142,8 +153,90 @@ def _refuse_foreign(data: bytes, name: str) -> None:
         raise DataError(f"{name} is empty.")
 
 
-def read_frame(frame: Any) -> Table:
-    """A table in memory as a ``Table``: a data frame of any library, a pyarrow table, or a mapping of columns."""
-    from discriminant.data.frames import table_of_frame
+def read_arrow_file(data: Any, source: str) -> Table:
+    """A Parquet, Arrow IPC (file or stream) or Feather file, given as its bytes."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise DataError(f"{source} is a Parquet or Arrow file, which needs pyarrow: pip install pyarrow.") from error
+    try:
+        if data[:4] == b"PAR1":
+            import pyarrow.parquet as parquet
 
-    return table_of_frame(frame)
+            found = parquet.read_table(pa.BufferReader(data))
+        elif data[:6] == b"ARROW1":
+            found = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+        else:
+            found = pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{source} is damaged, or cut short: {str(error).splitlines()[0]}.") from error
+    return arrow_table(found, source)
+
+
+def arrow_table(found: Any, source: str) -> Table:
+    """A pyarrow table as columns."""
+    if not found.num_rows:
+        raise DataError(f"{source} has no rows.")
+    names = [str(name) for name in found.column_names]
+    return Table(tuple(_arrow_column(name, found.column(j)) for j, name in enumerate(names)), source)
+
+
+def _arrow_column(name: str, values: Any) -> Column:
+    import pyarrow as pa
+
+    kind = kind_of(values.type)
+    if kind in ("number", "whole", "truth"):
+        whole = {"whole": "int", "truth": "bool"}.get(kind, "")
+        return _finite(Column(name, "number", arrow_numbers(values.cast(pa.float64(), safe=False)), whole=whole))
+    if kind == "text":
+        return coded_column(name, *arrow_codes(values))
+    if pa.types.is_dictionary(values.type):
+        inner = values.type.value_type
+        return _arrow_column(name, values.cast(inner if pa.types.is_temporal(inner) else pa.string()))
+    missing = np.concatenate([np.asarray(chunk.is_null()) for chunk in values.chunks])
+    return Column(name, kind, np.where(missing, -1, 0).astype(np.int32), (str(values.type),))
+
+
+def read_frame(frame: Any) -> Table:
+    """A data frame (pandas, polars, pyarrow …), or a mapping from names to values, as columns."""
+    if isinstance(frame, Table):
+        return frame
+    if isinstance(frame, Mapping):
+        return Table(tuple(_plain_column(str(name), values) for name, values in frame.items()))
+    import narwhals as nw
+
+    try:
+        native = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise DataError(
+            f"A table is needed, a data frame or a mapping of columns; this is a {type(frame).__name__}."
+        ) from error
+    return Table(tuple(_frame_column(str(series.name), series) for series in native.iter_columns()))
+
+
+def _frame_column(name: str, series: Any) -> Column:
+    kind = series.dtype
+    if kind.is_numeric() or str(kind) == "Boolean":
+        numbers = np.asarray(series.to_numpy(), dtype=np.float64)
+        whole = "bool" if str(kind) == "Boolean" else "int" if kind.is_integer() else ""
+        return _finite(Column(name, "number", numbers, whole=whole))
+    if kind.is_temporal():
+        blank = np.where(series.is_null().to_numpy(), -1, 0).astype(np.int32)
+        return Column(name, "date", blank, (str(kind),))
+    return _plain_column(name, series.to_list())
+
+
+def _plain_column(name: str, values: Any) -> Column:
+    array = np.asarray(values)
+    if array.dtype.kind in "fiub":
+        whole = {"i": "int", "u": "int", "b": "bool"}.get(array.dtype.kind, "")
+        return _finite(Column(name, "number", array.astype(np.float64), whole=whole))
+    texts = ("" if v is None or v != v else v if isinstance(v, str) else str(v) for v in list(values))
+    return text_column(name, texts)
+
+
+def _finite(column: Column) -> Column:
+    endless = np.flatnonzero(np.isinf(column.values))
+    if len(endless):
+        refuse_infinity(column.name, int(endless[0]), str(column.values[endless[0]]))
+    return column

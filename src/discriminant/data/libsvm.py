@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.arrow import arrow_numbers
-from discriminant.data.tables import Column, Table
+from discriminant.data.tables import Column, Table, arrow_numbers
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 

@@ -11,10 +11,12 @@ reads the files as few times as its method allows (``data.passes`` counts), a pa
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,15 +24,16 @@ import numpy as np
 from discriminant.arguments import BOOLEAN, COUNT, Allowed, checked, optional
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
-from discriminant.data.file_blocks import FileBlocks
-from discriminant.data.file_open import open_files
-from discriminant.data.file_rows import Budget, FileRows, Progress
+from discriminant.data.file_arrow import IpcSource, ParquetSource
+from discriminant.data.file_blocks import Budget, FileBlocks, FileRows, Progress
+from discriminant.data.file_npy import NpySource
 from discriminant.data.file_source import FileSource
+from discriminant.data.file_text import CsvSource, LibsvmSource
+from discriminant.data.files import LIBSVM, nearby, refuse_foreign, file_head
 from discriminant.data.labels import encode_labels, recode
-from discriminant.data.predictions import Predictions
 from discriminant.data.row_sample import stack
 from discriminant.data.sources import PartSource
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError, MissingFileError, ParameterError
 from discriminant.protocols import Array
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.I)
@@ -115,7 +118,7 @@ def scan(
     >>> folder.cleanup()
     """
     if connection is not None or not isinstance(path, str | os.PathLike | list | tuple):
-        from discriminant.data.spool import scan_query
+        from discriminant.data.queries import scan_query
 
         options = {"columns": columns, "memory": memory, "hold": hold, "progress": progress}
         return scan_query(path, target, options, connection)
@@ -274,3 +277,190 @@ class Scan(PartSource):
             part = slice(start, start + X.shape[0])
             yield X, own if given is None else given[part], None if weight is None else weight[part]
             start = part.stop
+
+
+def find_files(path: Any) -> list[str]:
+    """The files that are meant, in order."""
+    if isinstance(path, list | tuple):
+        return [file for each in path for file in find_files(each)]
+    name = os.fspath(path)
+    if os.path.isdir(name):
+        found = sorted(
+            os.path.join(folder, file)
+            for folder, _, files in os.walk(name)
+            for file in files
+            if not file.startswith((".", "_"))
+        )
+        if not found:
+            raise DataError(f"The folder {name!r} holds no files.")
+        return found
+    if os.path.exists(name):
+        return [name]
+    found = sorted(glob.glob(name, recursive=True))
+    if not found:
+        wild = any(mark in name for mark in "*?[")
+        raise MissingFileError(
+            f"No file matches {name!r}." if wild else f"There is no file {name!r}. {nearby(Path(name))}"
+        )
+    return found
+
+
+def open_files(path: Any, target: Any, columns: Any, n_features: int | None) -> FileSource:
+    """The files that are meant as a source, by what is in them."""
+    files = find_files(path)
+    kinds = [_kind(file) for file in files]
+    other = next((i for i, kind in enumerate(kinds) if kind != kinds[0]), None)
+    if other is not None:
+        raise DataError(f"{files[0]} is {kinds[0]} and {files[other]} is {kinds[other]}: one scan reads one format.")
+    if kinds[0] == "libsvm":
+        return LibsvmSource(files, target, columns, n_features)
+    if kinds[0] == ".npy":
+        return NpySource(files, target, columns)
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise DataError(
+            f"{files[0]} is a {kinds[0]} file, which is read by pyarrow: pip install discriminant[io]."
+        ) from error
+    kind: Any = {"Parquet": ParquetSource, "Arrow": IpcSource, "CSV": CsvSource}[kinds[0]]
+    opened: FileSource = kind(files, target, columns)
+    return opened
+
+
+def _kind(file: str) -> str:
+    try:
+        with open(file, "rb") as handle:
+            head = handle.read(1 << 16)
+    except FileNotFoundError as error:
+        raise MissingFileError(f"There is no file {file}.") from error
+    except OSError as error:
+        raise DataError(f"{file} cannot be read: {error.strerror or error}.") from error
+    for start, kind in ((b"PAR1", "Parquet"), (b"ARROW1", "Arrow"), (b"\x93NUMPY", ".npy")):
+        if head.startswith(start):
+            return kind
+    refuse_foreign(head, file)
+    return "libsvm" if LIBSVM.match(file_head(file)) else "CSV"
+
+
+class Predictions:
+    """One result a row of a scan, computed while it is iterated over: part by part, all at once, or into a file.
+
+    Iterating twice reads the files twice.  ``numpy.asarray`` takes all results at once.
+
+    Parameters
+    ----------
+    rows : FileRows
+        Whose rows.
+    function : callable
+        From rows to one result a row.
+
+    See Also
+    --------
+    discriminant.scan : Opens files to predict for.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from discriminant import LinearDiscriminantAnalysis, scan
+    >>> model = LinearDiscriminantAnalysis().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(os.path.join(folder, "X.npy"), np.array([[0.5], [4.5]]))
+    ...     np.asarray(model.predict(scan(os.path.join(folder, "X.npy"))))
+    array([0, 1])
+    """
+
+    def __init__(self, rows: FileRows, function: Callable[[Any], Array]) -> None:
+        self.rows, self.function = rows, function
+
+    def __len__(self) -> int:
+        return self.rows.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        for start, X in self.rows.parts_here():
+            try:
+                yield np.asarray(self.function(X))
+            except DataError as error:
+                where = self.rows.where(start)
+                raise DataError(f"In the part of {X.shape[0]} rows from {where} on: {error}") from error
+
+    def to_numpy(self) -> Array:
+        """All results in one array.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, K)
+            The results.
+        """
+        return np.concatenate(list(self))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        found = self.to_numpy()
+        return found if dtype is None else found.astype(dtype)
+
+    def write(self, path: Any) -> str:
+        """Write the results to a file: ``.npy``, ``.csv``, ``.parquet`` or ``.arrow``, by its name.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        str
+            The file.
+        """
+        name = str(os.fspath(path))
+        if os.path.exists(name) and any(os.path.samefile(name, file) for file in self.rows.source.files):
+            raise ParameterError(f"out={name!r} is a file of the scan itself; choose another name.")
+        writers = {".npy": self._npy, ".csv": self._csv, ".parquet": self._arrow, ".arrow": self._arrow}
+        write = writers.get(os.path.splitext(name)[1].lower())
+        if write is None:
+            raise ParameterError(
+                f"out={name!r} must end in .npy, .csv, .parquet or .arrow, which says how to write it."
+            )
+        write(name)
+        return name
+
+    def _npy(self, name: str) -> None:
+        with open(name, "wb") as file:
+            kind: Any = None
+            for part in self:
+                if kind is None:
+                    kind = np.dtype("U64") if part.dtype.hasobject else part.dtype  # text labels at a fixed width
+                    head = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False}
+                    np.lib.format.write_array_header_1_0(file, {**head, "shape": (len(self), *part.shape[1:])})
+                file.write(np.ascontiguousarray(part.astype(kind)).tobytes())
+
+    def _tables(self) -> Iterator[tuple[list[str], Array]]:
+        """(names of columns, results (rows, columns)) of each part."""
+        for part in self:
+            table = part.reshape(len(part), -1)
+            width = table.shape[1]
+            yield ["prediction"] if width == 1 else [f"prediction_{j}" for j in range(width)], table
+
+    def _csv(self, name: str) -> None:
+        import csv
+
+        with open(name, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            for i, (heads, table) in enumerate(self._tables()):
+                writer.writerows([heads] * (i == 0) + table.tolist())
+
+    def _arrow(self, name: str) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+
+        writer: Any = None
+        try:
+            for heads, table in self._tables():
+                lists = [column.tolist() if column.dtype.hasobject else column for column in table.T]
+                found = pa.table({head: pa.array(column) for head, column in zip(heads, lists, strict=True)})
+                if writer is None:
+                    make = parquet.ParquetWriter if name.lower().endswith(".parquet") else pa.ipc.new_file
+                    writer = make(name, found.schema)
+                writer.write_table(found)
+        finally:
+            if writer is not None:
+                writer.close()

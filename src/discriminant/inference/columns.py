@@ -12,10 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.arrays import is_sparse
+from discriminant.arrays import as_dense
 from discriminant.data import make_blocks
-from discriminant.inference.exact import Integers, independent_rows, integer_row, over_common_denominator, solve
-from discriminant.inference.exact_dots import dot_signs
+from discriminant.inference.exact import (
+    Integers,
+    dot_signs,
+    independent_rows,
+    integer_row,
+    over_common_denominator,
+    solve,
+)
 from discriminant.protocols import Array, Block
 
 _EPS = np.finfo(np.float64).eps
@@ -49,8 +55,7 @@ def independent_columns(source: Any, intercept: bool = True) -> tuple[tuple[int,
 
 
 def _lists(source: Any, rows: Sequence[int]) -> list[list[Any]]:
-    raw = source.pick(np.asarray(rows)).raw
-    return (raw.toarray() if is_sparse(raw) else raw).tolist()  # type: ignore[no-any-return]
+    return as_dense(source.pick(np.asarray(rows)).raw).tolist()  # type: ignore[no-any-return]
 
 
 def _relations(rows: list[Integers], chosen: list[int], pivots: list[int], left: list[int]) -> list[Integers]:
@@ -103,6 +108,6 @@ def relation_signs(source: Any, rows: Array, vector: Sequence[int]) -> Array:
     columns = [j for j, v in enumerate(vector[1:]) if v]
     if not columns:
         return np.full(len(rows), np.sign(vector[0]), dtype=np.int8)
-    raw = source.pick(rows).raw[:, columns]
-    values = raw.toarray() if is_sparse(raw) else raw
-    return dot_signs(values, [vector[j + 1] for j in columns], [0] * len(columns), vector[0])
+    return dot_signs(
+        as_dense(source.pick(rows).raw[:, columns]), [vector[j + 1] for j in columns], [0] * len(columns), vector[0]
+    )

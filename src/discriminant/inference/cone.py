@@ -23,11 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.arrays import is_sparse
+from discriminant.arrays import as_dense, is_sparse
 from discriminant.data import as_rows, make_blocks
 from discriminant.data.rows import Rows
-from discriminant.inference.exact import Integers, dot, integer_row, over_common_denominator
-from discriminant.inference.exact_dots import dot_signs
+from discriminant.inference.exact import Integers, dot, dot_signs, integer_row, over_common_denominator
 from discriminant.protocols import Array, Block
 
 Pair = tuple[int, int]  # (row, rival class)
@@ -72,7 +71,7 @@ class KeslerCone:
         sizes = np.empty(self.n_rows)
 
         def kernel(block: Block) -> int:
-            sizes[block.start : block.start + block.rows] = dense(abs(block.design.values).max(axis=1)).ravel()
+            sizes[block.start : block.start + block.rows] = as_dense(abs(block.design.values).max(axis=1)).ravel()
             return 0
 
         self.each(kernel)
@@ -90,7 +89,7 @@ class KeslerCone:
         missing = sorted({i for i in wanted if i not in self._integers})
         if missing:
             raw = self.source.pick(np.array(missing)).raw
-            values = dense(raw[:, list(self.keep)])
+            values = as_dense(raw[:, list(self.keep)])
             shift = [0] * self.intercept + [-int(self.exponent[j]) for j in self.keep]
             for i, row in zip(missing, values.tolist(), strict=True):
                 self._integers[i] = integer_row([1] * self.intercept + row, shift)
@@ -153,7 +152,7 @@ class KeslerCone:
     def float_features(self, rows: Sequence[int]) -> Array:
         """(1, (x − c)·2^−e) for each row: (m, r)."""
         scale, keep = np.ldexp(1.0, -self.exponent), list(self.keep)
-        values = dense(self.source.pick(np.asarray(rows)).values[:, keep])
+        values = as_dense(self.source.pick(np.asarray(rows)).values[:, keep])
         z = values * scale[keep] - self.center[keep] * scale[keep]
         return np.hstack([np.ones((len(z), 1)), z]) if self.intercept else z
 
@@ -310,7 +309,7 @@ class KeslerCone:
         shift = [-int(self.exponent[j]) for j in columns]
         for start in range(0, len(rows), 20_000):
             raw = self.source.pick(np.asarray(rows[start : start + 20_000])).raw[:, columns]
-            part = dot_signs(dense(raw), coefficients, shift, first)
+            part = dot_signs(as_dense(raw), coefficients, shift, first)
             signs[start : start + 20_000] = part
         return signs
 
@@ -319,11 +318,6 @@ class KeslerCone:
         (features, exponent), machine = self.integer_features([pair[0]])[0], self.machine(weights)
         own, rival = machine[int(self.codes[pair[0]])], machine[pair[1]]
         return Fraction(dot(features, [a - b for a, b in zip(own, rival, strict=True)])) / Fraction(2) ** exponent
-
-
-def dense(values: Any) -> Array:
-    """A table as a plain array."""
-    return np.asarray(values.toarray() if is_sparse(values) else values)
 
 
 def frame_of(source: Rows, rows: Array, intercept: bool = True) -> tuple[Array, Array]:

@@ -9,6 +9,10 @@ Along weights β + t·w, w in the cone of directions that err nowhere, the likel
 So the limiting probabilities are those of the boundary rows' fit where x ties, and 0 or 1 elsewhere; a coefficient is
 finite exactly when no direction in the span of the cone moves it, and its estimate is that of the boundary rows.  No
 number here depends on a tolerance of an optimizer that was stopped on its way to infinity.
+
+The boundary rows' fit:   maximise  Σ_i w_i [z_{iy} − log Σ_{k ties} e^{z_ik}],     z = offset + features W,   W_0 = 0.
+Weights along directions that no boundary row sees are held at zero: which ones is known exactly, so that what is left
+has one maximum, and Newton's method finds it to the last digits without a decision about rank.
 """
 
 from __future__ import annotations
@@ -20,12 +24,76 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import as_rows, single_threaded_blas
+from discriminant.data import as_rows, make_blocks, single_threaded_blas
 from discriminant.decision.posteriors import log_softmax
-from discriminant.inference.boundary_fit import BoundaryRows, Coordinates, fit_boundary
 from discriminant.inference.cone import OWN, KeslerCone
 from discriminant.inference.exact import Integers, nullspace
+from discriminant.inference.likelihood import Likelihood, inverse, maximise
+from discriminant.objective import logistic_objective
 from discriminant.protocols import Array, Block
+
+OUT_OF_REACH = -1e30  # as good as −∞ for a score, but finite: e^z is zero, and zero times it too
+
+
+@dataclass(frozen=True)
+class BoundaryRows:
+    """Rows with their classes, the classes that tie, weights and known parts of the scores."""
+
+    cone: KeslerCone
+    rows: Array
+    codes: Array
+    ties: Array  # (m, K)
+    weight: Array
+    offset: Array | None
+
+    def likelihood(self) -> Likelihood:
+        """Of the rows' features, whose intercept is a column; a class that does not tie is out of reach."""
+        K = self.cone.n_classes
+        offset = np.zeros(self.ties.shape) if self.offset is None else np.array(self.offset, dtype=np.float64)
+        offset[~self.ties] = OUT_OF_REACH
+        features = self.cone.float_features(self.rows.tolist())
+        blocks = make_blocks(features, self.codes.astype(np.int32), self.weight)
+        known = offset[:, 1] - offset[:, 0] if K == 2 else offset
+        return Likelihood(logistic_objective(blocks, K, intercept=False, offset=known))
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Which of the (K−1)·r weights are free: one is held for each direction that no row sees."""
+
+    n_classes: int
+    width: int
+    unseen: Array  # (m, (K−1) r), rows independent
+    intercept: bool
+
+    @cached_property
+    def free(self) -> Array:
+        left, held = np.array(self.unseen, dtype=float), []
+        for i in range(len(left)):
+            size = np.abs(left[i:]).max(axis=1)
+            left[i:] /= np.maximum(size, 1e-300)[:, None]
+            largest = np.abs(left[i:]).max(axis=0)
+            largest[:: self.width] *= 1e-6 if self.intercept else 1.0  # intercepts are held where nothing else can be
+            place = int(largest.argmax())
+            row = i + int(np.abs(left[i:, place]).argmax())
+            left[[i, row]] = left[[row, i]]
+            left[i + 1 :] -= np.outer(left[i + 1 :, place] / left[i, place], left[i])
+            left[i + 1 :, place] = 0.0
+            held.append(place)
+        return np.setdiff1d(np.arange((self.n_classes - 1) * self.width), held)
+
+
+def fit_boundary(rows: BoundaryRows, coordinates: Coordinates) -> tuple[Array, float, Array]:
+    """(W (r, K), the maximum, the covariance ((K−1) r)² of W's columns but the first, zero where held)."""
+    model, free, r = rows.likelihood(), coordinates.free, coordinates.width
+    places = free + free // r + 1  # in θ, whose columns begin with an intercept that is nothing
+    theta, found = maximise(model, np.zeros((r + 1, coordinates.n_classes - 1)), places)
+    covariance = np.zeros(((coordinates.n_classes - 1) * r,) * 2)
+    if len(free):
+        assert found.hessian is not None
+        covariance[np.ix_(free, free)] = inverse(found.hessian[np.ix_(places, places)])
+    return np.hstack([np.zeros((r, 1)), theta[1:]]), -found.value, covariance
+
 
 CERTAIN = 40.0  # a score from which on a float cannot tell a probability from one
 MOST_PARAMETERS = 4_000

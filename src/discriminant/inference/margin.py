@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from discriminant.inference.cone import KeslerCone, dense
+from discriminant.arrays import as_dense
+from discriminant.inference.cone import KeslerCone
 from discriminant.optimize.interior_point import Point, Program, Rows, interior_point
 from discriminant.protocols import Array, Block
 
@@ -75,7 +76,7 @@ def widest_gap(cone: KeslerCone, direction: Array) -> tuple[Array, float, float,
         if not low > 0:
             break
         w, bound = hard_margin(
-            dense(cone.source.pick(near).values) - cone.center, np.where(cone.codes[near] == 1, 1.0, -1.0), best
+            as_dense(cone.source.pick(near).values) - cone.center, np.where(cone.codes[near] == 1, 1.0, -1.0), best
         )
         if not np.isfinite(w).all():
             break

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.arrays import is_sparse
+from discriminant.arrays import as_dense, is_sparse
 from discriminant.data import as_rows
 from discriminant.inference.columns import independent_columns
-from discriminant.inference.cone import KeslerCone, Pair, dense, frame_of
+from discriminant.inference.cone import KeslerCone, Pair, frame_of
 from discriminant.inference.exact import Integers, over_common_denominator
 from discriminant.inference.hinge import separating
 from discriminant.inference.search import Finding, Search
@@ -107,7 +107,7 @@ def _spread(vector: Integers, columns: Array, d: int) -> Integers:
 def _constants(cone: KeslerCone, rest: Rest) -> dict[int, Integers]:
     """Columns that are constant on the rest, as relations with the intercept (without one they are zero there)."""
     row = cone.source.pick(rest.rows[:1]).raw
-    first = dense(row)[0].tolist()
+    first = as_dense(row)[0].tolist()
     relations = {}
     for j in sorted(set(cone.keep) - {int(c) for c in rest.columns}):
         vector = over_common_denominator([Fraction(first[j]), Fraction(-1)])

@@ -23,8 +23,7 @@ import numpy as np
 from discriminant.inference.cone import OWN, KeslerCone, Pair
 from discriminant.inference.exact import Integers, independent_rows, nullspace
 from discriminant.inference.faces import Face
-from discriminant.inference.programs import vertex, widest
-from discriminant.inference.simplex import DualSimplex
+from discriminant.inference.programs import DualSimplex, vertex, widest
 from discriminant.protocols import Array
 
 _TRUST = 1e-9  # a program's margin, rows of length one, above which its sign is believed

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discriminant.arguments import BOOLEAN, SEED, among, checked
-from discriminant.arrays import is_frame
+from discriminant.arrays import as_dense, is_frame
 from discriminant.data import as_rows, encode_labels, require_finite, single_threaded_blas
 from discriminant.data.rows import column_names
-from discriminant.data.sources import find_source
+from discriminant.data.sources import Source, find_source
 from discriminant.errors import DataError, columns, names
 from discriminant.inference.capacity import cover_probability
 from discriminant.inference.columns import independent_columns
-from discriminant.inference.cone import KeslerCone, Pair, dense, frame_of
+from discriminant.inference.cone import KeslerCone, Pair, frame_of
 from discriminant.inference.exact import Integers
 from discriminant.inference.hinge import few_errors, separating
 from discriminant.inference.hyperplanes import Placed, least, place, rationals
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from discriminant.inference.limit import LimitingFit
 
 SEPARABLE, QUASI, OVERLAPPING = "separable", "quasi-separable", "overlapping"
+SAMPLE_ROWS = 20_000  # of rows that are read from elsewhere
 FEW_COLUMNS = 100  # up to which exact arithmetic on all columns costs next to nothing
 
 
@@ -372,9 +373,7 @@ def separability(
     """
     opened = find_source(X)
     if opened is not None:
-        from discriminant.inference.separability_source import of_source
-
-        return of_source(opened, y, fit_intercept, hyperplane, random_state)
+        return _of_source(opened, y, fit_intercept, hyperplane, random_state)
     return of_rows(X, y, fit_intercept, hyperplane, random_state)
 
 
@@ -486,7 +485,7 @@ def _witness(cone: KeslerCone, finding: Finding, classes: Array) -> Witness | No
         side = own == own[0]
         total = sum((w for w, s in zip(weights, side, strict=True) if s), Fraction(0))
         weights = [w / total for w in weights]
-        values = dense(cone.source.pick(rows[side]).values)
+        values = as_dense(cone.source.pick(rows[side]).values)
         point = np.array([float(w) for w, s in zip(weights, side, strict=True) if s]) @ values
     else:
         total = sum(weights, Fraction(0))
@@ -527,3 +526,29 @@ def sentence(result: Separability) -> str:
             f" {len(result.witness)} rows prove that no hyperplane separates. Maximum likelihood estimates are finite."
         )
     return head + text + "".join(" " + note for note in result.notes)
+
+
+def _of_source(opened: Source, y: Any, fit_intercept: bool, hyperplane: str, random_state: int) -> Separability:
+    """The verdict on rows that are read from elsewhere.
+
+    Rows that no hyperplane separates stay so when more are added: where a sample overlaps in every column, its d + 2
+    rows are the witness for all, and one pass over a sample is the whole cost.  Else all rows are searched.
+    """
+    blocks, classes = opened.training(y, None, None)
+    codes, options = blocks.codes(), (opened.feature_names, fit_intercept, hyperplane, random_state)
+    _validate(blocks.rows, codes, classes)
+    if blocks.in_memory:
+        return decide(blocks.rows, codes, classes, *options)
+    index, drawn = blocks.draw(min(SAMPLE_ROWS, blocks.n_rows), len(classes))
+    found = decide(as_rows(drawn.design.raw), np.asarray(drawn.target), classes, *options)
+    if found.witness is None or found.verdict != OVERLAPPING or found.aliased:
+        return decide(blocks.rows, codes, classes, *options)
+    note = f"Proved by rows of a sample of {len(index):,}: rows that overlap stay so when more are added."
+    return replace(
+        found,
+        witness=replace(found.witness, rows=np.asarray(index)[found.witness.rows]),
+        shape=blocks.rows.shape,
+        multipliers={(int(index[i]), k): value for (i, k), value in found.multipliers.items()},
+        notes=(*found.notes, note),
+        _cone=replace(found._cone, source=blocks.rows, codes=codes, _integers={}),
+    )
