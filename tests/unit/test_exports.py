@@ -17,10 +17,9 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.io.c import run_library, run_rows
 from discriminant.io.columns import edge_table
 from discriminant.io.json_ import from_json
-from discriminant.io.program import edge_points, program
+from discriminant.io.program import edge_points, program, tied
 from discriminant.io.sql import DIALECTS, run_duckdb, run_sqlite, select
 from discriminant.io.table_model import TableModel
-from discriminant.io.verify import tied
 
 POINTS = 10_000  # near, far, on boundaries, at zero: see edge_points
 penguins = datasets.load("penguins")

@@ -7,7 +7,6 @@ from typing import Any
 
 from discriminant.cli import DONE, NOT_REACHED
 from discriminant.cli.console import Console, percent, table
-from discriminant.cli.costs import read_costs
 from discriminant.cli.modelfile import open_model
 from discriminant.data.files import read_table
 from discriminant.errors import ParameterError, counted, names
@@ -21,9 +20,7 @@ def run(given: Any) -> int:
     """The command."""
     console = Console(given.json, given.quiet)
     gates = [_gate(text) for text in given.fail_under]
-    model = open_model(given.model)
-    costs = read_costs(given.costs, model.classes_)
-    model = model if costs is None else replace(model, costs=costs)
+    model = open_model(given.model, given.costs)
     if given.target:
         model = replace(model, target=given.target, preprocess=replace(model.preprocess, target=given.target))
     data = read_table(given.data, text_columns=model.preprocess.text_columns, header=False if given.no_header else None)

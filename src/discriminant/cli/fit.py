@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discriminant.cli.console import Console, bold, percent, table
-from discriminant.cli.costs import read_costs
 from discriminant.cli.data_checks import data_checks
 from discriminant.cli.methods import Method, automatic, fit_method, method_named
+from discriminant.cli.modelfile import read_costs
 from discriminant.cli.script import script
 from discriminant.cli.training import Training, read_training
 from discriminant.data.roles import CATEGORY, NUMBER, OUT

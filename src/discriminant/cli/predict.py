@@ -7,14 +7,12 @@ import gzip
 import io
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from discriminant.cli.console import Console, plain
-from discriminant.cli.costs import read_costs
 from discriminant.cli.modelfile import open_model
 from discriminant.data.files import read_table
 from discriminant.data.tables import Column, Table, text_column
@@ -28,9 +26,7 @@ CHUNK = 50_000
 def run(given: Any) -> int:
     """The command."""
     console = Console(given.json, given.quiet)
-    model = open_model(given.model)
-    costs = read_costs(given.costs, model.classes_)
-    model = model if costs is None else replace(model, costs=costs)
+    model = open_model(given.model, given.costs)
     wanted = [name.strip() for name in given.keep.split(",")]  # as text: an id keeps its zeros
     header = False if given.no_header else None
     table = read_table(given.data, text_columns=[*model.preprocess.text_columns, *wanted], header=header)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from discriminant import datasets
 from discriminant.cli.console import Console
-from discriminant.cli.reading import listed, read_raw, target_of
+from discriminant.data.files import read_table
 from discriminant.data.labels import encode_labels
 from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
 from discriminant.data.preprocess import Preprocess
@@ -56,8 +57,11 @@ def read_training(given: Any, console: Console) -> Training:
     """The training table of a command, with notes on what is odd about it."""
     console.progress(f"reading {given.data}")
     categorical, drop = listed(given.categorical), listed(given.drop)
-    target = target_of(given)
-    table = read_raw(given)
+    target = str(given.target or "")
+    if not target and given.data in datasets.available():
+        target = datasets.target(given.data)
+    keep_text = [*categorical, *[target] * bool(target)]
+    table = read_table(given.data, text_columns=keep_text, header=False if given.no_header else None)
     for note in table.notes:
         console.note(note)
     if not target and table.sparse is not None:
@@ -78,6 +82,11 @@ def read_training(given: Any, console: Console) -> Training:
     if len(training.counts) < 2:
         raise DataError(f"The label {target!r} is {names(list(training.counts))} in every row; two classes are needed.")
     return training
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The names in an option, separated by commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def question_target(training: Training) -> None:

@@ -45,7 +45,7 @@ class Engine:
         import dask
 
         owner = getattr(dask.base.get_scheduler(), "__self__", None)
-        self.client = owner if type(owner).__name__ == "Client" else None  # None: this process works
+        self.client: Any = owner if type(owner).__name__ == "Client" else None  # None: this process works
 
     def memory(self) -> float:
         """Bytes that rows may take where the work is done."""

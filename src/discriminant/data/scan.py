@@ -29,7 +29,7 @@ from discriminant.data.file_blocks import Budget, FileBlocks, FileRows, Progress
 from discriminant.data.file_npy import NpySource
 from discriminant.data.file_source import FileSource
 from discriminant.data.file_text import CsvSource, LibsvmSource
-from discriminant.data.files import LIBSVM, nearby, refuse_foreign, file_head
+from discriminant.data.files import LIBSVM, file_head, nearby, refuse_foreign
 from discriminant.data.labels import encode_labels, recode
 from discriminant.data.row_sample import stack
 from discriminant.data.sources import PartSource

@@ -26,8 +26,7 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.io.columns import c_source, edge_table
 from discriminant.io.container import write_whole
 from discriminant.io.pairs import C_SOURCE
-from discriminant.io.program import Program, edge_points, program
-from discriminant.io.verify import require_agreement
+from discriminant.io.program import Program, edge_points, program, require_agreement
 from discriminant.protocols import Array
 
 
@@ -225,32 +224,27 @@ def _try(found: Program, source: str, name: str) -> None:
 
 def run_rows(path: Path, name: str, found: Program, table: dict[str, list[Any]]) -> tuple[Array, Array]:
     """(positions, chances) of the rows of a raw table from a compiled export."""
-    function = getattr(ctypes.CDLL(str(path)), f"{name}_predict_row")
-    pointer = ctypes.POINTER(ctypes.c_double)
-    function.argtypes, function.restype = [pointer, ctypes.POINTER(ctypes.c_char_p), pointer, pointer], ctypes.c_int
     numbers = [table[rule.name] for rule in found.columns if rule.role == NUMBER]
     words = [table[rule.name] for rule in found.columns if rule.role != NUMBER]
-    n, K = len(next(iter(table.values()))), len(found.classes)
-    rows = np.ascontiguousarray(np.array(numbers, dtype=np.float64).reshape(len(numbers), n).T)
-    positions, chances, scores = np.empty(n, dtype=np.intp), np.empty((n, K)), np.empty(K)
-    for i in range(n):
-        texts = (ctypes.c_char_p * max(len(words), 1))(*[None if w[i] is None else w[i].encode() for w in words])
-        positions[i] = function(
-            rows[i].ctypes.data_as(pointer), texts, scores.ctypes.data_as(pointer), chances[i].ctypes.data_as(pointer)
-        )
-    return positions, chances
+    n = len(next(iter(table.values())))
+    rows = np.array(numbers, dtype=np.float64).reshape(len(numbers), n).T
+    kind = ctypes.c_char_p * max(len(words), 1)
+    texts = [(kind(*[None if w[i] is None else w[i].encode() for w in words]),) for i in range(n)]
+    return _run(path, f"{name}_predict_row", rows, texts, len(found.classes))
 
 
 def run_library(path: Path, name: str, X: Array, n_classes: int) -> tuple[Array, Array]:
     """(positions, chances) of the rows of X from a compiled export."""
-    function = getattr(ctypes.CDLL(str(path)), f"{name}_predict")
-    pointer = ctypes.POINTER(ctypes.c_double)
-    function.argtypes, function.restype = [pointer, pointer, pointer], ctypes.c_int
-    chances, scores = np.empty((len(X), n_classes)), np.empty(n_classes)
-    positions = np.empty(len(X), dtype=np.intp)
-    rows = np.ascontiguousarray(X, dtype=np.float64)
-    for i in range(len(X)):
-        positions[i] = function(
-            rows[i].ctypes.data_as(pointer), scores.ctypes.data_as(pointer), chances[i].ctypes.data_as(pointer)
-        )
+    return _run(path, f"{name}_predict", X, [()] * len(X), n_classes)
+
+
+def _run(path: Path, name: str, X: Array, texts: list[tuple[Any, ...]], n_classes: int) -> tuple[Array, Array]:
+    function, pointer = getattr(ctypes.CDLL(str(path)), name), ctypes.POINTER(ctypes.c_double)
+    function.argtypes = [pointer, *[ctypes.POINTER(ctypes.c_char_p)] * len(texts[0]), pointer, pointer]
+    function.restype = ctypes.c_int
+    rows, scores = np.ascontiguousarray(X, dtype=np.float64), np.empty(n_classes)
+    positions, chances = np.empty(len(rows), dtype=np.intp), np.empty((len(rows), n_classes))
+    for i, text in enumerate(texts):
+        numbers = (part.ctypes.data_as(pointer) for part in (rows[i], scores, chances[i]))
+        positions[i] = function(next(numbers), *text, *numbers)
     return positions, chances

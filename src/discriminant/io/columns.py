@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.files import read_frame
-from discriminant.data.preprocess import ColumnRule, Preprocess
+from discriminant.data.preprocess import ColumnRule, Preprocess, indicator_table
 from discriminant.data.roles import NUMBER
 from discriminant.io.program import Program, edge_points
 from discriminant.protocols import Array
@@ -24,14 +24,9 @@ UNSEEN = "a level that was never seen"
 
 def category_rows(rule: ColumnRule) -> tuple[list[str], Array]:
     """(levels, (levels + 2, features)): the features of each level, of a level not seen, and of a missing value."""
-    width = len(rule.features)
     levels = [*rule.levels, *rule.pooled]
-    rows = np.zeros((len(levels) + 2, width))
-    for j in range(1, len(levels)):
-        rows[j, min(j, len(rule.levels)) - 1] = 1.0
-    rows[-2] = rule.shares
-    rows[-1] = np.eye(width)[-1] if rule.missing else rule.shares
-    return levels, rows
+    rows, _ = indicator_table(rule, levels)
+    return levels, np.insert(rows, len(levels), rule.shares, axis=0)
 
 
 def edge_table(found: Program, count: int, dtype: str = "float64") -> tuple[dict[str, list[Any]], Array]:

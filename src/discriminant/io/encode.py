@@ -19,7 +19,6 @@ import enum
 import functools
 import importlib
 import math
-import pkgutil
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -35,25 +34,6 @@ from discriminant.protocols import Array
 FOLDERS = ("bases", "codings", "criteria", "decision", "gaussian", "geometry", "inference", "optimize", "penalties")
 MODULES = ("model", "protocols", "data.preprocess", "estimators.features", "io.table_model")
 DEEPEST = 60
-
-
-@functools.cache
-def known_objects() -> dict[str, type]:
-    """The dataclasses that a file may name, by module and class: "model.LinearDiscriminant"."""
-    found: dict[str, type] = {}
-    for module in [*MODULES, *FOLDERS]:
-        _collect(f"{discriminant.__name__}.{module}", found)
-    return found
-
-
-def _collect(name: str, found: dict[str, type]) -> None:
-    module = importlib.import_module(name)
-    for value in vars(module).values():
-        own = isinstance(value, type) and value.__module__ == name
-        if own and (dataclasses.is_dataclass(value) or hasattr(value, "get_params")):
-            found[f"{name.removeprefix('discriminant.')}.{value.__name__}"] = value
-    for child in pkgutil.iter_modules(getattr(module, "__path__", [])):
-        _collect(f"{name}.{child.name}", found)
 
 
 @functools.cache

@@ -12,8 +12,7 @@ import numpy as np
 from discriminant.arguments import MODEL, PATH, checked, optional
 from discriminant.data.preprocess import ColumnRule
 from discriminant.io.container import write_whole
-from discriminant.io.program import Program, edge_points, program
-from discriminant.io.verify import require_agreement
+from discriminant.io.program import Program, edge_points, program, require_agreement
 
 HOW = (
     "z = weights[0] + (x - center) @ weights[1:], or z_k = constants_k - 0.5 |(x - center) @ whiteners_k - means_k|^2; "

@@ -23,8 +23,7 @@ from discriminant.io.columns import edge_table
 from discriminant.io.columns import onnx_nodes as column_nodes
 from discriminant.io.container import write_whole
 from discriminant.io.pairs import onnx_nodes as pair_nodes
-from discriminant.io.program import Program, edge_points, program
-from discriminant.io.verify import require_agreement
+from discriminant.io.program import Program, edge_points, program, require_agreement
 from discriminant.protocols import Array
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8

@@ -25,8 +25,7 @@ from discriminant.errors import DataError, ParameterError, names
 from discriminant.io.columns import edge_table, sql_expressions
 from discriminant.io.container import write_whole
 from discriminant.io.pairs import sql_steps
-from discriminant.io.program import Program, edge_points, program
-from discriminant.io.verify import require_agreement
+from discriminant.io.program import Program, edge_points, program, require_agreement
 from discriminant.protocols import Array
 
 
