@@ -40,3 +40,13 @@ def in_memory(X: Any) -> Array:
 def as_dense(X: Any) -> Array:
     """X as a NumPy array, a sparse matrix written out."""
     return np.asarray(X.toarray()) if is_sparse(X) else in_memory(X)
+
+
+def first_not_finite(values: Any) -> tuple[int, int, float]:
+    """Row, column and value of the first entry that is NaN or infinite."""
+    if is_sparse(values):
+        coo = values.tocoo()
+        at = int(np.argmin(np.isfinite(coo.data)))
+        return int(coo.row[at]), int(coo.col[at]), float(coo.data[at])
+    row, column = (int(i) for i in np.argwhere(~np.isfinite(values))[0])
+    return row, column, float(values[row, column])

@@ -15,9 +15,8 @@ from discriminant.data.files import read_table
 from discriminant.data.preprocess import Preprocess
 from discriminant.errors import DataError, ParameterError
 from discriminant.io.c import run_library, run_rows
-from discriminant.io.columns import edge_table
 from discriminant.io.json_ import from_json
-from discriminant.io.program import edge_points, program, tied
+from discriminant.io.program import edge_points, edge_table, program, tied
 from discriminant.io.sql import DIALECTS, run_duckdb, run_sqlite, select
 from discriminant.io.table_model import TableModel
 

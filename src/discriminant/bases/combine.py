@@ -36,10 +36,7 @@ class Concatenation(Expansion):
     ----------
     parts_ : tuple
         The fitted parts; those given stay unfitted.
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂, the number of features.
+    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -115,10 +112,7 @@ class Columns(Expansion):
         The positions of the columns.
     basis_ : basis
         The fitted basis; the one given stays unfitted.
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂, the number of features.
+    n_features_in_, n_features_out_
 
     See Also
     --------

@@ -16,11 +16,28 @@ from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
+from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError, ParameterError, names
 from discriminant.protocols import Array
 
 CONTAINERS = ("default", "pandas", "polars")
 Class = TypeVar("Class", bound=type)
+BASES = Entries("""
+centres : int, "classes" or array-like of shape (m, d)
+    How many (placed by ``placement``), the means of the classes of y, or the points themselves.
+placement : {"rows", "means"}
+    Rows of X, drawn far from each other with a seed, or the k-means that start from them.
+random_state : None, int, Generator or RandomState
+    Seed of what is drawn at random.
+n_features_in_ : int
+    d, the columns of X.
+n_features_out_ : int
+    d̂, the number of features.
+X : array-like, sparse matrix or data frame of shape (n, d)
+    The rows.
+y : array-like of shape (n,) or None
+    Labels, for the few bases that learn from classes.
+""")
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
@@ -31,7 +48,7 @@ def basis(cls: Class) -> Class:
     """
     made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
     made.__setattr__, made.__delattr__ = _set, _delete
-    return cast(Class, made)
+    return cast(Class, BASES.documented(made))
 
 
 def _set(self: Any, name: str, value: Any) -> None:

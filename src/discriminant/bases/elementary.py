@@ -60,10 +60,7 @@ class Linear(Expansion):
 
     Attributes
     ----------
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂ = d.
+    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -102,10 +99,7 @@ class Sine(Elementary):
 
     Attributes
     ----------
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂, one for each column and frequency.
+    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -150,10 +144,7 @@ class Log(Elementary):
 
     Attributes
     ----------
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂ = d.
+    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -217,10 +208,7 @@ class Step(Elementary):
 
     Attributes
     ----------
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂, one for each column and threshold.
+    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -265,10 +253,7 @@ class Gaussian(Elementary):
 
     Attributes
     ----------
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂, one for each column and centre.
+    n_features_in_, n_features_out_
 
     See Also
     --------

@@ -15,13 +15,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from discriminant.arrays import is_sparse
-from discriminant.bases.contract import Contract
-from discriminant.bases.inputs import Fitted, Rows, first_not_finite, read
+from discriminant.arrays import first_not_finite, is_sparse
+from discriminant.bases.contract import BASES, Contract
+from discriminant.bases.inputs import Fitted, Rows, read
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
 
 
+@BASES.documented
 class Expansion(Contract):
     """Abstract: a basis as a transformer.  Concrete bases are frozen dataclasses with the three methods above."""
 
@@ -39,10 +40,7 @@ class Expansion(Contract):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,) or None, default=None
-            Labels, for the few bases that learn from classes.
+        X, y
 
         Returns
         -------
@@ -57,8 +55,7 @@ class Expansion(Contract):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            The rows.
+        X
 
         Returns
         -------
@@ -76,10 +73,7 @@ class Expansion(Contract):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n, d)
-            The rows.
-        y : array-like of shape (n,) or None, default=None
-            Labels, for the few bases that learn from classes.
+        X, y
 
         Returns
         -------

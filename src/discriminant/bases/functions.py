@@ -29,10 +29,7 @@ class Functions(Expansion):
 
     Attributes
     ----------
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂, the number of features.
+    n_features_in_, n_features_out_
 
     See Also
     --------

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discriminant.arrays import is_sparse
+from discriminant.arrays import first_not_finite, is_sparse
 from discriminant.errors import DataError, MismatchError, columns, warn
 from discriminant.protocols import Array
 
@@ -127,16 +127,6 @@ def require_finite(values: Any, names: Sequence[str] | None, owner: str) -> None
         f"Input X contains {kind}: {columns([column], names)} in row {row}. {owner} does not accept missing or "
         "infinite values; drop those rows, or fill them first (for example with sklearn.impute.SimpleImputer)."
     )
-
-
-def first_not_finite(values: Any) -> tuple[int, int, float]:
-    """Row, column and value of the first entry that is NaN or infinite."""
-    if is_sparse(values):
-        coo = values.tocoo()
-        at = int(np.argmin(np.isfinite(coo.data)))
-        return int(coo.row[at]), int(coo.col[at]), float(coo.data[at])
-    row, column = (int(i) for i in np.argwhere(~np.isfinite(values))[0])
-    return row, column, float(values[row, column])
 
 
 def _same_names(given: list[str] | None, fitted: list[str] | None, owner: str) -> None:

@@ -36,10 +36,7 @@ class Polynomial(Expansion):
     ----------
     powers_ : ndarray of shape (d̂, d)
         Feature i is Π_j x_j ** powers_[i, j].
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂, the number of products.
+    n_features_in_, n_features_out_
 
     See Also
     --------

@@ -176,10 +176,7 @@ class LowRankQuadratic(Expansion):
         Learned ones are scaled so that v·x has pooled variance 1.
     mean_ : ndarray of shape (d,)
         m, the mean of the rows.
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂, the columns and the squares.
+    n_features_in_, n_features_out_
 
     See Also
     --------

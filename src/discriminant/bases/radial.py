@@ -23,21 +23,13 @@ class Distances(Expansion):
 
     Parameters
     ----------
-    centres : int, "classes" or array-like of shape (m, d), default=2
-        How many (placed by ``placement``), the means of the classes of y, or the points themselves.
-    placement : {"rows", "means"}, default="rows"
-        Rows of X, drawn far from each other with a seed, or the k-means that start from them.
-    random_state : None, int, Generator or RandomState, default=None
-        Seed of what is drawn at random.
+    centres, placement, random_state
 
     Attributes
     ----------
     centres_ : ndarray of shape (m, d)
         Fewer than asked for where X has fewer different rows.
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂ = m.
+    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -72,15 +64,11 @@ class Radial(Expansion):
 
     Parameters
     ----------
-    centres : int, "classes" or array-like of shape (m, d), default=10
-        How many (placed by ``placement``), the means of the classes of y, or the points themselves.
+    centres
     width : float or None, default=None
         s.  None takes the mean distance from a centre to the nearest other one (the root mean square distance of the
         rows where there is only one centre).  Columns should be on one scale.
-    placement : {"rows", "means"}, default="rows"
-        Rows of X, drawn far from each other with a seed, or the k-means that start from them.
-    random_state : None, int, Generator or RandomState, default=None
-        Seed of what is drawn at random.
+    placement, random_state
 
     Attributes
     ----------
@@ -88,10 +76,7 @@ class Radial(Expansion):
         The c; fewer than asked for where X has fewer different rows.
     width_ : float
         s.
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂ = m.
+    n_features_in_, n_features_out_
 
     See Also
     --------

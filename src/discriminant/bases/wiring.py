@@ -33,8 +33,7 @@ class HalfPlane(Expansion):
         The a; or how many, which then point in random directions (uniform after scaling columns to unit spread).
     thresholds : sequence of m floats, or None, default=None
         The c.  None lets each hyperplane pass midway between two random rows of X, so that it cuts the data.
-    random_state : None, int, Generator or RandomState, default=None
-        Seed of what is drawn at random.
+    random_state
 
     Attributes
     ----------
@@ -42,10 +41,7 @@ class HalfPlane(Expansion):
         The a.
     thresholds_ : ndarray of shape (m,)
         The c.
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂ = m.
+    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -150,8 +146,7 @@ class Wiring(Expansion):
     threshold : float or "median", default=1.0
         θ, the same for all units; "median" lets each unit fire for the upper half of the rows of ``fit``: θ lies
         midway between the two middle sums, where rounding cannot decide.
-    random_state : None, int, Generator or RandomState, default=None
-        Seed of what is drawn at random.
+    random_state
 
     Attributes
     ----------
@@ -159,10 +154,7 @@ class Wiring(Expansion):
         Column k holds the joints of unit k.
     thresholds_ : ndarray of shape (units,)
         θ of each unit.
-    n_features_in_ : int
-        d, the columns of X.
-    n_features_out_ : int
-        d̂, the units.
+    n_features_in_, n_features_out_
 
     See Also
     --------

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from discriminant.arrays import is_sparse
+from discriminant.arrays import first_not_finite, is_sparse
 from discriminant.data.blocks import make_blocks
 from discriminant.data.rows import Rows
 from discriminant.errors import DataError, columns
@@ -33,13 +33,7 @@ def require_finite(X: Any, feature_names: Sequence[str] | None = None, *, estima
 
 
 def _refuse(values: Any, start: int, feature_names: Sequence[str] | None, estimator: str, rows: Rows) -> NoReturn:
-    if is_sparse(values):
-        coo = values.tocoo()
-        bad = ~np.isfinite(coo.data)
-        row, column, value = int(coo.row[bad][0]), int(coo.col[bad][0]), float(coo.data[bad][0])
-    else:
-        row, column = (int(i) for i in np.argwhere(~np.isfinite(values))[0])
-        value = float(values[row, column])
+    row, column, value = first_not_finite(values)
     kind = "NaN" if np.isnan(value) else "infinity"
     what = columns([column], feature_names)
     raise DataError(

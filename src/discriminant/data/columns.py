@@ -61,10 +61,8 @@ def column_ranges(rows: Any) -> Ranges:
     high: Any = -np.inf
     for block in ArrayBlocks(rows):
         values = block.design.values
-        if is_sparse(values):
-            low, high = np.minimum(low, _dense(values.min(axis=0))), np.maximum(high, _dense(values.max(axis=0)))
-        else:
-            low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
+        low = np.minimum(low, as_dense(values.min(axis=0)).ravel())
+        high = np.maximum(high, as_dense(values.max(axis=0)).ravel())
     return Ranges(np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64))
 
 
@@ -92,7 +90,3 @@ def _moved(center: Array, size: Array, block: Any) -> Any:
 def is_plain(rows: Any) -> bool:
     """Whether these are the user's own columns with an intercept: not mapped by a basis, not through the origin."""
     return not isinstance(rows, MappedRows | OriginRows)
-
-
-def _dense(values: Any) -> Array:
-    return np.asarray(as_dense(values), dtype=np.float64).ravel()

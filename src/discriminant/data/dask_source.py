@@ -24,8 +24,8 @@ import numpy as np
 
 from discriminant.data import dask_parts as parts_
 from discriminant.data.blocks import LEAST_PER_CLASS, ArrayBlocks, spaced
-from discriminant.data.row_sample import RowSample, SampledBlocks, as_design
-from discriminant.data.rows import DenseDesign, Rows, SparseDesign
+from discriminant.data.row_sample import RowSample, SampledBlocks
+from discriminant.data.rows import DenseDesign, Rows, SparseDesign, as_design
 from discriminant.data.sources import RowFunction, Source
 from discriminant.errors import ClusterError, DataError
 from discriminant.protocols import Array, Block, Result
@@ -323,7 +323,11 @@ class DaskSource(Source):
         return DaskRows(engine, tasks, abouts, rows, weight, self.shape[1], self.sample_bytes)
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
-        return lazily(self.X, self.levels, function, self.shape[1])
+        # One row of zeros shows what shape and type the function gives.
+        example = np.asarray(function(np.zeros((1, self.shape[1]), dtype=np.float64)))
+        if self.levels is None:
+            return _array(self.X, function, example)
+        return _frame(self.X, self.levels, function, example)
 
     def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
         engine = Engine()
@@ -413,14 +417,6 @@ def beside(
         raise DataError(f"X has {sum(lengths)} rows and {name} has {len(array)}: inconsistent numbers of samples.")
     edges = np.concatenate([[0], np.cumsum(lengths)]).astype(int).tolist()
     return [array[a:b] for a, b in itertools.pairwise(edges)]
-
-
-def lazily(X: Any, levels: parts_.Levels | None, function: Callable[[Any], Array], n_features: int) -> Any:
-    """function(rows) of every partition; one row of zeros shows what shape and type it gives."""
-    example = np.asarray(function(np.zeros((1, n_features), dtype=np.float64)))
-    if levels is None:
-        return _array(X, function, example)
-    return _frame(X, levels, function, example)
 
 
 def _array(X: Any, function: Callable[[Any], Array], example: Array) -> Any:

@@ -25,7 +25,7 @@ from discriminant.data.check import check_weights
 from discriminant.data.device_library import TorchLibrary, library_of
 from discriminant.data.labels import WIDEST_TABLE, code_table, encode_labels, recode
 from discriminant.data.rows import DenseDesign, Rows
-from discriminant.data.sources import PartSource, RowFunction
+from discriminant.data.sources import RowFunction, RowSource
 from discriminant.errors import DataError
 from discriminant.protocols import Array, Block, Result
 
@@ -190,14 +190,6 @@ class DeviceBlocks(ArrayBlocks):
         return self.rows.library
 
     @property
-    def is_sparse(self) -> bool:
-        return False
-
-    @property
-    def n_values(self) -> int:
-        return self.n_rows * self.n_features
-
-    @property
     def rounding(self) -> float:
         return 10.0 if self.rows.arithmetic == "float32" else 1.0
 
@@ -229,9 +221,6 @@ class DeviceBlocks(ArrayBlocks):
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
         """Σ_b kernel(b), worked out on the device where the kernel has a body for it."""
         return kernel.on_device(self) if isinstance(kernel, DeviceRequest) else super().reduce(kernel)
-
-    def spread(self, count: int) -> DenseDesign:
-        return self.rows.pick(np.linspace(0, self.n_rows - 1, min(self.n_rows, count)).astype(np.intp))  # type: ignore[no-any-return]
 
     def _codes(self, index: Array) -> Array:
         lib = self.library
@@ -280,7 +269,7 @@ class DeviceBlocks(ArrayBlocks):
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceSource(PartSource):
+class DeviceSource(RowSource):
     """An array on a device, or rows in memory on their way to one, as a source of rows.
 
     Arrays of torch and CuPy on a device are taken by ``fit`` and ``predict`` as they are; ``on_device`` sends others.
@@ -306,16 +295,7 @@ class DeviceSource(PartSource):
     """
 
     rows: DeviceRows
-    feature_names: tuple[str, ...] | None = None
     smallest: int = SMALL_VALUES  # values of X from which the device works on them
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.rows.shape
-
-    @property
-    def dtype(self) -> Any:
-        return self.rows.dtype
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
         n, lib = self.shape[0], self.rows.library

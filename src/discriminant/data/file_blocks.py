@@ -29,8 +29,8 @@ from discriminant.data.blocks import _add, spaced
 from discriminant.data.file_labels import Labels
 from discriminant.data.file_source import FileSource, Levels, Part
 from discriminant.data.labels import count_classes
-from discriminant.data.row_sample import RowSample, SampledBlocks, as_design, stack, wanted_rows
-from discriminant.data.rows import DenseDesign, Rows, SparseDesign
+from discriminant.data.row_sample import RowSample, SampledBlocks, stack, wanted_rows
+from discriminant.data.rows import DenseDesign, Rows, SparseDesign, as_design
 from discriminant.data.threads import drop_scratch, most_workers, ordered_map, workers
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array, Block, Result

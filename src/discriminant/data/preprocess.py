@@ -171,7 +171,9 @@ def _rule_of(column: Column, notes: list[str], gaps: list[bytes], *, asked: bool
     if role == OUT:
         notes.append(f"{column.name!r} is left out: {why}.")
         return ColumnRule(column.name, OUT, why)
-    return (_number_rule if role == NUMBER else _category_rule)(column, notes, gaps)
+    if role == NUMBER:
+        return _number_rule(column, notes, gaps)
+    return category_rule(column.name, column.levels, column.counts, int(np.count_nonzero(column.missing)), notes)
 
 
 def _number_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnRule:
@@ -215,10 +217,6 @@ def _mean(column: Column) -> float:
     """The mean of a column without gaps; each value divided first where the sum overflows."""
     n = len(column)
     return column.total / n if math.isfinite(column.total) else float((column.values / n).sum())
-
-
-def _category_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnRule:
-    return category_rule(column.name, column.levels, column.counts, int(np.count_nonzero(column.missing)), notes)
 
 
 def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, notes: list[str]) -> ColumnRule:

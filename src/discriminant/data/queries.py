@@ -11,6 +11,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from discriminant.data.scan import Scan, scan
@@ -29,7 +30,7 @@ def scan_query(query: Any, target: Any, options: dict[str, Any], connection: Any
     except BaseException:
         os.unlink(path)
         raise
-    weakref.finalize(found.source, _remove, path)
+    weakref.finalize(found.source, Path(path).unlink, missing_ok=True)
     return found
 
 
@@ -45,11 +46,6 @@ def is_query(X: Any) -> bool:
 
 def _is_dataset(X: Any) -> bool:
     return type(X).__module__.startswith("pyarrow._dataset")
-
-
-def _remove(path: str) -> None:
-    if os.path.exists(path):
-        os.unlink(path)
 
 
 def _write(query: Any, path: str, connection: Any) -> None:

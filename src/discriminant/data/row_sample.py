@@ -16,13 +16,8 @@ import numpy as np
 from discriminant.arrays import is_sparse
 from discriminant.data.blocks import LEAST_PER_CLASS, ArrayBlocks, spaced
 from discriminant.data.labels import count_classes
-from discriminant.data.rows import DenseDesign, SparseDesign
+from discriminant.data.rows import as_design
 from discriminant.protocols import Array, Block
-
-
-def as_design(raw: Any) -> DenseDesign | SparseDesign:
-    """A block of rows as a design."""
-    return SparseDesign(raw) if is_sparse(raw) else DenseDesign(raw)
 
 
 def stack(found: Sequence[Any]) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.arrays import is_frame, is_sparse
+from discriminant.arrays import as_dense, is_frame, is_sparse
 from discriminant.errors import DataError
 from discriminant.protocols import Array
 
@@ -29,38 +29,53 @@ REAL = (Real, Decimal, np.bool_)  # numbers among the objects of a column
 
 
 @dataclass(frozen=True)
-class DenseDesign:
-    """Rows of a dense array with the ones in front."""
+class Design(ABC):
+    """Rows of an array or a CSR matrix with the ones in front: Y = [1, x]."""
 
-    raw: Array
+    raw: Any
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.raw.shape[0], self.raw.shape[1] + 1
 
-    @cached_property
-    def values(self) -> Array:
-        """The rows in float64: a view where they are already."""
-        return self.raw.astype(np.float64, copy=False)
+    @property
+    @abstractmethod
+    def values(self) -> Any:
+        """The rows in float64."""
+
+    @abstractmethod
+    def times(self, w: Array) -> Any:
+        """diag(w) X."""
 
     def dense(self) -> Array:
         """The rows as a plain array."""
-        return self.values
+        return as_dense(self.values)
 
     def scores(self, A: Array) -> Array:
         return np.asarray(self.values @ A[1:] + A[0])
 
     def adjoint(self, G: Array) -> Array:
-        return np.vstack([G.sum(axis=0, keepdims=True), self.values.T @ G])
+        return np.vstack([G.sum(axis=0, keepdims=True), np.asarray(self.values.T @ G)])
 
     def sandwich(self, w: Array) -> Array:
-        d = self.raw.shape[1]
-        weighted = self.values * w[:, None]
+        d, weighted = self.raw.shape[1], self.times(w)
         result = np.empty((d + 1, d + 1))
         result[0, 0] = w.sum()
-        result[0, 1:] = result[1:, 0] = weighted.sum(axis=0)
-        result[1:, 1:] = self.values.T @ weighted
+        result[0, 1:] = result[1:, 0] = np.asarray(weighted.sum(axis=0)).ravel()
+        result[1:, 1:] = as_dense(self.values.T @ weighted)
         return result
+
+
+class DenseDesign(Design):
+    """Rows of a dense array with the ones in front."""
+
+    @cached_property
+    def values(self) -> Array:  # type: ignore[override]
+        """The rows in float64: a view where they are already."""
+        return np.asarray(self.raw.astype(np.float64, copy=False))
+
+    def times(self, w: Array) -> Array:
+        return np.asarray(self.values * w[:, None])
 
     def squared(self) -> DenseDesign:
         """Y∘Y."""
@@ -71,39 +86,16 @@ class DenseDesign:
         return np.asarray(1.0 + np.einsum("ij,ij->i", self.values, self.values))
 
 
-@dataclass(frozen=True)
-class SparseDesign:
+class SparseDesign(Design):
     """Rows of a sparse matrix (CSR) with the ones in front; nothing is densified."""
 
-    raw: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.raw.shape[0], self.raw.shape[1] + 1
-
     @cached_property
-    def values(self) -> Any:
+    def values(self) -> Any:  # type: ignore[override]
         """The rows with float64 entries, sharing indices with X."""
         return self.raw if self.raw.dtype == np.float64 else self.raw.astype(np.float64)
 
-    def dense(self) -> Array:
-        """The rows as a plain array."""
-        return np.asarray(self.values.toarray())
-
-    def scores(self, A: Array) -> Array:
-        return np.asarray(self.values @ A[1:] + A[0])
-
-    def adjoint(self, G: Array) -> Array:
-        return np.vstack([G.sum(axis=0, keepdims=True), np.asarray(self.values.T @ G)])
-
-    def sandwich(self, w: Array) -> Array:
-        d = self.raw.shape[1]
-        weighted = self.values.multiply(w[:, None]).tocsr()
-        result = np.empty((d + 1, d + 1))
-        result[0, 0] = w.sum()
-        result[0, 1:] = result[1:, 0] = np.asarray(weighted.sum(axis=0)).ravel()
-        result[1:, 1:] = (self.values.T @ weighted).toarray()
-        return result
+    def times(self, w: Array) -> Any:
+        return self.values.multiply(w[:, None]).tocsr()
 
     def squared(self) -> SparseDesign:
         """Y∘Y."""
@@ -112,6 +104,11 @@ class SparseDesign:
     def squared_norms(self) -> Array:
         """‖y‖² = 1 + ‖x‖² of each row."""
         return 1.0 + np.asarray(self.values.multiply(self.values).sum(axis=1)).ravel()
+
+
+def as_design(raw: Any) -> DenseDesign | SparseDesign:
+    """Rows of an array or a sparse matrix as a design."""
+    return SparseDesign(raw.tocsr()) if is_sparse(raw) else DenseDesign(np.asarray(raw))
 
 
 class Rows(ABC):
@@ -134,7 +131,7 @@ class Rows(ABC):
         """Some columns, all rows, dense and in float64."""
         steps = range(0, self.shape[0], self.block_rows)
         parts: list[Any] = [self.design(i, min(i + self.block_rows, self.shape[0])).values[:, indices] for i in steps]
-        return np.vstack([part.toarray() if is_sparse(part) else part for part in parts])
+        return np.vstack([as_dense(part) for part in parts])
 
     @property
     def block_rows(self) -> int:
@@ -162,6 +159,10 @@ class HeldRows(Rows):
     X: Any
 
     @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), int(self.X.shape[1])
+
+    @property
     def dtype(self) -> Any:
         return np.dtype(np.float32 if self.X.dtype == np.float32 else np.float64)
 
@@ -171,10 +172,6 @@ class DenseRows(HeldRows):
     """A two-dimensional array: any order, any real type, memory maps included."""
 
     X: Array
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.X.shape[0], self.X.shape[1]
 
     @property
     def block_rows(self) -> int:
@@ -198,10 +195,6 @@ class SparseRows(HeldRows):
     """A CSR matrix (old matrix or new array type, 32- or 64-bit indices); row blocks are views of its three arrays."""
 
     X: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return int(self.X.shape[0]), int(self.X.shape[1])
 
     @property
     def block_rows(self) -> int:
@@ -251,7 +244,7 @@ class FrameRows(Rows):
         return self._dense(self.frame[rows])
 
     def columns(self, indices: Array) -> Array:
-        return self._dense(self.frame[:, indices.tolist()]).raw
+        return self._dense(self.frame[:, indices.tolist()]).values
 
     @staticmethod
     def _dense(block: Any) -> DenseDesign:
@@ -281,17 +274,13 @@ class MappedRows(Rows):
 
     def design(self, start: int, stop: int) -> DenseDesign | SparseDesign:
         if isinstance(self.source, FrameRows):  # a frame as it is: φ may ask for its columns by name
-            return self._map(self.source.frame[start:stop].to_native())
-        return self._map(self.source.design(start, stop).raw)
+            return as_design(self.transform(self.source.frame[start:stop].to_native()))
+        return as_design(self.transform(self.source.design(start, stop).raw))
 
     def pick(self, rows: Array) -> DenseDesign | SparseDesign:
         if isinstance(self.source, FrameRows):
-            return self._map(self.source.frame[rows].to_native())
-        return self._map(self.source.pick(rows).raw)
-
-    def _map(self, block: Any) -> DenseDesign | SparseDesign:
-        features = self.transform(block)
-        return SparseDesign(features.tocsr()) if is_sparse(features) else DenseDesign(np.asarray(features))
+            return as_design(self.transform(self.source.frame[rows].to_native()))
+        return as_design(self.transform(self.source.pick(rows).raw))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,16 @@ import numpy as np
 
 from discriminant.arrays import is_frame, is_sparse
 from discriminant.data import map_rows, require_finite
-from discriminant.data.rows import DenseDesign, DenseRows, FrameRows, SparseDesign, SparseRows, as_rows, column_names
+from discriminant.data.rows import (
+    DenseDesign,
+    DenseRows,
+    FrameRows,
+    SparseDesign,
+    SparseRows,
+    as_design,
+    as_rows,
+    column_names,
+)
 from discriminant.data.threads import scratch
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
@@ -115,7 +124,7 @@ class AffineMap:
             rows = design.shape[0]
             step = max(1, min(rows, FEATURE_BLOCK // len(self.weights)))
             parts = [design.values[start : start + step] for start in range(0, max(rows, 1), step)]
-            z = np.concatenate([self._scores(_design(self.basis.transform(part))) for part in parts])
+            z = np.concatenate([self._scores(as_design(self.basis.transform(part))) for part in parts])
         with np.errstate(invalid="ignore", over="ignore"):
             total = z.sum()
         if not np.isfinite(total) and not np.isfinite(z).all():
@@ -149,10 +158,6 @@ class AffineMap:
         else:  # the same; but NumPy adds a short row in runs of q, ten times slower for three outputs
             flat = z.reshape(-1)
             flat += self._intercepts
-
-
-def _design(features: Any) -> DenseDesign | SparseDesign:
-    return SparseDesign(features.tocsr()) if is_sparse(features) else DenseDesign(np.asarray(features))
 
 
 def _names_differ(given: tuple[str, ...], expected: tuple[str, ...]) -> str:

@@ -167,8 +167,7 @@ class _Problem:
         self.passes += 1
         for start in range(0, len(self.codes), BLOCK):
             stop = min(start + BLOCK, len(self.codes))
-            values = self.rows.design(start, stop).values
-            values = as_dense(values)
+            values = as_dense(self.rows.design(start, stop).values)
             Y = np.ones((stop - start, values.shape[1] + 1), dtype=Wide)
             Y[:, 1:] = values
             z = Y @ wide

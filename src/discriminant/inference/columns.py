@@ -39,7 +39,7 @@ def independent_columns(source: Any, intercept: bool = True) -> tuple[tuple[int,
     n, d = source.shape
     sample = sorted({int(i) for i in np.linspace(0, n - 1, min(n, 2 * d + 32))})
     while True:
-        rows = [integer_row([int(intercept), *row])[0] for row in _lists(source, sample)]
+        rows = [integer_row([int(intercept), *row])[0] for row in as_dense(source.pick(np.array(sample)).raw).tolist()]
         columns = list(map(list, zip(*rows, strict=True)))
         chosen, pivots = independent_rows(columns if intercept else columns[1:])
         chosen = chosen if intercept else [j + 1 for j in chosen]
@@ -52,10 +52,6 @@ def independent_columns(source: Any, intercept: bool = True) -> tuple[tuple[int,
         if row is None:
             return kept, {j - 1: vector for j, vector in zip(left, relations, strict=True)}
         sample.append(row)
-
-
-def _lists(source: Any, rows: Sequence[int]) -> list[list[Any]]:
-    return as_dense(source.pick(np.asarray(rows)).raw).tolist()  # type: ignore[no-any-return]
 
 
 def _relations(rows: list[Integers], chosen: list[int], pivots: list[int], left: list[int]) -> list[Integers]:

@@ -71,6 +71,8 @@ class Ols:
 
 def ols_summary(fit: Ols, weights: Array, named: Named, kind: str, meat: Array | None, notes: Sequence[str]) -> Summary:
     """The table of raw weights (1+d, q); ``meat`` (q, 1+r, 1+r): Σ w ω e² u uᵗ of each output, for HC covariances."""
+    from scipy.linalg import block_diag
+
     named.check()
     df = fit.total - fit.rank
     if df <= 0:
@@ -80,7 +82,7 @@ def ols_summary(fit: Ols, weights: Array, named: Named, kind: str, meat: Array |
     for j in range(weights.shape[1]):
         inner = np.eye(fit.rank) * sigma2[j] / fit.total if meat is None else meat[j] / fit.total**2
         blocks.append(fit.M @ inner @ fit.M.T)
-    covariance = _diagonal(blocks)
+    covariance = block_diag(*blocks)
     r2 = 1 - float(fit.rss.sum() / fit.tss.sum())
     statistics = {"n": fit.total, "df": df, "RSS": float(fit.rss.sum()), "R²": r2}
     if len(sigma2) == 1 and fit.rank > 1 and not fit.ridge:
@@ -106,14 +108,6 @@ def ols_summary(fit: Ols, weights: Array, named: Named, kind: str, meat: Array |
             "ones."
         )
     return named.table(weights.T, covariance, statistics, kinds, tuple(told), df)
-
-
-def _diagonal(blocks: Sequence[Array]) -> Array:
-    D = len(blocks[0])
-    out = np.zeros((D * len(blocks), D * len(blocks)))
-    for j, block in enumerate(blocks):
-        out[j * D : (j + 1) * D, j * D : (j + 1) * D] = block
-    return out
 
 
 @dataclass(frozen=True)

@@ -74,12 +74,8 @@ def mistake_bounds(objective: PointwiseObjective, A: Array, step: float = 1.0, b
 
 def _largest_norm(objective: PointwiseObjective) -> float:
     """max ‖y‖² of the rows that count."""
-
-    def largest(block: Block) -> float:
-        norms = block.design.squared_norms()
-        return float((norms if block.weight is None else norms[block.weight > 0]).max(initial=0.0))
-
-    return max(largest(block) for block in objective.blocks)
+    norms = ((block.design.squared_norms(), block.weight) for block in objective.blocks)
+    return max(float((size if w is None else size[w > 0]).max(initial=0.0)) for size, w in norms)
 
 
 def _coupled_margins(objective: PointwiseObjective, A: Array) -> Array:
@@ -157,7 +153,6 @@ def _margins(objective: PointwiseObjective, a: Array, j: int) -> Array:
 def _signed_rows(objective: PointwiseObjective, rows: Array, j: int) -> Array:
     """t y for some rows, dense, with the one in front."""
     source = objective.blocks.rows
-    values = source.pick(rows).values
-    values = as_dense(values)
+    values = as_dense(source.pick(rows).values)
     one = np.zeros((len(rows), 1)) if isinstance(source, OriginRows) else np.ones((len(rows), 1))
     return np.asarray(_signs(objective, j)[rows][:, None] * np.hstack([one, values]))

@@ -72,9 +72,7 @@ class Search:
     def strictly_or_why(self) -> tuple[Integers | None, dict[tuple[int, int], float]]:
         """Weights that separate, or how much of the program's multipliers each pair of classes carries."""
         mass: dict[tuple[int, int], float] = {}
-        weights, reason = (None, None) if len(self.empty) else self._strict(Face(self.cone), guess=mass)
-        del reason
-        return weights, mass
+        return None if len(self.empty) else self._strict(Face(self.cone), guess=mass)[0], mass
 
     def finding(
         self, weights: Integers | None, face: Face | None = None, circuit: dict[Pair, Fraction] | None = None

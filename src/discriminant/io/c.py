@@ -15,19 +15,64 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from discriminant.arguments import MODEL, PATH, TEXT, checked, optional
+from discriminant.data.preprocess import ColumnRule
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
-from discriminant.io.columns import c_source, edge_table
 from discriminant.io.container import write_whole
-from discriminant.io.pairs import C_SOURCE
-from discriminant.io.program import Program, edge_points, program, require_agreement
+from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
+
+_PAIRS = """static void to_chances(const double *z, double *p)
+{
+    double r[K][K], q[K][K], h[K][K + 1], sum = 0;
+    int i, j, s, at = 0;
+    for (i = 0; i < K; i++) for (j = i + 1; j < K; j++, at++) {
+        double e = exp(-fabs(z[at]));
+        r[i][j] = z[at] < 0 ? e / (1 + e) : 1 / (1 + e);
+        r[j][i] = 1 - r[i][j];
+    }
+    for (i = 0; i < K; i++) {
+        q[i][i] = 0;
+        for (j = 0; j < K; j++) if (j != i) { q[i][j] = -r[j][i] * r[i][j]; q[i][i] += r[j][i] * r[j][i]; }
+    }
+    for (i = 0; i < K - 1; i++) {
+        for (j = 0; j < K - 1; j++) h[i][j] = q[i][j] - q[i][K - 1] - q[K - 1][j] + q[K - 1][K - 1];
+        h[i][K - 1] = q[K - 1][K - 1] - q[i][K - 1];
+    }
+    for (s = 0; s < K - 1; s++) for (i = s + 1; i < K - 1; i++) {
+        double f = h[i][s] / h[s][s];
+        for (j = s; j < K; j++) h[i][j] -= f * h[s][j];
+    }
+    p[K - 1] = 1;
+    for (i = K - 2; i >= 0; i--) {
+        p[i] = h[i][K - 1];
+        for (j = i + 1; j < K - 1; j++) p[i] -= h[i][j] * p[j];
+        p[i] /= h[i][i];
+        p[K - 1] -= p[i];
+    }
+    for (i = 0; i < K; i++) { p[i] = (p[i] > 0 ? p[i] : 0) * exp(prior_shift[i]); sum += p[i]; }
+    for (i = 0; i < K; i++) p[i] /= sum;
+}
+
+"""
+
+_CHOOSE = """static void choose(const char *given, const char *const *levels, int n, const double *rows, int width,
+                   double *x)
+{
+    int i, j = 0;
+    if (given == NULL || given[strspn(given, " \\t\\r\\n")] == 0) j = n + 1;
+    else while (j < n && strcmp(given, levels[j])) j++;
+    for (i = 0; i < width; i++) x[i] = rows[j * width + i];
+}
+
+"""
 
 
 @checked(model=MODEL, path=optional(PATH), name=TEXT)
@@ -108,7 +153,7 @@ def _source(found: Program, name: str) -> str:
         "    if (chances) for (i = 0; i < K; i++) chances[i] = p[i];\n",
         _decision(found),
         "    return best;\n}\n",
-        c_source(found.columns, name, _text, _table) if found.columns else "",
+        _columns(found.columns, name) if found.columns else "",
     ]
     return "".join(parts)
 
@@ -169,7 +214,7 @@ def _chances(found: Program) -> list[str]:
         return [head, "    int k;\n    (void)g;\n    for (k = 0; k < K; k++) p[k] = NAN;\n}\n\n"]
     shift = np.zeros(len(found.classes)) if found.prior_shift is None else found.prior_shift
     if found.link == "pairs":
-        return [_table("prior_shift", shift), C_SOURCE]
+        return [_table("prior_shift", shift), _PAIRS]
     each = "g[k]" if found.link == "softmax" else "(g[k] < 0 ? g[k] : 0) - log1p(exp(-fabs(g[k])))"
     return [
         _table("prior_shift", shift),
@@ -198,6 +243,51 @@ def _decision(found: Program) -> str:
         )
     over = "g" if found.prior_shift is None or found.link is None else "p"
     return f"    for (i = 1; i < K; i++) if ({over}[i] > {over}[best]) best = i;\n"
+
+
+def _columns(columns: Sequence[ColumnRule], name: str) -> str:
+    """``NAME_encode``: numbers and texts of a raw row → x; and ``NAME_predict_row``, which also decides."""
+    numbers = [rule for rule in columns if rule.role == NUMBER]
+    words = [rule for rule in columns if rule.role != NUMBER]
+    parts = ["\n/* Raw columns: numbers (NAN: missing) and texts (NULL or empty: missing), each in this order. */\n"]
+    for kind, rules in (("number", numbers), ("text", words)):
+        listed = ", ".join(_text(rule.name) for rule in rules) or "0"
+        parts.append(f"const char *const {name}_{kind}_columns[{max(len(rules), 1)}] = {{{listed}}};\n")
+    body, at = [], 0
+    for rule in columns:
+        width = len(rule.features)
+        if rule.role == NUMBER:
+            i = numbers.index(rule)
+            fill = float(rule.fill).hex()
+            value = f"isnan(numbers[{i}]) ? {fill} : numbers[{i}]"
+            if rule.scale != 1.0:
+                value = f"(({value}) - {fill}) / {float(rule.scale).hex()}"
+            body.append(f"    x[{at}] = {value};\n")
+            if width == 2:
+                body.append(f"    x[{at + 1}] = isnan(numbers[{i}]) ? 1 : 0;\n")
+        else:
+            i = words.index(rule)
+            levels, rows = category_rows(rule)
+            own = [item for item in levels if item != ""]
+            parts.append(f"static const char *const levels_{i}[{max(len(own), 1)}] = "
+                         f"{{{', '.join(_text(item) for item in own) or '0'}}};\n")  # fmt: skip
+            kept = np.vstack([rows[[levels.index(item) for item in own]], rows[-2:]]) if own else rows[-2:]
+            parts.append(_table(f"coded_{i}", kept))
+            body.append(f"    choose(texts[{i}], levels_{i}, {len(own)}, coded_{i}, {width}, x + {at});\n")
+        at += width
+    parts += [
+        _CHOOSE if words else "",
+        f"void {name}_encode(const double *numbers, const char *const *texts, double *x)\n",
+        "{\n    (void)numbers;\n    (void)texts;\n",
+        *body,
+        "}\n\n",
+    ]
+    parts.append(
+        f"int {name}_predict_row(const double *numbers, const char *const *texts, double *scores, double *chances)\n"
+        f"{{\n    double x[D];\n    {name}_encode(numbers, texts, x);\n"
+        f"    return {name}_predict(x, scores, chances);\n}}\n"
+    )
+    return "".join(parts)
 
 
 def _try(found: Program, source: str, name: str) -> None:

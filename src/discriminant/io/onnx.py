@@ -17,13 +17,11 @@ from typing import Any
 import numpy as np
 
 from discriminant.arguments import MODEL, PATH, among, checked, optional
+from discriminant.codings import pairs
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
-from discriminant.io.columns import edge_table
-from discriminant.io.columns import onnx_nodes as column_nodes
 from discriminant.io.container import write_whole
-from discriminant.io.pairs import onnx_nodes as pair_nodes
-from discriminant.io.program import Program, edge_points, program, require_agreement
+from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
@@ -129,7 +127,31 @@ class _Builder:
         kinds = [number if rule.role == NUMBER else TensorProto.STRING for rule in found.columns]
         inputs = [helper.make_tensor_value_info(rule.name, kind, ["n", 1])
                   for rule, kind in zip(found.columns, kinds, strict=True)]  # fmt: skip
-        return inputs, column_nodes(self, found.columns, [rule.name for rule in found.columns], number)
+        return inputs, self._columns(number)
+
+    def _columns(self, number: int) -> str:
+        """The name of the features in the graph, from raw columns of (n, 1) each."""
+        from onnx import TensorProto
+
+        op, constant, parts = self.op, self.constant, []
+        for rule in self.found.columns:
+            name = rule.name
+            if rule.role == NUMBER:
+                value = name if number == TensorProto.DOUBLE else op("Cast", name, to=TensorProto.DOUBLE)
+                gone = op("IsNaN", value)
+                filled = op("Where", gone, constant(rule.fill), value)
+                if rule.scale != 1.0:
+                    filled = op("Div", op("Sub", filled, constant(rule.fill)), constant(rule.scale))
+                parts += [filled, op("Cast", gone, to=TensorProto.DOUBLE)][: len(rule.features)]
+                continue
+            levels, rows = category_rows(rule)
+            keys = ["", *(level for level in levels if level != "")]
+            places = [len(levels) + 1, *(j for j, level in enumerate(levels) if level != "")]
+            code = op("LabelEncoder", name, domain="ai.onnx.ml", keys_strings=keys, values_int64s=places,
+                      default_int64=len(levels))  # fmt: skip
+            flat = op("Reshape", code, constant([-1], np.int64))
+            parts.append(op("Gather", constant(rows), flat, axis=0))
+        return str(parts[0] if len(parts) == 1 else op("Concat", *parts, axis=1))
 
     def op(self, kind: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
         from onnx import helper
@@ -191,7 +213,7 @@ class _Builder:
         if self.found.link is None:
             return None
         if self.found.link == "pairs":
-            return pair_nodes(self, z, len(self.found.classes), self.found.prior_shift)
+            return self._pairs(z)
         each = g
         if self.found.link == "sigmoid":  # log σ(g) = −log(1 + e⁻ᵍ), with the exponent never positive
             zero = self.constant(0.0)
@@ -201,6 +223,42 @@ class _Builder:
         if self.found.prior_shift is not None:
             each = self.op("Add", each, self.constant(self.found.prior_shift))
         return self.op("Softmax", each, axis=1)
+
+    def _pairs(self, z: str) -> str:
+        """The name of p (n, K) in the graph."""
+        op, constant, K, shift = self.op, self.constant, len(self.found.classes), self.found.prior_shift
+        first, second = pairs(K)
+        place = np.zeros((len(first), K * K))
+        at = np.arange(len(first))
+        place[at, first * K + second], place[at, second * K + first] = 1.0, -1.0
+        below = np.zeros((K, K))
+        below[second, first] = 1.0
+        e = op("Exp", op("Neg", op("Abs", z)))
+        half = op("Div", constant(1.0), op("Add", e, constant(1.0)))
+        r = op("Where", op("Less", z, constant(0.0)), op("Mul", e, half), half)
+        r = op("Reshape", op("MatMul", r, constant(place)), constant([-1, K, K], np.int64))
+        r = op("Add", r, constant(below[None]))
+        other = op("Transpose", r, perm=[0, 2, 1])
+        losses = op("ReduceSum", op("Mul", r, r), constant([1], np.int64), keepdims=1)
+        Q = op("Sub", op("Mul", losses, constant(np.eye(K)[None])), op("Mul", r, other))
+        m = K - 1
+        Z = np.vstack([np.eye(m), -np.ones(m)])  # p = e_m + Z p_{<m}
+        reduced = op("MatMul", constant(Z.T), Q)
+        right = op("Neg", op("MatMul", reduced, constant(np.eye(K)[:, m:])))
+        H = op("Concat", op("MatMul", reduced, constant(Z)), right, axis=2)
+        for s in range(m):  # Gauss and Jordan: column s is left with its diagonal alone
+            row, column = (op("Gather", H, constant([s], np.int64), axis=axis) for axis in (1, 2))
+            others = op("Mul", column, constant((np.arange(m) != s).astype(float)[None, :, None]))
+            pivot = op("Gather", row, constant([s], np.int64), axis=2)
+            H = op("Sub", H, op("Mul", op("Div", others, pivot), row))
+        square = op("Gather", H, constant(np.arange(m), np.int64), axis=2)
+        diagonal = op("ReduceSum", op("Mul", square, constant(np.eye(m)[None])), constant([2], np.int64), keepdims=0)
+        right = op("ReduceSum", op("Gather", H, constant([m], np.int64), axis=2), constant([2], np.int64), keepdims=0)
+        p = op("Div", right, diagonal)
+        last = op("Sub", constant(1.0), op("ReduceSum", p, constant([1], np.int64), keepdims=1))
+        p = op("Max", op("Concat", p, last, axis=1), constant(0.0))
+        p = p if shift is None else op("Mul", p, constant(np.exp(shift)))
+        return str(op("Div", p, op("ReduceSum", p, constant([1], np.int64), keepdims=1)))
 
     def _decision(self, g: str, p: str | None) -> str:
         from onnx import TensorProto

@@ -7,8 +7,22 @@
                pairs: the p with r_ij = σ(z_ij) ≈ p_i / (p_i + p_j), the solution of one linear system
     decision   argmax g;  with costs argmin_a Σ_k C_ak p_k;  with reject: the one positive g, else the reject label
 
-``evaluate`` is its reference: plain NumPy, against which each export is checked before it is handed out.  A model of a
-table also has ``columns``: what becomes of each raw column before x is there.
+Pairs (Wu, Lin and Weng's second method, see ``codings.coupling``):
+
+    r_ij = σ(z_ij),  r_ji = 1 − r_ij;   Q_ii = Σ_{s≠i} r_si²,  Q_ij = −r_ji r_ij;   minimise pᵗQp under Σ p = 1
+
+With p_m = 1 − Σ_{i<m} p_i, m = K − 1, that is the positive definite system H p = b of m unknowns,
+H_ij = Q_ij − Q_im − Q_mj + Q_mm, b_i = Q_mm − Q_im, which elimination solves without exchanging rows.  What rounding
+leaves below zero is zero, and the sum is brought to one.
+
+A model of a table also has ``columns``: what becomes of each raw column before x is there (``data.preprocess``).
+
+    number     (v − fill) / scale;  missing: the fill, and 1 in a second feature where there is one
+    category   a row of 0 and 1 for a known level, the frequencies of the fit for one not seen; missing: see the rule
+
+Missing is NULL in SQL (and NaN, and an empty text), NaN or a NULL pointer in C, NaN or the empty text in ONNX.
+
+``evaluate`` is the reference: plain NumPy, against which each export is checked before it is handed out.
 """
 
 from __future__ import annotations
@@ -19,8 +33,9 @@ from typing import Any
 import numpy as np
 
 from discriminant.codings import couple_pairwise
-from discriminant.data.preprocess import ColumnRule
-from discriminant.data.roles import OUT
+from discriminant.data.files import read_frame
+from discriminant.data.preprocess import ColumnRule, Preprocess, indicator_table
+from discriminant.data.roles import NUMBER, OUT
 from discriminant.decision.posteriors import log_sigmoid, logsumexp, sigmoid
 from discriminant.decision.rule import Rule
 from discriminant.errors import DataError
@@ -30,6 +45,8 @@ from discriminant.io.table_model import TableModel
 from discriminant.methods.fit import Fit, is_unanimous, reject_label
 from discriminant.model import LinearDiscriminant, discriminant_of
 from discriminant.protocols import Array
+
+UNSEEN = "a level that was never seen"
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,3 +274,28 @@ def _close(found: Program, g: Array, p: Array | None, tolerance: float) -> Array
         return np.asarray(np.abs(values).min(axis=1) <= 1e3 * tolerance * (1 + np.abs(values).max(axis=1)))
     ordered = np.sort(values, axis=1)
     return np.asarray(ordered[:, -1] - ordered[:, -2] <= 1e3 * tolerance * (1 + np.abs(values).max(axis=1)))
+
+
+def category_rows(rule: ColumnRule) -> tuple[list[str], Array]:
+    """(levels, (levels + 2, features)): the features of each level, of a level not seen, and of a missing value."""
+    levels = [*rule.levels, *rule.pooled]
+    rows, _ = indicator_table(rule, levels)
+    return levels, np.insert(rows, len(levels), rule.shares, axis=0)
+
+
+def edge_table(found: Program, count: int, dtype: str = "float64") -> tuple[dict[str, list[Any]], Array]:
+    """(raw columns, the features made of them): edge points, levels known and unknown, and missing values."""
+    rng = np.random.default_rng(1)
+    X = edge_points(found, count)
+    n, at = len(X), 0
+    table: dict[str, list[Any]] = {}
+    for rule in found.columns:
+        if rule.role == NUMBER:
+            values = X[:, at] if rule.scale == 1.0 else X[:, at] * rule.scale + rule.fill
+            values = values.astype(dtype).astype(np.float64)
+            table[rule.name] = np.where(rng.random(n) < 0.05, np.nan, values).tolist()
+        else:
+            choices = [*rule.levels, *rule.pooled, UNSEEN, ""]
+            table[rule.name] = [choices[int(k)] for k in rng.integers(0, len(choices), n)]
+        at += len(rule.features)
+    return table, np.asarray(Preprocess(found.columns).matrix(read_frame(table))[0])

@@ -20,13 +20,18 @@ from typing import Any
 import numpy as np
 
 from discriminant.arguments import MODEL, PATH, TEXT, checked, optional
+from discriminant.codings import pairs
+from discriminant.data.preprocess import ColumnRule
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError, names
-from discriminant.io.columns import edge_table, sql_expressions
 from discriminant.io.container import write_whole
-from discriminant.io.pairs import sql_steps
-from discriminant.io.program import Program, edge_points, program, require_agreement
+from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
+
+Steps = list[tuple[str, list[tuple[str, str]]]]  # (name of the step, (column, expression) each)
+# Classes: the steps of the elimination are columns, of which engines have two thousand at most; an engine that writes
+# each step into all its uses is lost sooner.
+MOST_IN_SQL, MOST_WRITTEN_OUT = 12, 3
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,30 @@ class Dialect:
             return f"(SELECT {'MAX' if function == 'greatest' else 'MIN'}(v) FROM (VALUES {rows}) AS m(v))"
         return f"{getattr(self, function)}({', '.join(items)})"
 
+    def features(self, rule: ColumnRule) -> list[str]:
+        """One expression over the raw column ``r.name`` for each feature."""
+        raw = f"r.{self.identifier(rule.name)}"
+        one, zero = self.number(1.0), self.number(0.0)
+        if rule.role == NUMBER:
+            value = f"CAST({raw} AS {self.double})"
+            gone = f"{value} IS NULL" + (f" OR {self.nan.format(value)}" if self.nan else "")
+            filled = f"(CASE WHEN {gone} THEN {self.number(rule.fill)} ELSE {value} END)"
+            if rule.scale != 1.0:
+                filled = f"(({filled} - {self.number(rule.fill)}) / {self.number(rule.scale)})"
+            return [filled, f"CASE WHEN {gone} THEN {one} ELSE {zero} END"][: len(rule.features)]
+        text = self.exact_text(self.text(raw))
+        levels, rows = category_rows(rule)
+        found = []
+        for j in range(rows.shape[1]):
+            parts = [f"WHEN {raw} IS NULL OR {self.exact_text(f'TRIM({self.text(raw)})')} = "
+                     f"{self.exact_literal('')} THEN {self.number(rows[-1, j])}"]  # fmt: skip
+            for value in np.unique(rows[:-2, j]):
+                same = [level for level, own in zip(levels, rows[:-2, j], strict=True) if own == value]
+                listed = ", ".join(self.exact_literal(level) for level in same)
+                parts.append(f"WHEN {text} IN ({listed}) THEN {self.number(value)}")
+            found.append(f"CASE {' '.join(parts)} ELSE {self.number(rows[-2, j])} END")
+        return found
+
 
 DIALECTS = {
     "duckdb": Dialect("duckdb", double="DOUBLE", string="VARCHAR", nan="ISNAN({})", once="MATERIALIZED "),
@@ -169,7 +198,7 @@ def select(found: Program, table: str, dialect: Dialect) -> str:
     lines = []
     if found.columns:
         inner = tuple(f"{prefix}x{j}" for j in range(len(found.features)))
-        parts = [part for rule in found.columns for part in sql_expressions(rule, dialect)]
+        parts = [part for rule in found.columns for part in dialect.features(rule)]
         body = ",\n    ".join(f"{part} AS {dialect.identifier(own)}" for own, part in zip(inner, parts, strict=True))
         rows = dialect.identifier(f"{prefix}rows")
         lines.append(f"{rows} AS {once}(\n  SELECT r.*,\n    {body}\n  FROM {source} AS r\n)")
@@ -269,13 +298,13 @@ class _Writer:
                 rows.append(f"{votes} + ({total(agreed)}) / ({number(3.0)} * ({number(1.0)} + ABS({total(agreed)})))")
         return [(self.column("g", k), row) for k, row in enumerate(rows)]
 
-    def exponents(self) -> list[tuple[str, list[tuple[str, str]]]]:
+    def exponents(self) -> Steps:
         """The steps to what the probabilities are proportional to."""
         found, number = self.found, self.dialect.number
         if found.link is None:
             return []
         if found.link == "pairs":
-            return sql_steps(self, self.outputs(), len(found.classes), total)
+            return self._pairs()
         each = [f"s.{self.column('g', k)}" for k in range(len(found.classes))]
         if found.link == "sigmoid":
             log = self.dialect.logarithm
@@ -293,6 +322,59 @@ class _Writer:
             for k, g in enumerate(each)
         ]
         return [("e", terms)]
+
+    def _pairs(self) -> Steps:
+        """[(name of the step, [(column, expression)])] up to the unscaled p in the columns "e"."""
+        z, K = self.outputs(), len(self.found.classes)
+        most = MOST_IN_SQL if self.dialect.once else MOST_WRITTEN_OUT
+        if most < K:
+            raise DataError(
+                f"Coupling the pairs of {K} classes is too long for a query; use to_c, or coding='softmax'."
+            )
+        number = self.dialect.number
+        one, zero, m = number(1.0), number(0.0), K - 1
+
+        def own(kind: str, *index: int) -> str:
+            return f"s.{self.column(kind, *index)}"
+
+        small = [f"(CASE WHEN ABS({v}) > 700 THEN {zero} ELSE EXP(-ABS({v})) END)" for v in z]
+        chance = [f"(CASE WHEN {v} < 0 THEN {e} / ({one} + {e}) ELSE {one} / ({one} + {e}) END)"
+                  for v, e in zip(z, small, strict=True)]  # fmt: skip
+        order = np.transpose(pairs(K)).tolist()
+        steps: Steps = [("r", [(self.column("r", i, j), chance[at]) for at, (i, j) in enumerate(order)])]
+
+        def r(i: int, j: int) -> str:
+            return own("r", i, j) if i < j else f"({one} - {own('r', j, i)})"
+
+        def q(i: int, j: int) -> str:
+            if i != j:
+                return f"(-({r(j, i)} * {r(i, j)}))"
+            return f"({total([f'({r(s, i)} * {r(s, i)})' for s in range(K) if s != i])})"
+
+        steps.append(("q", [(self.column("q", i, j), q(i, j)) for i in range(K) for j in range(i, K)]))
+
+        def kept(i: int, j: int) -> str:
+            return own("q", min(i, j), max(i, j))
+
+        whole = [(self.column("h0_", i, j), f"{kept(i, j)} - {kept(i, m)} - {kept(m, j)} + {kept(m, m)}")
+                 for i in range(m) for j in range(m)]  # fmt: skip
+        whole += [(self.column("h0_", i, m), f"{kept(m, m)} - {kept(i, m)}") for i in range(m)]
+        steps.append(("h0", whole))
+        for s in range(m - 1):
+            now, then = f"h{s}_", f"h{s + 1}_"
+            columns = [(self.column(then, i, j),
+                        f"{own(now, i, j)} - {own(now, i, s)} / {own(now, s, s)} * {own(now, s, j)}")
+                       for i in range(s + 1, m) for j in range(s + 1, K)]  # fmt: skip
+            steps.append((f"h{s + 1}", columns))
+        for i in reversed(range(m)):
+            rest = [f"{own(f'h{i}_', i, j)} * {own('u', j)}" for j in range(i + 1, m)]
+            taken = f" - ({total(rest)})" if rest else ""
+            steps.append((f"u{i}", [(self.column("u", i), f"({own(f'h{i}_', i, m)}{taken}) / {own(f'h{i}_', i, i)}")]))
+        steps.append(("um", [(self.column("u", m), f"{one} - ({total([own('u', i) for i in range(m)])})")]))
+        shift = np.zeros(K) if self.found.prior_shift is None else self.found.prior_shift
+        ends = [(self.column("e", k), f"(CASE WHEN {own('u', k)} > 0 THEN {own('u', k)} * {number(float(np.exp(h)))} "
+                 f"WHEN {own('u', k)} <= 0 THEN {zero} END)") for k, h in enumerate(shift)]  # fmt: skip
+        return [*steps, ("e", ends)]
 
     def chances(self) -> list[tuple[str, str]]:
         if self.found.link is None:
