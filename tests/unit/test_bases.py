@@ -20,7 +20,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline, make_union
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from discriminant import bases
-from discriminant.bases.centres import lloyd, spread_rows, squared_distances
+from discriminant.bases.radial import lloyd, spread_rows, squared_distances
 from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError
 
 X = np.array([[1.0, 2.0], [3.0, 5.0], [0.5, 4.0], [2.0, 0.25]])

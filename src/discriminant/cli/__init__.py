@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+FAULTS = (ArithmeticError, AttributeError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
 DONE, NOT_REACHED, REFUSED, FAULT, INTERRUPTED = 0, 1, 2, 70, 130
 
 
@@ -47,15 +48,7 @@ def _run(given: Any) -> int:
         return _fail(_sentence(error), REFUSED)
     except MemoryError:
         return _fail("There is not enough memory for this table.", REFUSED)
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        NotImplementedError,
-        RuntimeError,
-        TypeError,
-        ValueError,
-    ) as e:
+    except FAULTS as e:
         if os.environ.get("DISCRIMINANT_TRACEBACK"):
             raise
         said = f"{type(e).__name__}: {_sentence(e)}"

@@ -285,7 +285,7 @@ class Inferential(Uncertain, Deciding):
         >>> effects.terms[-1], round(float(effects.estimate[-1]), 2), round(float(effects.standard_error[-1]), 2)
         ('x3', 0.33, 0.11)
         """
-        from discriminant.inference.marginal import marginal_effects
+        from discriminant.inference.intervals import marginal_effects
 
         table = self.summary() if summary is None else summary
         if X is None:

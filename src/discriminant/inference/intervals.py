@@ -1,18 +1,28 @@
-"""What the uncertainty of weights means for predictions: intervals of probabilities, and of where the boundary lies.
+"""What the uncertainty of weights means for predictions: of probabilities, of where the boundary lies, of effects.
 
     probability   logit p_k ± z_α √(gᵗ Σ g),   g the gradient of logit p_k = z_k − ln Σ_{j≠k} e^{z_j} in the weights
     boundary      {t : (a + b t)² ≤ z_α² Var(a + b t)}   where a + b t is the log odds with one column at t  (Fieller)
 
-Both take a table of weights relative to the first class and its covariance.
+    marginal effect of column j on class k      E[∂p_k/∂x_j] = E[p_k (θ_kj − Σ_l p_l θ_lj)]
+                                                             = m_k θ_kj − Σ_l P_kl θ_lj,      m = E[p],  P = E[p pᵗ]
+
+All take a table of weights relative to the first class and its covariance.  Errors of the effects are those of the
+delta method: they depend on θ directly and through m and P, whose derivatives are means over the rows too, so that one
+pass gives everything:
+
+    ∂m_k/∂θ_a = E[p_k (δ_ka − p_a) y],      ∂P_kl/∂θ_a = E[p_k p_l (δ_ka + δ_la − 2 p_a) y],      y = (1, x)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 import numpy as np
 
-from discriminant.decision.posteriors import log_softmax
-from discriminant.errors import DataError
-from discriminant.inference.summary import Summary
+from discriminant.decision.posteriors import log_softmax, softmax
+from discriminant.errors import DataError, ParameterError
+from discriminant.inference.summary import Summary, wald
 from discriminant.protocols import Array
 
 _CHUNK = 4_096
@@ -84,3 +94,93 @@ def _weights(summary: Summary, d: int) -> Array:
             "no ends. penalty='jeffreys' or a finite C gives finite ones."
         )
     return np.asarray(summary.estimate.reshape(-1, d + 1))
+
+
+ROWS = 8_192  # at a time, so that the products of posteriors stay in the cache
+PLACES = ("overall", "mean")
+
+
+def marginal_effects(
+    summary: Summary, classes: Sequence[Any], rows: Iterator[tuple[Array, Array | None]], at: str, level: float
+) -> Summary:
+    """The table of the effects; ``rows``: blocks of x (rows, d) with their weights or None."""
+    if at not in PLACES:
+        raise ParameterError(f"at is {at!r}; choose 'overall', the mean over rows, or 'mean', at the mean row.")
+    K = len(classes)
+    theta = summary.estimate.reshape(K - 1, -1)  # of each class but the first, relative to it
+    if not (np.isfinite(theta).all() and np.isfinite(summary.covariance).all()):
+        raise DataError(
+            "Some estimates of this fit are infinite or have no standard error, and so have no marginal effects; "
+            "penalty='jeffreys' or a finite C gives finite ones."
+        )
+    D = theta.shape[1]
+    full = np.vstack([np.zeros(D), theta])
+    if at == "mean":
+        rows = iter([(_mean(rows)[None, :], None)])
+    effects, jacobian = _effects(full, *_moments(full, rows))
+    first = 1 if K == 2 else 0  # of two classes the effects are each other's negatives
+    estimate = effects[first:, 1:].ravel()
+    J = jacobian[first:, 1:, 1:].reshape(len(estimate), -1)
+    covariance = J @ summary.covariance @ J.T
+    names, labels = summary.terms[1:D], [str(label) for label in classes[first:]]
+    place = "averaged over the rows" if at == "overall" else "at the mean of the rows"
+    return Summary(
+        list(names) * len(labels),
+        [label for label in labels for _ in names],
+        estimate,
+        *wald(estimate, covariance, level),
+        covariance,
+        {"n": summary.statistics["n"]},
+        level,
+        {**summary.kinds, "intervals": "delta-method", "odds": ""},
+        (f"Marginal effects on the probability of a class, {place}.",),
+    )
+
+
+def _mean(rows: Iterator[tuple[Array, Array | None]]) -> Array:
+    total: Any = 0.0
+    weights = 0.0
+    for x, w in rows:
+        total = total + (x.sum(axis=0) if w is None else w @ x)
+        weights += len(x) if w is None else float(w.sum())
+    return np.asarray(total / weights)
+
+
+def _moments(full: Array, rows: Iterator[tuple[Array, Array | None]]) -> tuple[Array, Array, Array, Array, Array]:
+    """m (K,), P (K, K), and E[p y] (K, D), E[p pᵗ y] (K, K, D), E[p p p y] (K, K, K, D)."""
+    K, D = full.shape
+    sums = [np.zeros(shape) for shape in ((K,), (K, K), (K, D), (K * K, D), (K * K * K, D))]
+    weights = 0.0
+    for block, weight in rows:
+        for start in range(0, len(block), ROWS):
+            x = block[start : start + ROWS]
+            w = np.ones(len(x)) if weight is None else weight[start : start + ROWS]
+            Y = np.column_stack([np.ones(len(x)), x])
+            p = softmax(Y @ full.T)
+            Yw = Y * w[:, None]
+            two = (p[:, :, None] * p[:, None, :]).reshape(len(x), -1)
+            three = (two[:, :, None] * p[:, None, :]).reshape(len(x), -1)
+            sums[0] += w @ p
+            sums[1] += (two.T @ w).reshape(K, K)
+            sums[2] += p.T @ Yw
+            sums[3] += two.T @ Yw
+            sums[4] += three.T @ Yw
+            weights += float(w.sum())
+    if not weights:
+        raise DataError("X has no rows, over which effects could be averaged.")
+    m, P, one, two, three = (part / weights for part in sums)
+    return m, P, one, two.reshape(K, K, D), three.reshape(K, K, K, D)
+
+
+def _effects(full: Array, m: Array, P: Array, one: Array, two: Array, three: Array) -> tuple[Array, Array]:
+    """(effects (K, D), their derivatives (K, D, K, D) in the weights of each class)."""
+    K, D = full.shape
+    effects = m[:, None] * full - P @ full
+    eye = np.eye(K)
+    # ∂m_k/∂θ_a and ∂P_kl/∂θ_a, both with y last
+    dm = eye[:, :, None] * one[:, None, :] - two
+    dP = (eye[:, None, :, None] + eye[None, :, :, None]) * two[:, :, None, :] - 2 * three
+    jacobian = full[:, :, None, None] * dm[:, None, :, :] - np.einsum("lj,klab->kjab", full, dP)
+    for j in range(D):
+        jacobian[:, j, :, j] += m[:, None] * eye - P
+    return effects, jacobian

@@ -185,19 +185,30 @@ class Decoder:
             return [self.decode(item, depth + 1) for item in node]
         if not isinstance(node, dict):
             return node
-        kind = node.get("$")
-        method = {
-            "array": self._array, "strings": self._strings, "scalar": self._scalar, "float": self._float,
-            "tuple": self._tuple, "map": self._map, "object": self._object, "estimator": self._estimator,
-            "fraction": self._fraction,
-        }.get(kind if isinstance(kind, str) else "")  # fmt: skip
-        if method is None:
-            raise DataError(f"The model file holds a part of a kind that is not known: {str(kind)[:40]!r}.")
-        return method(node, depth + 1)
-
-    def _array(self, node: dict[str, Any], depth: int) -> Array:
-        array = self.arrays[node["name"]]
-        return array.astype(array.dtype.newbyteorder("="))
+        depth += 1
+        match node.get("$"):
+            case "array":
+                array = self.arrays[node["name"]]
+                return array.astype(array.dtype.newbyteorder("="))
+            case "strings":
+                return self._strings(node, depth)
+            case "scalar":
+                return self._scalar(node, depth)
+            case "float":
+                return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[node["value"]]
+            case "fraction":
+                top, _, bottom = str(node["value"]).partition("/")
+                return Fraction(int(top, 16), int(bottom, 16)) if bottom else int(top, 16)
+            case "tuple":
+                return tuple(self.decode(item, depth) for item in node["items"])
+            case "map":
+                return {self.decode(key, depth): self.decode(item, depth) for key, item in node["items"]}
+            case "object":
+                return self._object(node, depth)
+            case "estimator":
+                return self._estimator(node, depth)
+            case kind:
+                raise DataError(f"The model file holds a part of a kind that is not known: {str(kind)[:40]!r}.")
 
     def _strings(self, node: dict[str, Any], depth: int) -> Array:
         dtype, items = np.dtype(str(node["dtype"])), node["items"]
@@ -220,19 +231,6 @@ class Decoder:
         if dtype.kind not in "fiubU" or dtype.itemsize > 4096:
             raise DataError("The model file holds a number of a type that is none.")
         return dtype.type(self.decode(node["value"], depth))
-
-    def _float(self, node: dict[str, Any], depth: int) -> float:
-        return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[node["value"]]
-
-    def _fraction(self, node: dict[str, Any], depth: int) -> int | Fraction:
-        top, _, bottom = str(node["value"]).partition("/")
-        return Fraction(int(top, 16), int(bottom, 16)) if bottom else int(top, 16)
-
-    def _tuple(self, node: dict[str, Any], depth: int) -> tuple[Any, ...]:
-        return tuple(self.decode(item, depth) for item in node["items"])
-
-    def _map(self, node: dict[str, Any], depth: int) -> dict[Any, Any]:
-        return {self.decode(key, depth): self.decode(item, depth) for key, item in node["items"]}
 
     def _object(self, node: dict[str, Any], depth: int) -> Any:
         kind = object_named(str(node["class"]))

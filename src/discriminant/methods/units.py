@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import ArrayBlocks, as_rows
-from discriminant.data.columns import Ranges, column_ranges, in_own_units, is_plain
+from discriminant.data.scaling import Ranges, column_ranges, in_own_units, is_plain
 from discriminant.errors import DataError, ScaleWarning, capital, columns
 from discriminant.methods.fit import Note
 from discriminant.optimize.sequence import repeated_rows
