@@ -78,10 +78,8 @@ class Source(ABC):
 
         Parameters
         ----------
-        y : array-like of shape (n,) or None
-            The labels; None: those that the source holds.
-        sample_weight : array-like of shape (n,) or None
-            How often each row counts; None: once.
+        y, sample_weight : array-like of shape (n,) or None
+            The labels, None: those that the source holds; how often each row counts, None: once.
         classes : ndarray of shape (K,) or None
             The classes, where they are known.
 
@@ -116,10 +114,8 @@ class Source(ABC):
         ----------
         predict : callable
             From rows to labels.
-        y : array-like of shape (n,) or None, default=None
-            The labels; None: those that the source holds.
-        sample_weight : array-like of shape (n,) or None, default=None
-            How often each row counts; None: once.
+        y, sample_weight : array-like of shape (n,) or None, default=None
+            The labels, None: those that the source holds; how often each row counts, None: once.
 
         Returns
         -------
@@ -150,10 +146,8 @@ class Source(ABC):
         ----------
         partial_fit : callable
             Of an estimator.
-        y : array-like of shape (n,) or None
-            The labels; None: those that the source holds.
-        sample_weight : array-like of shape (n,) or None
-            How often each row counts; None: once.
+        y, sample_weight : array-like of shape (n,) or None
+            The labels, None: those that the source holds; how often each row counts, None: once.
         classes : ndarray of shape (K,) or None
             The classes, where they are known.
         """
@@ -168,10 +162,8 @@ class PartSource(Source):
 
         Parameters
         ----------
-        y : array-like of shape (n,) or None
-            The labels; None: those that the source holds.
-        sample_weight : array-like of shape (n,) or None
-            How often each row counts; None: once.
+        y, sample_weight : array-like of shape (n,) or None
+            The labels, None: those that the source holds; how often each row counts, None: once.
 
         Yields
         ------

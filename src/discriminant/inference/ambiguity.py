@@ -31,20 +31,14 @@ class Ambiguity:
 
     Attributes
     ----------
-    none : float
-        The share that no class claims.
-    one : float
-        The share that one class claims.
-    several : float
-        The share that several claim.
+    none, one, several : float
+        The shares that no class, one class and several claim.
     exact : bool
         Areas; else shares of a sample.
     polygons : tuple of (ndarray of shape (m, 2), tuple of labels)
         In the plane: corners, and the classes that claim them.
-    point_of_none : ndarray of shape (d,) or None
-        A point that no class claims, if there is one.
-    point_of_several : ndarray of shape (d,) or None
-        A point that several claim, if there is one.
+    point_of_none, point_of_several : ndarray of shape (d,) or None
+        Points that no class and that several claim, if there are any.
 
     See Also
     --------

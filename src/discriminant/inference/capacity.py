@@ -88,10 +88,8 @@ def cover_probability(n: int, d: int) -> float:
 
     Parameters
     ----------
-    n : int
-        Points.
-    d : int
-        Dimensions.
+    n, d : int
+        Points, and dimensions.
 
     Returns
     -------
@@ -180,10 +178,8 @@ class Radon:
 
     Attributes
     ----------
-    positive : ndarray of int
-        Point numbers of the one set.
-    negative : ndarray of int
-        Point numbers of the other.
+    positive, negative : ndarray of int
+        Point numbers of the two sets.
     weights : tuple of Fractions
         Convex weights of positive, then of negative; each part sums to one.
     point : ndarray of shape (d,)

@@ -36,12 +36,8 @@ class KeslerConstruction:
     ----------
     samples : ndarray of shape (n(K − 1), K·D)
         A row (… y … −y …) for each row of X and each rival class, D = 1 + d with an intercept.
-    row : ndarray of shape (n(K − 1),)
-        Which row of X each comes from.
-    own : ndarray of shape (n(K − 1),)
-        The number of its class, in whose place y stands.
-    rival : ndarray of shape (n(K − 1),)
-        The number of the other class, in whose place −y stands.
+    row, own, rival : ndarray of shape (n(K − 1),)
+        Which row of X each comes from; its class's number, in whose place y stands; the other's, in whose −y stands.
     classes : ndarray of shape (K,)
         The labels, sorted.
 
