@@ -75,9 +75,9 @@ def weight_table(model: TableModel, names: list[str], weights: Any, outputs: lis
     """The weights, the largest first where not all are shown."""
     order = np.arange(len(names))
     # What a column moves the score by: weights of columns in large units are small.
-    reach = np.abs(weights[1:]).max(axis=1) * _spread(model)
+    effect = np.abs(weights[1:]).max(axis=1) * _spread(model)
     if not everything and len(names) > MOST:
-        order = np.argsort(-reach, kind="stable")[:MOST]
+        order = np.argsort(-effect, kind="stable")[:MOST]
     rows = [[names[j], *(f"{weight:+.4g}" for weight in weights[1 + j])] for j in order]
     rows.append(["(intercept)", *(f"{weight:+.4g}" for weight in weights[0])])
     scaled = any(rule.scale != 1.0 for rule in model.preprocess.rules)

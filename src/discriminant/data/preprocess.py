@@ -204,11 +204,11 @@ def _all_standardized(rules: Sequence[ColumnRule], table: Table) -> list[ColumnR
 def _standardized(rule: ColumnRule, column: Column) -> ColumnRule:
     values = column.values if not np.isnan(column.values).any() else column.values[~np.isnan(column.values)]
     away = values - rule.fill
-    reach = max(float(away.max(initial=0.0)), -float(away.min(initial=0.0)))
-    if 1e-100 < reach < 1e100:
+    largest = max(float(away.max(initial=0.0)), -float(away.min(initial=0.0)))
+    if 1e-100 < largest < 1e100:
         deviation = float(np.sqrt(away @ away / len(away)))
     else:  # squares would leave the range of numbers
-        deviation = reach * float(np.sqrt(((away / reach) ** 2).mean())) if reach > 0 else 0.0
+        deviation = largest * float(np.sqrt(((away / largest) ** 2).mean())) if largest > 0 else 0.0
     # A scale of exactly 1 stands for "as it is", so it is moved by the last bit.
     return replace(rule, scale=float(np.nextafter(1.0, 2.0)) if deviation == 1.0 else deviation or 1.0)
 

@@ -5,7 +5,7 @@ With a ridge λ every choice of probabilities p whose intercept condition Σ w (
     D = (1/W) Σ w H(p) − ‖g‖² / 2λ,      g = (1/W) Σ w (p − t) x,     H the entropy,
 
 and p = softmax(z + δ) with δ chosen so that the condition holds is one.  Without a penalty the bound comes from the
-Newton decrement ν and the reach R of the rows in the metric of the Hessian: J − min J ≤ ((1−νR) ln(1−νR) + νR) / R².
+Newton decrement ν and the longest row R in the metric of the Hessian: J − min J ≤ ((1−νR) ln(1−νR) + νR) / R².
 
 It reads ``coef_``, ``intercept_``, ``classes_`` and ``C``, so that scikit-learn's fitted models can be certified too.
 """
@@ -232,13 +232,13 @@ class _Problem:
         root = vectors / np.sqrt(values)
         g = (slope if self.q == 1 else slope[:, 1:]).T.ravel().astype(np.float64) / scale
         decrement = float(np.linalg.norm(root.T @ g))
-        reach = 0.0
+        row_norm = 0.0
         for Y, _, _, _ in self.blocks(A):
             plain = Y.astype(np.float64)
             for a in range(m):
                 part = plain / scale[a * D : (a + 1) * D] @ root[a * D : (a + 1) * D]
-                reach = max(reach, float(np.sqrt(np.square(part).sum(axis=1)).max()))
-        return self_concordant_gap(decrement, reach * (1 if m == 1 else 2))
+                row_norm = max(row_norm, float(np.sqrt(np.square(part).sum(axis=1)).max()))
+        return self_concordant_gap(decrement, row_norm * (1 if m == 1 else 2))
 
 
 def _log_softmax(z: Array) -> Array:

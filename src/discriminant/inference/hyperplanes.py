@@ -214,18 +214,18 @@ def margin_of(cone: KeslerCone, weights: Sequence[int]) -> float:
     for (own, rival), length in lengths.items():
         scale[own, rival] = float(length / Fraction(2) ** top) or 1e-300
     near: list[tuple[float, int, int]] = []
-    reach = [float("inf")]
+    closest = [float("inf")]
 
     def kernel(block: Block, gap: Array, bound: Array) -> None:
         codes = np.asarray(block.target, dtype=np.intp)
         gap[np.arange(len(codes)), codes] = np.inf
         distance, error = gap / scale[codes], bound / scale[codes]
-        reach[0] = min(reach[0], float(np.min(distance + error)))
-        for i, k in np.argwhere(distance - error <= reach[0]):
+        closest[0] = min(closest[0], float(np.min(distance + error)))
+        for i, k in np.argwhere(distance - error <= closest[0]):
             near.append((float(distance[i, k] - error[i, k]), block.start + int(i), int(k)))
 
     cone.each_gap(u, kernel)
-    pairs = [(i, k) for low, i, k in near if low <= reach[0]]
+    pairs = [(i, k) for low, i, k in near if low <= closest[0]]
     if len(pairs) > _MOST_EXACT:  # as many rows tie: what floats prove is a hair less
         return min(low for low, *_ in near) * (1.0 - 1e-14)
     exact = [cone.value(pair, weights) / lengths[int(cone.codes[pair[0]]), pair[1]] for pair in pairs]

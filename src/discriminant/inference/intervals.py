@@ -33,7 +33,7 @@ def probability_intervals(summary: Summary, X: Array, level: float) -> Array:
     from scipy.special import expit, ndtri
 
     theta = _weights(summary, X.shape[1])
-    reach = float(ndtri(0.5 + level / 2))
+    quantile = float(ndtri(0.5 + level / 2))
     parts = []
     for start in range(0, len(X), _CHUNK):
         rows = X[start : start + _CHUNK]
@@ -48,7 +48,7 @@ def probability_intervals(summary: Summary, X: Array, level: float) -> Array:
             slope[:, k] = 1.0
             spread = _spread(summary.covariance, slope[:, 1:], Y)
             logit = log_p[:, k] - rest
-            ends.append(expit(np.column_stack([logit - reach * spread, logit + reach * spread])))
+            ends.append(expit(np.column_stack([logit - quantile * spread, logit + quantile * spread])))
         parts.append(np.stack(ends, axis=1))
     found = np.concatenate(parts) if parts else np.zeros((0, max(1, len(theta)), 2))
     return np.asarray(found[:, 0] if len(theta) == 1 else found)

@@ -32,7 +32,7 @@ from discriminant.inference.likelihood import Likelihood, inverse, maximise
 from discriminant.objective import logistic_objective
 from discriminant.protocols import Array, Block
 
-OUT_OF_REACH = -1e30  # as good as −∞ for a score, but finite: e^z is zero, and zero times it too
+IMPOSSIBLE = -1e30  # as good as −∞ for a score, but finite: e^z is zero, and zero times it too
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class BoundaryRows:
     offset: Array | None
 
     def likelihood(self) -> Likelihood:
-        """Of the rows' features, whose intercept is a column; a class that does not tie is out of reach."""
+        """Of the rows' features, whose intercept is a column; a class that does not tie is impossible."""
         K = self.cone.n_classes
         offset = np.zeros(self.ties.shape) if self.offset is None else np.array(self.offset, dtype=np.float64)
-        offset[~self.ties] = OUT_OF_REACH
+        offset[~self.ties] = IMPOSSIBLE
         features = self.cone.float_features(self.rows.tolist())
         blocks = make_blocks(features, self.codes.astype(np.int32), self.weight)
         known = offset[:, 1] - offset[:, 0] if K == 2 else offset

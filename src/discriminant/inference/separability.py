@@ -32,9 +32,9 @@ from discriminant.inference.exact import Integers
 from discriminant.inference.hinge import few_errors, separating
 from discriminant.inference.hyperplanes import Placed, least, place, rationals
 from discriminant.inference.merging import find_machine
-from discriminant.inference.peeling import MANY_COLUMNS, find
 from discriminant.inference.proofs import all_positive, balanced, boundary_only, rank, relations_hold
 from discriminant.inference.search import Finding
+from discriminant.inference.settled_rows import MANY_COLUMNS, find
 from discriminant.protocols import Array
 
 if TYPE_CHECKING:

@@ -170,19 +170,19 @@ def _center(samples: Array, margin: float) -> tuple[Array, float]:
     """
     n, D = samples.shape
     size = np.linalg.norm(samples, axis=1)
-    reach = 1.0
+    size_limit = 1.0
     for _ in range(200):
         bounds = np.vstack([np.c_[np.eye(D), np.ones(D)], np.c_[-np.eye(D), np.ones(D)]])
         lower = np.c_[-samples, size]
         answer = linear_program(
             np.r_[np.zeros(D), -1.0],
             A_ub=np.vstack([lower, bounds]),
-            b_ub=np.r_[np.full(n, -margin), np.full(2 * D, reach)],
+            b_ub=np.r_[np.full(n, -margin), np.full(2 * D, size_limit)],
             bounds=[(None, None)] * D + [(0, None)],
         )
         if answer.status == 0 and (answer.x[D] > 0 or margin == 0):
             return np.asarray(answer.x[:D]), float(answer.x[D])
-        reach *= 2
+        size_limit *= 2
     raise DataError("The region has no part that the linear program can reach: rescale the columns.")
 
 

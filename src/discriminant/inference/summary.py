@@ -256,8 +256,8 @@ def wald(
         z = estimate / error
     normal, known = np.isinf(df), np.where(np.isinf(df), 1.0, df)
     p = 2 * np.where(normal, ndtr(-np.abs(z)), stdtr(known, -np.abs(z)))
-    reach = np.where(normal, ndtri(0.5 + level / 2), stdtrit(known, 0.5 + level / 2))
-    return error, z, p, estimate - reach * error, estimate + reach * error
+    quantile = np.where(normal, ndtri(0.5 + level / 2), stdtrit(known, 0.5 + level / 2))
+    return error, z, p, estimate - quantile * error, estimate + quantile * error
 
 
 @dataclass(frozen=True)
@@ -361,10 +361,10 @@ def summarise_limit(limit: Any, total: float, feature_names: Sequence[str], requ
     lost = ~np.isfinite(estimate)
     covariance = np.full((m * (d + 1),) * 2, np.nan) if not limit.covariance.size else limit.covariance
     error = np.where(lost, np.inf, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
-    reach = ndtri(0.5 + request.level / 2)
+    quantile = ndtri(0.5 + request.level / 2)
     with np.errstate(invalid="ignore", divide="ignore"):
         z = np.where(lost, np.nan, estimate / error)
-        low, high = (np.where(lost, np.nan, estimate + side * reach * error) for side in (-1, 1))
+        low, high = (np.where(lost, np.nan, estimate + side * quantile * error) for side in (-1, 1))
     value, k = limit.log_likelihood, m * (d + 1)
     statistics = {"n": total, "log-likelihood": value, "deviance": -2 * value, "null deviance": -2 * null}
     statistics |= {"df": total - k, "McFadden R²": 1 - value / null}

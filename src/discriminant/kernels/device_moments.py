@@ -96,10 +96,10 @@ def _layout(tiles: int, class_tiles: int) -> tuple[Array, Array]:
     return np.where(np.tri(width, dtype=bool), gram.T, gram), sums  # some tiles lie on both sides of the diagonal
 
 
-def moments(X: Any, codes: Any, shift: Array | None, reach: Array, n_classes: int) -> tuple[Array, Array, Array] | None:
+def moments(X: Any, codes: Any, shift: Array | None, most: Array, n_classes: int) -> tuple[Array, Array, Array] | None:
     """(gram (d, d), class sums (K, d), class counts (K,)) in float64, of float32 rows with class codes below 16.
 
-    ``reach`` (d,): about the largest value in each column; beyond a thousand times that, the result is not finite.
+    ``most`` (d,): about the largest value in each column; beyond a thousand times that, the result is not finite.
     None where the kernel cannot be compiled.
     """
     import torch
@@ -108,7 +108,7 @@ def moments(X: Any, codes: Any, shift: Array | None, reach: Array, n_classes: in
     kernel = compiled(d, n_classes, shift is not None, X.device.index or 0)
     if kernel is None:
         return None
-    unit = np.exp2(np.ceil(np.log2(reach))) / UNIT_STEPS
+    unit = np.exp2(np.ceil(np.log2(most))) / UNIT_STEPS
     pair = np.concatenate([(1 / unit)[None], np.zeros((0, d)) if shift is None else shift]).astype(np.float32)
     with torch.cuda.device(X.device):
         small = torch.from_numpy(pair).to(X.device)
