@@ -29,15 +29,14 @@ class Console:
     notes: list[str] = field(default_factory=list)
     began: float = 0.0
 
-    def note(self, text: str) -> None:
-        """A remark, once; not under --quiet, and into the document under --json."""
-        clean = printable(text)
-        if clean in self.notes:
-            return
-        self.notes.append(clean)
-        if not self.quiet and not self.json:
-            self._clear()
-            print(f"note: {clean}", file=sys.stderr)
+    def note(self, *texts: str) -> None:
+        """Remarks, each once; not under --quiet, and into the document under --json."""
+        for clean in map(printable, texts):
+            if clean not in self.notes:
+                self.notes.append(clean)
+                if not self.quiet and not self.json:
+                    self.done()
+                    print(f"note: {clean}", file=sys.stderr)
 
     def progress(self, text: str, done: int = 0, of: int = 0) -> None:
         """What is being done, on one line that is written over; only for people who watch.
@@ -53,9 +52,6 @@ class Console:
 
     def done(self) -> None:
         """Wipe the progress line."""
-        self._clear()
-
-    def _clear(self) -> None:
         if self._watched():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
@@ -65,7 +61,7 @@ class Console:
     def show(self, text: str = "") -> None:
         """A line of the result, for people."""
         if not self.json:
-            self._clear()
+            self.done()
             # Our own bold marks and line ends pass; nothing else that steers a terminal does.
             print("".join(part if _OURS.fullmatch(part) else printable(part) for part in _OURS.split(text)))
 

@@ -29,8 +29,7 @@ def run(given: Any) -> int:
         console.note(f"{counted(data.n_rows - len(rows), 'row')} without a label left out.")
         data = data.take(rows)
     X, notes = model.matrix(data)
-    for note in notes:
-        console.note(note)
+    console.note(*notes)
     result = measure(model.classes_, labels, model.decide(X), model.chances(X), model.costs)
     found = result.summary()
     missed = [text for name, least, text in gates if not _value(found, name) >= least]

@@ -61,14 +61,11 @@ def learn(given: Any, training: Training, console: Console) -> Fitted:
     method = methods[0] if comparison is None or len(methods) == 1 else comparison.chosen.method
     console.progress(f"fitting {method.name} to {counted(training.n, 'row')}")
     rules = training.rules(standardize=method.standardize)
-    for note in rules.notes:
-        console.note(note)
+    console.note(*rules.notes)
     X = rules.matrix(training.table)[0]
     inner, notes = fit_method(method, X, training.labels, rules.feature_names)
-    for note in notes:
-        console.note(note)
-    for note in data_checks(X, training.labels, rules.feature_names, training.counts):
-        console.note(note)
+    console.note(*notes)
+    console.note(*data_checks(X, training.labels, rules.feature_names, training.counts))
     console.done()
     model = TableModel(rules, inner, training.target, method.name)
     costs = read_costs(given.costs, model.classes_)

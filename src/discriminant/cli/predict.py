@@ -32,8 +32,7 @@ def run(given: Any) -> int:
     table = read_table(given.data, text_columns=[*model.preprocess.text_columns, *wanted], header=header)
     kept = _kept(given.keep, table)
     X, notes = model.matrix(table)
-    for note in notes:
-        console.note(note)
+    console.note(*notes)
     answers = [*kept, *_answers(model, X, given.proba, {column.name for column in kept})]
     if given.json:
         names = [column.name for column in answers]

@@ -16,8 +16,7 @@ def run(given: Any) -> int:
     console = Console(given.json, given.quiet)
     training = read_training(given, console)
     rules = training.rules()
-    for note in rules.notes:
-        console.note(note)
+    console.note(*rules.notes)
     X = rules.matrix(training.table)[0]
     console.progress("looking for a hyperplane, or for a proof that there is none")
     result = separability(X, training.labels)
@@ -43,8 +42,7 @@ def run(given: Any) -> int:
         rows += [[name, f"{weight:+.6g}"] for name, weight in zip(names, result.hyperplane[1:], strict=True)]
         console.show(f"\n  a hyperplane with {result.classes[1]!s} on its positive side")
         console.show(table(["column", "weight"], rows[:31]))
-    for note in result.notes:
-        console.note(note)
+    console.note(*result.notes)
     console.show(f"\n  checked against every row in exact arithmetic: {'it holds' if proved else 'IT DOES NOT HOLD'}")
     return 0 if proved else 70
 

@@ -62,8 +62,7 @@ def read_training(given: Any, console: Console) -> Training:
         target = datasets.target(given.data)
     keep_text = [*categorical, *[target] * bool(target)]
     table = read_table(given.data, text_columns=keep_text, header=False if given.no_header else None)
-    for note in table.notes:
-        console.note(note)
+    console.note(*table.notes)
     if not target and table.sparse is not None:
         target = LIBSVM_TARGET
     if not target:

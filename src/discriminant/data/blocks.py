@@ -51,6 +51,7 @@ class ArrayBlocks:
     target: Array | None = None
     weight: Array | None = None
     block_rows: int = field(default=0)  # 0: what suits the cache
+    first: int = 0  # the number of the first row, where these are part of more
 
     in_memory: ClassVar[bool] = True  # rows, target and weight are arrays that may be read in any order
     elsewhere: ClassVar[bool] = False  # target and weight lie on workers or on a device
@@ -118,7 +119,7 @@ class ArrayBlocks:
         """Rows start:stop."""
         return Block(
             self.rows.design(start, stop),
-            start,
+            start + self.first,
             None if self.target is None else self.target[start:stop],
             None if self.weight is None else self.weight[start:stop],
         )

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -164,14 +163,9 @@ def encode(part: Part, classes: Array, start: int) -> Part:
     return Part(part.X, recode(*encode_labels(part.labels), classes), weight, start)
 
 
-def _numbered(kernel: Callable[[Block], Any], start: int, block: Block) -> Any:
-    """The kernel of a block, told row numbers of the whole."""
-    return kernel(replace(block, start=block.start + start))
-
-
 def blocks_of(part: Part, factors: Array | None, block_rows: int) -> ArrayBlocks:
     """The partition in blocks; ``factors``: on the weights of the classes."""
-    blocks = ArrayBlocks(as_rows(part.X), part.labels, part.weight, block_rows)
+    blocks = ArrayBlocks(as_rows(part.X), part.labels, part.weight, block_rows, part.start)
     return blocks if factors is None else blocks.weighed(factors)
 
 
@@ -180,7 +174,7 @@ def fold(kernel: Callable[[Block], Any], part: Part, factors: Array | None, bloc
     if not part.rows:
         return None
     with as_worker():
-        return blocks_of(part, factors, block_rows).reduce(partial(_numbered, kernel, part.start))
+        return blocks_of(part, factors, block_rows).reduce(kernel)
 
 
 def add(parts: Sequence[Any]) -> Any:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
@@ -233,8 +233,7 @@ class DaskBlocks(SampledBlocks):
         """The blocks here, a partition at a time: only to name a value that is no number."""
         for task in self.rows.tasks:
             part = self.rows.engine.run(task)
-            for block in parts_.blocks_of(part, self.factors, self.block_rows):
-                yield replace(block, start=block.start + part.start)
+            yield from parts_.blocks_of(part, self.factors, self.block_rows)
 
     def block(self, start: int, stop: int) -> Block:
         found = self.rows.fetch(parts_.take, np.arange(start, stop))

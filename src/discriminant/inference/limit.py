@@ -375,19 +375,15 @@ def _moves(
         for k in range(1, K):
             every[k - 1, places, k] = 1
         return every
-    found = []
+    found = np.zeros((len(basis) + len(relations) * (K - 1), d + 1, K), dtype=object)
     places = [0] * inner.intercept + [j + 1 for j in inner.keep]
-    for vector in basis:
-        move = np.zeros((d + 1, K), dtype=object)
+    for move, vector in zip(found, basis, strict=False):
         for k, block in enumerate(inner.machine(vector)):
             move[places, k] = block
-        found.append(move)
-    for vector in relations.values():
-        for k in range(1, K):
-            move = np.zeros((d + 1, K), dtype=object)
-            move[:, k] = vector
-            found.append(move)
-    return np.array(found, dtype=object).reshape(len(found), d + 1, K)
+    related = ((vector, k) for vector in relations.values() for k in range(1, K))
+    for move, (vector, k) in zip(found[len(basis) :], related, strict=True):
+        move[:, k] = vector
+    return found
 
 
 def _table(estimate: Array, direction: Array, moves: Array) -> tuple[Array, tuple[int, ...]]:
@@ -425,11 +421,8 @@ def _stand_in(cone: KeslerCone, weights: Integers, scores: Array, signs: Array) 
     length = (CERTAIN + most[0]) / max(least[0], 1e-200)
     along = np.vstack([np.zeros(cone.width), u.reshape(cone.n_classes - 1, cone.width)]).T
     whole = scores + (2.0 ** np.ceil(np.log2(length))) * along
-    result = np.zeros((cone.source.shape[1] + 1, cone.n_classes))
-    keep = list(cone.keep)
-    result[np.array(keep, dtype=int) + 1] = whole[cone.intercept :] * np.ldexp(1.0, -cone.exponent[keep])[:, None]
-    if cone.intercept:
-        result[0] = whole[0]
+    result = _over_columns(cone, whole)
+    result[0] = whole[0] if cone.intercept else 0.0
     return result
 
 
