@@ -28,7 +28,6 @@ LIBRARIES = {
         "CREATE_NO_WINDOW",
         "strerror",
         "__name__",
-        "__path__",
     },
 }
 SKLEARN = {  # the interface of its estimators, which users' own and other packages' have too
