@@ -114,9 +114,9 @@ def _named(section: str) -> Iterator[str]:
 
 def _defaults(function: Any) -> dict[str, Any]:
     """Name → default of the parameters; what ``inspect.signature`` would say in ten times the time."""
-    code = getattr(function, "__code__", None)
-    if code is None:  # of a class without an __init__ of its own
+    if not inspect.isfunction(function):  # of a class without an __init__ of its own
         return {}
+    code = function.__code__
     plain, more = code.co_varnames[: code.co_argcount], code.co_varnames[code.co_argcount :]
     names = dict.fromkeys([*plain, *more[: code.co_kwonlyargcount]], EMPTY)
     stars = [star for star, flag in (("*", inspect.CO_VARARGS), ("**", inspect.CO_VARKEYWORDS)) if code.co_flags & flag]
@@ -138,8 +138,8 @@ def _with_imports(example: str, thing: Any) -> str:
             # Not what has the same name here: Perceptron is a criterion among the criteria.
             home = f"discriminant.{homes[name]}"
             found = here.get(name, vars(sys.modules[thing.__module__]).get(name))
-            own = getattr(found, "__module__", home).startswith(home)
-            names += [name] if own and re.search(rf"(?<![\w.\"']){name}[.(\[]", example) else []
+            other = (inspect.isclass(found) or inspect.isfunction(found)) and not found.__module__.startswith(home)
+            names += [name] if not other and re.search(rf"(?<![\w.\"']){name}[.(\[]", example) else []
         lines += [f">>> from discriminant import {', '.join(sorted({*names}))}"] if names else []
     return "\n".join([*lines, *(['>>> iris = datasets.load("iris")'] if data else []), example])
 
@@ -163,6 +163,8 @@ class_weight : dict, "balanced" or None
     Factors on the weights of the rows of each class; "balanced": inverse to the class frequencies.
 classes : array-like of shape (K,) or None
     All labels; needed on the first call only.
+coef_init : array-like of shape (q, d̂) or None
+    The weights to begin with.
 covariance_estimator : object with ``fit`` and ``covariance_``, or None
     A covariance estimator of scikit-learn's kind, fitted to each class.
 decoder : {"maximum", "sum", "votes", "unanimous"} or None
@@ -175,6 +177,8 @@ early_stopping : bool
     End when held-out rows have not got better for ``n_iter_no_change`` epochs.
 fit_intercept : bool
     Whether there is an intercept; False: hyperplanes through the origin.
+intercept_init : array-like of shape (q,) or None
+    The intercepts to begin with.
 intercept_scaling : float
     Accepted and without effect: the intercept is never penalised.
 level : float

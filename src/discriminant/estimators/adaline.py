@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
 from typing import Any, Self
 
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import COUNT, NOT_NEGATIVE, POSITIVE, Among, parameters
 from discriminant.estimators.parts import CODING
 from discriminant.estimators.sequential import SequentialClassifier, given_start
-from discriminant.methods.adaline import LeastMeanSquares
+from discriminant.methods.adaline import AdalineParameters, LeastMeanSquares
 
 
 @parameters(
@@ -20,7 +19,7 @@ from discriminant.methods.adaline import LeastMeanSquares
     threshold=[NOT_NEGATIVE],
     coding=CODING,
 )
-class Adaline(SequentialClassifier):
+class Adaline(AdalineParameters, SequentialClassifier):
     """Least mean squares: the perceptron's contemporary, which corrects every sample by its error.
 
     Each sample moves the weights by a ← a + η(k) (t − a·y) y, for targets t = ±b; with η(k) = η₁/k they tend to the
@@ -65,30 +64,7 @@ class Adaline(SequentialClassifier):
     (0.85, True)
     """
 
-    eta0: Any = "auto"
-    _: KW_ONLY
-    mode: str = "single-sample"
-    margin: float = 1.0
-    max_iter: int = 1000
-    tol: float = 1e-3
-    threshold: float = 0.0
-    shuffle: bool = True
-    average: bool = False
-    random_state: Any = 0
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    class_weight: Any = None
-    warm_start: bool = False
-    fit_intercept: bool = True
-    coding: Any = "auto"
-    decoder: str | None = None
-    reject_label: Any = None
-    basis: Any = None
-    start: Any = None
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
+    _kind = LeastMeanSquares
 
     @all_or_nothing
     def fit(  # type: ignore[override]
@@ -105,10 +81,6 @@ class Adaline(SequentialClassifier):
 
         Parameters
         ----------
-        coef_init : array-like of shape (q, d̂) or None, default=None
-            The weights to begin with.
-        intercept_init : array-like of shape (q,) or None, default=None
-            The intercepts to begin with.
         margin : array-like of shape (n,) or None, default=None
             b_n > 0, a margin for each row: its targets are ±b_n, and the weights tend to a = Y†b; None: the parameter.
 
@@ -124,11 +96,8 @@ class Adaline(SequentialClassifier):
         """
         if margin is None:
             return super().fit(X, y, coef_init, intercept_init, sample_weight)
-        method = self._method()
+        method = self._as(LeastMeanSquares)
         method.check()
         given = given_start(coef_init, intercept_init)
         sample = self._sample(X, y, sample_weight)
         return self._hold(method.fit(sample, self._previous(sample), given, None, margin))
-
-    def _method(self) -> LeastMeanSquares:
-        return self._as(LeastMeanSquares)

@@ -9,17 +9,16 @@ is x itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY
 from typing import Any
 
 from discriminant.estimators.generative import LinearPosteriors
 from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.exponential_family import FAMILIES
-from discriminant.methods.exponential_family import ExponentialFamily
+from discriminant.methods.exponential_family import ExponentialFamily, ExponentialFamilyParameters
 
 
 @parameters(family=[Among(*FAMILIES), "array-like", Mapping], smoothing=[NOT_NEGATIVE])
-class ExponentialFamilyClassifier(LinearPosteriors):
+class ExponentialFamilyClassifier(ExponentialFamilyParameters, LinearPosteriors):
     """Naive Bayes with Bernoulli, multinomial, Poisson or exponential columns: linear log odds in one pass.
 
     p(x|C_k) = Π_j h(x_j) exp(θ_kj x_j − b(θ_kj)), so that g_k(x) = Σ_j θ_kj x_j − Σ_j b(θ_kj) + ln P(C_k), with
@@ -70,11 +69,7 @@ class ExponentialFamilyClassifier(LinearPosteriors):
     (['spam'], [[2.197, 0.0, -1.099]])
     """
 
-    family: Any = "multinomial"
-    smoothing: float = 1.0
-    _: KW_ONLY
-    priors: Any = None
-    basis: Any = None
+    _kind = ExponentialFamily
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -86,6 +81,3 @@ class ExponentialFamilyClassifier(LinearPosteriors):
         """A parameter for each class and column (of the multinomial one fewer: they sum to 1), and K − 1 priors."""
         d = int(self.coef_.shape[1])
         return K * (d - int(self.family == "multinomial")) + (K - 1 if self.priors is None else 0)
-
-    def _method(self) -> ExponentialFamily:
-        return self._as(ExponentialFamily)

@@ -9,7 +9,7 @@ for the direction; Gaussians are fitted to the projections only, to place the th
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from discriminant.estimators.closed_summaries import FisherInference
 from discriminant.estimators.parameters import COUNT, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.projection import THRESHOLDS, trace_criterion
 from discriminant.geometry.affine import AffineMap
-from discriminant.methods.fisher import Fisher
+from discriminant.methods.fisher import Fisher, FisherParameters
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
@@ -31,7 +31,7 @@ from discriminant.protocols import Array
     n_components=[None, COUNT],
     tol=[None, NOT_NEGATIVE],
 )
-class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference):
+class FisherDiscriminant(FisherParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, FisherInference):
     """Fisher's linear discriminant: a projection, and a decision on it.
 
     The axes W maximise Tr{(WᵗS_W W)⁻¹ (WᵗS_B W)}, the spread between the classes over that within; for two classes
@@ -97,21 +97,12 @@ class FisherDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Fish
     0.987
     """
 
+    _kind = Fisher
+
     discriminant_: LinearDiscriminant = field(init=False)
     coef_: Array = field(init=False)
     _map: AffineMap = field(init=False)
     _n_features_out: int = field(init=False)
-
-    threshold: str = "gaussian"
-    direction: str = "fisher"
-    priors: Any = None
-    n_components: int | None = None
-    tol: float | None = None
-    _: KW_ONLY
-    basis: Any = None
-
-    def _method(self) -> Fisher:
-        return self._as(Fisher)
 
     def transform(self, X: Any) -> Array:
         """Coordinates on the axes, measured from the overall mean.

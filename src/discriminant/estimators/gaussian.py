@@ -31,7 +31,7 @@ class GaussianClassifier(GenerativeClassifier):
     # Learning
 
     def _method(self) -> GaussianMethod:
-        raise NotImplementedError(f"{type(self).__name__} must name its method.")
+        return self._as(self._kind)  # type: ignore[no-any-return]
 
     def _fitted(self, sample: Sample) -> Fit:
         return self._method().fit(sample, minimum_covariance_determinant)

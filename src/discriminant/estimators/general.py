@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
-from typing import Any
-
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import parameters
 from discriminant.estimators.parts import CODING, CRITERION, OPTIMIZER, PENALTY
-from discriminant.methods.general import General
+from discriminant.methods.general import DiscriminantParameters, General
 
 
 @parameters(criterion=CRITERION, penalty=PENALTY, coding=CODING, optimizer=OPTIMIZER)
-class Discriminant(DiscriminativeClassifier):
+class Discriminant(DiscriminantParameters, DiscriminativeClassifier):
     """argmin J for any parts that fit together; parts that do not are refused in a sentence.
 
     J(A) = Σ w ℓ(t, z) / Σ w + λ Ω(A) over z = [1, φ(x)] A.  Every discriminative method of this package is one choice
@@ -48,22 +45,4 @@ class Discriminant(DiscriminativeClassifier):
     (0.99, 'linear-program')
     """
 
-    basis: Any = None
-    criterion: Any = "logistic"
-    penalty: Any = None
-    coding: Any = "auto"
-    optimizer: Any = "auto"
-    _: KW_ONLY
-    decoder: str | None = None
-    reject_label: Any = None
-    class_weight: Any = None
-    fit_intercept: bool = True
-    start: Any = None
-    random_state: Any = 0
-    warm_start: bool = False
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
-
-    def _method(self) -> General:
-        return self._as(General)
+    _kind = General

@@ -6,7 +6,7 @@ With a ``basis`` the method sees φ(x), from a basis that learns from the first 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -46,6 +46,7 @@ class Method(Protocol):
 class Learner(Classifier, ClassifierMixin, BaseEstimator):
     """A classifier that learns by its method, from x or from φ(x)."""
 
+    _kind: ClassVar[type[Any]]  # the method
     basis: Any = None
     classes_: Array
     discriminant_: LinearDiscriminant
@@ -60,7 +61,7 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
 
     def _method(self) -> Method:
         """The method with the parameters as they stand."""
-        raise NotImplementedError(f"{type(self).__name__} must name its method.")
+        return self._as(self._kind)  # type: ignore[no-any-return]
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -8,7 +8,7 @@ pull the boundary, a class between two others is masked, and separable data need
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, field
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +28,7 @@ from discriminant.gaussian.moments import ClassMoments
 from discriminant.methods.fit import is_unanimous, reject_label
 from discriminant.methods.least_squares import (
     CODINGS,
+    LeastSquaresParameters,
     MinimumSquaredError,
     Problem,
     class_margins,
@@ -43,7 +44,7 @@ from discriminant.protocols import Array, Block
     alpha=[NOT_NEGATIVE],
     margin=[None, POSITIVE, "array-like"],
 )
-class LeastSquaresClassifier(LeastSquaresInference):
+class LeastSquaresClassifier(LeastSquaresParameters, LeastSquaresInference):
     """Minimum squared error: the linear discriminant a = Y†b, with ridge and any target coding.
 
     argmin Σ w ½‖z − t‖² + α/2 ‖w‖² over z = Y A, in closed form from one pass (Duda, Hart and Stork 5.8, PRML 4.1.3).
@@ -95,14 +96,6 @@ class LeastSquaresClassifier(LeastSquaresInference):
     discriminant_: LinearDiscriminant = field(init=False)
     _margins: MarginMoments | None = field(init=False)
     _problems: list[Problem] = field(init=False)
-
-    coding: Any = "auto"
-    alpha: float = 0.0
-    margin: Any = None
-    decoder: str | None = None
-    _: KW_ONLY
-    reject_label: Any = None
-    basis: Any = None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, margin: Any = None) -> Self:

@@ -8,7 +8,7 @@ its three solvers are accepted and give one answer.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ from discriminant.estimators.generative import LinearPosteriors
 from discriminant.estimators.parameters import COUNT, FRACTION, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.weights import Directions
-from discriminant.methods.gaussian import SHRINKAGES, Linear
+from discriminant.methods.gaussian import SHRINKAGES, Linear, LinearParameters
 from discriminant.protocols import Array
 
 
@@ -35,7 +35,7 @@ from discriminant.protocols import Array
     tol=[None, NOT_NEGATIVE],
 )
 class LinearDiscriminantAnalysis(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearPosteriors, GaussianInference
+    LinearParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearPosteriors, GaussianInference
 ):
     """Gaussian classes with a common covariance: linear boundaries, posteriors, discriminant axes.
 
@@ -98,18 +98,6 @@ class LinearDiscriminantAnalysis(
     axes_: Directions = field(init=False)
     coef_: Array = field(init=False)
     _max_components: int = field(init=False)
-
-    solver: str = "auto"
-    shrinkage: Any = None
-    priors: Any = None
-    n_components: int | None = None
-    store_covariance: bool = False
-    tol: float | None = None
-    covariance_estimator: Any = None
-    _: KW_ONLY
-    covariance: str = "maximum-likelihood"
-    form: str = "full"
-    basis: Any = None
 
     def _count_parameters(self, K: int) -> int:
         """K means, one covariance, and K − 1 priors unless they are given."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
-from typing import Any
-
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
 from discriminant.estimators.parts import CRITERION, OPTIMIZER, PENALTY
-from discriminant.methods.machine import Machine
+from discriminant.methods.machine import LinearMachineParameters, Machine
 
 
 @parameters(
@@ -18,7 +15,7 @@ from discriminant.methods.machine import Machine
     optimizer=OPTIMIZER,
     penalty=PENALTY,
 )
-class LinearMachine(DiscriminativeClassifier):
+class LinearMachine(LinearMachineParameters, DiscriminativeClassifier):
     """argmax_k a_k·y, with any two-class criterion on the differences of scores.
 
     Kesler's construction, made implicit: a row of class i asks that (a_i − a_j)·y > 0 for each j ≠ i (Duda, Hart and
@@ -55,21 +52,4 @@ class LinearMachine(DiscriminativeClassifier):
     0.99
     """
 
-    criterion: Any = "perceptron"
-    _: KW_ONLY
-    margin: float | None = None
-    over: str = "all"
-    optimizer: Any = "auto"
-    basis: Any = None
-    penalty: Any = None
-    class_weight: Any = None
-    fit_intercept: bool = True
-    start: Any = None
-    random_state: Any = 0
-    warm_start: bool = False
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
-
-    def _method(self) -> Machine:
-        return self._as(Machine)
+    _kind = Machine

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
-from typing import Any
-
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import DURATION, NOT_NEGATIVE, POSITIVE, parameters
 from discriminant.estimators.parts import CODING
-from discriminant.methods.linear_program import LinearProgramming
+from discriminant.methods.linear_program import LinearProgramming, LinearProgrammingParameters
 
 WHOLE = 500_000  # numbers in the constraints up to which the program is solved outright
 
 
 @parameters(margin=[POSITIVE], alpha=[NOT_NEGATIVE], coding=CODING, seconds=[DURATION])
-class LinearProgrammingClassifier(DiscriminativeClassifier):
+class LinearProgrammingClassifier(LinearProgrammingParameters, DiscriminativeClassifier):
     """A separating hyperplane by linear programming; the least slack where there is none.
 
     min Σ w ξ subject to t·a·y ≥ b − ξ, ξ ≥ 0: the hinge criterion, solved by HiGHS (Duda, Hart and Stork 5.10).
@@ -50,16 +47,4 @@ class LinearProgrammingClassifier(DiscriminativeClassifier):
     (True, True)
     """
 
-    margin: float = 1.0
-    _: KW_ONLY
-    alpha: float = 0.0
-    coding: Any = "auto"
-    seconds: float = 600.0
-    basis: Any = None
-    decoder: str | None = None
-    reject_label: Any = None
-    class_weight: Any = None
-    fit_intercept: bool = True
-
-    def _method(self) -> LinearProgramming:
-        return self._as(LinearProgramming)
+    _kind = LinearProgramming

@@ -8,7 +8,7 @@ ends with a proof of how near it is (``certificate_``).  PRML 4.3.2–4.3.4, Alp
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, field
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -29,7 +29,7 @@ from discriminant.estimators.logistic_parameters import CONSTRAINTS
 from discriminant.estimators.parameters import parameters
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample, Schema
-from discriminant.methods.logistic import Logistic, Strength, make_problem, read_offset
+from discriminant.methods.logistic import Logistic, LogisticParameters, Strength, make_problem, read_offset
 from discriminant.methods.parts import require_known_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.laplace import LaplacePosterior
@@ -39,7 +39,7 @@ from discriminant.protocols import Array
 
 
 @parameters(**CONSTRAINTS)
-class LogisticRegression(SparseCoefficients, Inferential):
+class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
     argmin Σ w_i ℓ(t_i, z_i) + ½‖w‖²/C with ℓ = ln(1+e^z) − tz, or ln Σ_k e^{z_k} − t·z for K classes (PRML 4.3.2–4.3.4,
@@ -126,35 +126,6 @@ class LogisticRegression(SparseCoefficients, Inferential):
     limit_: Any = field(init=False)
     discriminant_: LinearDiscriminant = field(init=False)
     _belief: LaplacePosterior | None = field(init=False)
-
-    penalty: Any = "deprecated"
-    _: KW_ONLY
-    C: float = 1.0
-    l1_ratio: float | None = 0.0
-    dual: bool = False
-    tol: float = 1e-8
-    fit_intercept: bool = True
-    intercept_scaling: float = 1
-    class_weight: Any = None
-    random_state: Any = None
-    solver: str = "auto"
-    max_iter: int = 100
-    verbose: int = 0
-    warm_start: bool = False
-    n_jobs: Any = None
-    optimizer: Any = "auto"
-    correct_priors: bool = False
-    penalty_factors: Any = None
-    bounds: Any = None
-    groups: Any = None
-    grouped: bool = False
-    basis: Any = None
-    coding: Any = "auto"
-    decoder: str | None = None
-    reject_label: Any = None
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
-from typing import Any
-
 from sklearn.utils._param_validation import HasMethods
 
 from discriminant.estimators.discriminative import DiscriminativeClassifier
 from discriminant.estimators.parameters import COUNT, DURATION, Among, parameters
-from discriminant.methods.minimum_error import MinimumError
+from discriminant.methods.minimum_error import MinimumError, MinimumErrorParameters
 
 OPTIMIZERS = ("auto", "annealing", "differential-evolution", "mixed-integer", "witnesses")
 
@@ -20,7 +17,7 @@ OPTIMIZERS = ("auto", "annealing", "differential-evolution", "mixed-integer", "w
     rounds=[COUNT],
     seconds=[DURATION],
 )
-class MinimumErrorClassifier(DiscriminativeClassifier):
+class MinimumErrorClassifier(MinimumErrorParameters, DiscriminativeClassifier):
     """The fewest training errors, counted, with a proof of how many no discriminant can avoid.
 
     argmin Σ w 1(t·a·y ≤ 0).  A row is an error unless it lies strictly on its side.  Few training errors are no promise
@@ -59,15 +56,4 @@ class MinimumErrorClassifier(DiscriminativeClassifier):
     (1, 1.0, True)
     """
 
-    optimizer: Any = "auto"
-    _: KW_ONLY
-    max_iter: int = 300
-    rounds: int = 50
-    seconds: float = 30.0
-    random_state: Any = 0
-    basis: Any = None
-    class_weight: Any = None
-    fit_intercept: bool = True
-
-    def _method(self) -> MinimumError:
-        return self._as(MinimumError)
+    _kind = MinimumError

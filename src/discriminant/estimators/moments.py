@@ -58,8 +58,7 @@ class MomentClassifier(Learner):
     # Learning
 
     def _method(self) -> MomentMethod[Any]:
-        """The method with the parameters as they stand."""
-        raise NotImplementedError(f"{type(self).__name__} must name its method.")
+        return self._as(self._kind)  # type: ignore[no-any-return]
 
     def _learns_in_parts(self) -> None:
         try:

@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, InvalidParamet
 
 from discriminant.docstrings import documented
 from discriminant.errors import ParameterError, names
+from discriminant.methods.parameters import with_parameters
 
 Class = TypeVar("Class", bound=type)
 
@@ -107,7 +108,7 @@ def parameters(**own: Any) -> Callable[[Class], Class]:
     """
 
     def complete(cls: Class) -> Class:
-        dataclass(eq=False, repr=False, match_args=False)(cls)  # in place
+        dataclass(eq=False, repr=False, match_args=False)(with_parameters(cls))  # in place
         names = [one.name for one in fields(cls) if one.init]
         cls._parameter_constraints = {name: own[name] if name in own else SHARED[name] for name in names}  # type: ignore[attr-defined]
         # Only the __init__ was wanted.  A dataclass is its fields, and an estimator is also what it has learned: Dask

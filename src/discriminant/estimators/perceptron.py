@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
-from typing import Any
-
 from discriminant.estimators.parameters import BOOLEAN, COUNT, FRACTION, NOT_NEGATIVE, POSITIVE, Among, parameters
 from discriminant.estimators.parts import CODING, CRITERION
 from discriminant.estimators.sequential import SequentialClassifier
-from discriminant.methods.perceptron import ErrorCorrection
+from discriminant.methods.perceptron import ErrorCorrection, PerceptronParameters
 
 
 @parameters(
@@ -24,7 +21,7 @@ from discriminant.methods.perceptron import ErrorCorrection
     threshold=[NOT_NEGATIVE],
     coding=CODING,
 )
-class Perceptron(SequentialClassifier):
+class Perceptron(PerceptronParameters, SequentialClassifier):
     """The perceptron and its kin; a drop-in for scikit-learn's.
 
     Each misclassified sample corrects the weights, a ← a + η(k) t y; on separable data it ends, after at most R²/γ²
@@ -82,37 +79,4 @@ class Perceptron(SequentialClassifier):
     (array([5]), 33, 1.0)
     """
 
-    _: KW_ONLY
-    penalty: str | None = None
-    alpha: float = 0.0001
-    l1_ratio: float = 0.15
-    fit_intercept: bool = True
-    max_iter: int = 1000
-    tol: float | None = 1e-3
-    shuffle: bool = True
-    verbose: int = 0
-    eta0: Any = 1.0
-    n_jobs: Any = None
-    random_state: Any = 0
-    early_stopping: bool = False
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 5
-    class_weight: Any = None
-    warm_start: bool = False
-    criterion: Any = "perceptron"
-    margin: float | None = None
-    mode: str = "single-sample"
-    average: bool = False
-    pocket: bool = False
-    threshold: float = 1e-8
-    coding: Any = "auto"
-    decoder: str | None = None
-    reject_label: Any = None
-    basis: Any = None
-    start: Any = None
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
-
-    def _method(self) -> ErrorCorrection:
-        return self._as(ErrorCorrection)
+    _kind = ErrorCorrection

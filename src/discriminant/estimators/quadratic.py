@@ -8,7 +8,7 @@ constant or collinear column, is dropped; what one class lacks is lent to it by 
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from discriminant.gaussian.leave_one_out import QuadraticDeletion
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.gaussian.weights import AxisScores, QuadraticScores
 from discriminant.methods.gaussian import SHRINKAGES
-from discriminant.methods.quadratic import Quadratic
+from discriminant.methods.quadratic import Quadratic, QuadraticParameters
 from discriminant.protocols import Array
 
 
@@ -31,7 +31,7 @@ from discriminant.protocols import Array
     tol=[None, NOT_NEGATIVE],
     pooling=[FRACTION],
 )
-class QuadraticDiscriminantAnalysis(GaussianClassifier):
+class QuadraticDiscriminantAnalysis(QuadraticParameters, GaussianClassifier):
     """Gaussian classes with covariances of their own: quadratic boundaries and posteriors.
 
     g_k(x) = −½ ln|Σ_k| − ½ (x − m_k)ᵗΣ_k⁻¹(x − m_k) + ln P(C_k) (PRML 4.2.1, Alpaydin 5.5, Duda, Hart and Stork 2.6.3),
@@ -85,19 +85,6 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     """
 
     _scores: QuadraticScores | AxisScores = field(init=False)
-
-    _: KW_ONLY
-    solver: str = "auto"
-    shrinkage: Any = None
-    priors: Any = None
-    reg_param: float = 0.0
-    store_covariance: bool = False
-    tol: float | None = None
-    covariance_estimator: Any = None
-    pooling: float = 0.0
-    covariance: str = "maximum-likelihood"
-    form: str = "full"
-    basis: Any = None
 
     def _count_parameters(self, K: int) -> int:
         """K means, K covariances, and K − 1 priors unless they are given."""

@@ -29,7 +29,7 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
     class_weight: Any
 
     def _method(self) -> SequentialMethod:
-        raise NotImplementedError(f"{type(self).__name__} must name its method.")
+        return self._as(self._kind)  # type: ignore[no-any-return]
 
     # Learning
 
@@ -38,13 +38,6 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
         self, X: Any, y: Any = None, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None
     ) -> Self:
         """Learn from rows and labels, optionally from given weights on.
-
-        Parameters
-        ----------
-        coef_init : array-like of shape (q, d̂) or None, default=None
-            The weights to begin with.
-        intercept_init : array-like of shape (q,) or None, default=None
-            The intercepts to begin with.
 
         Raises
         ------

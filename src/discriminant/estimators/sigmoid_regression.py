@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from discriminant.estimators.features import fit_features
 from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
 from discriminant.estimators.parts import CODING, OPTIMIZER
 from discriminant.methods.fit import Sample, Schema
-from discriminant.methods.sigmoid import SigmoidRegression
+from discriminant.methods.sigmoid import SigmoidParameters, SigmoidRegression
 from discriminant.protocols import Array
 
 
@@ -28,7 +27,7 @@ from discriminant.protocols import Array
     optimizer=OPTIMIZER,
     start=[None, Among("logistic", "random"), "array-like"],
 )
-class SigmoidRegressionClassifier(DiscriminativeClassifier):
+class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
     """Independent sigmoid outputs by least squares: two classes, K classes, or labels of which none or many hold.
 
     argmin ½ Σ (t − σ(z))², discrimination by regression (Alpaydin 10.8).  It is not convex.
@@ -61,24 +60,10 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
     [25, 110, 15]
     """
 
+    _kind = SigmoidRegression
+
     _multilabel = False
     _label_dtype = np.dtype(np.int64)  # of the indicator matrix, where y is one
-
-    alpha: float = 0.0
-    _: KW_ONLY
-    coding: Any = "auto"
-    optimizer: Any = "auto"
-    basis: Any = None
-    decoder: str | None = None
-    reject_label: Any = None
-    class_weight: Any = None
-    fit_intercept: bool = True
-    start: Any = "logistic"
-    random_state: Any = 0
-    warm_start: bool = False
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -155,9 +140,6 @@ class SigmoidRegressionClassifier(DiscriminativeClassifier):
         return dataclasses.replace(self._rule, link="sigmoid").log_posteriors(z)
 
     # Learning
-
-    def _method(self) -> SigmoidRegression:
-        return self._as(SigmoidRegression)
 
     def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
         """Labels that exclude each other, or an indicator matrix of those that hold."""

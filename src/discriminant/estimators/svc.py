@@ -8,7 +8,6 @@ unless ``penalize_intercept=False``.  Bishop 7.1; Alpaydin 13; Duda, Hart & Stor
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
 from numbers import Integral
 from typing import Any
 
@@ -25,7 +24,7 @@ from discriminant.estimators.parameters import BOOLEAN, POSITIVE, Among, Number,
 from discriminant.estimators.parts import CODING
 from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample
-from discriminant.methods.svc import SupportVectors
+from discriminant.methods.svc import SupportVectors, SVCParameters
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array
 
@@ -42,7 +41,7 @@ from discriminant.protocols import Array
     penalize_intercept=BOOLEAN,
     coding=CODING,
 )
-class LinearSVC(SparseCoefficients, Deciding):
+class LinearSVC(SVCParameters, SparseCoefficients, Deciding):
     """Linear support vector classifier; a drop-in for scikit-learn's.
 
     argmin ½‖w‖² + C Σ w_i ℓ(t_i, z_i) with the hinge or its square, to a proved gap.
@@ -90,25 +89,6 @@ class LinearSVC(SparseCoefficients, Deciding):
     >>> round(model.score(iris.X, iris.y), 2), model.certificate_.converged
     (0.97, True)
     """
-
-    penalty: str = "l2"
-    loss: str = "squared_hinge"
-    _: KW_ONLY
-    dual: Any = "auto"
-    tol: float = 1e-6
-    C: float = 1.0
-    multi_class: str = "ovr"
-    fit_intercept: bool = True
-    intercept_scaling: float = 1
-    class_weight: Any = None
-    verbose: int = 0
-    random_state: Any = None
-    max_iter: int = 1000
-    penalize_intercept: bool = True
-    basis: Any = None
-    coding: Any = "auto"
-    decoder: str | None = None
-    reject_label: Any = None
 
     def _method(self) -> SupportVectors:
         return self._as(SupportVectors)

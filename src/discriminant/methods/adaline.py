@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from discriminant.errors import MismatchError, ParameterError
 from discriminant.methods.criterion import Parts, Task
 from discriminant.methods.fit import Fit, Note, Sample
 from discriminant.methods.least_squares import row_margins
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import ONE_OUTPUT
 from discriminant.methods.sequential import Progress, SequentialMethod, Split
 from discriminant.model import LinearDiscriminant
@@ -39,13 +40,12 @@ NEAR = 0.02  # J within this part of its minimum counts as arrived, for a proced
 CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is worked out beside
 
 
-@dataclass(frozen=True)
-class LeastMeanSquares(SequentialMethod):
-    """Every sample corrects the weights by its error; the parameters are those of ``Adaline``."""
-
-    estimator: ClassVar[str] = "Adaline"
+@parameter_list
+class AdalineParameters:
+    """Of ``Adaline``."""
 
     eta0: Any = "auto"
+    _: KW_ONLY
     mode: str = "single-sample"
     margin: Any = 1.0  # b, or b_n of each row
     max_iter: int = 1000
@@ -68,6 +68,13 @@ class LeastMeanSquares(SequentialMethod):
     trace: bool = False
     callback: Any = None
     scale: str = "mean"
+
+
+@method
+class LeastMeanSquares(AdalineParameters, SequentialMethod):
+    """Every sample corrects the weights by its error."""
+
+    estimator: ClassVar[str] = "Adaline"
 
     def fit(
         self,

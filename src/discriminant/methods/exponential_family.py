@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from discriminant.errors import DataError, ParameterError, columns, names
 from discriminant.gaussian.exponential_family import FAMILIES, ClassSumKernel, ClassSums, Natural, in_support, natural
 from discriminant.methods.fit import Fit, Sample, Schema, cast
 from discriminant.methods.moments import MomentMethod, class_priors
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 
@@ -28,16 +29,22 @@ REMEDIES = {"bernoulli": "make it 0 or 1 first (basis=discriminant.bases.Step(..
 )
 
 
-@dataclass(frozen=True)
-class ExponentialFamily(MomentMethod[ClassSums]):
-    """A density of each column; the parameters are those of ``ExponentialFamilyClassifier``."""
-
-    estimator: ClassVar[str] = "ExponentialFamilyClassifier"
+@parameter_list
+class ExponentialFamilyParameters:
+    """Of ``ExponentialFamilyClassifier``."""
 
     family: Any = "multinomial"
     smoothing: float = 1.0
+    _: KW_ONLY
     priors: Any = None
     basis: Any = None
+
+
+@method
+class ExponentialFamily(ExponentialFamilyParameters, MomentMethod[ClassSums]):
+    """A density of each column."""
+
+    estimator: ClassVar[str] = "ExponentialFamilyClassifier"
 
     def fit(self, sample: Sample) -> Fit:
         """Learn from all rows at once; a class of one row will do, since no spread is learned."""

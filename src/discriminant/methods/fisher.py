@@ -7,7 +7,7 @@ K classes      the leading eigenvectors of S_W⁻¹ S_B, at most K − 1;  decid
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,23 +34,30 @@ from discriminant.methods.moments import (
     whiten_within,
     wide_notes,
 )
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 
 
-@dataclass(frozen=True)
-class Fisher(MomentMethod[ClassMoments]):
-    """A projection and a decision on it; the parameters are those of ``FisherDiscriminant``."""
-
-    estimator: ClassVar[str] = "FisherDiscriminant"
-    optional: ClassVar[tuple[str, ...]] = ("threshold_", "score_threshold_", "projected_variances_")
+@parameter_list
+class FisherParameters:
+    """Of ``FisherDiscriminant``."""
 
     threshold: str = "gaussian"
     direction: str = "fisher"
     priors: Any = None
     n_components: int | None = None
     tol: float | None = None
+    _: KW_ONLY
     basis: Any = None
+
+
+@method
+class Fisher(FisherParameters, MomentMethod[ClassMoments]):
+    """A projection and a decision on it."""
+
+    estimator: ClassVar[str] = "FisherDiscriminant"
+    optional: ClassVar[tuple[str, ...]] = ("threshold_", "score_threshold_", "projected_variances_")
 
     def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
         K = len(sample.classes)

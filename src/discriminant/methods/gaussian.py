@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, replace
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar
@@ -34,6 +34,7 @@ from discriminant.methods.moments import (
     whitening_residual,
     wide_notes,
 )
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 
@@ -118,12 +119,9 @@ def _mean_log_loss(parts: list[Whitened], priors: Array) -> float:
     return 0.5 * (float(shares @ volumes) + parts[0].rank * (1.0 + float(np.log(2 * np.pi)))) + entropy
 
 
-@dataclass(frozen=True)
-class Linear(GaussianMethod):
-    """Gaussian classes with one covariance; the parameters are those of ``LinearDiscriminantAnalysis``."""
-
-    estimator: ClassVar[str] = "LinearDiscriminantAnalysis"
-    optional: ClassVar[tuple[str, ...]] = ("covariance_",)
+@parameter_list
+class LinearParameters:
+    """Of ``LinearDiscriminantAnalysis``."""
 
     solver: str = "auto"
     shrinkage: Any = None
@@ -132,9 +130,18 @@ class Linear(GaussianMethod):
     store_covariance: bool = False
     tol: float | None = None
     covariance_estimator: Any = None
+    _: KW_ONLY
     covariance: str = "maximum-likelihood"
     form: str = "full"
     basis: Any = None
+
+
+@method
+class Linear(LinearParameters, GaussianMethod):
+    """Gaussian classes with one covariance."""
+
+    estimator: ClassVar[str] = "LinearDiscriminantAnalysis"
+    optional: ClassVar[tuple[str, ...]] = ("covariance_",)
 
     def __post_init__(self) -> None:
         if self.covariance == "ml":  # the books' letters for it

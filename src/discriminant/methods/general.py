@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 from discriminant.criteria import make_criterion
 from discriminant.data import ArrayBlocks
 from discriminant.methods.criterion import CriterionMethod, Parts
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import fit_together
 from discriminant.penalties import make_penalty
 from discriminant.protocols import Array
 
 
-@dataclass(frozen=True)
-class General(CriterionMethod):
-    """argmin J for any parts; the parameters are those of ``Discriminant``."""
-
-    estimator: ClassVar[str] = "Discriminant"
+@parameter_list
+class DiscriminantParameters:
+    """Of ``Discriminant``."""
 
     basis: Any = None
     criterion: Any = "logistic"
     penalty: Any = None
     coding: Any = "auto"
     optimizer: Any = "auto"
+    _: KW_ONLY
     decoder: str | None = None
     reject_label: Any = None
     class_weight: Any = None
@@ -34,6 +34,13 @@ class General(CriterionMethod):
     trace: bool = False
     callback: Any = None
     scale: str = "mean"
+
+
+@method
+class General(DiscriminantParameters, CriterionMethod):
+    """argmin J for any parts."""
+
+    estimator: ClassVar[str] = "Discriminant"
 
     @property
     def freedom(self) -> str:

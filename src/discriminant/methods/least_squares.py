@@ -8,7 +8,7 @@ It needs one pass of class moments, whatever the targets.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from discriminant.methods.moments import (
     require_every_class,
     wide_notes,
 )
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 
@@ -33,18 +34,24 @@ from discriminant.protocols import Array, Certificate
 Problem = tuple[LeastSquares | RowLeastSquares, Array, Array]
 
 
-@dataclass(frozen=True)
-class MinimumSquaredError(MomentMethod[ClassMoments]):
-    """The linear discriminant a = Y†b; the parameters are those of ``LeastSquaresClassifier``."""
-
-    estimator: ClassVar[str] = "LeastSquaresClassifier"
+@parameter_list
+class LeastSquaresParameters:
+    """Of ``LeastSquaresClassifier``."""
 
     coding: Any = "auto"
     alpha: float = 0.0
     margin: Any = None
     decoder: str | None = None
+    _: KW_ONLY
     reject_label: Any = None
     basis: Any = None
+
+
+@method
+class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
+    """The linear discriminant a = Y†b."""
+
+    estimator: ClassVar[str] = "LeastSquaresClassifier"
 
     def fit(self, sample: Sample, margin: Any = None) -> Fit:
         """Learn from all rows at once; ``margin``: b_n > 0 of each row."""

@@ -8,7 +8,7 @@ Many classes go through Kesler's construction: (a_i − a_j)·y ≥ b − ξ for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from discriminant.criteria import Hinge
 from discriminant.data import ArrayBlocks, DenseRows, OriginRows, require_finite
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import fit_together
 from discriminant.methods.verdicts import verdicts
 from discriminant.optimize import LinearProgram
@@ -25,13 +26,12 @@ from discriminant.protocols import Array, Certificate, Solution
 WHOLE = 500_000  # numbers in the constraints up to which the program is solved outright
 
 
-@dataclass(frozen=True)
-class LinearProgramming(CriterionMethod):
-    """The least slack; the parameters are those of ``LinearProgrammingClassifier``."""
-
-    estimator: ClassVar[str] = "LinearProgrammingClassifier"
+@parameter_list
+class LinearProgrammingParameters:
+    """Of ``LinearProgrammingClassifier``."""
 
     margin: float = 1.0
+    _: KW_ONLY
     alpha: float = 0.0
     coding: Any = "auto"
     seconds: float = 600.0
@@ -40,6 +40,13 @@ class LinearProgramming(CriterionMethod):
     reject_label: Any = None
     class_weight: Any = None
     fit_intercept: bool = True
+
+
+@method
+class LinearProgramming(LinearProgrammingParameters, CriterionMethod):
+    """The least slack."""
+
+    estimator: ClassVar[str] = "LinearProgrammingClassifier"
 
     def arrange(self, blocks: ArrayBlocks) -> ArrayBlocks:
         return in_canonical_order(blocks)

@@ -9,7 +9,7 @@ net, groups and bounds; Firth's bias reduction; a coding with outputs of its own
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,6 +24,7 @@ from discriminant.data.sources import require_memory
 from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError, as_numbers
 from discriminant.methods.coded import assign, fit_coded, is_coded, plan_coded
 from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import class_weights, prepare_optimizer, require_known_weights, starting_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective, logistic_objective
@@ -57,17 +58,12 @@ class Strength:
         return 0.0 if np.isinf(self.C) else (1 - self.l1_ratio) / self.C
 
 
-@dataclass(frozen=True)
-class Logistic:
-    """The parameters of ``LogisticRegression``."""
-
-    estimator: ClassVar[str] = "LogisticRegression"
-    optional: ClassVar[tuple[str, ...]] = ("limit_", "coding_", "criterion_", "priors_")
-    coupled: ClassVar[str] = "softmax"
-    two_class: ClassVar[str] = "logistic"
-    together: ClassVar[dict[str, Any]] = {}
+@parameter_list
+class LogisticParameters:
+    """Of ``LogisticRegression``."""
 
     penalty: Any = "deprecated"
+    _: KW_ONLY
     C: float = 1.0
     l1_ratio: float | None = 0.0
     dual: bool = False
@@ -94,6 +90,17 @@ class Logistic:
     trace: bool = False
     callback: Any = None
     scale: str = "mean"
+
+
+@method
+class Logistic(LogisticParameters):
+    """What ``LogisticRegression`` does."""
+
+    estimator: ClassVar[str] = "LogisticRegression"
+    optional: ClassVar[tuple[str, ...]] = ("limit_", "coding_", "criterion_", "priors_")
+    coupled: ClassVar[str] = "softmax"
+    two_class: ClassVar[str] = "logistic"
+    together: ClassVar[dict[str, Any]] = {}
 
     # Parameters
 

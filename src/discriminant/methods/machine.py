@@ -7,27 +7,26 @@ those (Duda, Hart and Stork 5.12).  Its decision regions are convex.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 from discriminant.codings import make_coding
 from discriminant.criteria import Kesler, make_criterion
 from discriminant.data import ArrayBlocks
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import with_margin
 from discriminant.methods.verdicts import sentence, verdicts, worst_outputs
 from discriminant.penalties import make_penalty
 from discriminant.protocols import Array, Certificate, Oracle, Solution
 
 
-@dataclass(frozen=True)
-class Machine(CriterionMethod):
-    """argmax_k a_k·y; the parameters are those of ``LinearMachine``."""
-
-    estimator: ClassVar[str] = "LinearMachine"
-    freedom: ClassVar[str] = "none"  # type: ignore[misc]  # steps are in the units of X
+@parameter_list
+class LinearMachineParameters:
+    """Of ``LinearMachine``."""
 
     criterion: Any = "perceptron"
+    _: KW_ONLY
     margin: float | None = None
     over: str = "all"
     optimizer: Any = "auto"
@@ -41,6 +40,14 @@ class Machine(CriterionMethod):
     trace: bool = False
     callback: Any = None
     scale: str = "mean"
+
+
+@method
+class Machine(LinearMachineParameters, CriterionMethod):
+    """argmax_k a_k·y."""
+
+    estimator: ClassVar[str] = "LinearMachine"
+    freedom: ClassVar[str] = "none"  # type: ignore[misc]  # steps are in the units of X
 
     def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
         base = with_margin(make_criterion(self.criterion), self.margin)

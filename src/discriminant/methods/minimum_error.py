@@ -9,7 +9,7 @@ problems with few errors find the least number itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from discriminant.data import ArrayBlocks, OriginRows, require_finite
 from discriminant.inference.least_errors import LeastErrors, least_errors
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.linear_program import in_canonical_order
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import choose_optimizer
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import Annealing, BoundedSolution, DifferentialEvolution, MixedInteger, make_optimizer
@@ -27,13 +28,12 @@ from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Certificate, Solution
 
 
-@dataclass(frozen=True)
-class MinimumError(CriterionMethod):
-    """The fewest training errors; the parameters are those of ``MinimumErrorClassifier``."""
-
-    estimator: ClassVar[str] = "MinimumErrorClassifier"
+@parameter_list
+class MinimumErrorParameters:
+    """Of ``MinimumErrorClassifier``."""
 
     optimizer: Any = "auto"
+    _: KW_ONLY
     max_iter: int = 300
     rounds: int = 50
     seconds: float = 30.0
@@ -41,6 +41,13 @@ class MinimumError(CriterionMethod):
     basis: Any = None
     class_weight: Any = None
     fit_intercept: bool = True
+
+
+@method
+class MinimumError(MinimumErrorParameters, CriterionMethod):
+    """The fewest training errors."""
+
+    estimator: ClassVar[str] = "MinimumErrorClassifier"
 
     @property
     def freedom(self) -> str:

@@ -13,7 +13,7 @@ and what the bound was.  When it has not separated them it asks whether anything
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from discriminant.errors import MismatchError, ParameterError, counted
 from discriminant.inference.mistake_bound import mistake_bounds
 from discriminant.methods.criterion import Parts, Task
 from discriminant.methods.fit import Note
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import fit_together, with_margin
 from discriminant.methods.sequential import Progress, SequentialMethod, samples_of
 from discriminant.methods.verdicts import sentence, verdicts, worst_outputs
@@ -53,12 +54,11 @@ class Looked(SequentialSolution):
     bounds: Any = None  # of the corrections, where the theorem speaks of this run
 
 
-@dataclass(frozen=True)
-class ErrorCorrection(SequentialMethod):
-    """Corrections of samples that lie short of a margin; the parameters are those of ``Perceptron``."""
+@parameter_list
+class PerceptronParameters:
+    """Of ``Perceptron``."""
 
-    estimator: ClassVar[str] = "Perceptron"
-
+    _: KW_ONLY
     penalty: str | None = None
     alpha: float = 0.0001
     l1_ratio: float = 0.15
@@ -89,6 +89,13 @@ class ErrorCorrection(SequentialMethod):
     trace: bool = False
     callback: Any = None
     scale: str = "mean"
+
+
+@method
+class ErrorCorrection(PerceptronParameters, SequentialMethod):
+    """Corrections of samples that lie short of a margin."""
+
+    estimator: ClassVar[str] = "Perceptron"
 
     # What is minimised, and how
 

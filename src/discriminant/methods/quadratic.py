@@ -9,7 +9,7 @@ constant or collinear column, is dropped; what one class lacks is lent to it by 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,16 +32,15 @@ from discriminant.methods.moments import (
     whiten_within,
     whitening_residual,
 )
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.protocols import Array
 
 
-@dataclass(frozen=True)
-class Quadratic(GaussianMethod):
-    """Gaussian classes with covariances of their own; the parameters are those of ``QuadraticDiscriminantAnalysis``."""
+@parameter_list
+class QuadraticParameters:
+    """Of ``QuadraticDiscriminantAnalysis``."""
 
-    estimator: ClassVar[str] = "QuadraticDiscriminantAnalysis"
-    optional: ClassVar[tuple[str, ...]] = ("covariance_",)
-
+    _: KW_ONLY
     solver: str = "auto"
     shrinkage: Any = None
     priors: Any = None
@@ -53,6 +52,14 @@ class Quadratic(GaussianMethod):
     covariance: str = "maximum-likelihood"
     form: str = "full"
     basis: Any = None
+
+
+@method
+class Quadratic(QuadraticParameters, GaussianMethod):
+    """Gaussian classes with covariances of their own."""
+
+    estimator: ClassVar[str] = "QuadraticDiscriminantAnalysis"
+    optional: ClassVar[tuple[str, ...]] = ("covariance_",)
 
     def __post_init__(self) -> None:
         if self.covariance == "ml":  # the books' letters for it

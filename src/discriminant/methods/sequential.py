@@ -42,7 +42,7 @@ class SequentialMethod(CriterionMethod):
     """Epochs of single samples, or batches."""
 
     mode: str
-    tol: float | None
+    tol: Any
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int

@@ -11,7 +11,7 @@ where a few Newton steps on the convex logistic criterion end.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from discriminant.criteria import Logistic, SigmoidSquared
 from discriminant.data import ArrayBlocks
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.fit import Sample
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import fit_together, starting_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
@@ -30,16 +31,12 @@ from discriminant.protocols import Array, Certificate, Solution
 FITTED = 1e-6  # with "auto" the run ends at this J: outputs are 0.001 from their targets, and only longer weights help
 
 
-@dataclass(frozen=True)
-class SigmoidRegression(CriterionMethod):
-    """Independent sigmoid outputs; the parameters are those of ``SigmoidRegressionClassifier``.
-
-    Class codes are one label a row; a matrix of 0 and 1 in their place says which labels hold, none or many.
-    """
-
-    estimator: ClassVar[str] = "SigmoidRegressionClassifier"
+@parameter_list
+class SigmoidParameters:
+    """Of ``SigmoidRegressionClassifier``."""
 
     alpha: float = 0.0
+    _: KW_ONLY
     coding: Any = "auto"
     optimizer: Any = "auto"
     basis: Any = None
@@ -53,6 +50,16 @@ class SigmoidRegression(CriterionMethod):
     trace: bool = False
     callback: Any = None
     scale: str = "mean"
+
+
+@method
+class SigmoidRegression(SigmoidParameters, CriterionMethod):
+    """Independent sigmoid outputs.
+
+    Class codes are one label a row; a matrix of 0 and 1 in their place says which labels hold, none or many.
+    """
+
+    estimator: ClassVar[str] = "SigmoidRegressionClassifier"
 
     def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
         penalty, K = Ridge(self.alpha) if self.alpha else None, len(classes)

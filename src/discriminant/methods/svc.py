@@ -9,7 +9,7 @@ unless ``penalize_intercept=False``.  Bishop 7.1; Alpaydin 13; Duda, Hart & Stor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from discriminant.data.working_columns import AllColumns
 from discriminant.errors import DataError, ParameterError
 from discriminant.methods.coded import fit_coded, is_coded, plan_coded
 from discriminant.methods.fit import Fit, Note, Sample, cast
+from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import class_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.choose import Choice
@@ -50,18 +51,13 @@ class OneFit:
     method: str
 
 
-@dataclass(frozen=True)
-class SupportVectors:
-    """The parameters of ``LinearSVC``."""
-
-    estimator: ClassVar[str] = "LinearSVC"
-    optional: ClassVar[tuple[str, ...]] = ("coding_", "criterion_")
-    coupled: ClassVar[str] = "machine"
-    two_class: ClassVar[str] = "hinge"
-    together: ClassVar[dict[str, Any]] = {"multi_class": "crammer_singer"}
+@parameter_list
+class SVCParameters:
+    """Of ``LinearSVC``."""
 
     penalty: str = "l2"
     loss: str = "squared_hinge"
+    _: KW_ONLY
     dual: Any = "auto"
     tol: float = 1e-6
     C: float = 1.0
@@ -77,6 +73,17 @@ class SupportVectors:
     coding: Any = "auto"
     decoder: str | None = None
     reject_label: Any = None
+
+
+@method
+class SupportVectors(SVCParameters):
+    """What ``LinearSVC`` does."""
+
+    estimator: ClassVar[str] = "LinearSVC"
+    optional: ClassVar[tuple[str, ...]] = ("coding_", "criterion_")
+    coupled: ClassVar[str] = "machine"
+    two_class: ClassVar[str] = "hinge"
+    together: ClassVar[dict[str, Any]] = {"multi_class": "crammer_singer"}
 
     @property
     def coded(self) -> bool:

@@ -1,0 +1,41 @@
+"""The parameters of a named method, written once: they are the fields of the method and those of its estimator.
+
+A list of parameters is a class of annotations with defaults.  ``method`` makes a frozen dataclass of a class that
+inherits from one, and ``parameters`` of the estimators an estimator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TypeVar, dataclass_transform
+
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def parameter_list(cls: Class) -> Class:
+    """A class whose annotations, with their defaults, are parameters; it has no attributes of its own."""
+    kinds = {name: KW_ONLY if kind == "KW_ONLY" else kind for name, kind in cls.__annotations__.items()}
+    defaults = {name: vars(cls)[name] for name in kinds if name in vars(cls)}
+    for name in defaults:
+        delattr(cls, name)
+    cls._listed = kinds, defaults  # type: ignore[attr-defined]
+    return cls
+
+
+def with_parameters(cls: Class) -> Class:
+    """The class with the parameters of the lists above it written into it, for ``dataclass`` to find."""
+    for base in cls.__mro__[1:]:
+        if "_listed" in vars(base):
+            kinds, defaults = vars(base)["_listed"]
+            cls.__annotations__ = kinds | vars(cls).get("__annotations__", {})
+            for name, default in defaults.items():
+                setattr(cls, name, default)
+    return cls
+
+
+@dataclass_transform(field_specifiers=(field,))
+def method(cls: Class) -> Class:
+    """A named method: a frozen dataclass of its parameters."""
+    dataclass(frozen=True)(with_parameters(cls))  # in place
+    return cls
