@@ -16,11 +16,13 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import sklearn
 from scipy.sparse import issparse
 from sklearn import discriminant_analysis, get_config, linear_model, svm
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.utils import get_tags
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.fixes import parse_version
 
 from discriminant.arguments import BOOLEAN, checked
 from discriminant.errors import DiscriminantWarning
@@ -34,6 +36,10 @@ from discriminant.estimators.svc import LinearSVC as OurSVC
 
 FEW = 50  # steps, of scikit-learn's default of 100, below which a limit is meant to end the fit early
 WORDS = {True: "discriminant", False: "scikit-learn"}
+EARLIER = parse_version(sklearn.__version__).__lt__
+OLD_PENALTY = EARLIER(parse_version("1.8"))  # penalty= is not deprecated, and n_jobs= has an effect
+# Up to 1.9.0 solver "svd" divides scatters by N − K and N_k − 1, the other solvers and later versions by N and N_k.
+SVD_COVARIANCE = "unbiased" if EARLIER(parse_version("1.9.1")) else "maximum-likelihood"
 
 
 class Twin(ABCMeta):
@@ -136,12 +142,19 @@ def tighter(tol: float) -> float:
     return float(min(1e-6, 1e-2 * tol))
 
 
+def ratio_of(model: Any) -> Any:
+    """The share of L1 in the penalty of scikit-learn's LogisticRegression, in the words of any of its versions."""
+    return {"l1": 1.0, "l2": 0.0, None: 0.0}.get(model.penalty, model.l1_ratio)
+
+
 def same_penalty(model: Any, l1_ratios: Any) -> Iterator[tuple[bool, str]]:
     """What a logistic model of scikit-learn's may ask that has another answer here."""
     liblinear, sparse = model.solver == "liblinear", any(ratio for ratio in l1_ratios)
-    yield model.penalty != "deprecated", "penalty= is deprecated, and scikit-learn says so"
+    yield model.penalty != "deprecated" and not OLD_PENALTY, "penalty= is deprecated, and scikit-learn says so"
+    yield model.get_params(deep=False).get("multi_class", "deprecated") != "deprecated", "multi_class= is deprecated"
     yield liblinear and model.fit_intercept, "liblinear penalises the intercept"
-    yield sparse and model.solver != "saga" and not liblinear, f"solver {model.solver!r} takes no l1_ratio"
+    several = ("saga", "newton-cd", "newton-cd-gram", "liblinear")
+    yield sparse and model.solver not in several, f"solver {model.solver!r} takes no l1_ratio"
     yield liblinear and any(0 < ratio < 1 for ratio in l1_ratios if ratio), "liblinear takes no elastic net"
     yield bool(model.verbose), "verbose= prints scikit-learn's own steps"
     yield model.max_iter < FEW, f"max_iter={model.max_iter} is to stop early"
@@ -156,12 +169,20 @@ class LogisticRegression(Weighted, linear_model.LogisticRegression):
 
     def _unlike(self) -> Iterator[tuple[bool, str]]:
         yield self.warm_start, "warm_start= goes on from where scikit-learn stopped"
-        yield from same_penalty(self, (self.l1_ratio,))
+        unused = self.penalty is None and self.C != 1, self.penalty != "elasticnet" and self.l1_ratio is not None
+        yield OLD_PENALTY and any(unused), "C or l1_ratio has no effect, of which scikit-learn warns"
+        yield from same_penalty(self, (ratio_of(self),))
 
     def _ours(self) -> Any:
+        if self.n_jobs is not None and not OLD_PENALTY:
+            warnings.warn(
+                f"'n_jobs' has no effect in scikit-learn from 1.8 on; leave out n_jobs={self.n_jobs}.",
+                FutureWarning,
+                stacklevel=5,
+            )
         return OurLogistic(
-            C=self.C,
-            l1_ratio=self.l1_ratio,
+            C=np.inf if self.penalty is None else self.C,
+            l1_ratio=ratio_of(self),
             tol=tighter(self.tol),
             fit_intercept=self.fit_intercept,
             class_weight=self.class_weight,
@@ -201,7 +222,9 @@ class LogisticRegressionCV(Weighted, linear_model.LogisticRegressionCV):
     def _unlike(self) -> Iterator[tuple[bool, str]]:
         told = [name for name in ("l1_ratios", "scoring", "use_legacy_attributes") if self._is("warn", name)]
         yield bool(told), f"{', '.join(told)} not given, of which scikit-learn warns"
-        yield from same_penalty(self, self.l1_ratios or ())
+        unlike = self.penalty not in ("deprecated", "l2") or (self.penalty == "l2" and self.l1_ratios is not None)
+        yield OLD_PENALTY and unlike, "penalty= and l1_ratios= give attributes of another form"
+        yield from same_penalty(self, () if self.l1_ratios is None else self.l1_ratios)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Learn from rows and labels, as scikit-learn's fit of the same name does."""
@@ -211,12 +234,13 @@ class LogisticRegressionCV(Weighted, linear_model.LogisticRegressionCV):
         return self._route(X, y, sample_weight)
 
     def _is(self, word: str, name: str) -> bool:
-        value = getattr(self, name)
+        value = self.get_params(deep=False).get(name)
         return isinstance(value, str) and value == word
 
     def _ours(self) -> Any:
-        given = self.get_params(deep=False)
-        return OurLogisticCV(**{**given, "tol": tighter(self.tol), "n_jobs": None, "verbose": 0})
+        given = {**self.get_params(deep=False), "penalty": "deprecated", "tol": tighter(self.tol)}
+        given.pop("multi_class", None)
+        return OurLogisticCV(**{**given, "n_jobs": None, "verbose": 0})
 
 
 class LinearDiscriminantAnalysis(Unweighted, discriminant_analysis.LinearDiscriminantAnalysis):
@@ -233,10 +257,14 @@ class LinearDiscriminantAnalysis(Unweighted, discriminant_analysis.LinearDiscrim
             shrunk and self.solver == "eigen",
             "solver 'eigen' with shrinkage projects by a total covariance of its own",
         )
+        unlike = self.solver == "svd" and self.store_covariance and SVD_COVARIANCE == "unbiased"
+        yield unlike, "covariance_ there has another divisor than the weights"
 
     def _ours(self) -> Any:
-        given = self.get_params(deep=False)
-        return OurLDA(**{**given, "tol": self.tol if self.solver == "svd" else None, "store_covariance": True})
+        given = {**self.get_params(deep=False), "store_covariance": True}
+        if self.solver == "svd":
+            return OurLDA(**given, covariance=SVD_COVARIANCE)
+        return OurLDA(**{**given, "tol": None})
 
     def _take(self, fitted: Any, X: Any) -> None:
         most = min(len(fitted.classes_) - 1, fitted.n_features_in_)
@@ -260,11 +288,16 @@ class QuadraticDiscriminantAnalysis(Unweighted, discriminant_analysis.QuadraticD
     _kept = ("classes_", "means_", "priors_", "rotations_", "scalings_")
 
     def _unlike(self) -> Iterator[tuple[bool, str]]:
-        yield self.covariance_estimator is not None, "covariance_estimator= is scikit-learn's own"
-        yield self.shrinkage is not None and self.solver == "svd", "solver 'svd' takes no shrinkage"
+        asked = self._given()
+        yield asked["covariance_estimator"] is not None, "covariance_estimator= is scikit-learn's own"
+        yield asked["shrinkage"] is not None and asked["solver"] == "svd", "solver 'svd' takes no shrinkage"
+
+    def _given(self) -> dict[str, Any]:
+        return {"solver": "svd", "shrinkage": None, "covariance_estimator": None, **self.get_params(deep=False)}
 
     def _ours(self) -> Any:
-        return OurQDA(**{**self.get_params(deep=False), "tol": self.tol})
+        given = self._given()
+        return OurQDA(**given, covariance=SVD_COVARIANCE if given["solver"] == "svd" else "maximum-likelihood")
 
     def _take(self, fitted: Any, X: Any) -> None:
         super()._take(fitted, X)
@@ -298,6 +331,7 @@ class RidgeClassifier(Weighted, linear_model.RidgeClassifier):
     """scikit-learn's class, fitted here where the answer is the same."""
 
     _original = linear_model.RidgeClassifier
+    _kept = ("coef_", "intercept_")
 
     def _unlike(self) -> Iterator[tuple[bool, str]]:
         yield not np.isscalar(self.alpha), "one alpha for each output"
@@ -316,6 +350,8 @@ class RidgeClassifier(Weighted, linear_model.RidgeClassifier):
     def _take(self, fitted: Any, X: Any) -> None:
         self._label_binarizer = LabelBinarizer(pos_label=1, neg_label=-1).fit(fitted.classes_)
         super()._take(fitted, X)
+        if not hasattr(type(self), "classes_"):  # in older versions read off the binarizer
+            self.classes_ = fitted.classes_
         if len(fitted.classes_) > 2:  # of targets 1 and −1, not 1 and 0
             self.coef_, self.intercept_ = 2 * self.coef_, 2 * self.intercept_ - 1
         else:

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -18,12 +19,16 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import discriminant
 from discriminant import patch
 
-CV = {"l1_ratios": (0,), "scoring": "accuracy", "use_legacy_attributes": True, "cv": 3, "Cs": 4}
+OLD = "multi_class" in signature(linear_model.LogisticRegression).parameters  # before scikit-learn 1.8
+CV = {"scoring": "accuracy", "cv": 3, "Cs": 4}
+if not OLD:
+    CV |= {"l1_ratios": (0,), "use_legacy_attributes": True}
+LASSO = {"penalty": "l1"} if OLD else {"l1_ratio": 1.0}
 HERE = {  # settings whose answer is promised: (original, parameters)
     "ridge": (linear_model.LogisticRegression, {"C": 0.3, "tol": 1e-10, "max_iter": 5000}),
     "weights": (linear_model.LogisticRegression, {"class_weight": "balanced", "tol": 1e-10, "max_iter": 5000}),
     "origin": (linear_model.LogisticRegression, {"fit_intercept": False, "tol": 1e-10, "max_iter": 5000}),
-    "lasso": (linear_model.LogisticRegression, {"l1_ratio": 1.0, "solver": "saga", "tol": 1e-12, "max_iter": 100_000}),
+    "lasso": (linear_model.LogisticRegression, {**LASSO, "solver": "saga", "tol": 1e-12, "max_iter": 100_000}),
     "cv": (linear_model.LogisticRegressionCV, {**CV, "tol": 1e-10, "max_iter": 5000}),
     "lda": (discriminant_analysis.LinearDiscriminantAnalysis, {}),
     "lda-lsqr": (discriminant_analysis.LinearDiscriminantAnalysis, {"solver": "lsqr", "shrinkage": "auto"}),

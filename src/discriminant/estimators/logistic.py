@@ -62,7 +62,8 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
         Whether there is an intercept; it is never penalised.
     random_state : int, RandomState or None, default=None
         Accepted and without effect: nothing is drawn at random that the answer depends on.
-    solver : {"auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="auto"
+    solver : {"auto", "lbfgs", "liblinear", "newton-cd", "newton-cd-gram", "newton-cg", "newton-cholesky", "sag", \
+              "saga"}, default="auto"
         scikit-learn's names are accepted; all give the one answer, by the method that ``plan`` tells.
     max_iter : int, default=100
         Accepted and without effect: there is no limit.

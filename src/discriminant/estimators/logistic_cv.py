@@ -58,7 +58,8 @@ class LogisticRegressionCV(LogisticRegression):
         As in scikit-learn 1.9: use ``l1_ratios``.
     scoring : None, str or callable, default=None
         None: accuracy.
-    solver : {"auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="auto"
+    solver : {"auto", "lbfgs", "liblinear", "newton-cd", "newton-cd-gram", "newton-cg", "newton-cholesky", "sag", \
+              "saga"}, default="auto"
         scikit-learn's names are accepted; all give the one answer.
     tol : float, default=1e-08
         Each fit ends when J is proved to be within tol·|J| of its minimum.

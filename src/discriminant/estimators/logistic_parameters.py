@@ -21,7 +21,9 @@ from discriminant.estimators.parameters import (
 )
 from discriminant.estimators.parts import CODING, OPTIMIZER
 
-SOLVERS = ("auto", "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+SOLVERS = (
+    "auto", "lbfgs", "liblinear", "newton-cd", "newton-cd-gram", "newton-cg", "newton-cholesky", "sag", "saga"
+)  # fmt: skip
 
 _BOTH: dict[str, Any] = {
     "dual": BOOLEAN,
