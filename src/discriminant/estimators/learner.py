@@ -20,7 +20,7 @@ from discriminant.estimators.features import FeatureMap, fit_features
 from discriminant.estimators.inputs import all_or_nothing, read_labels
 from discriminant.estimators.parameters import require_valid
 from discriminant.methods.fit import Fit, Sample, make_sample
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Certificate
 
 if TYPE_CHECKING:  # closed forms load no optimizers
     from discriminant.model import LinearDiscriminant
@@ -51,6 +51,10 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
     classes_: Array
     discriminant_: LinearDiscriminant
     _features: FeatureMap | None = None
+    if TYPE_CHECKING:  # set by a fit, or worked out when asked for
+
+        @property
+        def certificate_(self) -> Certificate: ...
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -97,6 +97,7 @@ class LinearDiscriminantAnalysis(
 
     axes_: Directions = field(init=False)
     coef_: Array = field(init=False)
+    intercept_: Array = field(init=False)
     _max_components: int = field(init=False)
 
     def _count_parameters(self, K: int) -> int:

@@ -4,10 +4,16 @@
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discriminant.io.model_file import load, save
 from discriminant.io.scorer import Scorer, scorer
+
+if TYPE_CHECKING:
+    from discriminant.io.c import to_c
+    from discriminant.io.json_ import to_json
+    from discriminant.io.onnx import to_onnx
+    from discriminant.io.sql import to_sql
 
 _EXPORTS = {"to_c": "c", "to_json": "json_", "to_onnx": "onnx", "to_sql": "sql"}  # loaded on first use
 
