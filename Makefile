@@ -10,7 +10,7 @@ ARGS ?=
 # over threads.  Two layers of threads on the same cores are slower than one.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help kernels wheel demo test nightly mutation lint format bench bench-quick map map-quick docs clean
+.PHONY: help kernels wheel release demo test nightly mutation lint format bench bench-quick map map-quick docs clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -21,6 +21,9 @@ kernels: $(VENV)/.kernels.stamp ## compile the C kernels in place (other targets
 wheel: $(PY) ## a wheel in dist/, with compiled kernels where there is a C compiler
 	$(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	@ls dist
+
+release: $(PY) ## source distribution and wheel in dist/, tried in an empty environment of every Python here
+	.ci/release $(abspath $(PY))
 
 demo: $(VENV)/.base.stamp ## fit a real data set, compare the methods, write demo-output/report.html
 	$(PY) examples/demo.py $(ARGS)
@@ -38,6 +41,7 @@ lint: $(VENV)/.dev.stamp ## style, types and the direction of imports
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	$(VENV)/bin/pyright tests/typing
 	$(VENV)/bin/lint-imports
 
 format: $(VENV)/.dev.stamp ## rewrite the files in the project's style

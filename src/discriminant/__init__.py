@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Public name → the module that holds it.  One sorted table; ``__all__`` is its keys.
 _HOMES = {

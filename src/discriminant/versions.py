@@ -21,7 +21,7 @@ def show_versions() -> None:
     --------
     >>> from discriminant import show_versions
     >>> show_versions()  # doctest: +ELLIPSIS
-    discriminant   0.1.0
+    discriminant   0.2.0
     kernels        ...
     """
     lines = {"discriminant": _version("discriminant"), "kernels": compiled.in_use()}
@@ -35,7 +35,7 @@ def one_line() -> str:
     """Version and kernels, as ``discriminant --version`` prints them.
 
     >>> one_line()
-    'discriminant 0.1.0 (kernels: ...)'
+    'discriminant 0.2.0 (kernels: ...)'
     """
     return f"discriminant {_version('discriminant')} (kernels: {compiled.in_use()})"
 
