@@ -43,8 +43,6 @@ class Concatenation(Expansion):
     Columns : A basis on some columns.
     resolve : The same from a text, such as "log@income + linear".
 
-    Examples
-    --------
     >>> from discriminant.bases import Linear, Sine
     >>> (Linear() + Sine()).fit([[0.0, 1.0]]).get_feature_names_out().tolist()
     ['x0', 'x1', 'sin(x0)', 'sin(x1)']
@@ -118,8 +116,6 @@ class Columns(Expansion):
     --------
     Concatenation : Several bases side by side.
 
-    Examples
-    --------
     >>> from discriminant.bases import Sine
     >>> Sine().on(1).fit([[0.0, 1.0, 2.0]]).get_feature_names_out().tolist()
     ['sin(x1)']

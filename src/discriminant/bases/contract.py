@@ -22,7 +22,7 @@ from discriminant.protocols import Array
 
 CONTAINERS = ("default", "pandas", "polars")
 Class = TypeVar("Class", bound=type)
-BASES = Entries("""
+_ENTRIES = Entries("""
 centres : int, "classes" or array-like of shape (m, d)
     How many (placed by ``placement``), the means of the classes of y, or the points themselves.
 placement : {"rows", "means"}
@@ -37,7 +37,32 @@ X : array-like, sparse matrix or data frame of shape (n, d)
     The rows.
 y : array-like of shape (n,) or None
     Labels, for the few bases that learn from classes.
+→ directions : ndarray of shape (d, rank)
+    Eigenvectors as columns.
+→ fit : self
+    The same basis, fitted.
+→ fit_transform : ndarray, sparse matrix or data frame of shape (n, d̂)
+    The features.
+→ get_feature_names_out : ndarray of str of shape (d̂,)
+    The names.
+→ get_params : dict
+    Parameters by name.
+→ low_rank : QuadraticForm
+    A new form.
+→ on : Columns
+    A new, unfitted basis.
+→ quadratic_form : QuadraticForm
+    The form.
+→ resolve : basis or None
+    The basis that is meant; None for the columns as they are.
+→ set_output : self
+    The same basis.
+→ set_params : self
+    The same basis.
+→ transform : ndarray, sparse matrix or data frame of shape (n, d̂)
+    The features.
 """)
+documented = _ENTRIES.documented
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
@@ -48,7 +73,7 @@ def basis(cls: Class) -> Class:
     """
     made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
     made.__setattr__, made.__delattr__ = _set, _delete
-    return cast(Class, BASES.documented(made))
+    return cast(Class, documented(made))
 
 
 def _set(self: Any, name: str, value: Any) -> None:
@@ -74,6 +99,7 @@ def is_basis(part: Any) -> bool:
     return not isinstance(part, type) and all(callable(getattr(part, method, None)) for method in methods)
 
 
+@documented
 class Contract:
     """Parameters, cloning, tags and output containers, for frozen dataclasses."""
 
@@ -95,11 +121,6 @@ class Contract:
         ----------
         deep : bool, default=True
             Also those of the parts, as ``part__parameter``.
-
-        Returns
-        -------
-        dict
-            Parameters by name.
         """
         params = {name: getattr(self, name) for name in self._field_names()}
         if deep:
@@ -114,11 +135,6 @@ class Contract:
         ----------
         **params : any
             New values by name.
-
-        Returns
-        -------
-        self
-            The same basis.
         """
         for key in sorted(params, key=lambda key: "__" in key):  # a replaced part first, then its own parameters
             prefix, nested, rest = key.partition("__")
@@ -172,11 +188,6 @@ class Contract:
         ----------
         transform : {"default", "pandas", "polars", None}, default=None
             Arrays or data frames; None changes nothing.
-
-        Returns
-        -------
-        self
-            The same basis.
         """
         if transform is None:
             return self

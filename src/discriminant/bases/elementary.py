@@ -66,8 +66,6 @@ class Linear(Expansion):
     --------
     Polynomial : Products of columns, too.
 
-    Examples
-    --------
     >>> (Linear() + Sine()).fit([[0.0, 1.0]]).get_feature_names_out().tolist()
     ['x0', 'x1', 'sin(x0)', 'sin(x1)']
     """
@@ -105,8 +103,6 @@ class Sine(Elementary):
     --------
     Step : Thresholds in place of waves.
 
-    Examples
-    --------
     >>> Sine((1, 2)).fit([[0.0]]).get_feature_names_out().tolist()
     ['sin(x0)', 'sin(2·x0)']
     """
@@ -150,8 +146,6 @@ class Log(Elementary):
     --------
     Functions : Any function of the rows.
 
-    Examples
-    --------
     >>> Log(offset=1).fit([[0.0]]).get_feature_names_out().tolist()
     ['log(x0+1)']
     """
@@ -214,8 +208,6 @@ class Step(Elementary):
     --------
     HalfPlane : Thresholds along any direction.
 
-    Examples
-    --------
     >>> Step((0.5, 2.0)).fit_transform([[1.0], [3.0]]).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
@@ -259,8 +251,6 @@ class Gaussian(Elementary):
     --------
     Radial : Bumps in all columns together.
 
-    Examples
-    --------
     >>> Gaussian((0.0,), width=1.0).fit_transform([[0.0], [2.0]]).round(4).tolist()
     [[1.0], [0.1353]]
     """

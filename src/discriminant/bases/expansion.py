@@ -16,13 +16,13 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.arrays import first_not_finite, is_sparse
-from discriminant.bases.contract import BASES, Contract
+from discriminant.bases.contract import Contract, documented
 from discriminant.bases.inputs import Fitted, Rows, read
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
 
 
-@BASES.documented
+@documented
 class Expansion(Contract):
     """Abstract: a basis as a transformer.  Concrete bases are frozen dataclasses with the three methods above."""
 
@@ -41,11 +41,6 @@ class Expansion(Contract):
         Parameters
         ----------
         X, y
-
-        Returns
-        -------
-        self
-            The same basis, fitted.
         """
         self._fit(X, y)
         return self
@@ -56,11 +51,6 @@ class Expansion(Contract):
         Parameters
         ----------
         X
-
-        Returns
-        -------
-        ndarray, sparse matrix or data frame of shape (n, d̂)
-            The features.
         """
         self._require_fitted("transform")
         names = self.__dict__.get("feature_names_in_")
@@ -74,11 +64,6 @@ class Expansion(Contract):
         Parameters
         ----------
         X, y
-
-        Returns
-        -------
-        ndarray, sparse matrix or data frame of shape (n, d̂)
-            The features.
         """
         rows = self._fit(X, y)
         return self._wrap(self._features(rows), X, self.get_feature_names_out)
@@ -90,11 +75,6 @@ class Expansion(Contract):
         ----------
         input_features : sequence of d str or None, default=None
             The names of the columns; None: those of ``fit``, or x0, x1, ….
-
-        Returns
-        -------
-        ndarray of str of shape (d̂,)
-            The names.
         """
         self._require_fitted("get_feature_names_out")
         return np.array(self._names(self._inputs(input_features)), dtype=object)
@@ -122,11 +102,6 @@ class Expansion(Contract):
         ----------
         *columns : str or int
             Columns by name or position.
-
-        Returns
-        -------
-        Columns
-            A new, unfitted basis.
         """
         from discriminant.bases.combine import Columns
 

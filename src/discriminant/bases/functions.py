@@ -40,8 +40,6 @@ class Functions(Expansion):
     A function whose value for a row depends on other rows (a mean, a rank) is refused at ``fit``: a basis maps row by
     row, or a prediction would depend on which rows are predicted together.
 
-    Examples
-    --------
     >>> area = Functions({"area": lambda X: X[:, 0] * X[:, 1]})
     >>> area.fit_transform([[2.0, 3.0], [1.0, 5.0]]).ravel().tolist()
     [6.0, 5.0]

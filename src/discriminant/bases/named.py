@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from discriminant.bases.combine import concatenate
-from discriminant.bases.contract import is_basis
+from discriminant.bases.contract import documented, is_basis
 from discriminant.bases.elementary import Gaussian, Linear, Log, Sine, Step
 from discriminant.bases.functions import Functions
 from discriminant.bases.polynomial import Polynomial
@@ -39,6 +39,7 @@ NAMED: dict[str, tuple[float, Callable[[Any], Any]]] = {
 }
 
 
+@documented
 def resolve(basis: Any) -> Any:
     """The basis that a parameter means: None, a text, a function, a sequence of bases, or a basis itself.
 
@@ -47,11 +48,6 @@ def resolve(basis: Any) -> Any:
     basis : None, str, callable, sequence or basis
         What a parameter ``basis=`` was given.
 
-    Returns
-    -------
-    basis or None
-        The basis that is meant; None for the columns as they are.
-
     Raises
     ------
     MismatchError
@@ -59,8 +55,6 @@ def resolve(basis: Any) -> Any:
     ParameterError
         Where a text names no basis.
 
-    Examples
-    --------
     >>> resolve("poly:3")
     Polynomial(degree=3)
     >>> resolve("log@income + linear")

@@ -42,8 +42,6 @@ class Polynomial(Expansion):
     --------
     quadratic_form : W, w and w₀ from the weights on a polynomial of degree 2.
 
-    Examples
-    --------
     >>> Polynomial(2).fit([[1.0, 2.0]]).get_feature_names_out().tolist()
     ['x0', 'x1', 'x0²', 'x0·x1', 'x1²']
     """

@@ -20,13 +20,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.bases.contract import basis
+from discriminant.bases.contract import basis, documented
 from discriminant.bases.expansion import Expansion, whole
 from discriminant.bases.polynomial import Polynomial
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(frozen=True)
 class QuadraticForm:
     """g(x) = xᵗWx + wᵗx + w₀, with W symmetric (d, d).
@@ -46,9 +47,6 @@ class QuadraticForm:
     --------
     quadratic_form : Makes one from fitted weights.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> form = QuadraticForm(np.diag([3.0, -1.0]), np.zeros(2), 0.0)
     >>> form.low_rank(1).W.tolist()
     [[3.0, 0.0], [0.0, 0.0]]
@@ -70,11 +68,6 @@ class QuadraticForm:
         ----------
         rank : int
             How many.
-
-        Returns
-        -------
-        ndarray of shape (d, rank)
-            Eigenvectors as columns.
         """
         values, vectors = np.linalg.eigh(self.W)
         return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")[: self._rank(rank)]])
@@ -86,11 +79,6 @@ class QuadraticForm:
         ----------
         rank : int
             The rank of the new W.
-
-        Returns
-        -------
-        QuadraticForm
-            A new form.
         """
         V = self.directions(rank)
         return QuadraticForm(V @ (V.T @ self.W @ V) @ V.T, self.w, self.w0)
@@ -101,6 +89,7 @@ class QuadraticForm:
         return rank
 
 
+@documented
 def quadratic_form(polynomial: Polynomial, coef: Any, intercept: Any = 0.0) -> QuadraticForm:
     """W, w, w₀ of one output from its weights on a fitted ``Polynomial(2)``.
 
@@ -115,11 +104,6 @@ def quadratic_form(polynomial: Polynomial, coef: Any, intercept: Any = 0.0) -> Q
     intercept : float, default=0.0
         Its intercept.
 
-    Returns
-    -------
-    QuadraticForm
-        The form.
-
     Raises
     ------
     MismatchError
@@ -127,8 +111,6 @@ def quadratic_form(polynomial: Polynomial, coef: Any, intercept: Any = 0.0) -> Q
     DataError
         Where the weights are not those of one output.
 
-    Examples
-    --------
     >>> polynomial = Polynomial(2).fit([[1.0, 2.0]])
     >>> quadratic_form(polynomial, [0, 0, 1, 4, 3], -2.0).W.tolist()
     [[1.0, 2.0], [2.0, 3.0]]
@@ -188,8 +170,6 @@ class LowRankQuadratic(Expansion):
     Which eigenvectors lead is judged with class variances drawn towards the pooled ones with the weight of d rows,
     so that a class of few rows does not put its noise first.
 
-    Examples
-    --------
     >>> X, y = [[-1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-9.0, 0.0], [9.0, 0.0], [0.0, -1.0]], [0, 0, 0, 1, 1, 1]
     >>> basis = LowRankQuadratic(1).fit(X, y)
     >>> basis.get_feature_names_out().tolist()

@@ -129,8 +129,6 @@ class Distances(Expansion):
     --------
     Radial : Hills in place of cones.
 
-    Examples
-    --------
     >>> Distances(((0.0, 0.0), (3.0, 4.0))).fit_transform([[0.0, 0.0]]).tolist()
     [[0.0, 5.0]]
     """
@@ -177,8 +175,6 @@ class Radial(Expansion):
     Distances : The distances themselves.
     Gaussian : Bumps along each column.
 
-    Examples
-    --------
     >>> Radial([[0.0, 0.0]], width=1.0).fit_transform([[0.0, 0.0], [3.0, 4.0]]).round(6).tolist()
     [[1.0], [4e-06]]
     """

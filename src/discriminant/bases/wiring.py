@@ -48,8 +48,6 @@ class HalfPlane(Expansion):
     Wiring : The Mark I's random ones.
     Step : Thresholds along a column.
 
-    Examples
-    --------
     >>> HalfPlane([[2.0, -1.0]], (3.0,)).fit([[0.0, 0.0]]).get_feature_names_out().tolist()
     ['1(2·x0-x1>3)']
     """
@@ -161,8 +159,6 @@ class Wiring(Expansion):
     discriminant.Perceptron : What learns on these features.
     HalfPlane : Any normals.
 
-    Examples
-    --------
     >>> Wiring(units=3, connections=2, random_state=0).fit([[0.0, 1.0, 1.0, 0.0]]).wiring_.sum(axis=0).tolist()
     [0, 0, 0]
     """

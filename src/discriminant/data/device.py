@@ -25,7 +25,7 @@ from discriminant.data.check import check_weights
 from discriminant.data.device_library import TorchLibrary, library_of
 from discriminant.data.labels import WIDEST_TABLE, code_table, encode_labels, recode
 from discriminant.data.rows import DenseDesign, Rows
-from discriminant.data.sources import RowFunction, RowSource
+from discriminant.data.sources import RowFunction, RowSource, documented
 from discriminant.errors import DataError
 from discriminant.protocols import Array, Block, Result
 
@@ -268,6 +268,7 @@ class DeviceBlocks(ArrayBlocks):
         return 1  # blocks are fetched one after the other
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class DeviceSource(RowSource):
     """An array on a device, or rows in memory on their way to one, as a source of rows.
@@ -287,8 +288,6 @@ class DeviceSource(RowSource):
     --------
     on_device : Makes one of rows in memory.
 
-    Examples
-    --------
     >>> import discriminant
     >>> source = discriminant.on_device(X)  # doctest: +SKIP
     >>> discriminant.LinearDiscriminantAnalysis().fit(source, y)  # doctest: +SKIP
@@ -356,6 +355,7 @@ def open_device(X: Any) -> DeviceSource | None:
     return DeviceSource(DeviceRows(X, library_of(X)))
 
 
+@documented
 @checked(device=TEXT)
 def on_device(X: Any, device: str = "cuda") -> DeviceSource:
     """Rows in memory (an array or memory map) whose arithmetic a device of torch shall do.
@@ -370,18 +370,11 @@ def on_device(X: Any, device: str = "cuda") -> DeviceSource:
     device : str, default="cuda"
         A device of torch.
 
-    Returns
-    -------
-    DeviceSource
-        A source that estimators take in place of X.
-
     Raises
     ------
     DataError
         Where X is no two-dimensional array of numbers, or torch has no such device.
 
-    Examples
-    --------
     >>> model = LogisticRegression().fit(discriminant.on_device(X), y)  # doctest: +SKIP
     """
     array = np.asarray(X)

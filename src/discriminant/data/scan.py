@@ -32,7 +32,7 @@ from discriminant.data.file_text import CsvSource, LibsvmSource
 from discriminant.data.files import LIBSVM, file_head, nearby, refuse_foreign
 from discriminant.data.labels import encode_labels, recode
 from discriminant.data.row_sample import stack
-from discriminant.data.sources import PartSource
+from discriminant.data.sources import PartSource, documented
 from discriminant.errors import DataError, MissingFileError, ParameterError
 from discriminant.protocols import Array
 
@@ -51,6 +51,7 @@ COLUMNS = Allowed(
 PROGRESS = Allowed("True, False or a function", lambda value: isinstance(value, bool | np.bool_) or callable(value))
 
 
+@documented
 @checked(
     path=FILES,
     target=optional(TARGET),
@@ -94,18 +95,11 @@ def scan(
     connection : database connection or None, default=None
         Of DuckDB, or any of Python's database interface: ``path`` is then a query in SQL.
 
-    Returns
-    -------
-    Scan
-        A source that estimators take in place of X.
-
     Raises
     ------
     DataError
         Where a file is missing, damaged or of another kind.
 
-    Examples
-    --------
     >>> import numpy as np, tempfile, os
     >>> import discriminant
     >>> folder = tempfile.TemporaryDirectory()
@@ -141,6 +135,7 @@ def bytes_of(memory: str | int) -> int:
     return int(float(found.group(1)) * (1024 if found.group(3) else 1000) ** power)
 
 
+@documented
 class Scan(PartSource):
     """Files as a source of rows, which ``fit``, ``predict``, ``score`` and ``separability`` take in place of X.
 
@@ -161,11 +156,7 @@ class Scan(PartSource):
     --------
     scan : Opens files.
 
-    Examples
-    --------
     >>> import os, tempfile
-    >>> import numpy as np
-    >>> from discriminant import scan
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.save(os.path.join(folder, "X.npy"), np.eye(3))
     ...     scan(os.path.join(folder, "X.npy")).shape
@@ -244,13 +235,7 @@ class Scan(PartSource):
         return size <= budget.memory // 4 and size <= 3 * budget.sample
 
     def whole(self) -> Any:
-        """All rows in memory.
-
-        Returns
-        -------
-        ndarray or CSR matrix of shape (n, d)
-            The rows.
-        """
+        """All rows in memory."""
         if self.source.is_sparse:
             return stack([X for _, X in self.rows.parts_here()])
         found = np.empty(self.shape, self.dtype)
@@ -342,6 +327,7 @@ def _kind(file: str) -> str:
     return "libsvm" if LIBSVM.match(file_head(file)) else "CSV"
 
 
+@documented
 class Predictions:
     """One result a row of a scan, computed while it is iterated over: part by part, all at once, or into a file.
 
@@ -351,18 +337,13 @@ class Predictions:
     ----------
     rows : FileRows
         Whose rows.
-    function : callable
-        From rows to one result a row.
+    function
 
     See Also
     --------
     discriminant.scan : Opens files to predict for.
 
-    Examples
-    --------
     >>> import os, tempfile
-    >>> import numpy as np
-    >>> from discriminant import LinearDiscriminantAnalysis, scan
     >>> model = LinearDiscriminantAnalysis().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.save(os.path.join(folder, "X.npy"), np.array([[0.5], [4.5]]))
@@ -385,13 +366,7 @@ class Predictions:
                 raise DataError(f"In the part of {X.shape[0]} rows from {where} on: {error}") from error
 
     def to_numpy(self) -> Array:
-        """All results in one array.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, K)
-            The results.
-        """
+        """All results in one array."""
         return np.concatenate(list(self))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -404,11 +379,6 @@ class Predictions:
         Parameters
         ----------
         path : path
-            The file.
-
-        Returns
-        -------
-        str
             The file.
         """
         name = str(os.fspath(path))

@@ -20,6 +20,7 @@ from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.labels import encode_labels, recode
 from discriminant.data.rows import Rows
+from discriminant.docstrings import Entries
 from discriminant.errors import DataError, MismatchError
 from discriminant.protocols import Array
 
@@ -35,6 +36,37 @@ OPENERS: dict[str, str] = {
     "cupy": "discriminant.data.device:open_device",
     "array_api_strict": "discriminant.data.device:open_device",
 }
+
+documented = Entries("""
+y : array-like of shape (n,) or None
+    The labels; None: those that the source holds.
+sample_weight : array-like of shape (n,) or None
+    How often each row counts; None: once.
+classes : ndarray of shape (K,) or None
+    The classes, where they are known.
+function : callable
+    From rows to one result a row.
+→ apply : object
+    An array where the rows are one; results that stream for files, or the file that they were written to.
+→ known_classes : ndarray of shape (K,)
+    The classes.
+→ native : array
+    The same numbers.
+→ on_device : DeviceSource
+    A source that estimators take in place of X.
+→ scan : Scan
+    A source that estimators take in place of X.
+→ score : float
+    Between 0 and 1.
+→ to_numpy : ndarray of shape (n,) or (n, K)
+    The results.
+→ training : tuple (ArrayBlocks, ndarray of shape (K,))
+    The blocks and the classes.
+→ whole : ndarray or CSR matrix of shape (n, d)
+    The rows.
+→ write : str
+    The file.
+""").documented
 
 
 class RowFunction(ABC):
@@ -54,6 +86,7 @@ class RowFunction(ABC):
         """The answer for rows on a device, worked out there; None where it is worked out in memory."""
 
 
+@documented
 class Source(ABC):
     """Where rows come from, and what belongs to them."""
 
@@ -74,20 +107,7 @@ class Source(ABC):
 
     @abstractmethod
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
-        """Blocks of rows with class codes and weights, and the classes: what a fit reads.
-
-        Parameters
-        ----------
-        y, sample_weight : array-like of shape (n,) or None
-            The labels, None: those that the source holds; how often each row counts, None: once.
-        classes : ndarray of shape (K,) or None
-            The classes, where they are known.
-
-        Returns
-        -------
-        tuple (ArrayBlocks, ndarray of shape (K,))
-            The blocks and the classes.
-        """
+        """Blocks of rows with class codes and weights, and the classes: what a fit reads."""
 
     @abstractmethod
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
@@ -95,15 +115,8 @@ class Source(ABC):
 
         Parameters
         ----------
-        function : callable
-            From rows to one result a row.
         out : path or None, default=None
             A file to write to, where the source is files.
-
-        Returns
-        -------
-        object
-            An array where the rows are one; results that stream for files, or the file that they were written to.
         """
 
     @abstractmethod
@@ -114,13 +127,6 @@ class Source(ABC):
         ----------
         predict : callable
             From rows to labels.
-        y, sample_weight : array-like of shape (n,) or None, default=None
-            The labels, None: those that the source holds; how often each row counts, None: once.
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
         """
 
     def native(self, values: Array) -> Any:
@@ -130,11 +136,6 @@ class Source(ABC):
         ----------
         values : ndarray
             Weights, say.
-
-        Returns
-        -------
-        array
-            The same numbers.
         """
         return values
 
@@ -146,13 +147,10 @@ class Source(ABC):
         ----------
         partial_fit : callable
             Of an estimator.
-        y, sample_weight : array-like of shape (n,) or None
-            The labels, None: those that the source holds; how often each row counts, None: once.
-        classes : ndarray of shape (K,) or None
-            The classes, where they are known.
         """
 
 
+@documented
 class PartSource(Source):
     """A source whose parts can be brought here one after the other."""
 
@@ -160,10 +158,6 @@ class PartSource(Source):
     def labelled(self, y: Any, sample_weight: Any) -> Iterator[tuple[Any, Any, Any]]:
         """The rows, labels and weights of each part, in order.
 
-        Parameters
-        ----------
-        y, sample_weight : array-like of shape (n,) or None
-            The labels, None: those that the source holds; how often each row counts, None: once.
 
         Yields
         ------
@@ -185,21 +179,11 @@ class PartSource(Source):
             partial_fit(X, labels, classes=known, **({} if weight is None else {"sample_weight": weight}))
 
     def known_classes(self, y: Any) -> Array:
-        """The distinct labels, in order.
-
-        Parameters
-        ----------
-        y : array-like of shape (n,) or None
-            The labels; None: those that the source holds.
-
-        Returns
-        -------
-        ndarray of shape (K,)
-            The classes.
-        """
+        """The distinct labels, in order."""
         return np.unique(np.asarray(y))
 
 
+@documented
 @dataclass(frozen=True)
 class RowSource(PartSource):
     """Rows of which any can be read at any time, with labels in memory: all that a plain storage needs."""

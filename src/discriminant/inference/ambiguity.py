@@ -16,6 +16,7 @@ import numpy as np
 from discriminant.arguments import MODEL, checked, numbers
 from discriminant.errors import DataError, ParameterError
 from discriminant.geometry.regions import box, clip, polygon_area
+from discriminant.inference import documented
 from discriminant.model import discriminant_of
 from discriminant.optimize.highs import linear_program
 from discriminant.protocols import Array
@@ -23,6 +24,7 @@ from discriminant.protocols import Array
 SAMPLE = 100_000
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Ambiguity:
     """Shares of a box claimed by none, by one and by several classes, with the regions where these are polygons.
@@ -44,9 +46,6 @@ class Ambiguity:
     --------
     ambiguity : Computes one.
 
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminant, ambiguity
     >>> rest = LinearDiscriminant([[-1, -1, -1], [1, 0, -1], [0, 1, -1]], ["a", "b", "c"])
     >>> found = ambiguity(rest, ((-2, 2), (-2, 2)))
     >>> found.exact, round(found.none, 4), round(found.ambiguous, 4)
@@ -71,6 +70,7 @@ class Ambiguity:
         return f"{self.one:.2%} {how} is claimed by one class, {self.none:.2%} by none, {self.several:.2%} by several."
 
 
+@documented
 @checked(model=MODEL, bounds=numbers(2, "pairs (low, high), one for each feature"))
 def ambiguity(model: Any, bounds: Any) -> Ambiguity:
     """The parts of a box that the discriminants of a model leave to no class or to several.
@@ -85,14 +85,6 @@ def ambiguity(model: Any, bounds: Any) -> Ambiguity:
     bounds : sequence of d pairs of floats
         (low, high) for each feature.
 
-    Returns
-    -------
-    Ambiguity
-        The shares; exact in the plane, from a sample in more dimensions.
-
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminant
     >>> rest = LinearDiscriminant([[-1, -1, -1], [1, 0, -1], [0, 1, -1]], ["a", "b", "c"])
     >>> print(ambiguity(rest, ((-2, 2), (-2, 2))))
     65.62% of the area is claimed by one class, 28.12% by none, 6.25% by several.

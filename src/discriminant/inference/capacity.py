@@ -19,6 +19,7 @@ import numpy as np
 
 from discriminant.arguments import BOOLEAN, COUNT, SEED, checked, number, numbers
 from discriminant.errors import ParameterError
+from discriminant.inference import documented
 from discriminant.inference.exact import integer_row, nullspace
 from discriminant.model import discriminant_of
 from discriminant.protocols import Array
@@ -26,6 +27,7 @@ from discriminant.protocols import Array
 _EXACT_UP_TO = 3_000
 
 
+@documented
 @checked(fit_intercept=BOOLEAN)
 def vc_dimension(model_or_d: Any, *, fit_intercept: bool = True) -> int:
     """The VC dimension of half-spaces: d + 1, or d where they must pass through the origin.
@@ -40,13 +42,6 @@ def vc_dimension(model_or_d: Any, *, fit_intercept: bool = True) -> int:
     fit_intercept : bool, default=True
         Whether half-spaces may miss the origin; of a number only.
 
-    Returns
-    -------
-    int
-        The VC dimension.
-
-    Examples
-    --------
     >>> vc_dimension(2)
     3
     """
@@ -80,6 +75,7 @@ def cover_count(n: int, d: int) -> int:
     return 2 * total
 
 
+@documented
 @checked(n=COUNT, d=SEED)
 def cover_probability(n: int, d: int) -> float:
     """The probability that n points in general position in d dimensions, labelled by coin flips, are separable.
@@ -91,13 +87,6 @@ def cover_probability(n: int, d: int) -> float:
     n, d : int
         Points, and dimensions.
 
-    Returns
-    -------
-    float
-        C(n, d)/2ⁿ.
-
-    Examples
-    --------
     >>> cover_probability(4, 2)
     0.875
     >>> cover_probability(6, 2)
@@ -112,6 +101,7 @@ def cover_probability(n: int, d: int) -> float:
     return float(bdtr(d, n - 1, 0.5))  # the count is a binomial tail
 
 
+@documented
 @checked(d=SEED, epsilon=number(0, 1, open_="both"), delta=number(0, 1, open_="both"), agnostic=BOOLEAN)
 def sample_size(d: int, epsilon: float, delta: float, *, agnostic: bool = False) -> int:
     """Rows that suffice for a half-space of d attributes to be within ε of the best with probability 1 − δ.
@@ -131,13 +121,6 @@ def sample_size(d: int, epsilon: float, delta: float, *, agnostic: bool = False)
     agnostic : bool, default=False
         Whether the best half-space may err.
 
-    Returns
-    -------
-    int
-        Rows.
-
-    Examples
-    --------
     >>> sample_size(2, epsilon=0.1, delta=0.05)
     506
     """
@@ -169,6 +152,7 @@ def _log_count(n: int, d: int) -> float:
     return float(math.log(2) + top + np.log(np.exp(logs - top).sum()))
 
 
+@documented
 @dataclass(frozen=True)
 class Radon:
     """Two sets of points whose hulls share a point: the labelling that gives one set + and the other − has no line.
@@ -189,9 +173,6 @@ class Radon:
     --------
     shatters : Finds one.
 
-    Examples
-    --------
-    >>> from discriminant import shatters
     >>> radon = shatters([[0.0], [1.0], [2.0]]).radon
     >>> radon.positive.tolist(), radon.negative.tolist(), radon.point.tolist()
     ([0, 2], [1], [1.0])
@@ -203,6 +184,7 @@ class Radon:
     point: Array  # where the hulls meet
 
 
+@documented
 @dataclass(frozen=True)
 class Shattering:
     """Whether half-spaces can label some points in every way, and if not, a labelling that they cannot.
@@ -223,9 +205,6 @@ class Shattering:
     shatters : Decides.
     vc_dimension : The largest number that can be shattered.
 
-    Examples
-    --------
-    >>> from discriminant import shatters
     >>> bool(shatters([[0.0], [1.0]])), bool(shatters([[0.0], [1.0], [2.0]]))
     (True, False)
     """
@@ -238,6 +217,7 @@ class Shattering:
         return self.shattered
 
 
+@documented
 @checked(points=numbers(2, "a table of numbers with a row for each point"))
 def shatters(points: Any) -> Shattering:
     """Whether half-spaces shatter these points: exactly when they are affinely independent, decided exactly.
@@ -247,13 +227,6 @@ def shatters(points: Any) -> Shattering:
     points : array-like of shape (n, d)
         The points.
 
-    Returns
-    -------
-    Shattering
-        The verdict, with a Radon partition where they do not.
-
-    Examples
-    --------
     >>> bool(shatters([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
     True
     >>> square = shatters([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])

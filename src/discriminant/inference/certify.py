@@ -21,6 +21,7 @@ from discriminant.arrays import as_dense, in_memory
 from discriminant.data import as_rows, encode_labels
 from discriminant.data.check import check_weights
 from discriminant.errors import DataError, ParameterError, names
+from discriminant.inference import documented
 from discriminant.inference.separability import separability
 from discriminant.optimize.certificate import self_concordant_gap
 from discriminant.protocols import Array, Certificate
@@ -30,6 +31,7 @@ Wide = np.longdouble
 ROUNDING = 64 * np.finfo(Wide).eps  # what the sums may have lost, relative to J
 
 
+@documented
 @checked(model=MODEL, tol=number(0, open_="low"))
 def certify(model: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float = 1e-6) -> Certificate:
     """How good a fitted logistic regression is on the rows it was fitted to, with a bound that is proved here.
@@ -38,19 +40,10 @@ def certify(model: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float
     ----------
     model : LogisticRegression
         Fitted, of this package or of scikit-learn, with a ridge or no penalty.
-    X : array-like or sparse matrix of shape (n, d)
-        The rows.
-    y : array-like of shape (n,)
-        The labels.
     sample_weight : array-like of shape (n,) or None, default=None
         How often each row counts; None: once.
     tol : float, default=1e-06
         ``converged`` means gap ≤ tol·|J|.
-
-    Returns
-    -------
-    Certificate
-        The objective of the fit, a lower bound of the minimum, and the gap.
 
     Raises
     ------
@@ -59,8 +52,6 @@ def certify(model: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float
     DataError
         Where the rows are not those of the fit.
 
-    Examples
-    --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> from discriminant import certify, datasets
     >>> iris = datasets.load("iris")

@@ -15,11 +15,13 @@ import numpy as np
 from discriminant.data import encode_labels
 from discriminant.decision.posteriors import log_softmax
 from discriminant.errors import DataError
+from discriminant.inference import documented
 from discriminant.inference.likelihood import Likelihood, inverse
 from discriminant.optimize.factor import make_factor
 from discriminant.protocols import Array
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
     """Residuals, leverages and Cook's distances of the rows of a two-class fit.
@@ -43,10 +45,6 @@ class Diagnostics:
     --------
     discriminant.LogisticRegression.diagnostics : Computes one.
 
-    Examples
-    --------
-    >>> from discriminant import LogisticRegression, datasets
-    >>> iris = datasets.load("iris")
     >>> X, y = iris.X[50:], iris.y[50:]
     >>> found = LogisticRegression(C=float("inf")).fit(X, y).diagnostics(X, y)
     >>> found.cook.shape, round(float(found.leverage.sum()), 6)

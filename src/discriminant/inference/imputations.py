@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from discriminant.errors import ParameterError
+from discriminant.inference import documented
 from discriminant.inference.summary import Summary, wald
 
 
+@documented
 def pool(tables: Sequence[Any], *, level: float = 0.95) -> Summary:
     """One table from the tables of the same model on several completed copies of the data, by Rubin's rules.
 
@@ -26,14 +28,6 @@ def pool(tables: Sequence[Any], *, level: float = 0.95) -> Summary:
     ----------
     tables : sequence of Summary or of fitted models
         One for each imputation, two or more; of a model its ``summary()`` is taken.
-    level : float, default=0.95
-        Of the intervals.
-
-    Returns
-    -------
-    Summary
-        With the total covariance, Student's t, and for each coefficient its degrees of freedom ("df") and the share of
-        information that is missing ("fmi").
 
     Raises
     ------
@@ -44,11 +38,6 @@ def pool(tables: Sequence[Any], *, level: float = 0.95) -> Summary:
     --------
     LogisticRegression.summary : The table of one fit.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from discriminant import LogisticRegression, datasets, pool
-    >>> iris = datasets.load("iris")
     >>> X, y = iris.X[50:, 2:], iris.y[50:]
     >>> rng = np.random.default_rng(0)
     >>> models = []

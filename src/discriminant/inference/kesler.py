@@ -19,12 +19,14 @@ from discriminant.arguments import BOOLEAN, checked
 from discriminant.arrays import as_dense
 from discriminant.data import as_rows, encode_labels
 from discriminant.errors import DataError
+from discriminant.inference import documented
 from discriminant.protocols import Array
 
 MOST_VALUES = 50_000_000
 PRINTED = 12  # samples that are printed
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class KeslerConstruction:
     """The two-class samples of a K-class problem; any two-class procedure on them learns a linear machine.
@@ -38,17 +40,13 @@ class KeslerConstruction:
         A row (… y … −y …) for each row of X and each rival class, D = 1 + d with an intercept.
     row, own, rival : ndarray of shape (n(K − 1),)
         Which row of X each comes from; its class's number, in whose place y stands; the other's, in whose −y stands.
-    classes : ndarray of shape (K,)
-        The labels, sorted.
+    classes
 
     See Also
     --------
     discriminant.LinearMachine : Learns the same without building them.
     solution_region : The weights that satisfy all of them.
 
-    Examples
-    --------
-    >>> from discriminant import kesler_construction
     >>> kesler_construction([[2.0], [5.0], [9.0]], ["a", "b", "c"])
     Kesler's construction: 6 samples of 3 × 2 weights
     row  asks    a       b       c
@@ -86,23 +84,15 @@ class KeslerConstruction:
         return "\n".join([title, head.rstrip(), *lines, *more])
 
 
+@documented
 @checked(fit_intercept=BOOLEAN)
 def kesler_construction(X: Any, y: Any, *, fit_intercept: bool = True) -> KeslerConstruction:
     """K classes as two-class samples: y in the place of the own class, −y in that of a rival.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n, d)
-        The rows.
-    y : array-like of shape (n,)
-        The labels.
     fit_intercept : bool, default=True
         Whether each y has a 1 in front.
-
-    Returns
-    -------
-    KeslerConstruction
-        The samples; printed, a table of them.
 
     Raises
     ------
@@ -113,8 +103,6 @@ def kesler_construction(X: Any, y: Any, *, fit_intercept: bool = True) -> Kesler
     --------
     LinearMachine : Learns the same without building them.
 
-    Examples
-    --------
     >>> built = kesler_construction([[2.0], [5.0], [9.0]], ["a", "b", "c"])
     >>> built.samples.shape, built.samples[0].tolist()
     ((6, 6), [1.0, 2.0, -1.0, -2.0, 0.0, 0.0])

@@ -26,6 +26,7 @@ import numpy as np
 
 from discriminant.data import as_rows, make_blocks, single_threaded_blas
 from discriminant.decision.posteriors import log_softmax
+from discriminant.inference import documented
 from discriminant.inference.cone import OWN, KeslerCone
 from discriminant.inference.exact import Integers, nullspace
 from discriminant.inference.likelihood import Likelihood, inverse, maximise
@@ -101,6 +102,7 @@ _CHUNK = 20_000
 _TRIALS = 40
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class LimitingFit:
     """The limit of maximum likelihood estimates on separated data, and of the probabilities that they give.
@@ -109,8 +111,7 @@ class LimitingFit:
 
     Attributes
     ----------
-    classes : ndarray of shape (K,)
-        The labels, sorted.
+    classes
     coefficients : ndarray of shape (1 + d,), or (1 + d, K)
         With zeros for the first of K > 2 classes; ±inf where no finite estimate exists.
     finite : ndarray of shape (1 + d,), or (1 + d, K)
@@ -134,9 +135,6 @@ class LimitingFit:
     --------
     Separability.limiting_fit : Makes one.
 
-    Examples
-    --------
-    >>> from discriminant import separability
     >>> result = separability([[0.0, 1.0], [0.0, 2.0], [0.0, 4.0], [1.0, 3.0], [1.0, 1.0]], [0, 1, 0, 1, 1])
     >>> fit = result.limiting_fit()
     >>> fit.coefficients.tolist()[1], fit.predict_proba([[1.0, 9.0]]).tolist()
@@ -158,48 +156,15 @@ class LimitingFit:
     _scores: Array = field(repr=False)  # (r, K): the boundary rows' fit in the cone's float coordinates
 
     def predict_proba(self, X: Any) -> Array:
-        """The limiting probabilities: exact ties under the direction are decided by the boundary rows' fit.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities, often 0 and 1.
-        """
+        """The limiting probabilities: exact ties under the direction are decided by the boundary rows' fit."""
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the limiting probabilities: −inf for classes that are out of the question.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Logarithms of probabilities.
-        """
+        """Logarithms of the limiting probabilities: −inf for classes that are out of the question."""
         return log_softmax(self.scores(X))
 
     def scores(self, X: Any) -> Array:
-        """The scores of the classes that tie at the top under the direction, and −inf for the others.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Class scores.
-        """
+        """The scores of the classes that tie at the top under the direction, and −inf for the others."""
         source = as_rows(X)
         n = source.shape[0]
         parts = [self._some(as_rows(source.design(i, min(i + _CHUNK, n)).raw)) for i in range(0, n, _CHUNK)]

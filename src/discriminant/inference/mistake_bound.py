@@ -18,6 +18,7 @@ import numpy as np
 
 from discriminant.arrays import as_dense
 from discriminant.data import OriginRows
+from discriminant.inference import documented
 from discriminant.objective import PointwiseObjective
 from discriminant.protocols import Array, Block
 
@@ -25,6 +26,7 @@ NEAR = 300  # rows nearest to the boundary that are searched for a wider margin
 ROUNDS = 4
 
 
+@documented
 class MistakeBound(NamedTuple):
     """The perceptron's convergence theorem in numbers: no more corrections than ``bound`` = (R² + 2b/η)/γ².
 
@@ -44,9 +46,6 @@ class MistakeBound(NamedTuple):
     --------
     discriminant.Perceptron : Whose ``mistake_bounds_`` they are.
 
-    Examples
-    --------
-    >>> from discriminant import Perceptron
     >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
     >>> model = Perceptron(shuffle=False, tol=None).fit(X, y)
     >>> int(model.corrections_[0]) <= model.mistake_bounds_[0].bound

@@ -25,6 +25,7 @@ from discriminant.data import as_rows, encode_labels, require_finite, single_thr
 from discriminant.data.rows import column_names
 from discriminant.data.sources import Source, find_source
 from discriminant.errors import DataError, columns, names
+from discriminant.inference import documented
 from discriminant.inference.capacity import cover_probability
 from discriminant.inference.columns import independent_columns
 from discriminant.inference.cone import KeslerCone, Pair, frame_of
@@ -45,6 +46,7 @@ SAMPLE_ROWS = 20_000  # of rows that are read from elsewhere
 FEW_COLUMNS = 100  # up to which exact arithmetic on all columns costs next to nothing
 
 
+@documented
 @dataclass(frozen=True)
 class Witness:
     """Rows that no weights can put strictly on their side, all at once, and the positive weights that show it.
@@ -67,9 +69,6 @@ class Witness:
     --------
     separability : Finds one.
 
-    Examples
-    --------
-    >>> from discriminant import separability
     >>> witness = separability([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1]).witness
     >>> float(sum(witness.weights)), len(witness.rows) <= 3
     (2.0, True)
@@ -84,6 +83,7 @@ class Witness:
         return len(self.weights)
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Separability:
     """A verdict on whether classes can be told apart linearly, with what proves it.
@@ -101,8 +101,7 @@ class Separability:
         Least Euclidean distance of a row, in the units of X, to the boundary of its region; 0 if none.
     witness : Witness or None
         Why no hyperplane separates; None where one does.
-    classes : ndarray of shape (K,)
-        The labels, sorted.
+    classes
     columns : tuple
         Columns whose coefficients have no finite maximum likelihood estimate.
     aliased : tuple
@@ -113,8 +112,7 @@ class Separability:
         No hyperplane has a larger margin than this.
     shape : tuple (n, d)
         Of X.
-    notes : tuple of str
-        What else should be known.
+    notes
     multipliers : mapping of (row, rival) to Fraction
         The exact weights that prove overlap.
 
@@ -122,9 +120,6 @@ class Separability:
     --------
     separability : Decides.
 
-    Examples
-    --------
-    >>> from discriminant import separability
     >>> result = separability([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     >>> result.verdict, result.margin, result.check()
     ('separable', 0.5, True)
@@ -177,11 +172,6 @@ class Separability:
             The rows; None: those of the question, which are at hand unless the verdict comes from a file.
         y : array-like of shape (n,) or None, default=None
             The labels; None: those of the question.
-
-        Returns
-        -------
-        bool
-            True where the proof holds.
         """
         cone, weights = self._data(X, y), self._weights
         if not relations_hold(cone, self._relations):
@@ -202,13 +192,6 @@ class Separability:
         sample_weight : array-like of shape (n,) or None, default=None
             How often each row counts, > 0; None: once.
 
-        Returns
-        -------
-        LimitingFit
-            The limit.
-
-        Examples
-        --------
         >>> result = separability([[0.0, 1.0], [0.0, 2.0], [0.0, 4.0], [1.0, 3.0], [1.0, 1.0]], [0, 1, 0, 1, 1])
         >>> fit = result.limiting_fit()
         >>> fit.coefficients.tolist()[1], fit.predict_proba([[1.0, 9.0]]).tolist()
@@ -235,11 +218,6 @@ class Separability:
         ----------
         seconds : float, default=10.0
             Time limit of the search for the bound.
-
-        Returns
-        -------
-        Removals
-            The rows, and the least number that any such set holds.
         """
         from discriminant.inference.least_errors import least_errors
 
@@ -268,13 +246,7 @@ class Separability:
         return replace(self._cone, source=source, codes=codes, _integers={})
 
     def without_data(self) -> Separability:
-        """The same verdict, which does not hold on to X and y.
-
-        Returns
-        -------
-        Separability
-            A copy; ``check`` then asks for the data.
-        """
+        """The same verdict, which does not hold on to X and y."""
         empty = replace(self._cone, source=None, codes=np.zeros(0, dtype=np.int8), _integers={})  # type: ignore[arg-type]
         return replace(self, _cone=empty)
 
@@ -289,6 +261,7 @@ class Separability:
         return balanced(cone, dict(zip(pairs, self.witness.weights, strict=True)))
 
 
+@documented
 @dataclass(frozen=True)
 class Removals:
     """Rows whose removal makes classes separable, and the least number of rows that any such set holds.
@@ -306,9 +279,6 @@ class Removals:
     --------
     Separability.removals : Computes one.
 
-    Examples
-    --------
-    >>> from discriminant import separability
     >>> removals = separability([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1]).removals()
     >>> len(removals), removals.least, removals.proved
     (1, 1, True)
@@ -326,6 +296,7 @@ class Removals:
         return len(self.rows)
 
 
+@documented
 @checked(fit_intercept=BOOLEAN, hyperplane=among("widest", "any"), random_state=SEED)
 def separability(
     X: Any, y: Any = None, *, fit_intercept: bool = True, hyperplane: str = "widest", random_state: int = 0
@@ -349,19 +320,11 @@ def separability(
     random_state : int, default=0
         Seed of the search; the verdict does not depend on it.
 
-    Returns
-    -------
-    Separability
-        The verdict with its proof.
-
     See Also
     --------
     solution_region : All weights that separate.
     LinearProgrammingClassifier : A classifier from a separating hyperplane.
 
-    Examples
-    --------
-    >>> from discriminant import separability
     >>> result = separability([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
     >>> result.verdict, result.margin, result.hyperplane.tolist(), result.check()
     ('separable', 0.5, [-1.5, 1.0], True)

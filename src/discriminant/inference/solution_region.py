@@ -20,6 +20,7 @@ from discriminant.arrays import as_dense
 from discriminant.data import as_rows, encode_labels
 from discriminant.errors import DataError
 from discriminant.geometry.regions import box, clip
+from discriminant.inference import documented
 from discriminant.inference.kesler import kesler_construction
 from discriminant.inference.separability import Separability, separability
 from discriminant.optimize.highs import linear_program
@@ -29,6 +30,7 @@ MOST_RAY_DIMENSIONS = 8
 MOST_ROWS = 200_000
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class SolutionRegion:
     """The solution region {a : samples · a ≥ margin}, with a = (w₀, w) where there is an intercept.
@@ -57,9 +59,6 @@ class SolutionRegion:
     --------
     discriminant.plots.SolutionRegionDisplay : Draws it.
 
-    Examples
-    --------
-    >>> from discriminant import solution_region
     >>> region = solution_region([[1.0], [2.0], [4.0]], ["a", "a", "b"])
     >>> region.empty, [-3.0, 1.0] in region, region.rays.shape
     (False, True, (2, 2))
@@ -93,11 +92,6 @@ class SolutionRegion:
         bounds : sequence of four floats, default=((-1, 1), (-1, 1))
             The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
 
-        Returns
-        -------
-        ndarray of shape (m, 2)
-            Vertices, counter-clockwise.
-
         Raises
         ------
         DataError
@@ -111,6 +105,7 @@ class SolutionRegion:
         return corners
 
 
+@documented
 @checked(margin=number(0, np.inf, open_="high"), fit_intercept=BOOLEAN)
 def solution_region(X: Any, y: Any, margin: float = 0.0, *, fit_intercept: bool = True) -> SolutionRegion:
     """The weights that separate the classes: emptiness, centre, extreme rays.
@@ -119,26 +114,15 @@ def solution_region(X: Any, y: Any, margin: float = 0.0, *, fit_intercept: bool 
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n, d)
-        The rows.
-    y : array-like of shape (n,)
-        The labels.
     margin : float, default=0.0
         b ≥ 0: samples · a ≥ b.
     fit_intercept : bool, default=True
         Whether a has an intercept w₀ in front.
 
-    Returns
-    -------
-    SolutionRegion
-        The region.
-
     See Also
     --------
     separability : The verdict alone.
 
-    Examples
-    --------
     >>> region = solution_region([[1.0], [2.0], [4.0]], ["a", "a", "b"])
     >>> region.empty, [-3.0, 1.0] in region, [1.0, 1.0] in region
     (False, True, False)

@@ -22,6 +22,7 @@ import numpy as np
 from discriminant.data import encode_labels
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, ParameterError, names, printable
+from discriminant.inference import documented
 from discriminant.inference.diagnostics import clustered_scores
 from discriminant.inference.likelihood import Likelihood, Optimum, OuterProducts, inverse, to_raw, undetermined
 from discriminant.protocols import Array, Need
@@ -41,6 +42,7 @@ UNDETERMINED = (
 )
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Summary:
     """A table with a row for each coefficient, and what is known of the fit as a whole.
@@ -67,12 +69,10 @@ class Summary:
         Of the estimates, in this order.
     statistics : dict of str to float
         Measures of the whole fit, such as the log-likelihood.
-    level : float
-        Of the intervals.
+    level
     kinds : dict of str to str
         Which covariance, tests and intervals.
-    notes : tuple of str
-        What else should be known.
+    notes
     extra : dict of str to ndarray
         Further columns, such as degrees of freedom of their own.
 
@@ -80,10 +80,6 @@ class Summary:
     --------
     discriminant.LogisticRegression.summary : Computes one.
 
-    Examples
-    --------
-    >>> from discriminant import LogisticRegression, datasets
-    >>> iris = datasets.load("iris")
     >>> X, y = iris.X[50:], iris.y[50:]
     >>> summary = LogisticRegression(C=float("inf")).fit(X, y).summary(X, y)
     >>> summary.terms[0], summary.estimate.shape, summary.covariance.shape
@@ -112,13 +108,7 @@ class Summary:
             return np.asarray(np.exp(self.estimate))
 
     def columns(self) -> dict[str, Any]:
-        """The table, column by column.
-
-        Returns
-        -------
-        dict of str to list or ndarray
-            Columns by their headings.
-        """
+        """The table, column by column."""
         many = len(set(self.outcomes)) > 1
         bounds = (f"{50 * (1 - self.level):g}%", f"{50 * (1 + self.level):g}%")
         table: dict[str, Any] = {"outcome": self.outcomes} if many else {}
@@ -136,11 +126,6 @@ class Summary:
         ----------
         backend : {"pandas", "polars"}, default="pandas"
             Which library's.
-
-        Returns
-        -------
-        data frame
-            A row for each coefficient.
 
         Raises
         ------
@@ -165,26 +150,14 @@ class Summary:
         return [tail, about, *self.notes]
 
     def to_markdown(self) -> str:
-        """The table in Markdown.
-
-        Returns
-        -------
-        str
-            A pipe table, and what stands below it.
-        """
+        """The table in Markdown."""
         rows = [[cell.replace("|", "\\|") for cell in row] for row in zip(*self._cells(), strict=True)]
         lines = ["| " + " | ".join(row) + " |" for row in rows]
         lines.insert(1, "|" + "|".join("---" if name in TEXT else "---:" for name in rows[0]) + "|")
         return "\n".join([*lines, "", *self._about()])
 
     def to_latex(self) -> str:
-        """The table in LaTeX, with the rules of the package booktabs.
-
-        Returns
-        -------
-        str
-            A ``tabular``.
-        """
+        """The table in LaTeX, with the rules of the package booktabs."""
         rows = [[_latex(cell) for cell in row] for row in zip(*self._cells(), strict=True)]
         head, *body = [" & ".join(row) + r" \\" for row in rows]
         columns = "".join("l" if name in TEXT else "r" for name in self.columns())
@@ -192,13 +165,7 @@ class Summary:
         return "\n".join([rf"\begin{{tabular}}{{{columns}}}", top, head, middle, *body, bottom, r"\end{tabular}"])
 
     def to_html(self) -> str:
-        """The table in HTML, as notebooks show it.
-
-        Returns
-        -------
-        str
-            A table element and the paragraphs below it.
-        """
+        """The table in HTML, as notebooks show it."""
         return self._repr_html_()
 
     def __str__(self) -> str:

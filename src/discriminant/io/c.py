@@ -25,7 +25,7 @@ from discriminant.arguments import MODEL, PATH, TEXT, checked, optional
 from discriminant.data.preprocess import ColumnRule
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
-from discriminant.io.container import write_whole
+from discriminant.io.container import documented, write_whole
 from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
 
@@ -75,6 +75,7 @@ _CHOOSE = """static void choose(const char *given, const char *const *levels, in
 """
 
 
+@documented
 @checked(model=MODEL, path=optional(PATH), name=TEXT)
 def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = "discriminant") -> str:
     """The C source of a fitted model.
@@ -83,21 +84,9 @@ def to_c(model: Any, path: str | os.PathLike[str] | None = None, *, name: str = 
 
     Parameters
     ----------
-    model : estimator or LinearDiscriminant
-        Fitted.
-    path : path or None, default=None
-        Where to write; None: nowhere.
     name : str, default="discriminant"
         Prefix of the functions in the source.
 
-    Returns
-    -------
-    str
-        The source.
-
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminant, to_c
     >>> "double" in to_c(LinearDiscriminant([0.0, 1.0], ["left", "right"], link="sigmoid"))
     True
     """

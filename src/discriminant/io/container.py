@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.docstrings import Entries
 from discriminant.errors import DataError, MissingFileError
 from discriminant.protocols import Array
 
@@ -35,6 +36,29 @@ _TYPES = {
 }  # fmt: skip
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
 _BEGINNING = b'{"__metadata__":{"format":"discriminant-model","version":"'  # of every header that ``pack`` writes
+
+documented = Entries("""
+model : estimator or LinearDiscriminant
+    Fitted.
+path : path or None
+    Where to write; None: nowhere.
+→ decide : label
+    The class, or the act of least cost.
+→ load : estimator, LinearDiscriminant or TableModel
+    The fitted model.
+→ save : Path
+    Where it was written.
+→ scorer : Scorer
+    A callable for single rows and batches.
+→ to_c : str
+    The source.
+→ to_json : str
+    The document.
+→ to_onnx : bytes
+    The graph.
+→ to_sql : str
+    The query.
+""").documented
 
 
 class ModelFileError(DataError):

@@ -11,7 +11,7 @@ import numpy as np
 
 from discriminant.arguments import MODEL, PATH, checked, optional
 from discriminant.data.preprocess import ColumnRule
-from discriminant.io.container import write_whole
+from discriminant.io.container import documented, write_whole
 from discriminant.io.program import Program, edge_points, program, require_agreement
 
 HOW = (
@@ -22,26 +22,12 @@ HOW = (
 )
 
 
+@documented
 @checked(model=MODEL, path=optional(PATH))
 def to_json(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     """A fitted model as a JSON document; numbers keep all their digits.
 
-    Parameters
-    ----------
-    model : estimator or LinearDiscriminant
-        Fitted.
-    path : path or None, default=None
-        Where to write; None: nowhere.
-
-    Returns
-    -------
-    str
-        The document.
-
-    Examples
-    --------
     >>> import json
-    >>> from discriminant import LinearDiscriminant, to_json
     >>> json.loads(to_json(LinearDiscriminant([0.0, 1.0], ["left", "right"])))["classes"]
     ['left', 'right']
     """

@@ -18,7 +18,7 @@ import numpy as np
 import discriminant
 from discriminant.arguments import MODEL, PATH, Allowed, checked, optional
 from discriminant.errors import DataError, DiscriminantError
-from discriminant.io.container import ModelFileError, pack, unpack, write_whole
+from discriminant.io.container import ModelFileError, documented, pack, unpack, write_whole
 from discriminant.io.encode import Decoder, Encoder, is_estimator
 from discriminant.io.table_model import TableModel
 from discriminant.methods import Fit
@@ -35,6 +35,7 @@ NOTES = Allowed(
 )
 
 
+@documented
 @checked(model=MODEL, path=PATH, notes=optional(NOTES))
 def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict[str, str] | None = None) -> Path:
     """Write a fitted model to a file that holds numbers and text, no code.
@@ -52,11 +53,6 @@ def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict
     notes : dict of str to str, or None, default=None
         Whatever should be remembered about the training.
 
-    Returns
-    -------
-    Path
-        Where it was written.
-
     Raises
     ------
     DataError
@@ -66,11 +62,8 @@ def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict
     --------
     load : Reads it back.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from discriminant import LinearDiscriminant, load, save
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     line = LinearDiscriminant([0.0, 1.0], ["left", "right"], link="sigmoid")
     ...     path = save(line, Path(folder) / "line.model")
@@ -102,6 +95,7 @@ def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict
     return target
 
 
+@documented
 @checked(path=PATH)
 def load(path: str | os.PathLike[str]) -> Any:
     """The model in a file that ``save`` wrote.
@@ -110,11 +104,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     ----------
     path : path
         The file.
-
-    Returns
-    -------
-    estimator, LinearDiscriminant or TableModel
-        The fitted model.
 
     Raises
     ------
@@ -125,11 +114,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     --------
     save : Writes one.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from discriminant import LinearDiscriminant, load, save
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     line = LinearDiscriminant([0.0, 1.0], ["left", "right"], link="sigmoid")
     ...     load(save(line, Path(folder) / "line.model")) == line

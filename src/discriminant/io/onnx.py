@@ -20,7 +20,7 @@ from discriminant.arguments import MODEL, PATH, among, checked, optional
 from discriminant.codings import pairs
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
-from discriminant.io.container import write_whole
+from discriminant.io.container import documented, write_whole
 from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
 
@@ -28,6 +28,7 @@ OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 OUTPUTS = ("label", "scores", "probabilities")
 
 
+@documented
 @checked(model=MODEL, path=optional(PATH), dtype=among("float32", "float64"))
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: str = "float64") -> bytes:
     """The serialised ONNX graph of a fitted model.
@@ -36,26 +37,14 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
 
     Parameters
     ----------
-    model : estimator or LinearDiscriminant
-        Fitted.
-    path : path or None, default=None
-        Where to write; None: nowhere.
     dtype : {"float64", "float32"}, default="float64"
         Type of the graph's inputs.
-
-    Returns
-    -------
-    bytes
-        The graph.
 
     Raises
     ------
     DataError
         Where the package onnx is not installed.
 
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminant, to_onnx
     >>> data = to_onnx(LinearDiscriminant([0.0, 1.0], ["left", "right"], link="sigmoid"))  # doctest: +SKIP
     """
     if dtype not in ("float32", "float64"):

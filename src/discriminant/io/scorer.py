@@ -19,6 +19,7 @@ import numpy as np
 
 from discriminant.arguments import MODEL, checked
 from discriminant.errors import DataError
+from discriminant.io.container import documented
 from discriminant.io.program import Program, program
 from discriminant.protocols import Array
 
@@ -26,6 +27,7 @@ NEAR = 1e3  # Σ_j |c_j w_j| up to which folding the centre into the intercept l
 FEW = 8  # classes up to which Python's floats are faster than NumPy's calls
 
 
+@documented
 @dataclass(frozen=True, eq=False)
 class Scorer:
     """A fitted model as one small function, for answering row by row in microseconds.
@@ -45,10 +47,6 @@ class Scorer:
     --------
     scorer : Makes one.
 
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminantAnalysis, datasets
-    >>> iris = datasets.load("iris")
     >>> scorer = LinearDiscriminantAnalysis().fit(iris.X, iris.y).scorer()
     >>> scorer(iris.X[0]).round(3).tolist(), scorer.decide(iris.X[0])
     ([1.0, 0.0, 0.0], 'setosa')
@@ -90,11 +88,6 @@ class Scorer:
         ----------
         x : array-like of shape (d,)
             One row.
-
-        Returns
-        -------
-        label
-            The class, or the act of least cost.
         """
         if self.program.costs is not None:
             risk = self.program.costs @ self(x)
@@ -152,29 +145,17 @@ class Scorer:
         raise DataError("The scores of this row are infinite although it is finite: its values are too large.")
 
 
+@documented
 @checked(model=MODEL)
 def scorer(model: Any) -> Scorer:
     """A fitted model as one small function, for answering row by row.
-
-    Parameters
-    ----------
-    model : estimator or LinearDiscriminant
-        Fitted.
-
-    Returns
-    -------
-    Scorer
-        A callable for single rows and batches.
 
     Raises
     ------
     DataError
         Where the model cannot be written as one function.
 
-    Examples
-    --------
     >>> import numpy as np
-    >>> from discriminant import LinearDiscriminant, scorer
     >>> score = scorer(LinearDiscriminant([0.0, 1.0], ["left", "right"], link="sigmoid"))
     >>> score([0.0]).tolist(), score.decide([3.0])
     ([0.5, 0.5], 'right')

@@ -24,7 +24,7 @@ from discriminant.codings import pairs
 from discriminant.data.preprocess import ColumnRule
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError, names
-from discriminant.io.container import write_whole
+from discriminant.io.container import documented, write_whole
 from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
 
@@ -141,6 +141,7 @@ DIALECTS = {
 }
 
 
+@documented
 @checked(model=MODEL, path=optional(PATH), table=TEXT, dialect=TEXT)
 def to_sql(
     model: Any, path: str | os.PathLike[str] | None = None, *, table: str = "data", dialect: str = "duckdb"
@@ -153,28 +154,16 @@ def to_sql(
 
     Parameters
     ----------
-    model : estimator or LinearDiscriminant
-        Fitted.
-    path : path or None, default=None
-        Where to write; None: nowhere.
     table : str, default="data"
         The table to read.
     dialect : {"duckdb", "sqlite", "postgresql", "bigquery", ...}, default="duckdb"
         Whose SQL.
-
-    Returns
-    -------
-    str
-        The query.
 
     Raises
     ------
     ParameterError
         Where the dialect is unknown; the sentence lists those there are.
 
-    Examples
-    --------
-    >>> from discriminant import LinearDiscriminant, to_sql
     >>> query = to_sql(LinearDiscriminant([0.0, 1.0], ["left", "right"], feature_names=["x"]), table="points")
     >>> "points" in query
     True
