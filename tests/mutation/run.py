@@ -39,33 +39,32 @@ from mutation.mutants import Mutant, mutants, mutated  # noqa: E402 - the path i
 
 # Parts and the tests that know them; only those that execute a changed line are run.
 PARTS: dict[str, tuple[str, ...]] = {
-    "geometry": ("unit/test_geometry.py", "theory/test_geometry_claims.py", "unit/test_model.py"),
+    "geometry": (
+        "unit/test_parts_in_numbers.py", "unit/test_geometry.py", "theory/test_geometry_claims.py",
+        "unit/test_model.py",
+    ),
     "decision": (
-        "unit/test_decision.py", "theory/test_decision_claims.py", "unit/test_minimum_risk.py",
-        "unit/test_ambiguity.py", "unit/test_scorer.py",
+        "unit/test_parts_in_numbers.py", "unit/test_decision.py", "theory/test_decision_claims.py",
+        "unit/test_minimum_risk.py", "unit/test_ambiguity.py", "unit/test_scorer.py",
     ),
     "codings": (
-        "unit/test_codings.py", "contracts/test_codings_laws.py", "unit/test_coded.py",
+        "unit/test_parts_in_numbers.py", "unit/test_codings.py", "contracts/test_codings_laws.py", "unit/test_coded.py",
         "unit/test_discriminant_estimator.py",
     ),
-    "penalties": ("unit/test_penalties.py", "contracts/test_penalties_laws.py"),
+    "penalties": (
+        "unit/test_parts_in_numbers.py", "unit/test_penalties.py", "contracts/test_penalties_laws.py",
+    ),
     "criteria": (
-        "unit/test_criteria.py", "contracts/test_criteria_laws.py", "contracts/test_evaluation_laws.py",
-        "unit/test_objective.py",
+        "unit/test_parts_in_numbers.py", "unit/test_criteria.py", "contracts/test_criteria_laws.py",
+        "contracts/test_evaluation_laws.py", "unit/test_objective.py",
     ),
-    "optimize/certificate.py": (
-        "unit/test_certificate_in_numbers.py", "unit/test_certify.py", "theory/test_certificates_claims.py",
-    ),
-    "inference/certify.py": (
-        "unit/test_certificate_in_numbers.py", "unit/test_certify.py", "theory/test_certificates_claims.py",
-    ),
-    "inference/proofs.py": ("unit/test_separability.py", "theory/test_separability_claims.py"),
+    "optimize/certificate.py": ("unit/test_certificate_in_numbers.py", "unit/test_certify.py"),
+    "inference/certify.py": ("unit/test_certificate_in_numbers.py", "unit/test_certify.py"),
+    "inference/proofs.py": ("unit/test_separability.py",),
     "gaussian": (
-        "unit/test_lda.py", "unit/test_qda.py", "unit/test_fisher.py", "unit/test_least_squares.py",
-        "theory/test_gaussian_claims.py", "theory/test_least_squares_claims.py", "theory/test_fisher_claims.py",
-        "unit/test_gaussian_digits.py", "unit/test_exponential_family.py", "unit/test_logistic_deletions.py",
-        "golden/test_gaussian_reference.py", "unit/test_row_space.py", "unit/test_gaussian_in_numbers.py",
-        "unit/test_moments_in_numbers.py",
+        "unit/test_gaussian_in_numbers.py", "unit/test_moments_in_numbers.py", "unit/test_lda.py", "unit/test_qda.py",
+        "unit/test_fisher.py", "unit/test_least_squares.py", "unit/test_exponential_family.py",
+        "unit/test_gaussian_digits.py", "unit/test_row_space.py",
     ),
 }  # fmt: skip
 # Slower tests of what is built on the parts, for those that survive the quick ones.
@@ -90,12 +89,16 @@ WIDER: dict[str, tuple[str, ...]] = {
         "unit/test_linear_svc.py", "theory/test_steps_claims.py", "unit/test_optimize_newton_like.py",
     ),
     "optimize/certificate.py": (
-        "unit/test_tiny_losses.py", "unit/test_logistic.py", "contracts/test_certificates.py",
-        "contracts/test_optimizers_laws.py",
+        "theory/test_certificates_claims.py", "unit/test_tiny_losses.py", "unit/test_logistic.py",
+        "contracts/test_certificates.py", "contracts/test_optimizers_laws.py",
     ),
-    "inference/certify.py": ("contracts/test_certificates.py",),
-    "inference/proofs.py": (),
-    "gaussian": ("unit/test_near_collinearity.py", "contracts/test_invariances.py"),
+    "inference/certify.py": ("theory/test_certificates_claims.py", "contracts/test_certificates.py"),
+    "inference/proofs.py": ("theory/test_separability_claims.py",),
+    "gaussian": (
+        "theory/test_gaussian_claims.py", "theory/test_least_squares_claims.py", "theory/test_fisher_claims.py",
+        "unit/test_logistic_deletions.py", "golden/test_gaussian_reference.py", "unit/test_near_collinearity.py",
+        "contracts/test_invariances.py",
+    ),
 }  # fmt: skip
 TESTING = 25.0  # seconds of tests for a mutant at most, the quickest first
 SLOWEST = 6.0  # seconds: tests above are not asked
@@ -107,8 +110,9 @@ Key = tuple[str, int]
 class Loop:
     """A pytest plugin that runs mutants instead of tests."""
 
-    def __init__(self, part: str, sample: int, seed: int, only: str, again: dict[str, Any]) -> None:
-        self.part, self.sample, self.seed, self.only, self.again = part, sample, seed, only, again
+    def __init__(self, given: argparse.Namespace, again: dict[str, Any]) -> None:
+        self.part, self.sample, self.seed, self.only = given.parts[0], given.sample, given.seed, given.only
+        self.most, self.again = given.seconds, again
         self.found: dict[str, Any] = {}
         self.failed = False
 
@@ -198,7 +202,7 @@ class Loop:
             order = sorted(touching, key=lambda i: seconds[i] / (1 + kills[i]))
             asked, total = [], 0.0
             for i in order:
-                if total > TESTING:
+                if total > self.most:
                     break
                 asked.append(i)
                 total += seconds[i]
@@ -376,14 +380,14 @@ def explained() -> dict[tuple[str, str, str], str]:
         }
 
 
-def one_part(part: str, sample: int, seed: int, only: str, again: bool, wider: bool, out: str) -> None:
-    loop = Loop(part, sample, seed, only, json.loads(LEDGER.read_text()) if again else {})
+def one_part(given: argparse.Namespace) -> None:
+    loop = Loop(given, json.loads(LEDGER.read_text()) if given.again else {})
     os.chdir(TESTS.parent)
-    tests = ("unit/test_parts_in_numbers.py", *PARTS[part], *(WIDER[part] if wider else ()))
+    tests = (*PARTS[loop.part], *(WIDER[loop.part] if given.wider else ()))
     arguments = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:faulthandler",
                  *(str(TESTS / name) for name in tests if (TESTS / name).exists())]  # fmt: skip
     pytest.main(arguments, plugins=[loop])
-    Path(out).write_text(json.dumps(loop.found))
+    Path(given.one).write_text(json.dumps(loop.found))
 
 
 def main() -> int:
@@ -395,11 +399,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="mutants whose function and change contain this text")
     parser.add_argument("--again", action="store_true", help="the survivors of the last run only")
+    parser.add_argument("--seconds", type=float, default=TESTING, help="of tests for a mutant at most, quickest first")
     parser.add_argument("--wider", action="store_true", help="with slower tests too")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
-        one_part(given.parts[0], given.sample, given.seed, given.only, given.again, given.wider, given.one)
+        one_part(given)
         return 0
     print(f"seed {given.seed}, sample {given.sample or 'all'}", file=sys.stderr)
     reasons, open_ones = explained(), 0
@@ -407,7 +412,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "found.json"
             command = [sys.executable, __file__, part, "--one", str(out), "--sample", str(given.sample),
-                       "--seed", str(given.seed), "--only", given.only]  # fmt: skip
+                       "--seed", str(given.seed), "--only", given.only, "--seconds", str(given.seconds)]  # fmt: skip
             command += ["--again"] * given.again + ["--wider"] * given.wider
             subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
             found = json.loads(out.read_text())

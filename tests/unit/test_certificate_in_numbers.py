@@ -31,7 +31,7 @@ from discriminant.optimize.certificate import (
     self_concordant_gap,
     share_of,
 )
-from discriminant.optimize.factor import factor_hessian
+from discriminant.optimize.factor import Factor, Factors, factor_hessian, held_sum
 from discriminant.optimize.state import State
 from discriminant.penalties import Jeffreys, Ridge
 from discriminant.protocols import Need
@@ -291,7 +291,7 @@ def true_reach(objective, A):
     return float(np.sqrt(np.einsum("ij,jk,ik->i", rows, inverse, rows).max()))
 
 
-@pytest.mark.parametrize("ridge", [None, 0.01])
+@pytest.mark.parametrize("ridge", [None, 0.01, 1e3])
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_of_the_reach(kind, ridge):
     """No row is longer in the metric of the Hessian; each bound by its own formula."""
@@ -421,6 +421,40 @@ def test_other_criteria_are_not_proved():
 # From some rows
 
 
+def sample_bound(objective, sample, A, found, share, many):
+    """(gᵗH⁻¹g with the sample's Hessian, or one below every class's block; the bound of R)."""
+    now, q = Plain(sample, A), A.shape[1]
+    if now.coupled and many:
+        Y = now.Y / now.unit.T
+        H = (Y * (now.s * now.p.min(axis=1, keepdims=True))).T @ Y
+        H = H.astype(float) + np.diag(np.concatenate([[0.0], now.ridge[:, 0]]) / now.unit[:, 0] ** 2).astype(float)
+        H[0, 0] += not objective.intercept
+        square = float(np.vdot(found.gradient, np.linalg.solve(H, found.gradient)))
+    else:
+        H = now.hessian().astype(float)
+        G = found.gradient.T.ravel()
+        if not objective.intercept:
+            index = np.arange(q) * (D + 1)
+            H[index, index] = 1.0
+        square = float(G @ np.linalg.pinv(H, rcond=1e-12, hermitian=True) @ G)
+        H = held_sum(H, q) if now.coupled else H
+    scale = 1 / np.sqrt(np.diagonal(H))
+    trace = np.trace(np.linalg.inv(H * scale * scale[:, None]))
+    longest = longest_row(objective, scale.reshape(-1, D + 1).max(axis=0))
+    return square, float(np.sqrt(1.01 * longest * trace * (2 if now.coupled else 1) / share))
+
+
+def test_a_sample_without_curvature_proves_nothing(monkeypatch):
+    objective = problem()
+    A = weights(objective)
+    found = objective.evaluate(A)
+    for root, proves in ((1e9, False), (2.5e7, False), (1e7, True)):  # 1/trace against ε·4
+        made = Factors((Factor(np.ones(4), np.eye(4) * root, None, 4, 1.0),))
+        monkeypatch.setattr(certificate, "factor_hessian", lambda *_, made=made: made)
+        gap = SampleProof(objective, 1.0, lambda scale: 1e-60)._gap(A, replace(found, gradient=found.gradient * 1e-20))
+        assert np.isfinite(gap) == proves
+
+
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kind", ["two", "machine"])
@@ -436,33 +470,16 @@ def test_a_proof_from_some_rows(kind, intercept, many, monkeypatch):
     sample = replace(objective, blocks=blocks)
     share = share_of(objective, sample)
     proof = SampleProof(sample, share, lambda scale: longest_row(objective, scale))
-    A = np.asarray(best + 1e-5 * (start - best), dtype=float)
-    found = objective.evaluate(A)
-    now = Plain(sample, A)
-    q = A.shape[1]
-    if kind == "machine" and many:
-        Y = now.Y / now.unit.T
-        H = (Y * (now.s * now.p.min(axis=1, keepdims=True))).T @ Y
-        H = H.astype(float) + np.diag(np.concatenate([[0.0], now.ridge[:, 0]]) / now.unit[:, 0] ** 2).astype(float)
-        H[0, 0] += not intercept
-        square = float(np.vdot(found.gradient, np.linalg.solve(H, found.gradient)))
-    else:
-        H = now.hessian().astype(float)
-        G = found.gradient.T.ravel()
-        if not intercept:
-            index = np.arange(q) * (D + 1)
-            H[index, index] = 1.0
-        square = float(G @ np.linalg.pinv(H, rcond=1e-12, hermitian=True) @ G)
-        if kind == "machine":
-            from discriminant.optimize.factor import held_sum
-
-            H = held_sum(H, q)
-    scale = 1 / np.sqrt(np.diagonal(H))
-    trace = np.trace(np.linalg.inv(H * scale * scale[:, None]))
-    longest = longest_row(objective, scale.reshape(-1, D + 1).max(axis=0))
-    R = np.sqrt(1.01 * longest * trace * (2 if kind == "machine" else 1) / share)
-    gap = proof._gap(A, found)
-    assert gap == pytest.approx(self_concordant_gap(np.sqrt(square / share), float(R)), rel=1e-6)
+    for away in 10.0 ** -np.arange(1.0, 7.0):  # the farthest point at which something is proved: there R counts
+        A = np.asarray(best + away * (start - best), dtype=float)
+        found = objective.evaluate(A)
+        gap = proof._gap(A, found)
+        if np.isfinite(gap):
+            break
+    square, R = sample_bound(objective, sample, A, found, share, many)
+    wanted = self_concordant_gap(np.sqrt(square / share), R)
+    assert wanted > square / share / 2 * 1.001
+    assert gap == pytest.approx(wanted, rel=1e-6)
     assert float(Plain(objective, A).J - least) <= gap
     state = State(A, found, decrement=np.sqrt(square))
     assert proof(state, wanted=1.0) == gap
@@ -477,13 +494,6 @@ def test_a_proof_from_some_rows(kind, intercept, many, monkeypatch):
     wide = SampleProof(sample, share, lambda scale: 1e30)
     assert wide(state, wanted=1.0) == np.inf
     assert wide.again == pytest.approx(0.01 * square)
-    flat = SampleProof(sample, share, proof.longest)
-    dead = np.zeros_like(A)
-    dead[0] = np.linspace(-800, 800, q) if q > 1 else 800.0
-    if intercept and kind == "two":
-        none = replace(sample, penalty=None)
-        assert SampleProof(none, share, proof.longest)._gap(dead, found) == np.inf or not many
-    assert flat.share == share
 
 
 def test_shares_of_a_sample():
@@ -607,6 +617,29 @@ def test_far_from_the_minimum_and_separated():
     assert quasi.objective == pytest.approx(mixed, rel=1e-9)
     with pytest.raises(DataError, match="without weight"):
         certify(far, line, [0, 0, 0, 1, 1, 1], sample_weight=[0.0, 1, 1, 1, 1, 1])
+
+
+@pytest.mark.parametrize("q", [1, 3])
+def test_bounds_do_not_depend_on_the_intercept(q):
+    """Its best value is found, however far away it is."""
+    codes = np.minimum(CODES, 1) if q == 1 else CODES
+    A = LogisticRegression(C=0.5).fit(X, codes)
+    A = np.vstack([A.intercept_, A.coef_.T])
+    plain = certify(fitted(A, 0.5), X, codes)
+    for move in (0.5, 6.0, -9.0):
+        moved = A.copy()
+        moved[0, -1] += move
+        found = certify(fitted(moved, 0.5), X, codes)
+        assert found.bound == pytest.approx(plain.bound, rel=1e-9)
+        assert found.objective > plain.objective
+
+
+def test_exact_minima_and_huge_scores():
+    even = certify(fitted(np.zeros((2, 1))), np.zeros((4, 1)), [0, 1, 0, 1])
+    assert even.gap == pytest.approx(64 * float(np.finfo(Wide).eps) * np.log(2), rel=0.2)
+    line = np.array([[-1.0], [1.0], [0.5], [1.0]])
+    found = certify(fitted(np.array([[0.0], [2e4]])), line, [0, 1, 0, 1])
+    assert found.objective == pytest.approx((1e4 + 2e8) / 4, rel=1e-12)
 
 
 def test_losses_of_nothing_have_gaps_of_nothing():

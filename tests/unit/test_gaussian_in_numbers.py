@@ -252,6 +252,7 @@ def test_amounts_of_shrinkage():
     assert oas(4, 1.0, 16.0, 10) == pytest.approx((1 + 1) / (11 * (1 - 1 / 4)))
     assert oas(2, 0.5, 3.0, 4) == pytest.approx((0.75 + 0.25) / (5 * (0.75 - 0.125)))
     assert oas(4, 1.0, 4.1, 10) == 1.0
+    assert oas(4, 0.1, 0.8, 10) == pytest.approx(0.06 / (11 * 0.0475))
     assert _ledoit_wolf(4, 1.0, 4.0, 10, 50.0) == 0.0
     assert _ledoit_wolf(4, 1.0, 16.0, 10, 8.0) == 0.0
     assert _ledoit_wolf(4, 1.0, 16.0, 10, 50.0) == pytest.approx((34 / 40) / 3)
@@ -704,6 +705,9 @@ def test_least_squares_and_every_deletion(table, alpha, margin, members):
     rank = np.linalg.matrix_rank(values[mine] - np.average(values[mine], axis=0, weights=weight[mine]), tol=1e-9)
     assert problem.rank == (values.shape[1] if alpha else rank)
     assert problem.penalised == (alpha > 0)
+    if table == "wide":
+        assert problem.passes == 1.0
+        assert np.isnan(problem.condition)
     assert bool(problem.null) == (not alpha and rank < values.shape[1])
     np.testing.assert_allclose(problem.shares[~chosen], 0.0)
     penalty = np.sqrt(alpha) * np.eye(values.shape[1] + 1)[1:]
@@ -738,6 +742,31 @@ def test_margins_merge_and_ones_are_margins():
     np.testing.assert_array_equal(ones.squares, moments.weight)
     assert MarginMoments.of_rows(X, Y, K, b, None).squares == pytest.approx([(b * b)[k == Y].sum() for k in range(K)])
     np.testing.assert_allclose(ones.merge(ones).squares, 2 * moments.weight)
+    mixed = ones.merge(whole)  # a part with margins and one without
+    np.testing.assert_allclose(mixed.squares, moments.weight + whole.squares)
+    assert mixed.moments.diagonal
+
+
+@pytest.mark.parametrize("scale", [2.0**700, 2.0**-700])
+@pytest.mark.parametrize("alpha", [0.0, 0.7])
+def test_least_squares_in_large_and_small_units(alpha, scale):
+    """A column whose squares are beyond the numbers: a penalty on its weight is nothing, or all."""
+    unit = np.array([1.0, scale, 1.0, 1.0])
+    blocks = make_blocks(X * unit, Y, WEIGHT)
+    targets = rng.normal(size=(K, 2))
+    problem = least_squares(class_moments(blocks, K), alpha=alpha, blocks=blocks)
+    A = problem.weights(targets)
+    inner = np.vstack([A[:1] - (problem.whitened.origin / unit) @ (A[1:] * unit[:, None]), A[1:] * unit[:, None]])
+    kept = np.array([True, not alpha or scale > 1, True, True])
+    penalty = np.where([False, True, False, True, True], alpha, 0.0)
+    Z = design(X[:, kept])
+    penalty = penalty[[True, *kept]]
+    G = (Z * WEIGHT[:, None]).T @ Z + np.diag(penalty)
+    wanted = np.linalg.solve(G, (Z * WEIGHT[:, None]).T @ targets[Y])
+    np.testing.assert_allclose(inner[[True, *kept]], wanted, rtol=1e-9)
+    if not kept[1]:
+        assert not inner[2].any() or np.abs(inner[2]).max() < 1e-100
+    assert problem.optimality(targets)[1] < 1e-9
 
 
 @pytest.mark.parametrize("table", ["a column of one row", "wide"])
@@ -830,11 +859,15 @@ def test_sums_of_the_exponential_family():
             for make in (np.asarray, sparse.csr_array):
                 assert make_blocks(make(X01), Y, weight).reduce(kernel).outside == 1
                 X01[1, [5, 6]] = -3.0  # columns of no density
-                zero = np.where(np.arange(N) == 1, 0.0, 1.0)
+                zero = np.where(np.arange(N) == 1, 0.0, 2.0)
                 assert make_blocks(make(X01), Y, zero).reduce(kernel).outside == 0
+
+
+def test_supports():
     a = ClassSums(np.ones(2), np.ones(2), np.ones((2, 3)), 1)
     assert a.merge(a).outside == 2
     assert ClassSums(np.ones(2), np.ones(2), np.ones((2, 3))).outside == 0
+    assert not in_support("bernoulli", np.array([0.5, 0.5, 0.5, 1.5]))  # Σx² = Σx by chance
     assert in_support("bernoulli", np.array([0.0, 1.0]))
     assert in_support("bernoulli", np.zeros(0))
     assert in_support("poisson", np.array([0.0, 7.5]))

@@ -323,10 +323,9 @@ def test_small_parts_of_the_first_look():
     rows, kept = moments._with_weight(np.arange(4.0)[:, None], codes, weight)
     assert (rows.ravel().tolist(), kept.tolist()) == ([1.0, 2.0, 3.0], [0, 1, 2])
     assert moments._with_weight(values, codes[:3], None)[0] is values
-    assert moments._with_weight(values, codes[:3], np.ones(3))[0] is values
-    np.testing.assert_allclose(
-        moments._plain_means(values[:, :2], np.array([0, 0, 2]), 3), [[1.0, 5.5], [0.0, 0.0], [1.0, 10.0]]
-    )
+    np.testing.assert_array_equal(moments._with_weight(values, codes[:3], np.ones(3))[0], values)
+    seen = moments._plain_means(values[:, :2], np.array([0, 0, 2]), np.array([0, 2]))
+    np.testing.assert_allclose(seen, [[1.0, 5.5], [1.0, 5.5], [1.0, 10.0]])
     reach = np.array([0.0, 1.0, 1e50, 1e-50, 1e100, 1e-100, 1e300, 5e-324, 1.7e308])
     unit = moments._power_of_two(reach)
     assert (unit[:4] == 1).all()
@@ -348,11 +347,10 @@ def test_sums_of_classes_however_many():
         np.testing.assert_allclose(class_sums(rows, codes, n_classes, None), member @ rows, atol=1e-13)
         np.testing.assert_allclose(class_sums(rows, codes, n_classes, root), (member * root) @ rows, atol=1e-13)
     a, b = (MomentSums(*(rng.normal(size=s) for s in ((2,), (2,), (2, 3), (3, 3)))) for _ in range(2))
-    before = a.sums.copy()
-    both = a + b
-    for name in ("weight", "count", "sums", "gram"):
-        np.testing.assert_allclose(getattr(both, name), getattr(a, name) + getattr(b, name))
-    np.testing.assert_array_equal(a.sums, before)
+    wanted = {name: getattr(a, name) + getattr(b, name) for name in ("weight", "count", "sums", "gram")}
+    a += b
+    for name, value in wanted.items():
+        np.testing.assert_array_equal(getattr(a, name), value)
 
 
 # On a device
@@ -445,8 +443,9 @@ def test_the_fused_kernel_takes_what_it_can(monkeypatch):
 def test_sums_of_the_fused_kernel(shifted, monkeypatch):
     """The kernel's own place is taken by plain sums: what goes in and comes out is put together rightly."""
     X = dense(offset=3.0).astype(np.float32)
+    X[:, 3] *= 0.01  # small
     X[:, 4] = 0.0
-    shift = np.arange(K * D, dtype=float).reshape(K, D) * [1, 1, 1, 1, 0] if shifted else np.zeros((K, D))
+    shift = np.arange(K * D, dtype=float).reshape(K, D) * [1, 1, 1, 1e-2, 0] if shifted else np.zeros((K, D))
     seen = {}
 
     def kernel(rows, codes, s, reach, n_classes):

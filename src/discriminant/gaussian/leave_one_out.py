@@ -53,7 +53,7 @@ class LinearDeletion:
             z -= np.einsum("ij,ij->i", r, z)[:, None] * drop
             along = np.einsum("ij,ij->i", r, z)
             scores[:, j] = -0.5 * ratio * (np.einsum("ij,ij->i", z, z) + gain * along**2)
-        scores += self._log_priors(codes, weight)
+        scores += _log_priors(self.priors, self.weight, codes, weight)
         scores[rows[gone], codes[gone]] = -np.inf
         return scores
 
@@ -65,14 +65,6 @@ class LinearDeletion:
         standard = self.whitened.matrix * self.whitened.deviation[:, None]
         n = r @ standard.T
         return np.asarray(n @ standard / np.einsum("ij,ij->i", n, n)[:, None])
-
-    def _log_priors(self, codes: Array, weight: Array) -> Array:
-        if self.priors is not None:
-            return np.log(self.priors)
-        left = np.tile(self.weight, (len(codes), 1))
-        left[np.arange(len(codes)), codes] -= weight
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.log(np.maximum(left, 0.0)) - np.log(left.sum(axis=1, keepdims=True)))
 
 
 @dataclass(frozen=True)
@@ -93,8 +85,7 @@ class QuadraticDeletion:
             scores[:, k] = -0.5 * (square + one.log_determinant)
             mine = np.flatnonzero(codes == k)
             scores[mine, k] = self._own(k, square[mine], weight[mine])
-        linear = LinearDeletion(self.whitened[0], self.weight, 1.0, self.priors)
-        return np.asarray(scores + linear._log_priors(codes, weight))
+        return np.asarray(scores + _log_priors(self.priors, self.weight, codes, weight))
 
     def _own(self, k: int, square: Array, weight: Array) -> Array:
         one, own, divisor = self.whitened[k], self.weight[k], self.weight[k] - self.lost
@@ -111,3 +102,13 @@ class QuadraticDeletion:
         form = (divisor - weight) / divisor * stretch**2 * (square + c / divisor * square**2 / slack)
         log_determinant = one.log_determinant + one.rank * np.log(divisor / (divisor - weight)) + np.log(slack)
         return np.asarray(-0.5 * (form + log_determinant))
+
+
+def _log_priors(given: Array | None, total: Array, codes: Array, weight: Array) -> Array:
+    """ln P_k (n, K) of each row: given, or the class frequencies without it."""
+    if given is not None:
+        return np.log(given)
+    left = np.tile(total, (len(codes), 1))
+    left[np.arange(len(codes)), codes] -= weight
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log(np.maximum(left, 0.0)) - np.log(left.sum(axis=1, keepdims=True)))

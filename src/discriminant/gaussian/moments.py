@@ -29,7 +29,6 @@ from discriminant.thresholds import ONE_BLOCK_VALUES
 SAMPLE_ROWS = 512
 EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in about a tenth of a second
 EXTENDED_VALUES = 1_000_000  # values of X beyond which that tenth is longer than the fit
-QUICK_CLASSES = 64  # for which a small sample's means are one product
 NEAR_ZERO = 5.0  # deviations within which the means must lie for the shift to be left out
 SMALLEST_SQUARE = 1e-200  # below it squares may have lost digits to underflow: the column is measured in another unit
 
@@ -381,7 +380,7 @@ def _suspects(sums: MomentSums, kernel: MomentKernel) -> Array:
 
 def _power_of_two(reach: Array) -> Array:
     exponent = np.frexp(reach)[1]
-    return np.where((reach > 0) & (np.abs(exponent) > 200), np.ldexp(1.0, np.clip(exponent, -1000, 1000)), 1.0)
+    return np.where(np.abs(exponent) > 200, np.ldexp(1.0, np.clip(exponent, -1000, 1000)), 1.0)
 
 
 def _finish(
@@ -412,26 +411,24 @@ def _shifts(blocks: Any, n_classes: int, by_class: bool) -> tuple[Array, Array, 
     values = block.design.values
     sparse = is_sparse(values)
     values, target = _with_weight(as_dense(values), block.target, block.weight)
-    precision, rounding = _precision(block), blocks.rounding
-    if not sparse and n_classes <= QUICK_CLASSES:
-        inflation = _inflation(values, _plain_means(values, target, n_classes)[target], target if by_class else None)
+    precision = _precision(block)
+    classes = distinct(target)
+    if not sparse:
+        centre = _plain_means(values, target, classes)
+        inflation = _inflation(values, centre, target if by_class else None)
         if inflation <= 1.0 + NEAR_ZERO**2:
-            return np.zeros((n_classes, values.shape[1])), np.zeros(values.shape[1]), precision, rounding * inflation
+            none = np.zeros(values.shape[1])
+            return np.zeros((n_classes, len(none))), none, precision, blocks.rounding * inflation
     origin = _typical(values)
     shift = np.tile(origin, (n_classes, 1))
-    for k in distinct(target):
+    for k in classes:
         shift[k] = _typical(values[target == k])
-    inflation = 1.0 if sparse else _inflation(values, shift[target], target if by_class else None)
-    if not sparse and inflation <= 1.0 + NEAR_ZERO**2:
-        shift[:], origin[:] = 0.0, 0.0
-    else:
-        inflation = 1.0
     if sparse and values.shape[1] > DENSE_COLUMNS:
         # Columns that are mostly zero need no shift, and without one they stay sparse.
-        groups = [target == k for k in distinct(target)] if by_class else [slice(None)]
+        groups = [target == k for k in classes] if by_class else [slice(None)]
         empty = np.max([(values[group] != 0).mean(axis=0) for group in groups], axis=0) <= 0.5
         shift[:, empty] = origin[empty] = 0.0
-    return shift, origin, precision, rounding * inflation
+    return shift, origin, precision, blocks.rounding
 
 
 def _precision(block: Block) -> float:
@@ -443,16 +440,16 @@ def _precision(block: Block) -> float:
 
 def _with_weight(values: Array, codes: Array, weight: Array | None) -> tuple[Array, Array]:
     """The rows that count, since a column may be constant in these alone; all rows of a class where none does."""
-    if weight is None or (weight > 0).all():
+    if weight is None:
         return values, codes
     keep = (weight > 0) | ~np.isin(codes, codes[weight > 0])
     return values[keep], codes[keep]
 
 
-def _plain_means(values: Array, codes: Array, n_classes: int) -> Array:
-    """The class means by one product; they need not be careful, since they only tell whether means are near zero."""
-    member = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
-    return np.asarray(member @ values / np.maximum(member.sum(axis=1), 1.0)[:, None])
+def _plain_means(values: Array, codes: Array, classes: Array) -> Array:
+    """The mean of each row's class; not careful, since it only tells whether means are near zero."""
+    member = (codes == classes[:, None]).astype(np.float64)
+    return np.asarray((member @ values / member.sum(axis=1)[:, None])[np.searchsorted(classes, codes)])
 
 
 def _inflation(values: Array, shift: Array, codes: Array | None = None) -> float:

@@ -41,9 +41,6 @@ class MomentSums:
         self.gram += other.gram
         return self
 
-    def __add__(self, other: MomentSums) -> MomentSums:
-        return MomentSums(self.weight.copy(), self.count.copy(), self.sums.copy(), self.gram.copy()).__iadd__(other)
-
     def squares(self, kernel: MomentKernel) -> Array:
         pooled = self.gram.sum(axis=0) if kernel.by_class else self.gram
         return pooled if kernel.diagonal else np.diagonal(pooled)

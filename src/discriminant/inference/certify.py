@@ -130,7 +130,7 @@ def _parts(model: Any) -> tuple[float, Array]:
     intercept = np.broadcast_to(in_memory(model.intercept_).astype(np.float64), (len(coef),))
     if not getattr(model, "fit_intercept", True):
         raise ParameterError("certify is for fits with an intercept.")
-    none = old == "none" or (old is None and np.isinf(model.C)) or np.isinf(model.C)
+    none = old == "none" or np.isinf(model.C)
     return 0.0 if none else 1.0 / float(model.C), np.vstack([intercept, coef.T]).astype(np.float64)
 
 
@@ -184,8 +184,7 @@ class _Problem:
             if float(np.abs(slope).max()) < 1e-18:
                 break
             step = np.linalg.lstsq(curve.astype(np.float64), -slope.astype(np.float64), rcond=None)[0]
-            largest = float(np.abs(step).max())
-            delta = delta + step.astype(Wide) * (1.0 if largest < 1 else 1.0 / largest)
+            delta = delta + step.astype(Wide) / max(float(np.abs(step).max()), 1.0)
         entropy, g = Wide(0), np.zeros((A.shape[0], self.K), dtype=Wide)
         for Y, z, t, share in self.blocks(A):
             log_p = _log_softmax(z + delta)

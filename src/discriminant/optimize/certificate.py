@@ -154,11 +154,9 @@ def _newton_gap(objective: PointwiseObjective, state: State, enough: float) -> f
 
 def reach(objective: PointwiseObjective, factors: Factors) -> float:
     """A bound of R = max_i ‖y_i‖_{H⁻¹} from the longest row: ‖S y‖² times the trace of (S H S)⁻¹."""
-    D = objective.n_parameters
-    worst = 0.0
-    for factor in factors.each:
-        scale = factor.scale.reshape(-1, D).max(axis=0)
-        worst = max(worst, longest_row(objective, scale) * factor.root_norm())
+    scales = [factor.scale.reshape(-1, objective.n_parameters).max(axis=0) for factor in factors.each]
+    pairs = zip(factors.each, scales, strict=True)
+    worst = max(longest_row(objective, scale) * factor.root_norm() for factor, scale in pairs)
     return float(np.sqrt(worst * (2 if factors.coupled else 1)))
 
 
