@@ -1,5 +1,6 @@
 """Verdicts, certificates and their exact checks, against an independent verifier in plain fractions."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import sparse
 
 from discriminant import separability
 from discriminant.errors import DataError, ParameterError
+from discriminant.inference import proofs
 from discriminant.inference.exact import dot_signs, independent_rows, integer_row, nullspace, solve
 from discriminant.inference.programs import vertex, widest
 from discriminant.inference.search import Search
@@ -195,8 +197,6 @@ def test_many_classes_side_by_side(K):
 
 def test_check_finds_a_forged_certificate():
     """A hyperplane for other labels, a margin too wide or multipliers off by one do not pass."""
-    from dataclasses import replace
-
     random = np.random.default_rng(0)
     X = random.normal(size=(50, 3))
     y = X[:, 0] > 0
@@ -212,6 +212,38 @@ def test_check_finds_a_forged_certificate():
     assert not replace(overlap, multipliers={p: -w for p, w in overlap.multipliers.items()}).check()
     few = dict(list(overlap.multipliers.items())[:2])
     assert not replace(overlap, multipliers=few).check()
+
+
+def test_every_part_of_a_proof_is_needed():
+    """Each condition that a check asks for is all that stands against some forgery."""
+    X = np.array([[-2.0, 0.3], [-1.0, 5.0], [0.0, 0.0], [0.0, 2.0], [0.0, 1.0], [1.0, -4.0], [3.0, 0.7]])
+    touching = separability(X, [0, 0, 0, 0, 1, 1, 1])
+    assert touching.verdict == "quasi-separable"
+    cone, weights, boundary = touching._cone, list(touching._weights), touching.boundary
+    spanning, (columns, relations) = list(touching.multipliers), touching._spanned
+    assert touching.check() is True
+    assert proofs.boundary_only(cone, weights, boundary, spanning, columns, relations) is True
+    assert proofs.all_positive(cone, weights, {}) is False  # some rows are on the boundary
+    assert proofs.boundary_only(cone, [-w for w in weights], boundary, spanning, columns, relations) is False
+    assert proofs.boundary_only(cone, weights, boundary[1:], spanning, columns, relations) is False
+    assert proofs.boundary_only(cone, weights, np.arange(7), spanning, columns, relations) is False
+    assert proofs.boundary_only(cone, weights, boundary, [*spanning, (0, 1)], columns, relations) is False
+    assert proofs.boundary_only(cone, weights, boundary, spanning[:1], columns, relations) is False
+    for kept in (*columns,):  # the other column is told by nothing
+        assert proofs.boundary_only(cone, weights, boundary, spanning, (kept,), {}) is False
+    zero = ({0: [0, 1, 0]}, {1: [0, 0, 1]})  # or it is said to be zero on the boundary, where only the first is
+    assert proofs.boundary_only(cone, weights, boundary, spanning, (1,), zero[0]) is True
+    assert proofs.boundary_only(cone, weights, boundary, spanning, (0,), zero[1]) is False
+    overlap = separability(X, [0, 1, 0, 1, 0, 1, 0])
+    assert overlap.verdict == "overlapping"
+    nothing, everything = [0] * overlap._cone.dimension, np.arange(7)
+    every = list(overlap.multipliers)
+    assert proofs.boundary_only(overlap._cone, nothing, everything, every, overlap._cone.keep, {}) is False
+    assert proofs.balanced(overlap._cone, overlap.multipliers) is True
+    unused = next((i, 1 - int(overlap._cone.codes[i])) for i in range(7)
+                  if (i, 1 - int(overlap._cone.codes[i])) not in overlap.multipliers)  # fmt: skip
+    assert proofs.balanced(overlap._cone, {**overlap.multipliers, unused: Fraction(0)}) is False
+    assert proofs.balanced(overlap._cone, {}) is False
 
 
 def test_margin_is_that_of_the_hard_margin_machine():
