@@ -40,7 +40,7 @@ CLAIM = re.compile(
 SENTENCES = {
     r"(Solved: )?(J|P) = {} is proved to be within {} of its minimum\.?": "proved_gaps",
     r"Solved( by {})?: {}\.": "proved_gaps",
-    r"Stopped at the precision of the arithmetic: J = {} is proved to be within .*": "proved_gaps",
+    r"Stopped where no step lowers J further: J = {} is proved to be within .*": "proved_gaps",
     r"Not converged: {}, and steps get it down no further\.": "proved_gaps",
     r"Stopped after {} passes: {}; raise max_iter or tol\.": "proved_gaps",
     r"J = {}; no bound could be proved.*": "proved_gaps",

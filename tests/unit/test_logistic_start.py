@@ -129,3 +129,28 @@ def test_a_proof_holds_few_rows(K, d):
     kept = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert kept < 0.6 * X.nbytes
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"C": 1.0}, {"C": 1e4}, {"C": np.inf}, {"C": 1.0, "l1_ratio": 1.0}, {"C": 1e4, "l1_ratio": 1.0},
+     {"C": 1e4, "l1_ratio": 0.5}, {"C": 100.0, "l1_ratio": 1.0, "fit_intercept": False},
+     {"C": 1e3, "l1_ratio": 1.0, "bounds": (-1.0, 1.0)}, {"C": 10.0, "penalty_factors": [0.5, 1.0, 2.0]},
+     {"C": 1.0, "optimizer": "lbfgs"}, {"C": 1.0, "optimizer": "conjugate-gradient"}],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("classes", [2, 4])
+def test_a_start_far_on_the_wrong_side_changes_nothing(classes, settings):
+    """Weights of 30 and more that put most rows on the wrong side: the answer is that of a fit from zero."""
+    rng = np.random.default_rng(classes)
+    y = np.arange(60) % classes
+    X = rng.normal(size=(60, 3)) + 0.8 * np.eye(classes, 3)[y]
+    cold = LogisticRegression(**settings).fit(X, y)
+    warm = LogisticRegression(**settings, warm_start=True).fit(X, y)
+    for scale in (30.0, 1e3):
+        warm.coef_ = np.asarray(scale * rng.normal(size=warm.coef_.shape))
+        warm.intercept_ = np.zeros_like(warm.intercept_) if settings.get("fit_intercept") is False else -scale * (
+            np.arange(len(warm.intercept_)) + 1.0)  # fmt: skip
+        warm.fit(X, y)
+        assert warm.certificate_.converged
+        np.testing.assert_allclose(warm.predict_proba(X), cold.predict_proba(X), atol=2e-6)

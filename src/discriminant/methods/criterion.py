@@ -25,7 +25,7 @@ from discriminant.methods.parts import class_weights, link_of, prepare_optimizer
 from discriminant.methods.units import in_units_of_X, own_units, scale_notes, weight_notes
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize import ClosedForm, LinearProgram, MixedInteger, SingleSample
+from discriminant.optimize import ClosedForm, Iterative, LinearProgram, MixedInteger, SingleSample
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
 from discriminant.penalties import WeightPenalty
@@ -236,8 +236,8 @@ def false_minimum(task: Task, solution: Solution) -> str:
             f"Not converged: J = {solution.objective:.6g} is flat around the weights, since the outputs are "
             "saturated on the wrong side. Start from smaller weights, or standardise the columns."
         )
-    if not objective.least_at_zero or getattr(task.optimizer, "early", False):
-        return ""
+    if not objective.least_at_zero or not isinstance(task.optimizer, Iterative) or task.optimizer.early:
+        return ""  # corrections by single samples do not shrink the weights
     wrong = objective.errors(solution.weights)
     if not wrong and objective.penalty is None:
         return ""

@@ -41,6 +41,8 @@ if TYPE_CHECKING:  # working sets are loaded by the fits that have one
 
 NO_L1 = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
 
+WORTH_A_WORD = 1e-6  # of J: a gap beyond which a fit that is not proved says so without being asked
+
 
 @dataclass(frozen=True)
 class Strength:
@@ -297,11 +299,16 @@ class Logistic(LogisticParameters):
             "_belief": None, "n_iter_": np.array([fit.steps], dtype=np.int32),
             "certificate_": certify_fit(fit, self.tol, problem.ridge), "history_": History(history),
         }  # fmt: skip
+        told: list[Note] = []
         if fit.gap > 0.1 * abs(fit.objective) and (self.penalty is None or np.isinf(self.C)):
             from discriminant.methods.limit import handle_separation
 
             changed, told = handle_separation(fit, problem, shift, sample.schema, state, self.bounds is not None)
             state, notes = state | changed, [*notes, *told]
+        proof = state["certificate_"]
+        unsaid = not told and not proof.converged and proof.separability is None
+        if unsaid and proof.gap > WORTH_A_WORD * abs(proof.objective):
+            notes = [*notes, Note(proof.status)]
         return Fit(self, state.get("limit_", state["discriminant_"]), state, tuple(notes))
 
     def _by_name(

@@ -90,11 +90,17 @@ def minimize(objective: PointwiseObjective, tol: float = 1e-8, start: Array | No
         A = np.zeros((objective.n_parameters, objective.n_outputs))
         if start is not None:
             assert objective.scaling is not None
-            A = objective.scaling.from_user(start)
+            A = nearer(objective, objective.scaling.from_user(start), A)
         trace = Trace()
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # a step too far is noticed by its J
             state, best = METHODS[choice.method](objective, A, trace, tol)
             return _finish(objective, state, best, choice, trace)
+
+
+def nearer(objective: PointwiseObjective, start: Array, zero: Array) -> Array:
+    """The start, unless zero weights are better: far on the wrong side of many rows nothing bends any more."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return start if objective.value(start) <= objective.value(zero) else zero
 
 
 def written_out(objective: PointwiseObjective) -> PointwiseObjective:

@@ -116,8 +116,8 @@ def certify_fit(fit: Minimum, tol: float, ridge: float) -> Certificate:
         status = f"Solved: J = {J:.10g} is proved to be within {gap:.1e} of its minimum."
     elif fit.gap < float("inf"):
         status = (
-            f"Stopped at the precision of the arithmetic: J = {J:.10g} is proved to be within {gap:.1e} of its "
-            f"minimum, which is more than tol·|J| = {tol * abs(J):.1e}."
+            f"Stopped where no step lowers J further: J = {J:.10g} is proved to be within {gap:.1e} of its minimum, "
+            f"which is more than tol·|J| = {tol * abs(J):.1e}."
         )
     else:
         why = "" if ridge else " Without a penalty the likelihood may have no maximum: ask discriminant.separability."

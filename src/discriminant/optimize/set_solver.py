@@ -99,6 +99,7 @@ class SetSolver:
     def move_to(self, A: Array, b: Array) -> None:
         """Stand at these weights of the working set."""
         self.A, self.b = A, b
+        self._gram, self._slow, self._tired, self._hopeless = None, False, False, b""
         self.z = self.columns.dot(A) + b
         if self.loss.offset is not None:
             self.z += self.loss.offset

@@ -139,6 +139,17 @@ class WorkingSet:
         straight = self._go_on(strength)
         if self.screening.seen:
             self._enter_likely(strength, strength if previous is None else previous, straight)
+        here = self._rounds(strength, tol, straight)
+        if here.gap > tol * abs(here.J):
+            here = self._anew(here, strength, tol)
+        if exact:
+            here, _ = self._check(self.set.finish(strength), strength)
+        J = self.set.settle() + self.set.picked.times(strength).value(self.set.A)
+        self._trail = [*self._trail[-1:], (strength, self.set.A, self.set.b)]
+        return replace(here, J=J, gap=max(here.gap - (here.J - J), 0.0))
+
+    def _rounds(self, strength: float, tol: float, straight: bool) -> State:
+        """Minimise over the working set and let in what must enter, until nothing must or the gap is small enough."""
         left, goal = np.inf, 0.5 * tol if self._whole else max(0.5 * tol, SHARE)
         for _ in range(MOST_ROUNDS):
             here, missing = self._check(self.set.minimize(strength, goal, least=int(straight)), strength)
@@ -148,11 +159,19 @@ class WorkingSet:
                 break
             self.set.enter(missing)
             goal, straight = max(0.5 * tol, SHARE * left), False
-        if exact:
-            here, _ = self._check(self.set.finish(strength), strength)
-        J = self.set.settle() + self.set.picked.times(strength).value(self.set.A)
-        self._trail = [*self._trail[-1:], (strength, self.set.A, self.set.b)]
-        return replace(here, J=J, gap=max(here.gap - (here.J - J), 0.0))
+        return here
+
+    def _anew(self, here: State, strength: float, tol: float) -> State:
+        """Once more from zero weights: where a start lies far on the wrong side of many rows nothing bends any more."""
+        before = self.set.A, self.set.b, self.set.z
+        self.set.move_to(np.zeros_like(self.set.A), np.zeros_like(self.set.b))
+        self.set.settle()
+        there = self._rounds(strength, tol, False)
+        if there.J < here.J or there.gap < here.gap:
+            return there
+        inside = len(before[0])  # groups that entered since have weights of zero
+        self.set.move_to(np.vstack([before[0], np.zeros((len(self.set.A) - inside, self.loss.q))]), before[1])
+        return here
 
     def _check(self, here: State, strength: float) -> tuple[State, Array]:
         """(what is known, with the gap over all columns; the groups that must enter)."""
