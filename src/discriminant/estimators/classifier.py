@@ -17,8 +17,7 @@ import discriminant
 from discriminant.data import as_rows
 from discriminant.data.sources import RowFunction, Source, find_source
 from discriminant.docstrings import documented
-from discriminant.estimators.available import Available
-from discriminant.estimators.inputs import Inputs, bring_home
+from discriminant.estimators.inputs import Available, Inputs, bring_home
 
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
 

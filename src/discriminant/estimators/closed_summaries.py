@@ -22,7 +22,7 @@ from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
 
 if TYPE_CHECKING:  # loaded with the first table, not with the first fit
-    from discriminant.inference.linear_summary import Ols
+    from discriminant.inference.linear_summary import GaussianFit, Ols
     from discriminant.inference.summary import Summary
     from discriminant.methods.least_squares import Problem
 
@@ -159,12 +159,15 @@ def _bootstrapped(
 
 
 @documented
-class GaussianInference(Uncertain, GaussianClassifier):
-    """Wald tests of the weights of Gaussian discriminants, by the delta method."""
+class ContrastInference(MomentClassifier):
+    """Wald tests of the weights of a discriminant that Gaussian classes with one covariance have."""
 
     discriminant_: LinearDiscriminant
-    priors: Any
-    shrinkage: Any
+    moments_: ClassMoments
+
+    def _gaussian_fit(self, by_formula: bool) -> tuple[GaussianFit, str]:
+        """What the errors follow from, and a note on them; or a sentence why there are none (``by_formula``)."""
+        raise NotImplementedError(f"{type(self).__name__} must say what its errors follow from.")
 
     def summary(
         self,
@@ -179,8 +182,8 @@ class GaussianInference(Uncertain, GaussianClassifier):
     ) -> Summary:
         """Weights of each class relative to the first, with standard errors, Wald tests and intervals, as a table.
 
-        The class moments suffice; X, y and sample_weight are for intervals="bootstrap", which refits ``draws`` times
-        and assumes nothing of the classes.
+        Of Fisher's discriminant those of its one direction for two classes.  The class moments suffice; X, y and
+        sample_weight are for intervals="bootstrap", which refits ``draws`` times and assumes nothing of the classes.
 
         Parameters
         ----------
@@ -193,66 +196,50 @@ class GaussianInference(Uncertain, GaussianClassifier):
         >>> table.estimate.shape, sorted(set(table.outcomes))
         ((10,), ['versicolor', 'virginica'])
         """
-        from discriminant.inference.linear_summary import GaussianFit, Named, gaussian_summary
+        from discriminant.inference.linear_summary import Named, gaussian_summary
 
         check_is_fitted(self)
-        K = len(self.classes_)
-        plain = self._method().plain and not self.shrinkage
-        if not plain and intervals != "bootstrap":
-            raise ParameterError(
-                "Standard errors by formula are for one full covariance without shrinkage; use summary(X, y, "
-                "intervals='bootstrap')."
-            )
-        white, moments = self._whitened, self.moments_
-        lost = K if plain else 0
-        fit = GaussianFit(
-            white.matrix, white.means, white.origin, moments.weight, moments.total - lost, self.priors is not None
-        )
-        theta = contrasts(self.discriminant_).reshape(K - 1, -1).T
+        fit, note = self._gaussian_fit(by_formula=intervals != "bootstrap")
+        theta = contrasts(self.discriminant_).reshape(len(self.classes_) - 1, -1).T
         named = Named(list(self.discriminant_.names), [str(label) for label in self.classes_[1:]], level)
-        table = gaussian_summary(fit, theta, named, [GAUSSIAN_NOTE], slopes_only=False)
+        table = gaussian_summary(fit, theta, named, [note], slopes_only=note is FISHER_NOTE)
         if intervals != "bootstrap":
             return table
         return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, contrasts)
 
 
 @documented
-class FisherInference(MomentClassifier):
-    """Wald tests of Fisher's direction for two classes."""
+class GaussianInference(Uncertain, ContrastInference, GaussianClassifier):
+    """The tests of linear discriminant analysis."""
+
+    priors: Any
+    shrinkage: Any
+
+    def _gaussian_fit(self, by_formula: bool) -> tuple[GaussianFit, str]:
+        from discriminant.inference.linear_summary import GaussianFit
+
+        plain = self._method().plain and not self.shrinkage
+        if not plain and by_formula:
+            raise ParameterError(
+                "Standard errors by formula are for one full covariance without shrinkage; use summary(X, y, "
+                "intervals='bootstrap')."
+            )
+        white, moments = self._whitened, self.moments_
+        total = moments.total - (len(self.classes_) if plain else 0)
+        known = self.priors is not None
+        return GaussianFit(white.matrix, white.means, white.origin, moments.weight, total, known), GAUSSIAN_NOTE
+
+
+@documented
+class FisherInference(ContrastInference):
+    """The tests of Fisher's direction for two classes."""
 
     direction: str
-    discriminant_: LinearDiscriminant
-    moments_: ClassMoments
     tol: float | None
 
-    def summary(
-        self,
-        X: Any = None,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        intervals: str = "wald",
-        level: float = 0.95,
-        draws: int = 200,
-        random_state: int = 0,
-    ) -> Summary:
-        """The weights of Fisher's direction (two classes), standard errors, Wald tests and intervals, as a table.
+    def _gaussian_fit(self, by_formula: bool) -> tuple[GaussianFit, str]:
+        from discriminant.inference.linear_summary import GaussianFit
 
-        Parameters
-        ----------
-        intervals : {"wald", "bootstrap"}, default="wald"
-            By the delta method, or from refits on rows drawn with replacement.
-        random_state : int, default=0
-            Seed of the bootstrap.
-
-        >>> X, y = iris.X[50:], iris.y[50:]
-        >>> table = FisherDiscriminant().fit(X, y).summary(X, y)
-        >>> table.terms[0], bool((table.p < 0.05).any())
-        ('(intercept)', True)
-        """
-        from discriminant.inference.linear_summary import GaussianFit, Named, gaussian_summary
-
-        check_is_fitted(self)
         if len(self.classes_) != 2 or self.direction != "fisher":
             raise ParameterError(
                 "summary is about Fisher's one direction for two classes; for more, LinearDiscriminantAnalysis has one."
@@ -260,9 +247,4 @@ class FisherInference(MomentClassifier):
         moments = self.moments_
         white = whiten_within(moments, moments.total, self.tol)
         fit = GaussianFit(white.matrix, white.means, white.origin, moments.weight, moments.total - 2, True)
-        theta = contrasts(self.discriminant_)[:, None]
-        named = Named(list(self.discriminant_.names), [str(self.classes_[1])], level)
-        table = gaussian_summary(fit, theta, named, [FISHER_NOTE], slopes_only=True)
-        if intervals != "bootstrap":
-            return table
-        return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, contrasts)
+        return fit, FISHER_NOTE

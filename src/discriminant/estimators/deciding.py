@@ -7,23 +7,26 @@ The coding says what the q outputs mean; posteriors are there where the criterio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from discriminant.arrays import as_dense, in_memory
 from discriminant.data import map_rows
 from discriminant.decision import Rule
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, NotAvailableError
-from discriminant.estimators.available import available_if
+from discriminant.estimators.inputs import available_if
 from discriminant.estimators.learner import Learner
-from discriminant.methods.fit import is_unanimous, reject_label
+from discriminant.methods.fit import Fit, Sample, is_unanimous, reject_label
 from discriminant.model import label_array
 from discriminant.protocols import Array
 
 if TYPE_CHECKING:  # closed forms decide too, and load neither
     from discriminant.codings import ClassCoding
     from discriminant.criteria import Pointwise
+    from discriminant.methods.criterion import CriterionMethod
 
 
 @documented
@@ -143,3 +146,53 @@ def coupled_sigmoids(z: Array) -> Array:
     from discriminant.criteria import sigmoid
 
     return couple_pairwise(sigmoid(z))
+
+
+@documented
+class DiscriminativeClassifier(Deciding):
+    """A classifier whose fit is argmin J.  A subclass says in ``_method`` by which method."""
+
+    warm_start: bool = False
+
+    def _method(self) -> CriterionMethod:
+        return self._as(self._kind)  # type: ignore[no-any-return]
+
+    def _fitted(self, sample: Sample) -> Fit:
+        return self._method().fit(sample, self._previous(sample))
+
+    def _previous(self, sample: Sample) -> Array | None:
+        """The weights of the last fit, with ``warm_start``, where it was of the same classes."""
+        known = self.warm_start and "discriminant_" in vars(self)
+        same = known and np.array_equal(self.classes_, sample.classes)
+        return np.array(self.discriminant_.weights) if same else None
+
+
+@documented
+class SparseCoefficients:
+    """``coef_`` as a sparse matrix, or as an array again."""
+
+    coef_: Any
+
+    def sparsify(self) -> Self:
+        """Turn ``coef_`` into a sparse matrix.
+
+        >>> model = LogisticRegression(C=0.1, l1_ratio=1.0).fit(iris.X, iris.y).sparsify()
+        >>> model.coef_.shape, model.coef_.nnz < 12
+        ((3, 4), True)
+        """
+        from scipy.sparse import csr_matrix
+
+        check_is_fitted(self)
+        self.coef_ = csr_matrix(in_memory(self.coef_))
+        return self
+
+    def densify(self) -> Self:
+        """Turn ``coef_`` back into an array.
+
+        >>> model = LogisticRegression().fit(iris.X, iris.y)
+        >>> model.sparsify().densify().coef_.shape
+        (3, 4)
+        """
+        check_is_fitted(self)
+        self.coef_ = as_dense(self.coef_)
+        return self

@@ -1,17 +1,11 @@
-"""Class densities of the exponential family with independent columns: linear log odds from class sums.
-
-    g_k(x) = Σ_j θ_kj x_j − Σ_j b(θ_kj) + ln P_k
-
-Gaussian classes with one covariance are not alone in having linear boundaries: so have all whose sufficient statistic
-is x itself.
-"""
+"""``ExponentialFamilyClassifier``: naive Bayes with linear log odds (``methods.exponential_family``)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from discriminant.estimators.generative import LinearPosteriors
+from discriminant.estimators.moments import LinearPosteriors
 from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.exponential_family import FAMILIES
 from discriminant.methods.exponential_family import ExponentialFamily, ExponentialFamilyParameters

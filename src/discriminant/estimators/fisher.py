@@ -1,11 +1,4 @@
-"""Fisher's discriminant: the directions along which the classes lie furthest apart for their spread.
-
-    two classes    w ∝ S_W⁻¹ (m_1 − m_0),  decide for class 1 where w·x exceeds a threshold
-    K classes      the leading eigenvectors of S_W⁻¹ S_B, at most K − 1;  decide for the nearest mean on those axes
-
-S_W = Σ_k Σ_{n∈k} (x_n − m_k)(x_n − m_k)ᵗ,  S_B = Σ_k N_k (m_k − m)(m_k − m)ᵗ,  S_T = S_W + S_B.  No density is assumed
-for the direction; Gaussians are fitted to the projections only, to place the threshold (PRML 4.1.4 and 4.1.6).
-"""
+"""``FisherDiscriminant``: the directions of largest separation (``methods.fisher``), and a decision on them."""
 
 from __future__ import annotations
 

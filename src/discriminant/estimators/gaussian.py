@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from discriminant.decision.posteriors import log_softmax
 from discriminant.docstrings import documented
 from discriminant.errors import DataError
-from discriminant.estimators.generative import GenerativeClassifier
+from discriminant.estimators.moments import GenerativeClassifier
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.methods.fit import Fit, Sample
 from discriminant.methods.gaussian import GaussianMethod

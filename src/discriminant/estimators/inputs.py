@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -31,6 +32,28 @@ if TYPE_CHECKING:  # formulaic is loaded with the first formula
 
 Method = TypeVar("Method")
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Available:
+    """A method that is there where ``check`` raises no AttributeError; its sentence is what the caller sees.
+
+    scikit-learn's ``available_if`` puts a sentence of its own in front.
+    """
+
+    def __init__(self, fn: Callable[..., Any], check: Callable[[Any], None]) -> None:
+        self.fn, self.check = fn, check
+        functools.update_wrapper(self, fn)  # type: ignore[arg-type]
+
+    def __get__(self, model: Any, owner: Any = None) -> Any:
+        if model is None:
+            return self.fn
+        self.check(model)
+        return MethodType(self.fn, model)
+
+
+def available_if(check: Callable[[Any], None]) -> Callable[[Callable[..., Any]], Any]:
+    """Hide a method from ``hasattr`` where ``check(model)`` raises an AttributeError."""
+    return lambda fn: Available(fn, check)
 
 
 def all_or_nothing(fit: Function) -> Function:

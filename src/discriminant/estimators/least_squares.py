@@ -1,10 +1,4 @@
-"""Least squares for classification: scores z = w0 + w·x fitted to targets that stand for the classes.
-
-    minimise Σ_n w_n ‖z_n − t_n‖² + α‖w‖²,      a = Y†b without a penalty, Y = [1, X]  (Duda and Hart 5.8, PRML 4.1.3)
-
-It needs one pass of class moments, whatever the targets.  Its failures are those of the textbooks: far correct points
-pull the boundary, a class between two others is masked, and separable data need not be separated.
-"""
+"""``LeastSquaresClassifier``: scores fitted to targets of the classes (``methods.least_squares``); leave-one-out."""
 
 from __future__ import annotations
 

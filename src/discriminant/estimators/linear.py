@@ -1,10 +1,4 @@
-"""Linear discriminant analysis: Gaussian classes that share one covariance Σ.
-
-    g_k(x) = w_k·x + w_k0,    w_k = Σ⁻¹ μ_k,    w_k0 = −½ μ_kᵗ Σ⁻¹ μ_k + ln P_k
-
-One pass over the rows gives the class moments; everything else is small.  Parameters and attributes are scikit-learn's;
-its three solvers are accepted and give one answer.
-"""
+"""``LinearDiscriminantAnalysis``: Gaussian classes with one covariance (``methods.gaussian``), and their axes."""
 
 from __future__ import annotations
 
@@ -17,10 +11,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from discriminant.data import map_rows, require_finite
 from discriminant.errors import NotAvailableError, ParameterError
-from discriminant.estimators.available import available_if
 from discriminant.estimators.closed_summaries import GaussianInference
 from discriminant.estimators.gaussian import Deletion
-from discriminant.estimators.generative import LinearPosteriors
+from discriminant.estimators.inputs import available_if
+from discriminant.estimators.moments import LinearPosteriors
 from discriminant.estimators.parameters import COUNT, FRACTION, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.weights import Directions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discriminant.estimators.discriminative import DiscriminativeClassifier
+from discriminant.estimators.deciding import DiscriminativeClassifier
 from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
 from discriminant.estimators.parts import CRITERION, OPTIMIZER, PENALTY
 from discriminant.methods.machine import LinearMachineParameters, Machine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discriminant.estimators.discriminative import DiscriminativeClassifier
+from discriminant.estimators.deciding import DiscriminativeClassifier
 from discriminant.estimators.parameters import DURATION, NOT_NEGATIVE, POSITIVE, parameters
 from discriminant.estimators.parts import CODING
 from discriminant.methods.linear_program import LinearProgramming, LinearProgrammingParameters

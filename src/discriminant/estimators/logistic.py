@@ -1,10 +1,4 @@
-"""Logistic regression: posteriors that are logistic (two classes) or softmax (K classes) functions of linear scores.
-
-    minimise  Σ_i w_i ℓ(t_i, z_i) + ½ ‖w‖² / C,        ℓ = ln(1+e^z) − tz   or   ln Σ_k e^{z_k} − t·z
-
-The intercept is free.  Columns of any unit and offset give the same optimum; there is no iteration limit, and the fit
-ends with a proof of how near it is (``certificate_``).  PRML 4.3.2–4.3.4, Alpaydin 10.7.
-"""
+"""``LogisticRegression``: logistic or softmax posteriors (``methods.logistic``) under scikit-learn's names."""
 
 from __future__ import annotations
 
@@ -22,12 +16,11 @@ from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.decision.priors import check_priors, shift_log_posteriors
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, MismatchError, NotAvailableError, classes_are, names
-from discriminant.estimators.available import available_if
+from discriminant.estimators.deciding import SparseCoefficients
 from discriminant.estimators.inferential import Inferential
-from discriminant.estimators.inputs import all_or_nothing, is_table
+from discriminant.estimators.inputs import all_or_nothing, available_if, is_table
 from discriminant.estimators.logistic_parameters import CONSTRAINTS
 from discriminant.estimators.parameters import parameters
-from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.logistic import Logistic, LogisticParameters, Strength, make_problem, read_offset
 from discriminant.methods.parts import require_known_weights

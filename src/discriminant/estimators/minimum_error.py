@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.utils._param_validation import HasMethods
 
-from discriminant.estimators.discriminative import DiscriminativeClassifier
+from discriminant.estimators.deciding import DiscriminativeClassifier
 from discriminant.estimators.parameters import COUNT, DURATION, Among, parameters
 from discriminant.methods.minimum_error import MinimumError, MinimumErrorParameters
 

@@ -1,10 +1,4 @@
-"""Quadratic discriminant analysis: Gaussian classes, each with a covariance of its own.
-
-    g_k(x) = −½ ln|Σ_k| − ½ (x − μ_k)ᵗ Σ_k⁻¹ (x − μ_k) + ln P_k
-
-Friedman's regularised family runs from it (pooling 0) to the linear discriminant (pooling 1).  What all classes lack, a
-constant or collinear column, is dropped; what one class lacks is lent to it by the others; both with a warning.
-"""
+"""``QuadraticDiscriminantAnalysis``: Gaussian classes with covariances of their own (``methods.quadratic``)."""
 
 from __future__ import annotations
 

@@ -10,10 +10,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, NotAvailableError, ParameterError
-from discriminant.estimators.available import available_if
-from discriminant.estimators.discriminative import DiscriminativeClassifier
-from discriminant.estimators.inputs import all_or_nothing
-from discriminant.estimators.sparse_coefficients import SparseCoefficients
+from discriminant.estimators.deciding import DiscriminativeClassifier, SparseCoefficients
+from discriminant.estimators.inputs import all_or_nothing, available_if
 from discriminant.methods.parts import require_known_weights
 from discriminant.methods.sequential import Progress, SequentialMethod
 from discriminant.protocols import Array

@@ -12,7 +12,7 @@ from discriminant.criteria import sigmoid
 from discriminant.data import as_rows, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.errors import DataError, ParameterError
-from discriminant.estimators.discriminative import DiscriminativeClassifier
+from discriminant.estimators.deciding import DiscriminativeClassifier
 from discriminant.estimators.features import fit_features
 from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
 from discriminant.estimators.parts import CODING, OPTIMIZER

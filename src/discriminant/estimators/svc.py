@@ -1,10 +1,4 @@
-"""Linear support vector classification, to a proved gap.
-
-    minimise  ½ ‖w‖² + C Σ c_i ξ(y_i z_i),        ξ = max(0, 1 − m)  or its square;   or ‖w‖₁ in place of ½ ‖w‖²
-
-As in LIBLINEAR and scikit-learn the intercept is penalised like a weight (of a constant feature ``intercept_scaling``),
-unless ``penalize_intercept=False``.  Bishop 7.1; Alpaydin 13; Duda, Hart & Stork 5.11.
-"""
+"""``LinearSVC``: support vector machines to a proved gap (``methods.svc``) under scikit-learn's names."""
 
 from __future__ import annotations
 
@@ -18,11 +12,10 @@ from discriminant.arrays import as_dense, in_memory
 from discriminant.data.sources import find_source
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, MismatchError
-from discriminant.estimators.deciding import Deciding
+from discriminant.estimators.deciding import Deciding, SparseCoefficients
 from discriminant.estimators.inputs import is_table
 from discriminant.estimators.parameters import BOOLEAN, POSITIVE, Among, Number, parameters
 from discriminant.estimators.parts import CODING
-from discriminant.estimators.sparse_coefficients import SparseCoefficients
 from discriminant.methods.fit import Sample
 from discriminant.methods.svc import SupportVectors, SVCParameters
 from discriminant.model import LinearDiscriminant

@@ -2,6 +2,8 @@
 
 two classes    w ∝ S_W⁻¹ (m_1 − m_0),  decide for class 1 where w·x exceeds a threshold
 K classes      the leading eigenvectors of S_W⁻¹ S_B, at most K − 1;  decide for the nearest mean on those axes
+
+No density is assumed for the direction; Gaussians are fitted to the projections, to place the threshold.
 """
 
 from __future__ import annotations
