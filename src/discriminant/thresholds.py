@@ -19,6 +19,9 @@ SCALING_ROWS = 20_000
 # A column whose mean lies further than so many spreads from zero is measured from one of its values: two bits.
 FAR_MEAN = 4.0
 
+# Columns up to which a database adds up products by itself.
+QUERY_COLUMNS = 100
+
 # Sparse fits: proximal Newton steps on a working set of columns.
 # Rows per column from which dense columns are not copied: passes then see all columns at the price of the few.
 COLUMNS_IN_PLACE = 64

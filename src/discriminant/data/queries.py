@@ -10,18 +10,79 @@ from __future__ import annotations
 import os
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from discriminant.data.query import QueryBlocks, QueryTable, find_table
 from discriminant.data.scan import Scan, scan
-from discriminant.errors import DataError
+from discriminant.errors import DataError, names
+from discriminant.protocols import Array
 
 BATCH_ROWS = 50_000  # of a database cursor, at a time
 
 
+class QueryScan(Scan):
+    """A query whose rows are written to a file when they are first needed; class sums the database adds up itself."""
+
+    def __init__(self, table: QueryTable, written: Callable[[], Scan]) -> None:
+        self.table, self._run = table, written
+
+    @cached_property
+    def _scan(self) -> Scan:
+        return self._run()
+
+    def __repr__(self) -> str:
+        return f"<scan of a query with the columns {names(self.table.columns)}>"
+
+    @property
+    def source(self) -> Any:  # type: ignore[override]
+        return self._scan.source
+
+    @property
+    def rows(self) -> Any:  # type: ignore[override]
+        return self._scan.rows
+
+    @property
+    def hold(self) -> bool | None:  # type: ignore[override]
+        return self._scan.hold
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        known = self.table.survey
+        return super().shape if known is None else (int(known.count.sum()), len(self.table.columns))
+
+    @property
+    def dtype(self) -> Any:
+        return np.float64
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        return self.table.columns
+
+    @property
+    def passes(self) -> float:
+        """How often the rows have been read so far, once they are written."""
+        return super().passes if "_scan" in vars(self) else 0.0
+
+    def summed(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[Any, Array]:
+        known = self.table.survey
+        if y is not None or sample_weight is not None or classes is not None or known is None:
+            return self.training(y, sample_weight, classes)
+        return QueryBlocks(self.table, known, lambda: self.training(None, None, None)[0]), known.classes
+
+
 def scan_query(query: Any, target: Any, options: dict[str, Any], connection: Any = None) -> Scan:
-    """The rows of a query, a stream or an iterator, as a scan of the file that they are written to."""
+    """A query, a stream or an iterator as a scan: sums by the database, or the file that its rows are written to."""
+    table = find_table(query, target, options.get("columns"), connection)
+    written = partial(_written, query, target, options, connection)
+    return written() if table is None else QueryScan(table, written)
+
+
+def _written(query: Any, target: Any, options: dict[str, Any], connection: Any) -> Scan:
     handle, path = tempfile.mkstemp(suffix=".arrow", prefix="discriminant-")
     os.close(handle)
     try:
@@ -102,7 +163,6 @@ def _selected(query: str, connection: Any, pa: Any) -> Iterator[Any]:
 def _blocks(blocks: Iterable[Any], pa: Any) -> Iterator[Any]:
     """Tables, or arrays of numbers, one after the other."""
     import narwhals
-    import numpy as np
 
     for block in blocks:
         if isinstance(block, np.ndarray):

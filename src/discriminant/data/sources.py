@@ -109,6 +109,10 @@ class Source(ABC):
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
         """Blocks of rows with class codes and weights, and the classes: what a fit reads."""
 
+    def summed(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[Any, Array]:
+        """What ``training`` hands out, for a fit that asks for class sums alone: a database may add them up itself."""
+        return self.training(y, sample_weight, classes)
+
     @abstractmethod
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
         """A function of every block of rows, in order, in the source's own kind of result.

@@ -96,6 +96,7 @@ class Inputs:
 
     n_features_in_: int
     _formula: ModelFormula | None = None
+    _asks_for_sums = False  # of training rows, and for nothing else
 
     @classmethod
     def from_formula(cls, formula: str, data: Any, **parameters: Any) -> Self:
@@ -190,7 +191,7 @@ class Inputs:
         known = None if classes is None else np.asarray(classes)
         new = known is None or "n_features_in_" not in vars(self)
         if source is not None:
-            blocks, found = source.training(y, sample_weight, known)
+            blocks, found = (source.summed if self._asks_for_sums else source.training)(y, sample_weight, known)
             if new:
                 self._note_columns(source)
             else:

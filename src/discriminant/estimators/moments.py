@@ -35,6 +35,7 @@ class MomentClassifier(Learner):
     """A classifier whose fit is a function of ``moments_``."""
 
     moments_: ClassMoments | ClassSums
+    _asks_for_sums = True
 
     # What a fit by steps has too
 

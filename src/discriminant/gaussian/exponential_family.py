@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discriminant.arrays import is_sparse
+from discriminant.data.query import QueryRequest, QueryTable
 from discriminant.gaussian.sparse_sums import sparse_class_sums
 from discriminant.gaussian.sums import class_sums
 from discriminant.protocols import Array, Block
@@ -98,11 +99,22 @@ class ClassSums:
 
 
 @dataclass(frozen=True)
-class ClassSumKernel:
+class ClassSumKernel(QueryRequest):
     """One block's ClassSums; ``support``: the columns of each density, whose values are looked at on the way."""
 
     n_classes: int
     support: tuple[tuple[str, Any], ...]  # densities with their columns: positions, or a slice for all
+
+    def on_query(self, table: QueryTable) -> ClassSums | None:
+        known = table.survey
+        if known is None:
+            return None
+        outside = bool((known.low < 0).any())
+        for family, columns in self.support:
+            if family == "bernoulli":
+                high, twice = known.high[:, columns], known.squares[:, columns] != known.sums[:, columns]
+                outside |= bool((high > 1).any() or twice.any())
+        return ClassSums(known.count.copy(), known.count.copy(), known.sums.copy(), int(outside))
 
     def __call__(self, block: Block) -> ClassSums:
         codes, K = np.asarray(block.target, dtype=np.intp), self.n_classes

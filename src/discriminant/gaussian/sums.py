@@ -17,6 +17,7 @@ import numpy as np
 
 from discriminant.arrays import is_sparse
 from discriminant.data.blocks import DeviceRequest
+from discriminant.data.query import QueryRequest, QueryTable
 from discriminant.data.threads import scratch
 from discriminant.protocols import Array, Block
 
@@ -47,7 +48,7 @@ class MomentSums:
 
 
 @dataclass(frozen=True)
-class MomentKernel(DeviceRequest):
+class MomentKernel(DeviceRequest, QueryRequest):
     """One block's MomentSums."""
 
     shift: Array  # (K, d)
@@ -65,6 +66,13 @@ class MomentKernel(DeviceRequest):
         from discriminant.gaussian.device import moment_sums
 
         return moment_sums(self, blocks)
+
+    def on_query(self, table: QueryTable) -> MomentSums | None:
+        if self.matrix is not None or self.unit is not None or table.survey is None:
+            return None
+        sums, gram = table.products(self.shift, self.diagonal)
+        count = table.survey.count
+        return MomentSums(count.copy(), count.copy(), sums, gram if self.by_class else gram.sum(axis=0))
 
     def __call__(self, block: Block) -> MomentSums:
         codes = np.asarray(block.target, dtype=np.intp)

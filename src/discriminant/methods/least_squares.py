@@ -75,7 +75,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
         if margin is None:
             return None
         return MarginMoments.of_rows(
-            sample.X, sample.codes, K, row_margins(margin, sample.blocks.n_rows), sample.weight
+            sample.X, sample.blocks.codes(), K, row_margins(margin, sample.blocks.n_rows), sample.weight
         )
 
     def enough(self, moments: ClassMoments) -> bool:
