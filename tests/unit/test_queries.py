@@ -99,3 +99,22 @@ def test_wrong_queries_are_refused_in_sentences(table):
         discriminant.scan(pl.from_pandas(table).lazy(), target="z").classes  # noqa: B018
     with pytest.raises(DataError, match="no rows"):
         discriminant.scan(iter([]), target="y")
+
+
+@pytest.mark.parametrize("name", ["relation", "lazy frame"])
+def test_predictions_go_back_to_the_database_with_their_keys(table, tmp_path, name):
+    keyed = table.assign(id=np.arange(len(table))[::-1])
+    rows = discriminant.scan(QUERIES[name](keyed, tmp_path), target="y", columns=["a", "b", "c"])
+    model = LinearDiscriminantAnalysis().fit(rows)
+    reader = model.predict(rows).to_reader(columns=["id"])
+    with duckdb.connect() as connection:
+        connection.register("reader", reader)
+        connection.sql("CREATE TABLE scored AS SELECT * FROM reader")
+        found = connection.sql("SELECT * FROM scored ORDER BY id").df()
+    plain = LinearDiscriminantAnalysis().fit(table[["a", "b", "c"]], table.y).predict(table[["a", "b", "c"]])
+    assert found.columns.tolist() == ["id", "prediction"]
+    assert found.prediction.tolist() == plain[::-1].tolist()
+    chances = pl.from_arrow(pa.table(model.predict_proba(rows)))  # any reader of Arrow streams
+    assert chances.columns == ["prediction_0", "prediction_1"]
+    with pytest.raises(DataError, match="no column 'key'"):
+        model.predict(rows).to_reader(columns=["key"])

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.query import QueryBlocks, QueryTable, find_table
+from discriminant.data.database import QueryBlocks, QueryTable, find_table
 from discriminant.data.scan import Scan, scan
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array

@@ -12,6 +12,7 @@ reads the files as few times as its method allows (``data.passes`` counts), a pa
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -33,7 +34,7 @@ from discriminant.data.files import LIBSVM, file_head, nearby, refuse_foreign
 from discriminant.data.labels import encode_labels, recode
 from discriminant.data.row_sample import stack
 from discriminant.data.sources import PartSource, documented
-from discriminant.errors import DataError, MissingFileError, ParameterError
+from discriminant.errors import DataError, MissingFileError, ParameterError, names
 from discriminant.protocols import Array
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.I)
@@ -373,6 +374,70 @@ class Predictions:
         found = self.to_numpy()
         return found if dtype is None else found.astype(dtype)
 
+    def to_reader(self, columns: Sequence[str] = ()) -> Any:
+        """The results as an Arrow stream, which databases and data frames read: one batch a part.
+
+        ``duckdb.sql("CREATE TABLE scored AS SELECT * FROM reader")``, ``polars.from_arrow(reader)``.
+
+        Parameters
+        ----------
+        columns : sequence of str, default=()
+            Columns of the rows that go along, such as a key; of Parquet and Arrow files and of queries.
+
+        Returns
+        -------
+        pyarrow.RecordBatchReader
+            With the columns asked for and ``prediction``, or ``prediction_0``, … for results of several columns.
+
+        Raises
+        ------
+        DataError
+            Where the rows have no such column.
+        """
+        import pyarrow as pa
+
+        batches = self._batches(list(columns))
+        first = next(batches)
+        return pa.RecordBatchReader.from_batches(first.schema, itertools.chain([first], batches))
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def _batches(self, columns: list[str]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        beside = self._beside(columns) if columns else None
+        for heads, table in self._tables():
+            found = _arrow_table(heads, table)
+            if beside is not None:
+                own = beside(len(table))
+                found = pa.table({**{name: own[name] for name in columns}, **{h: found[h] for h in heads}})
+            yield found.combine_chunks().to_batches()[0]
+
+    def _beside(self, columns: list[str]) -> Callable[[int], Any]:
+        """What hands out these columns of the next so many rows."""
+        import pyarrow as pa
+        import pyarrow.dataset
+
+        files = [str(file) for file in self.rows.source.files]
+        ending = os.path.splitext(files[0])[1].lower()
+        if ending not in (".parquet", ".arrow", ".feather"):
+            raise DataError(f"Columns go along from Parquet and Arrow files and from queries, and not from {files[0]}.")
+        rows = pyarrow.dataset.dataset(files, format="parquet" if ending == ".parquet" else "ipc")
+        absent = [name for name in columns if name not in rows.schema.names]
+        if absent:
+            raise DataError(f"The rows have no column {names(absent)}; there are {names(rows.schema.names)}.")
+        reader, held = rows.scanner(columns=columns).to_reader(), rows.schema.empty_table().select(columns)
+
+        def take(count: int) -> Any:
+            nonlocal held
+            while held.num_rows < count:
+                held = pa.concat_tables([held, pa.Table.from_batches([reader.read_next_batch()])])
+            found, held = held.slice(0, count), held.slice(count)
+            return found
+
+        return take
+
     def write(self, path: Any) -> str:
         """Write the results to a file: ``.npy``, ``.csv``, ``.parquet`` or ``.arrow``, by its name.
 
@@ -425,8 +490,7 @@ class Predictions:
         writer: Any = None
         try:
             for heads, table in self._tables():
-                lists = [column.tolist() if column.dtype.hasobject else column for column in table.T]
-                found = pa.table({head: pa.array(column) for head, column in zip(heads, lists, strict=True)})
+                found = _arrow_table(heads, table)
                 if writer is None:
                     make = parquet.ParquetWriter if name.lower().endswith(".parquet") else pa.ipc.new_file
                     writer = make(name, found.schema)
@@ -434,3 +498,10 @@ class Predictions:
         finally:
             if writer is not None:
                 writer.close()
+
+
+def _arrow_table(heads: list[str], table: Array) -> Any:
+    import pyarrow as pa
+
+    lists = [column.tolist() if column.dtype.hasobject else column for column in table.T]
+    return pa.table({head: pa.array(column) for head, column in zip(heads, lists, strict=True)})

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.data.query import QueryRequest, QueryTable
+from discriminant.data.database import QueryRequest, QueryTable
 from discriminant.gaussian.sparse_sums import sparse_class_sums
 from discriminant.gaussian.sums import class_sums
 from discriminant.protocols import Array, Block

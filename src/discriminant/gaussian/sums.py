@@ -17,7 +17,7 @@ import numpy as np
 
 from discriminant.arrays import is_sparse
 from discriminant.data.blocks import DeviceRequest
-from discriminant.data.query import QueryRequest, QueryTable
+from discriminant.data.database import QueryRequest, QueryTable
 from discriminant.data.threads import scratch
 from discriminant.protocols import Array, Block
 

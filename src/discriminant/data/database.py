@@ -6,7 +6,7 @@ count, mean, least and largest value of each column in each class, and the sums 
     SELECT k, COUNT(*), SUM(r0), …, SUM(r0*r0), SUM(r0*r1), … FROM (SELECT k, x0 − m_k0 AS r0, … FROM rows) GROUP BY k
 
 so that no digits are lost to large means.  Whatever else a method asks for, and tables with text, missing values or
-very many columns, are read row by row as before (``spool``), by the first request that needs it.
+very many columns, are read row by row as before (``queries``), by the first request that needs it.
 """
 
 from __future__ import annotations
