@@ -19,7 +19,7 @@ SCALING_ROWS = 20_000
 # A column whose mean lies further than so many spreads from zero is measured from one of its values: two bits.
 FAR_MEAN = 4.0
 
-# Columns up to which a database adds up products by itself, which are one expression each: DuckDB plans 5,000 in a second.
+# Columns up to which a database adds up products, which are one expression each: DuckDB, 20,000×100 with 5,050, 2.7 s.
 QUERY_COLUMNS = 100
 
 # Sparse fits: proximal Newton steps on a working set of columns.
