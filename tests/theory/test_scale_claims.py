@@ -168,6 +168,23 @@ def test_traces_of_many_outputs_have_criterion_and_errors_too():
         np.testing.assert_allclose(model.history_["weights"][-1], model.discriminant_.weights, atol=1e-12)
 
 
+@quiet
+@pytest.mark.parametrize("optimizer", ["newton", "lbfgs", "conjugate-gradient", GradientDescent(iterations=40)])
+def test_tracing_reads_the_rows_no_more_often(optimizer):
+    """Criterion and weights are at hand; errors are counted when somebody looks, and are those of the weights."""
+    plain, traced = (
+        LogisticRegression(optimizer=optimizer, trace=trace, random_state=0).fit(X, Y) for trace in (False, True)
+    )
+    assert traced.certificate_.passes == plain.certificate_.passes
+    np.testing.assert_array_equal(traced.coef_, plain.coef_)
+    history = traced.history_
+    sides = history["weights"][:, :, 0] @ np.c_[np.ones(N), X].T > 0
+    some = [0, len(history) - 1]
+    np.testing.assert_array_equal(history._at("errors", np.array(some)), (sides[some] != Y).sum(axis=1))
+    np.testing.assert_array_equal(history["errors"], (sides != Y).sum(axis=1))
+    np.testing.assert_array_equal(history.to_frame()["errors"], history["errors"])
+
+
 # Newton's loop and iteratively reweighted least squares
 
 

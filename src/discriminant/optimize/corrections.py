@@ -30,6 +30,8 @@ class Corrections(History):
 
     Parameters
     ----------
+    columns : dict of str to list, default={}
+        The columns by name.
     objective : PointwiseObjective or None, default=None
         Whose rows the samples are.
     start : ndarray of shape (1 + d, q), default=lambda()
@@ -38,8 +40,6 @@ class Corrections(History):
         The history by epochs.
     parts : list, default=[]
         What each sweep wrote down.
-    columns : dict of str to list, default={}
-        The columns by name.
 
     See Also
     --------
@@ -62,7 +62,6 @@ class Corrections(History):
     5       2       0    -1          0       0  -3   1   1
     """
 
-    objective: Any = None
     start: Array = field(default_factory=lambda: NONE)
     epochs: History = field(default_factory=History)
     parts: list[tuple[int, int, int, Array, Array]] = field(default_factory=list)

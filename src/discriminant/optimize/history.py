@@ -20,12 +20,14 @@ class History:
 
     The usual columns are ``k``, ``objective``, ``gradient_norm``, ``step`` and, with ``trace``, ``errors`` and
     ``weights``; ``history["objective"]`` is a column as an array.  Record k = 0 is the start.  It prints as a short
-    table.
+    table.  Where the weights are kept, the errors are counted when somebody looks at them.
 
     Parameters
     ----------
     columns : dict of str to list, default={}
         The columns by name.
+    objective : PointwiseObjective or None, default=None
+        Whose rows the errors are counted over.
 
     See Also
     --------
@@ -46,6 +48,7 @@ class History:
     """
 
     columns: dict[str, Any] = field(default_factory=dict)
+    objective: Any = None
 
     def __repr__(self) -> str:
         if not len(self):
@@ -95,7 +98,15 @@ class History:
 
     def _at(self, name: str, index: Array | None = None) -> Array:
         """A column, at some records or at all."""
-        column = np.asarray(self.columns[name])
+        column = self.columns[name]
+        if name == "errors" and len(column) and column[0] is None:  # left to be counted now
+            weights = self.columns["weights"]
+            chosen = weights if index is None else [weights[i] for i in index]
+            counts = [self.objective.errors(A) for A in chosen]
+            if index is None:
+                self.columns["errors"] = counts
+            return np.array(counts)
+        column = np.asarray(column)
         return column if index is None else column[index]
 
     def _flat(self, index: Array | None = None) -> dict[str, Array]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from discriminant.data import ArrayBlocks
 from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError
 from discriminant.objective import PointwiseObjective
@@ -69,7 +70,7 @@ iterations : int
 trace : bool
     Keep the weights of each step in the history.
 count_errors : bool
-    Count the misclassified rows at each step, at the price of a pass.
+    Count the misclassified rows at each step, at the price of a pass; with ``trace`` when they are looked at.
 callback : callable or None
     Called with each ``Step``; stops the run by returning True.
 scale : {"mean", "sum"}
@@ -176,14 +177,22 @@ class Recorder:
         norm = float(np.linalg.norm(gradient)) if gradient is not None else float("nan")
         row: dict[str, Any] = {"k": k, "objective": value, "gradient_norm": norm, "step": step}
         if self.options.count_errors:
-            self.errors = row["errors"] = self.objective.errors(A)
-            self.passes += 1
+            row["errors"] = self._count(A)
         if self.options.trace:
             row["weights"] = A
         self.history.record(**row)
         if self.options.callback is None:
             return False
         return bool(self.options.callback(Step(k, value, norm, step, self.errors, A.copy())))
+
+    def _count(self, A: Array) -> int | None:
+        """The rows misclassified at A; None: the history counts them when asked, from the weights it keeps."""
+        if self.options.trace and self.options.callback is None and type(self.objective.blocks) is ArrayBlocks:
+            self.history.objective = self.objective
+            return None
+        self.passes += 1
+        self.errors = self.objective.errors(A)
+        return self.errors
 
     def proves_no_minimum(self, k: int, A: Array) -> bool:
         """Whether A proves that J falls for ever along it: it separates the rows, and no penalty holds it back."""

@@ -6,7 +6,6 @@ R = diag y(1 − y)      z = Φw − R⁻¹(y − t)      w_new = (ΦᵗRΦ)⁻�
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -41,8 +40,6 @@ class Reweighted(History):
     >>> history["working_response"].shape[1:], history["working_weights"][0].ravel().round(2)
     ((4, 1), array([0.25, 0.25, 0.25, 0.25]))
     """
-
-    objective: Any = None
 
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or (name in WORKED_OUT and super().__contains__("weights"))
