@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import discriminant
 from discriminant.errors import DiscriminantWarning
 from discriminant.play.answer import answer
 from discriminant.play.frames import MOST_FRAMES, thinned
@@ -329,6 +330,22 @@ def test_a_set_lies_on_the_board(name: str) -> None:
     assert 2 <= y.max() <= MOST_CLASSES
     assert PRESETS[name].method in METHODS
     assert PRESETS[name].basis in BASES
+    controls = {one.name: one for one in METHODS[PRESETS[name].method].parameters}
+    for control, value in PRESETS[name].parameters.items():
+        known = dict(controls[control].choices)
+        assert value in known if known else controls[control].low <= value <= controls[control].high
+
+
+@pytest.mark.filterwarnings("ignore::discriminant.errors.DiscriminantWarning")
+def test_examples_of_the_books_are_shown_on_their_scale() -> None:
+    """J of the four samples by hand: 0, 1, 4, 2, 0, 0, the sums of the guide's page."""
+    X, y = PRESETS["by-hand"].points()
+    assert PRESETS["by-hand"].parameters["scale"] == "sum"
+    model = discriminant.Perceptron(shuffle=False, tol=None, trace=True, **PRESETS["by-hand"].parameters).fit(X, y)
+    assert model.history_["objective"].tolist() == [0, 1, 4, 2, 0, 0]
+    X, y = PRESETS["lms"].points()
+    assert discriminant.separability(X, y).verdict == "separable"
+    assert discriminant.LeastSquaresClassifier().fit(X, y).score(X, y) < 1
 
 
 def test_the_sets_show_what_they_say() -> None:

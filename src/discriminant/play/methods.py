@@ -120,10 +120,8 @@ def _epochs(default: int = 100, most: int = 1000, label: str = "epochs at most",
 MODE = _choice("mode", "samples", {"single-sample": "one at a time", "batch": "all at once"})
 ORDER = _choice("order", "order", {"cyclic": "cyclic", "shuffled": "shuffled"}, when=("mode", ("single-sample",)))
 FADING = _choice("fading", "fading η(k)", {"constant": "constant", "inverse": "η/k"})
-_SCALES = {"mean": "as means", "sum": "as sums (the books)"}
-SCALE = _choice(
-    "scale", "J and η", _SCALES, when=("mode", ("batch",)), help="A sum over n samples is n times their mean."
-)
+_SCALES = {"mean": "as means", "sum": "as the books' sums"}
+SCALE = _choice("scale", "J and η", _SCALES, help="A sum over n samples is n times their mean.")
 SURE = Parameter("sure", "reject if less sure than", 0.0, 0.0, 0.99, help="0: every place is given to some class.")
 STRENGTH = Parameter("C", "C (inverse penalty)", 1.0, 0.001, 1000.0, "log", help="Large: hardly any penalty.")
 

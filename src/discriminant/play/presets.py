@@ -5,8 +5,8 @@ Coordinates are rounded to thousandths, so that the Python that the page hands o
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,7 +19,7 @@ Sample = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class Preset:
-    """A named set of points; ``method``, ``basis`` and ``coding`` are what shows the point best."""
+    """A named set of points; ``method``, ``basis``, ``coding`` and ``parameters`` are what shows the point best."""
 
     title: str
     story: str
@@ -27,6 +27,7 @@ class Preset:
     method: str = "perceptron"
     basis: str = "none"
     coding: str = "auto"
+    parameters: Mapping[str, str | float] = field(default_factory=dict)
 
     def points(self, seed: int = 0) -> Sample:
         """(X (n, 2), y (n,)); classes are numbered from 1."""
@@ -118,6 +119,18 @@ def _slides(rng: np.random.Generator) -> list[Array]:
     return [np.array([[1.9, 0.5], [0.7, 1.7]]), np.array([[-1.9, 0.3], [0.9, -1.5]])]
 
 
+def _parabola(rng: np.random.Generator) -> list[Array]:
+    x = np.arange(-1.875, 1.5, 0.25)
+    X, g = np.c_[x, np.zeros(len(x))], -1 + x + 2 * x**2
+    return [X[g > 0], X[g < 0]]
+
+
+def _lms(rng: np.random.Generator) -> list[Array]:
+    near = np.array([[-0.6, -0.6], [-1.2, -1.1], [-0.9, -1.6], [-1.5, -0.8], [-1.7, -1.5]])
+    far = np.array([[0.1, 0.1], [0.6, 0.5], [4.6, 3.2], [3.2, 4.6], [4.4, 4.3], [3.7, 3.6]])
+    return [near, far]
+
+
 def _hardening(rng: np.random.Generator) -> list[Array]:
     x = np.array([0.3, 0.7, 1.2, 1.6, 2.1, 2.9, 3.3, 3.9, 4.2, 4.7])
     X = np.c_[x, np.zeros(len(x))]
@@ -134,6 +147,7 @@ def _softmax(rng: np.random.Generator) -> list[Array]:
     return [_cloud(rng, 16, at, 0.36) for at in ((0.9, 3.0), (2.0, 1.0), (3.4, 2.9))]
 
 
+BOOKS = {"scale": "sum"}  # J and η as the books print them
 PRESETS: dict[str, Preset] = {
     "pair": Preset("Separable pair", "Two clouds with a wide street between them: the perceptron stops.", _pair),
     "narrow": Preset(
@@ -178,14 +192,23 @@ PRESETS: dict[str, Preset] = {
     "thousand": Preset("A thousand points", "To see how fast it is.", _thousand, "lda"),
     "by-hand": Preset(
         "Four samples by hand", "Five corrections of fixed increment: the guide works them on paper.", _by_hand,
+        parameters=BOOKS,
     ),
     "slides": Preset(
         "Slides: four samples", "The slides' example of normalised samples and their criteria, J as a sum.", _slides,
-        "relaxation",
+        "relaxation", parameters={**BOOKS, "mode": "batch", "eta": 0.5},
+    ),
+    "parabola": Preset(
+        "Slides: −1 + x + 2x²", "Linear in (1, x, x²): one region lies in two parts.", _parabola, "machine",
+        "quadratic",
+    ),
+    "lms": Preset(
+        "Slides: LMS", "Separable, but the line of least squares is drawn over a sample by those far away.", _lms,
+        "adaline", parameters={**BOOKS, "mode": "batch", "epochs": 300},
     ),
     "hardening": Preset(
         "Alpaydin 10.7: hardening", "One variable: the line grows steeper long after the last error is gone.",
-        _hardening, "logistic",
+        _hardening, "logistic", parameters={**BOOKS, "optimizer": "gradient-descent", "eta": 0.1, "C": 1000.0},
     ),
     "between": Preset(
         "Alpaydin, exercise 9", "The class 2 < x < 4: no line cuts it out, x and x² do.", _between, "logistic",
@@ -193,7 +216,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "softmax": Preset(
         "Alpaydin 10.9: softmax", "Three classes by the softmax, learned by gradient descent.", _softmax, "logistic",
-        "none", "softmax",
+        "none", "softmax", {**BOOKS, "optimizer": "gradient-descent", "eta": 0.02},
     ),
 }  # fmt: skip
 

@@ -233,10 +233,8 @@ def _options(first: str) -> dict[str, Any]:
     from discriminant.play.methods import description
     from discriminant.play.state import MOST_CLASSES, MOST_POINTS
 
-    sets = [
-        {"name": name, "title": p.title, "story": p.story, "method": p.method, "basis": p.basis, "coding": p.coding}
-        for name, p in PRESETS.items()
-    ]
+    kept = ("title", "story", "method", "basis", "coding", "parameters")
+    sets = [{"name": name, **{part: getattr(p, part) for part in kept}} for name, p in PRESETS.items()]
     limits = {"points": MOST_POINTS, "classes": MOST_CLASSES, "reach": REACH}
     return {**description(), "presets": sets, "first": first, "limits": limits}
 

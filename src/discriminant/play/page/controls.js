@@ -62,6 +62,8 @@ export class Controls {
   /** Take over what a set of points is best looked at with. */
   follow(preset) {
     Object.assign(this.state.choices, { method: preset.method, basis: preset.basis, coding: preset.coding, decoder: "auto", view: 0 });
+    const method = this.methods.get(preset.method);
+    this.state.parameters[method.name] = { ...Object.fromEntries(method.parameters.map((p) => [p.name, p.default])), ...preset.parameters };
     $("story").textContent = preset.story;
     $("preset").value = preset.name;
     this.renew();
