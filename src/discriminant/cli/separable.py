@@ -31,17 +31,14 @@ def run(given: Any) -> int:
     if result.witness is not None:
         console.show("\n  why no hyperplane separates: these rows, so weighted, balance each other exactly")
         console.show(_witness(result, training.labels))
-    elif result.hyperplane is not None and np.ndim(result.hyperplane) == 2:
-        weights = np.asarray(result.hyperplane)
+    elif result.hyperplane is not None:
+        two = np.ndim(result.hyperplane) == 1
+        lines = np.asarray(result.hyperplane).reshape(len(names) + 1, -1).tolist()
         rows = [[name, *(f"{weight:+.6g}" for weight in line)]
-                for name, line in zip(["(intercept)", *names], weights.tolist(), strict=True)]  # fmt: skip
-        console.show("\n  weights under which every row scores highest for its own class")
-        console.show(table(["column", *map(str, result.classes)], rows[:31]))
-    elif result.hyperplane is not None and np.ndim(result.hyperplane) == 1:
-        rows = [["(intercept)", f"{result.hyperplane[0]:+.6g}"]]
-        rows += [[name, f"{weight:+.6g}"] for name, weight in zip(names, result.hyperplane[1:], strict=True)]
-        console.show(f"\n  a hyperplane with {result.classes[1]!s} on its positive side")
-        console.show(table(["column", "weight"], rows[:31]))
+                for name, line in zip(["(intercept)", *names], lines, strict=True)]  # fmt: skip
+        side = f"a hyperplane with {result.classes[1]!s} on its positive side"
+        console.show(f"\n  {side if two else 'weights under which every row scores highest for its own class'}")
+        console.show(table(["column", *(["weight"] if two else map(str, result.classes))], rows[:31]))
     console.note(*result.notes)
     console.show(f"\n  checked against every row in exact arithmetic: {'it holds' if proved else 'IT DOES NOT HOLD'}")
     return 0 if proved else 70

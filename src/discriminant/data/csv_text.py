@@ -108,7 +108,8 @@ def sniff(text: str, source: str, *, header: bool | None = None) -> Layout:
     if not lines:
         raise DataError(f"{source} has no rows: there is nothing in it but quotes and blanks.")
     first, rest = lines[0], lines[1:]
-    decimal = "," if separator != "," and _has_decimal_comma(rest) else "."
+    commas = any(_COMMA_NUMBER.fullmatch(field.strip()) for row in rest for field in row)
+    decimal = "," if commas and separator != "," else "."
     named = _is_header(first, rest) if header is None else header
     notes = []
     if named:
@@ -165,10 +166,6 @@ def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
         return True
     whole = all(field.strip().isdecimal() for field in first)
     return whole and len(set(first)) == len(first) and len(rest) > 0
-
-
-def _has_decimal_comma(rows: Sequence[Sequence[str]]) -> bool:
-    return any(_COMMA_NUMBER.fullmatch(field.strip()) for row in rows for field in row)
 
 
 def read_text(text: str, source: str, layout: Layout, *, text_columns: Sequence[str] = ()) -> Table:

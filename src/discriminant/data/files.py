@@ -47,8 +47,6 @@ def read_table(
     text_columns : names of columns to keep as text, as labels should be: '01' is not '1'
     header : whether the first line of a CSV file holds the names; None: by its look
 
-    Examples
-    --------
     >>> table = read_table("penguins", text_columns=["species"])
     >>> table.n_rows, table.column("island").levels, table.column("year").kind
     (344, ('Biscoe', 'Dream', 'Torgersen'), 'number')

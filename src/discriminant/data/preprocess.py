@@ -97,8 +97,6 @@ class Preprocess:
         categorical : columns to take as categories though they hold numbers
         standardize : bring numbers to mean 0 and deviation 1, for methods whose answer depends on units
 
-        Examples
-        --------
         >>> from discriminant.data.files import read_table
         >>> rules = Preprocess.fit(read_table("penguins"), "species")
         >>> rules.feature_names[:4]

@@ -97,12 +97,9 @@ def _written(query: Any, target: Any, options: dict[str, Any], connection: Any) 
 
 def open_query(X: Any) -> Scan | None:
     """The source of a query that is handed over in place of X; None where X is a table in memory."""
-    return scan_query(X, None, {}) if is_query(X) else None
-
-
-def is_query(X: Any) -> bool:
-    """Whether rows are yet to come: a lazy frame, a relation, a reader or a dataset, told by its type's name."""
-    return type(X).__name__ in ("LazyFrame", "DuckDBPyRelation", "RecordBatchReader") or _is_dataset(X)
+    # Told by its type's name: to ask a query for its columns may run it.
+    lazy = type(X).__name__ in ("LazyFrame", "DuckDBPyRelation", "RecordBatchReader") or _is_dataset(X)
+    return scan_query(X, None, {}) if lazy else None
 
 
 def _is_dataset(X: Any) -> bool:

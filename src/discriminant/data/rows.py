@@ -394,7 +394,13 @@ def as_rows(X: Any) -> Rows:
     require_rows(X)
     if is_sparse(X):
         _require_places(X)
-        return SparseRows(_summed(_contiguous(X if X.format == "csr" else X.tocsr())))
+        X = X if X.format == "csr" else X.tocsr()
+        if not all(part.flags.c_contiguous for part in (X.data, X.indices, X.indptr)):  # as the kernels read them
+            X = X.copy()
+        if not X.has_canonical_format:  # entries of one place are added, as SciPy means them
+            X = X.copy()
+            X.sum_duplicates()
+        return SparseRows(X)
     if is_frame(X):
         return _frame_rows(X)
     array = np.asarray(X)
@@ -420,20 +426,6 @@ def _require_places(X: Any) -> None:
         f"The sparse matrix X of shape {X.shape} is damaged: its indices or indptr point outside of it. "
         "X.check_format() says where; make it again from its rows, columns and values."
     )
-
-
-def _contiguous(X: Any) -> Any:
-    """X with its three arrays as the kernels read them, copied where they are not."""
-    return X if all(part.flags.c_contiguous for part in (X.data, X.indices, X.indptr)) else X.copy()
-
-
-def _summed(X: Any) -> Any:
-    """X where each entry stands once; else a copy in which entries of one place are added, as SciPy means them."""
-    if X.has_canonical_format:
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X
 
 
 def as_source(X: Any) -> Rows:

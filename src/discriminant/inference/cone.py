@@ -70,9 +70,8 @@ class KeslerCone:
             return np.zeros(0, dtype=np.intp)
         sizes = np.empty(self.n_rows)
 
-        def kernel(block: Block) -> int:
+        def kernel(block: Block) -> None:
             sizes[block.start : block.start + block.rows] = as_dense(abs(block.design.values).max(axis=1)).ravel()
-            return 0
 
         self.each(kernel)
         return np.flatnonzero(sizes == 0)
@@ -184,15 +183,14 @@ class KeslerCone:
         table, start = self._tables(u)
         worst, rivals = np.empty(self.n_rows), np.empty(self.n_rows, dtype=np.intp)
 
-        def two_classes(block: Block) -> int:
+        def two_classes(block: Block) -> None:
             z = self._scores(block, table[:, 1], start[1])
             part = slice(block.start, block.start + len(z))
             codes = np.asarray(block.target, dtype=np.intp)
             np.multiply(z, 2.0 * codes - 1.0, out=worst[part])
             np.subtract(1, codes, out=rivals[part])
-            return 0
 
-        def machine(block: Block) -> int:
+        def machine(block: Block) -> None:
             z = self._scores(block, table, start)
             codes = np.asarray(block.target, dtype=np.intp)
             place = np.arange(len(codes))
@@ -201,17 +199,17 @@ class KeslerCone:
             part = slice(block.start, block.start + len(codes))
             rivals[part] = gap.argmin(axis=1)
             worst[part] = gap[place, rivals[part]]
-            return 0
 
         self.each(two_classes if self.n_classes == 2 else machine)
         return worst, rivals
 
-    def each(self, kernel: Callable[[Block], int]) -> None:
+    def each(self, kernel: Callable[[Block], None]) -> None:
         """Call the kernel on every block: in threads where that pays for starting them."""
 
         def quiet(block: Block) -> int:
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is left to exact arithmetic
-                return kernel(block)
+                kernel(block)
+            return 0
 
         blocks = make_blocks(self.source, self.codes)
         if self.n_rows * self.source.shape[1] < _THREADS_FROM or blocks.elsewhere:
@@ -272,12 +270,11 @@ class KeslerCone:
         slip, tiny = 4.0 * (self.source.shape[1] + 8) * _EPS, 1e-290
         size, base = np.abs(table).max(axis=1) + tiny, np.abs(start).max() + tiny
 
-        def call(block: Block) -> int:
+        def call(block: Block) -> None:
             z, codes = self._scores(block, table, start), np.asarray(block.target, dtype=np.intp)
             gap = z[np.arange(len(codes)), codes][:, None] - z
             bound = slip * (abs(self._scaled(block)) @ size + base)
             kernel(block, gap, bound[:, None])
-            return 0
 
         self.each(call)
 

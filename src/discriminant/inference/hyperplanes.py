@@ -107,9 +107,8 @@ def _extremes(cone: KeslerCone, w: Array) -> tuple[tuple[float, float], Array]:
     """(least of the positives, largest of the negatives) of w·(x − c), and the rows of each class nearest the gap."""
     scores = np.empty(cone.n_rows)
 
-    def kernel(block: Block) -> int:
+    def kernel(block: Block) -> None:
         scores[block.start : block.start + block.rows] = cone.shifted(block) @ w
-        return 0
 
     cone.each(kernel)
     near = []

@@ -53,8 +53,6 @@ def least_errors(
     rounds, seconds : when to stop without a proof
     enough : stop once the bound has reached this: the errors of a discriminant that is at hand
 
-    Examples
-    --------
     >>> least_errors(np.array([[0.0], [1.0], [2.0], [3.0], [4.0]]), np.array([0, 1, 0, 1, 1])).bound
     1.0
     """

@@ -224,7 +224,8 @@ def limiting_fit(
     basis = nullspace(inner.integer_rows(spanning))[0] if spanning else []
     K, scores, value, spread = cone.n_classes, np.zeros((cone.width, cone.n_classes)), 0.0, None
     if len(rows):
-        places = _places(cone, inner)
+        at = {j: i + cone.intercept for i, j in enumerate(cone.keep)}
+        places = [0] * inner.intercept + [at[j] for j in inner.keep]
         open_coordinates = np.array([inner.floats(vector)[0] for vector in basis]).reshape(-1, inner.dimension)
         coordinates = Coordinates(K, inner.width, open_coordinates, bool(inner.intercept))
         known = None if offset is None else _two_columns(offset[rows], K)
@@ -264,12 +265,6 @@ def _plainer(cone: KeslerCone, weights: Integers, signs: Array) -> Integers:
             if np.array_equal(cone.signs(flat), signs):
                 machine = trial
     return [a - b for block in machine[1:] for a, b in zip(block, machine[0], strict=True)]
-
-
-def _places(cone: KeslerCone, inner: KeslerCone) -> list[int]:
-    """Where the coordinates of the inner cone stand in those of the whole."""
-    at = {j: i + cone.intercept for i, j in enumerate(cone.keep)}
-    return [0] * inner.intercept + [at[j] for j in inner.keep]
 
 
 def _two_columns(offset: Array, K: int) -> Array:

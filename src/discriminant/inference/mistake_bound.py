@@ -20,7 +20,7 @@ from discriminant.arrays import as_dense
 from discriminant.data import OriginRows
 from discriminant.inference import documented
 from discriminant.objective import PointwiseObjective
-from discriminant.protocols import Array, Block
+from discriminant.protocols import Array
 
 NEAR = 300  # rows nearest to the boundary that are searched for a wider margin
 ROUNDS = 4
@@ -139,14 +139,8 @@ def _signs(objective: PointwiseObjective, j: int) -> Array:
 
 def _margins(objective: PointwiseObjective, a: Array, j: int) -> Array:
     """t a·y for each row, infinite where the row takes no part."""
-    signs, out = _signs(objective, j), np.empty(objective.blocks.n_rows)
-
-    def fill(block: Block) -> int:
-        out[block.start : block.start + block.rows] = block.design.scores(a[:, None])[:, 0]
-        return 0
-
-    objective.blocks.reduce(fill)
-    return np.where(signs != 0, signs * out, np.inf)
+    signs = _signs(objective, j)
+    return np.where(signs != 0, signs * objective.scores(a[:, None])[:, 0], np.inf)
 
 
 def _signed_rows(objective: PointwiseObjective, rows: Array, j: int) -> Array:

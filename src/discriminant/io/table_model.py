@@ -34,8 +34,6 @@ class TableModel:
     costs : (K, K) array, optional
         costs[decided, true]; decisions then have the least expected cost instead of the largest probability.
 
-    Examples
-    --------
     >>> from discriminant import LinearDiscriminantAnalysis
     >>> from discriminant.data.files import read_table
     >>> table = read_table("iris")
