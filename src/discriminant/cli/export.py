@@ -47,11 +47,7 @@ def _onnx(model: TableModel, out: str) -> bytes:
         raise ParameterError("ONNX is binary; name a file with --out FILE.onnx.")
     from discriminant.io.onnx import to_onnx
 
-    try:
-        found = to_onnx(model)
-    except ImportError as error:
-        raise DataError("ONNX needs the package onnx: pip install onnx.") from error
-    return found if isinstance(found, bytes) else bytes(found.SerializeToString())
+    return to_onnx(model)
 
 
 def _sql(model: TableModel, given: Any) -> str:

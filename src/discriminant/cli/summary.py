@@ -74,10 +74,8 @@ def weights_of(model: TableModel) -> tuple[list[str], Any, list[str]]:
 def weight_table(model: TableModel, names: list[str], weights: Any, outputs: list[str], *, everything: bool) -> str:
     """The weights, the largest first where not all are shown."""
     order = np.arange(len(names))
-    # What a column moves the score by: weights of columns in large units are small.
-    effect = np.abs(weights[1:]).max(axis=1) * _spread(model)
     if not everything and len(names) > MOST:
-        order = np.argsort(-effect, kind="stable")[:MOST]
+        order = np.argsort(-np.abs(weights[1:]).max(axis=1), kind="stable")[:MOST]
     rows = [[names[j], *(f"{weight:+.4g}" for weight in weights[1 + j])] for j in order]
     rows.append(["(intercept)", *(f"{weight:+.4g}" for weight in weights[0])])
     scaled = any(rule.scale != 1.0 for rule in model.preprocess.rules)
@@ -86,9 +84,3 @@ def weight_table(model: TableModel, names: list[str], weights: Any, outputs: lis
     text = table(head, rows)
     rest = len(names) - len(order)
     return text + (f"\n  … and {counted(rest, 'feature')} more; --all shows them." if rest else "")
-
-
-def _spread(model: TableModel) -> Any:
-    """The standard deviation of each feature at the fit, where it is remembered; one elsewhere."""
-    found = model.facts.get("deviations")
-    return np.ones(len(model.feature_names)) if found is None else np.asarray(found)

@@ -71,7 +71,7 @@ def workers() -> int:
     (``OMP_NUM_THREADS``, threadpoolctl, a joblib worker).
     """
     most = most_workers()
-    if most == 1 or _is_worker():
+    if most == 1 or _local.worker:
         return 1
     if _holders or _asked_workers():  # a limit that we set ourselves is not the user's wish
         return most
@@ -112,7 +112,7 @@ def ordered_map(function: Callable[[Item], Value], items: Iterable[Item], thread
 
     A map inside a map is done by the thread that asks for it: it would wait for itself.
     """
-    if threads <= 1 or _is_worker() or (isinstance(items, list | range) and len(items) <= 1):
+    if threads <= 1 or _local.worker or (isinstance(items, list | range) and len(items) <= 1):
         yield from map(function, items)
         return
     with single_threaded_blas(), _lent_pool(threads) as pool:
@@ -169,14 +169,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def _is_worker() -> bool:
-    return _local.worker
-
-
 @contextlib.contextmanager
 def as_worker() -> Iterator[None]:
     """This thread is one of someone else's pool: it starts no threads, and holds BLAS to one."""
-    before, _local.worker = _is_worker(), True
+    before, _local.worker = _local.worker, True
     try:
         with single_threaded_blas(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             yield

@@ -24,7 +24,6 @@ from fractions import Fraction
 import numpy as np
 
 from discriminant.arrays import as_dense
-from discriminant.errors import ParameterError
 from discriminant.inference.cone import KeslerCone, Pair
 from discriminant.inference.exact import Integers, over_common_denominator
 from discriminant.inference.search import Finding
@@ -137,8 +136,6 @@ class Placed:
 
 def place(cone: KeslerCone, finding: Finding, choice: str) -> Placed:
     """The hyperplane to report for a finding."""
-    if choice not in ("widest", "any"):
-        raise ParameterError(f"hyperplane is {choice!r}; it must be 'widest' or 'any'.")
     if finding.weights is None:
         return Placed([], None, 0.0, 0.0)
     if finding.circuit is not None:

@@ -19,7 +19,7 @@ import numpy as np
 from discriminant.arguments import MODEL, PATH, among, checked, optional
 from discriminant.codings import pairs
 from discriminant.data.roles import NUMBER
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError
 from discriminant.io.container import documented, write_whole
 from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
@@ -47,8 +47,6 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
 
     >>> data = to_onnx(LinearDiscriminant([0.0, 1.0], ["left", "right"], link="sigmoid"))  # doctest: +SKIP
     """
-    if dtype not in ("float32", "float64"):
-        raise ParameterError(f"dtype is {dtype!r}; an export takes float32 or float64 inputs.")
     found = program(model)
     data = _Builder(found, dtype).build()
     _try(found, data, dtype)

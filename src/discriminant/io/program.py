@@ -192,10 +192,8 @@ def _linear(model: LinearDiscriminant, who: str) -> Program:
         decoder, decode = "nearest", (model.coding.targets, model.coding.care)
     else:
         decoder, decode = model.coding.decoder, (model.coding.signs, model.coding.threshold)
+    # ±½ z under the softmax is σ(z): one exponent for two classes.
     link = "softmax" if model.link is not None and rule.one_output else model.link
-    if link is not None and rule.one_output and linear is not None:
-        # ±½ z under the softmax is σ(z): one exponent for two classes.
-        link = "softmax"
     return Program(model.names, model.classes.tolist(), center, np.asarray(model.weights), None, decoder, decode, link)
 
 
