@@ -3,7 +3,8 @@
 ``documented`` completes the docstring of a function, or those of a class and its methods:
 
 - parameters that a table of entries knows are described from it, with the defaults of the signature, in its order;
-- what is returned is too, where the table has an entry ``→ name`` for the name of the function or its annotation;
+- what is returned is too, where the table has an entry ``→ name`` for the name of the function or its annotation, and
+  what is raised (``name raises``);
 - a line that only names entries (``classes_, coef_``) stands for what the table says of each;
 - an example needs no heading, no import of what ``discriminant`` exports or of NumPy, and no loading of ``iris``;
 - a method without a docstring has the one of the class above.
@@ -63,11 +64,12 @@ class Entries:
         if "Returns" not in parts and inspect.isfunction(thing):
             keys = f"→ {thing.__name__.removeprefix('loo_')}", f"→ {thing.__annotations__.get('return')}"
             parts["Returns"] = next((self.table[key] for key in keys if key in self.table), "").partition(" : ")[2]
+            parts.setdefault("Raises", self.table.get(f"{thing.__name__} raises", "").partition(" : ")[2])
         if "Examples" in parts:
             parts["Examples"] = _with_imports(parts["Examples"], thing)
         for title in parts.keys() & {"Attributes", "Returns", "Raises"}:
             parts[title] = NAMES.sub(lambda line: self._entries(line[0]), parts[title])
-        ordered = ("", "Parameters", "Attributes", "Returns")
+        ordered = ("", "Parameters", "Attributes", "Returns", "Raises")
         titles = [*ordered, *(title for title in parts if title not in (*ordered, "Examples")), "Examples"]
         shown = [(title, parts[title]) for title in titles if parts.get(title)]
         return "\n\n".join(f"{title}\n{'-' * len(title)}\n{text}" if title else text for title, text in shown)
@@ -258,6 +260,7 @@ t_ : int
     One more than the samples met, as in scikit-learn.
 xbar_ : ndarray of shape (d,)
     The overall mean, weighted by the priors.
+fit raises : DataError, ParameterError
 → Self : self
     The fitted estimator.
 → predict : ndarray of shape (n,)

@@ -84,10 +84,6 @@ class Adaline(AdalineParameters, SequentialClassifier):
         margin : array-like of shape (n,) or None, default=None
             b_n > 0, a margin for each row: its targets are ±b_n, and the weights tend to a = Y†b; None: the parameter.
 
-        Raises
-        ------
-        DataError, ParameterError
-
         >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
         >>> model = Adaline(mode="batch", max_iter=5000).fit(X, y, margin=[2.0, 1.0, 1.0, 2.0])
         >>> Y = np.c_[np.ones(4), X] * np.where(y == 1, 1, -1)[:, None]

@@ -71,10 +71,6 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows and their labels.
 
-        Raises
-        ------
-        DataError, ParameterError
-
         >>> model = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
         >>> model.coef_.shape, model.certificate_.converged
         ((3, 4), True)

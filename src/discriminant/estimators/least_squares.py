@@ -95,10 +95,6 @@ class LeastSquaresClassifier(LeastSquaresParameters, LeastSquaresInference):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, margin: Any = None) -> Self:
         """Learn from one pass over the rows.
 
-        Raises
-        ------
-        DataError, ParameterError
-
         >>> LeastSquaresClassifier(alpha=1.0).fit(iris.X, iris.y).coef_.shape
         (3, 4)
         """

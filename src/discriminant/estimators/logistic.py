@@ -137,10 +137,6 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
         offset : array-like of shape (n,) or (n, K), or None, default=None
             Known parts of the scores, with weight one; they are not added again in prediction.
 
-        Raises
-        ------
-        DataError, ParameterError
-
         >>> model = LogisticRegression(C=10.0).fit(iris.X, iris.y)
         >>> model.coef_.shape, model.certificate_.converged
         ((3, 4), True)

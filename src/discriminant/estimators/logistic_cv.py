@@ -186,10 +186,6 @@ class LogisticRegressionCV(LogisticRegression):
         **params : any
             Metadata for the splitter and the scorer, such as ``groups``.
 
-        Raises
-        ------
-        DataError, ParameterError
-
         >>> model = LogisticRegressionCV(Cs=[0.1, 1.0], use_legacy_attributes=False).fit(iris.X, iris.y)
         >>> model.C_
         1.0

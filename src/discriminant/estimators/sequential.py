@@ -37,10 +37,6 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
     ) -> Self:
         """Learn from rows and labels, optionally from given weights on.
 
-        Raises
-        ------
-        DataError, ParameterError
-
         >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
         >>> Perceptron(shuffle=False, tol=None).fit(X, y).n_iter_
         3

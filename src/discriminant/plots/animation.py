@@ -137,10 +137,6 @@ class TraceAnimation(Display):
         ----------
         path : path
             The file.
-        seconds : float or None, default=None
-            How long it plays; None: a fifth of a second to each picture.
-        dpi : int, default=80
-            Dots per inch.
 
         Returns
         -------
@@ -161,13 +157,6 @@ class TraceAnimation(Display):
 
     def to_html(self, *, seconds: float | None = None, dpi: int = 80) -> str:
         """The film as a page that needs no network.
-
-        Parameters
-        ----------
-        seconds : float or None, default=None
-            How long it plays; None: a fifth of a second to each picture.
-        dpi : int, default=80
-            Dots per inch.
 
         Returns
         -------

@@ -24,6 +24,22 @@ classes : sequence of K labels
     The classes, in the order of their colours.
 labels : array-like of shape (n,)
     The labels of the rows.
+at : array-like of shape (d,) or None
+    Where the other columns are held; None: their means.
+chosen : float or None
+    A λ to mark.
+columns : str or sequence of str
+    Which columns.
+dpi : int
+    Dots per inch.
+features : sequence of two str or int, or None
+    Which two columns to draw, by name or position; None: the two that say most of what the model says.
+output : int
+    Of which class, where there are more than two.
+points : ndarray of shape (n, 2) or None
+    Rows to draw.
+seconds : float or None
+    How long it plays; None: a fifth of a second to each picture.
 **options : any
     Options of ``plot``.
 → Self : display

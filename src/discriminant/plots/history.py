@@ -68,8 +68,6 @@ class HistoryDisplay(Display):
         ----------
         history : History
             The history.
-        columns : str or sequence of str, default="objective"
-            Which columns.
         """
         source = history.epochs if isinstance(history, Corrections) and columns != "weights" else history
         wanted = [columns] if isinstance(columns, str) else list(columns)
@@ -92,8 +90,6 @@ class HistoryDisplay(Display):
         ----------
         estimator : classifier
             Fitted, with ``history_``.
-        columns : str or sequence of str, default="objective"
-            Which columns.
         """
         history = history_of(estimator)
         if history is None:

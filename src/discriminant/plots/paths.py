@@ -30,8 +30,6 @@ class CoefficientPathDisplay(Display):
         The weights at each λ.
     feature_names : sequence of d str
         The columns.
-    chosen : float or None, default=None
-        A λ to mark.
     ylabel : str, default="weight"
         What the vertical axis shows.
 
@@ -74,10 +72,6 @@ class CoefficientPathDisplay(Display):
             The path.
         spread : array-like of shape (d,) or None, default=None
             Multiplies the weights, so that columns of different units share a scale.
-        output : int, default=0
-            Of which class, where there are more than two.
-        chosen : float or None, default=None
-            A λ to mark.
         """
         coefs = np.asarray(path.coefs)[:, output] * (1.0 if spread is None else np.asarray(spread))
         titles = path.feature_names or [f"x{j}" for j in range(coefs.shape[1])]
@@ -92,8 +86,6 @@ class CoefficientPathDisplay(Display):
 
         Parameters
         ----------
-        output : int, default=0
-            Of which class, where there are more than two.
         names : int, default=6
             How many weights are named at their ends.
         **options : any

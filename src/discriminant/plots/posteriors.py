@@ -32,8 +32,6 @@ class PosteriorDisplay(Display):
         Of the class ``target``, rows along ``up``.
     target : label
         Whose posterior is drawn.
-    points : ndarray of shape (n, 2) or None, default=None
-        Rows to draw.
     labels : array-like of shape (n,) or None, default=None
         Their labels.
 
@@ -85,10 +83,6 @@ class PosteriorDisplay(Display):
             The labels, to colour the rows; None: no rows' labels are known.
         target : label or None, default=None
             Whose posterior is drawn; None: that of the last class.
-        features : sequence of two str or int, or None, default=None
-            Which two columns to draw, by name or position; None: the two that say most of what the model says.
-        at : array-like of shape (d,) or None, default=None
-            Where the other columns are held; None: their means.
         resolution : int, default=120
             Points along an edge of the grid.
         """

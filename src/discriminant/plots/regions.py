@@ -38,8 +38,6 @@ class DecisionRegionsDisplay(Display):
         On a grid: the position of the class, or −1 where the rule rejects.
     levels : ndarray of shape (r, r, K), or None, default=None
         On a grid: the score of each class less the best of the others; its zeros are the boundaries.
-    points : ndarray of shape (n, 2) or None, default=None
-        Rows to draw.
     labels : array-like of shape (n,) or None, default=None
         Their labels.
     note : str, default=""
@@ -93,10 +91,6 @@ class DecisionRegionsDisplay(Display):
         show : {"decisions", "claims"}, default="decisions"
             What ``predict`` says; or which classes claim a point (their discriminants are positive, or all their
             pairs agree), so that the ambiguous areas show.
-        features : sequence of two str or int, or None, default=None
-            Which two columns to draw, by name or position; None: the two that say most of what the model says.
-        at : array-like of shape (d,) or None, default=None
-            Where the other columns are held; None: their means.
         resolution : int, default=300
             Points along an edge of the grid, where one is needed.
         """
