@@ -12,7 +12,7 @@ import numpy as np
 
 from discriminant.estimators.linear import LinearDiscriminantAnalysis
 from discriminant.estimators.linear_programming import LinearProgrammingClassifier
-from discriminant.figures.samples import clouds
+from discriminant.figures.samples import clouds, drawn
 from discriminant.geometry import Hyperplane, box, clip
 from discriminant.plots.theme import (
     BLUE,
@@ -26,7 +26,6 @@ from discriminant.plots.theme import (
     line,
     scatter,
     sheet,
-    styled,
     tint,
 )
 from discriminant.protocols import Array
@@ -51,20 +50,9 @@ def separating_line_data() -> SeparatingLine:
     return SeparatingLine(X, y, plane, plane.value(X), float(plane.value(np.zeros(2))))
 
 
-@styled
+@drawn
 def separating_line(data: SeparatingLine | None = None) -> Any:
-    """Alpaydin 10.1: the linear discriminant is a line that separates the examples from two classes.
-
-    Parameters
-    ----------
-    data : SeparatingLine or None, default=None
-        What to draw; None: ``separating_line_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Alpaydin 10.1: the linear discriminant is a line that separates the examples from two classes."""
     data = data or separating_line_data()
     figure, axes = sheet(size=(5.4, 4.4))
     ax, bounds = axes[0, 0], ((-0.5, 7.4), (-0.5, 5.6))
@@ -109,20 +97,9 @@ def distance_to_the_line_data() -> DistanceToTheLine:
     return _measured(model.discriminant_.boundary(), np.array([[4.1, 3.3], [0.9, 2.6]]))
 
 
-@styled
+@drawn
 def distance_to_the_line(data: DistanceToTheLine | None = None) -> Any:
-    """Alpaydin 10.2: x = x_p + r w/‖w‖ with r = g(x)/‖w‖, and the origin lies w₀/‖w‖ from the line.
-
-    Parameters
-    ----------
-    data : DistanceToTheLine or None, default=None
-        What to draw; None: ``distance_to_the_line_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Alpaydin 10.2: x = x_p + r w/‖w‖ with r = g(x)/‖w‖, and the origin lies w₀/‖w‖ from the line."""
     data = data or distance_to_the_line_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax, bounds = axes[0, 0], ((-0.8, 5.2), (-0.8, 4.6))
@@ -155,20 +132,9 @@ def signed_distance_data() -> DistanceToTheLine:
     return _measured(Hyperplane(np.array([3.0, 4.0]), -9.0), np.array([[3.4, 2.2]]))
 
 
-@styled
+@drawn
 def signed_distance(data: DistanceToTheLine | None = None) -> Any:
-    """Bishop 4.1: the surface is perpendicular to w, its displacement is −w₀/‖w‖, a point lies y(x)/‖w‖ from it.
-
-    Parameters
-    ----------
-    data : DistanceToTheLine or None, default=None
-        What to draw; None: ``signed_distance_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.1: the surface is perpendicular to w, its displacement is −w₀/‖w‖, a point lies y(x)/‖w‖ from it."""
     data = data or signed_distance_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax, bounds, unit = axes[0, 0], ((-1.2, 4.9), (-1.2, 4.2)), data.line.unit_normal

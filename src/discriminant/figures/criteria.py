@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from discriminant.criteria import Perceptron, Quadratic, Relaxation, ZeroOne
-from discriminant.figures.samples import clouds
+from discriminant.figures.samples import clouds, drawn
 from discriminant.geometry import Hyperplane
 from discriminant.inference.solution_region import SolutionRegion, solution_region
 from discriminant.optimize import Annealing, GradientDescent, Newton
 from discriminant.penalties import Ridge
 from discriminant.plots.surface import CriterionSurfaceDisplay, measure_surface, two_class_objective
-from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, frame, line, scatter, sheet, styled, tint
+from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, frame, line, scatter, sheet, tint
 from discriminant.protocols import Array
 
 Y = np.array([[1.9, 0.5], [0.7, 1.7], [-1.9, 0.3], [0.9, -1.5]])  # samples, the last two of the second class
@@ -47,20 +47,9 @@ def normalised_samples_data() -> NormalisedSamples:
     return NormalisedSamples(Y, LABELS, region.samples, region, narrow, region.polygon(BOUNDS), narrow.polygon(BOUNDS))
 
 
-@styled
+@drawn
 def normalised_samples(data: NormalisedSamples | None = None) -> Any:
-    """Normalised samples and the solution region: all a with a·y_i > 0, and those with a·y_i ≥ b.
-
-    Parameters
-    ----------
-    data : NormalisedSamples or None, default=None
-        What to draw; None: ``normalised_samples_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Normalised samples and the solution region: all a with a·y_i > 0, and those with a·y_i ≥ b."""
     data = data or normalised_samples_data()
     figure, axes = sheet(1, 3, (13, 4.6), sharey=True)
     titles = ("samples of two classes", "turned by sign: all must be positive", "with a margin: $a^t y_i \\geq b$")
@@ -131,20 +120,9 @@ def criterion_surfaces_data() -> CriterionSurfaces:
     return CriterionSurfaces(solution_region(Y, LABELS, fit_intercept=False), descents)
 
 
-@styled
+@drawn
 def criterion_surfaces(data: CriterionSurfaces | None = None) -> Any:
-    """Four criteria over the weights: the count of errors is stairs, the others lead down to the solution region.
-
-    Parameters
-    ----------
-    data : CriterionSurfaces or None, default=None
-        What to draw; None: ``criterion_surfaces_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Four criteria over the weights: the count of errors is stairs, the others lead down to the solution region."""
     data = data or criterion_surfaces_data()
     figure, below = sheet(2, 4, (14, 7.4), height_ratios=(1.15, 1))
     titles = {
@@ -196,20 +174,9 @@ def gradient_and_newton_data() -> GradientAndNewton:
     return GradientAndNewton(gradient, newton, newton.path[-1])
 
 
-@styled
+@drawn
 def gradient_and_newton(data: GradientAndNewton | None = None) -> Any:
-    """Gradient descent goes at right angles to the contours; Newton's method uses the curvature and arrives sooner.
-
-    Parameters
-    ----------
-    data : GradientAndNewton or None, default=None
-        What to draw; None: ``gradient_and_newton_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Gradient descent goes at right angles to the contours; Newton's method uses the curvature and arrives sooner."""
     data = data or gradient_and_newton_data()
     figure, axes = sheet(size=(6.2, 5.2))
     ax = axes[0, 0]

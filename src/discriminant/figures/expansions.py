@@ -13,11 +13,12 @@ import numpy as np
 from discriminant.bases import Distances, Polynomial
 from discriminant.estimators.linear_programming import LinearProgrammingClassifier
 from discriminant.figures.many_classes import class_names
+from discriminant.figures.samples import drawn
 from discriminant.geometry import Hyperplane
 from discriminant.inference.separability import Separability, separability
 from discriminant.model import LinearDiscriminant
 from discriminant.plots.regions import DecisionRegionsDisplay
-from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, frame, line, scatter, sheet, styled, tint
+from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, frame, line, scatter, sheet, tint
 from discriminant.protocols import Array
 
 
@@ -47,20 +48,9 @@ def discriminant_of_one_variable_data() -> OneVariable:
                        np.sort(np.roots([2.0, 1.0, -1.0])), model, learned, (rows[:, 0], labels))  # fmt: skip
 
 
-@styled
+@drawn
 def discriminant_of_one_variable(data: OneVariable | None = None) -> Any:
-    """A line cuts the axis once; a parabola, linear in y = (1, x, x²), leaves a region in two parts.
-
-    Parameters
-    ----------
-    data : OneVariable or None, default=None
-        What to draw; None: ``discriminant_of_one_variable_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """A line cuts the axis once; a parabola, linear in y = (1, x, x²), leaves a region in two parts."""
     data = data or discriminant_of_one_variable_data()
     figure, axes = sheet(1, 3, (13, 4.2))
     left, middle, right = axes[0]
@@ -123,20 +113,9 @@ def basis_functions_data() -> BasisFunctions:
     return BasisFunctions(X, y, basis, features, model, separability(X, y), separability(features, y))
 
 
-@styled
+@drawn
 def basis_functions(data: BasisFunctions | None = None) -> Any:
-    """Bishop 4.12: a straight boundary in φ is a curved one in x.
-
-    Parameters
-    ----------
-    data : BasisFunctions or None, default=None
-        What to draw; None: ``basis_functions_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.12: a straight boundary in φ is a curved one in x."""
     data = data or basis_functions_data()
     figure, axes = sheet(1, 2, (10.6, 4.9))
     left, right = axes[0]

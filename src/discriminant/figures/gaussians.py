@@ -15,7 +15,7 @@ from discriminant.estimators.fisher import FisherDiscriminant
 from discriminant.estimators.linear import LinearDiscriminantAnalysis
 from discriminant.estimators.quadratic import QuadraticDiscriminantAnalysis
 from discriminant.figures.many_classes import class_names
-from discriminant.figures.samples import angle, clouds
+from discriminant.figures.samples import angle, clouds, drawn
 from discriminant.inference.separability import Separability, separability
 from discriminant.plots.regions import DecisionRegionsDisplay
 from discriminant.plots.theme import (
@@ -31,7 +31,6 @@ from discriminant.plots.theme import (
     mesh,
     scatter,
     sheet,
-    styled,
     swatch,
     tint,
 )  # fmt: skip
@@ -68,20 +67,9 @@ def class_densities_and_posterior_data() -> DensitiesAndPosterior:
     return DensitiesAndPosterior(model, (across, up), np.array(heights), posterior, odds)
 
 
-@styled
+@drawn
 def class_densities_and_posterior(data: DensitiesAndPosterior | None = None) -> Any:
-    """Bishop 4.10: the densities of two classes, and the posterior of the first, a sigmoid of a linear function.
-
-    Parameters
-    ----------
-    data : DensitiesAndPosterior or None, default=None
-        What to draw; None: ``class_densities_and_posterior_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.10: the densities of two classes, and the posterior of the first, a sigmoid of a linear function."""
     data = data or class_densities_and_posterior_data()
     figure, axes = sheet(1, 2, (10.5, 4.8), subplot_kw={"projection": "3d"})
     left, right = axes[0]
@@ -141,20 +129,9 @@ def naive_and_lda_direction_data() -> TwoDirections:
     return _directions(*_correlated(3), threshold="pooled")
 
 
-@styled
+@drawn
 def naive_and_lda_direction(data: TwoDirections | None = None) -> Any:
-    """The line between the means makes errors that the covariance of the groups would have avoided.
-
-    Parameters
-    ----------
-    data : TwoDirections or None, default=None
-        What to draw; None: ``naive_and_lda_direction_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """The line between the means makes errors that the covariance of the groups would have avoided."""
     data = data or naive_and_lda_direction_data()
     figure, axes = sheet(1, 2, (10.4, 4.8), sharey=True)
     bounds = ((-6.0, 6.0), (-4.0, 4.4))
@@ -179,20 +156,9 @@ def fisher_projection_data() -> TwoDirections:
     return _directions(*_correlated(8, 120))
 
 
-@styled
+@drawn
 def fisher_projection(data: TwoDirections | None = None) -> Any:
-    """Bishop 4.6: projected on the line of the means the classes overlap; on Fisher's direction they do not.
-
-    Parameters
-    ----------
-    data : TwoDirections or None, default=None
-        What to draw; None: ``fisher_projection_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.6: projected on the line of the means the classes overlap; on Fisher's direction they do not."""
     data = data or fisher_projection_data()
     figure, axes = sheet(2, 2, (9.6, 6.6), height_ratios=(1.8, 1))
     bounds = ((-6.0, 6.0), (-4.0, 4.4))
@@ -248,20 +214,9 @@ def outlier_and_mean_difference_data() -> OutlierAndMeans:
     return OutlierAndMeans(found, outlier, separability(X, y), gaps)
 
 
-@styled
+@drawn
 def outlier_and_mean_difference(data: OutlierAndMeans | None = None) -> Any:
-    """The outlier is lost on the line of the means, although the sample is separable; Fisher's direction keeps it.
-
-    Parameters
-    ----------
-    data : OutlierAndMeans or None, default=None
-        What to draw; None: ``outlier_and_mean_difference_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """The outlier is lost on the line of the means, although the sample is separable; Fisher's direction keeps it."""
     data = data or outlier_and_mean_difference_data()
     found = data.directions
     figure, axes = sheet(1, 2, (11, 5.2), sharey=True)
@@ -317,20 +272,9 @@ def qda_regions_data() -> QdaRegions:
     return QdaRegions(X, y, ((-2.8, 2.8), (-2.6, 2.6)), model, np.asarray(model.covariance_), curvature)
 
 
-@styled
+@drawn
 def qda_regions(data: QdaRegions | None = None) -> Any:
-    """Bishop 4.11: boundaries are quadratic, but straight between classes that share a covariance.
-
-    Parameters
-    ----------
-    data : QdaRegions or None, default=None
-        What to draw; None: ``qda_regions_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.11: boundaries are quadratic, but straight between classes that share a covariance."""
     data = data or qda_regions_data()
     figure, axes = sheet(1, 2, (10.2, 4.8), sharey=True)
     left, right = axes[0]

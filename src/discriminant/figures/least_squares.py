@@ -15,10 +15,10 @@ from discriminant.estimators.least_squares import LeastSquaresClassifier
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.estimators.perceptron import Perceptron
 from discriminant.figures.many_classes import class_names
-from discriminant.figures.samples import angle, clouds
+from discriminant.figures.samples import angle, clouds, drawn
 from discriminant.inference.separability import Separability, separability
 from discriminant.plots.regions import DecisionRegionsDisplay
-from discriminant.plots.theme import GREEN, INK, PURPLE, frame, line, scatter, sheet, styled
+from discriminant.plots.theme import GREEN, INK, PURPLE, frame, line, scatter, sheet
 from discriminant.protocols import Array
 
 Box = tuple[tuple[float, float], tuple[float, float]]
@@ -49,20 +49,9 @@ def lms_versus_separating_line_data() -> LmsVersusLine:
     return LmsVersusLine(X, y, separability(X, y), lms, steps, line_, errors)
 
 
-@styled
+@drawn
 def lms_versus_separating_line(data: LmsVersusLine | None = None) -> Any:
-    """The LMS solution minimises squared errors and need not separate what can be separated.
-
-    Parameters
-    ----------
-    data : LmsVersusLine or None, default=None
-        What to draw; None: ``lms_versus_separating_line_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """The LMS solution minimises squared errors and need not separate what can be separated."""
     data = data or lms_versus_separating_line_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax, bounds = axes[0, 0], ((-1.2, 6.4), (-1.2, 6.2))
@@ -107,20 +96,9 @@ def outliers_pull_least_squares_data() -> PulledBoundary:
     return PulledBoundary(X, y, extra, models, errors, turned)
 
 
-@styled
+@drawn
 def outliers_pull_least_squares(data: PulledBoundary | None = None) -> Any:
-    """Bishop 4.4: points far on the correct side turn the line of least squares, not that of logistic regression.
-
-    Parameters
-    ----------
-    data : PulledBoundary or None, default=None
-        What to draw; None: ``outliers_pull_least_squares_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.4: points far on the correct side turn the line of least squares, not that of logistic regression."""
     data = data or outliers_pull_least_squares_data()
     figure, axes = sheet(1, 2, (10.6, 5.0), sharey=True)
     bounds = ((-5.0, 8.0), (-7.6, 4.6))
@@ -164,20 +142,9 @@ def masked_class_data() -> MaskedClass:
     return MaskedClass(X, y, ((-5.0, 5.0), (-4.8, 4.8)), squares, logistic, shares)
 
 
-@styled
+@drawn
 def masked_class(data: MaskedClass | None = None) -> Any:
-    """Bishop 4.5: least squares leaves almost nothing to the class in the middle; logistic regression does not.
-
-    Parameters
-    ----------
-    data : MaskedClass or None, default=None
-        What to draw; None: ``masked_class_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.5: least squares leaves almost nothing to the class in the middle; logistic regression does not."""
     data = data or masked_class_data()
     figure, axes = sheet(1, 2, (10.2, 5.0), sharey=True)
     for ax, model, name, title in (

@@ -11,12 +11,12 @@ import numpy as np
 from discriminant.estimators.linear_machine import LinearMachine
 from discriminant.estimators.linear_programming import LinearProgrammingClassifier
 from discriminant.estimators.perceptron import Perceptron
-from discriminant.figures.samples import clouds
+from discriminant.figures.samples import clouds, drawn
 from discriminant.geometry import Hyperplane, polygon_area
 from discriminant.inference.ambiguity import Ambiguity, ambiguity
 from discriminant.inference.separability import Separability, separability
 from discriminant.plots.regions import DecisionRegionsDisplay
-from discriminant.plots.theme import INK, color, fill, frame, inner_edges, line, scatter, sheet, styled
+from discriminant.plots.theme import INK, color, fill, frame, inner_edges, line, scatter, sheet
 from discriminant.protocols import Array
 
 Box = tuple[tuple[float, float], tuple[float, float]]
@@ -58,20 +58,9 @@ def one_against_rest_data() -> OneAgainstRest:
     return OneAgainstRest(X, y, bounds, model, model.outputs(X), verdicts, ambiguity(model, bounds), regions)
 
 
-@styled
+@drawn
 def one_against_rest(data: OneAgainstRest | None = None) -> Any:
-    """Alpaydin 10.3: each H_i separates C_i from all others; dotted lines are the boundaries of the largest g_i.
-
-    Parameters
-    ----------
-    data : OneAgainstRest or None, default=None
-        What to draw; None: ``one_against_rest_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Alpaydin 10.3: each H_i separates C_i from all others; dotted lines are the boundaries of the largest g_i."""
     data = data or one_against_rest_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax = axes[0, 0]
@@ -128,20 +117,9 @@ def pairwise_separation_data() -> PairwiseSeparation:
     return PairwiseSeparation(X, y, bounds, model, verdicts, int((model.predict(X) != y).sum()))
 
 
-@styled
+@drawn
 def pairwise_separation(data: PairwiseSeparation | None = None) -> Any:
-    """Alpaydin 10.4: C_1 is not separable from the others, but pairwise the classes are.
-
-    Parameters
-    ----------
-    data : PairwiseSeparation or None, default=None
-        What to draw; None: ``pairwise_separation_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Alpaydin 10.4: C_1 is not separable from the others, but pairwise the classes are."""
     data = data or pairwise_separation_data()
     figure, axes = sheet(size=(6.2, 4.6))
     ax = axes[0, 0]
@@ -185,20 +163,9 @@ def ambiguous_regions_data() -> AmbiguousRegions:
     return AmbiguousRegions(X, y, bounds, models, shares)
 
 
-@styled
+@drawn
 def ambiguous_regions(data: AmbiguousRegions | None = None) -> Any:
-    """Bishop 4.2: two-class discriminants put together leave ambiguous regions; one machine leaves none.
-
-    Parameters
-    ----------
-    data : AmbiguousRegions or None, default=None
-        What to draw; None: ``ambiguous_regions_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.2: two-class discriminants put together leave ambiguous regions; one machine leaves none."""
     data = data or ambiguous_regions_data()
     figure, axes = sheet(1, 3, (13, 4.8), sharey=True)
     told: dict[str, Any] = {}
@@ -254,20 +221,9 @@ def convex_regions_data() -> ConvexRegions:
     return ConvexRegions(X, y, bounds, model, regions, a, b, chord, model.predict(chord))
 
 
-@styled
+@drawn
 def convex_regions(data: ConvexRegions | None = None) -> Any:
-    """Bishop 4.3: a point between two points of a region lies in it too, so that regions are convex.
-
-    Parameters
-    ----------
-    data : ConvexRegions or None, default=None
-        What to draw; None: ``convex_regions_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.3: a point between two points of a region lies in it too, so that regions are convex."""
     data = data or convex_regions_data()
     figure, axes = sheet(size=(5.6, 5.2))
     ax = axes[0, 0]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from discriminant.estimators.perceptron import Perceptron
-from discriminant.figures.samples import clouds
+from discriminant.figures.samples import clouds, drawn
 from discriminant.geometry import Hyperplane, box, clip
-from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, fill, frame, line, scatter, sheet, styled
+from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, fill, frame, line, scatter, sheet
 from discriminant.protocols import Array
 
 
@@ -41,20 +41,9 @@ def perceptron_convergence_data() -> PerceptronConvergence:
     return PerceptronConvergence(X, t, weights, history["sample"][1:], errors, model)
 
 
-@styled
+@drawn
 def perceptron_convergence(data: PerceptronConvergence | None = None) -> Any:
-    """Bishop 4.7: the misclassified sample is added to the weights, until none is misclassified.
-
-    Parameters
-    ----------
-    data : PerceptronConvergence or None, default=None
-        What to draw; None: ``perceptron_convergence_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.7: the misclassified sample is added to the weights, until none is misclassified."""
     data = data or perceptron_convergence_data()
     from matplotlib.lines import Line2D
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from discriminant.bases import Wiring
 from discriminant.estimators.perceptron import Perceptron
-from discriminant.plots.theme import BLUE, GREY, INK, ORANGE, sheet, styled
+from discriminant.figures.samples import drawn
+from discriminant.plots.theme import BLUE, GREY, INK, ORANGE, sheet
 from discriminant.protocols import Array
 
 SIDE = 20
@@ -86,20 +87,9 @@ def _train(seed: int, shown: Array, told: Array, new: Array, truth: Array) -> tu
     return wiring, rule, np.array(curve)
 
 
-@styled
+@drawn
 def mark_one(data: MarkOne | None = None) -> Any:
-    """Bishop 4.8: what the photocells see, how they are wired, the weights that were learned, and how it learned.
-
-    Parameters
-    ----------
-    data : MarkOne or None, default=None
-        What to draw; None: ``mark_one_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.8: what the photocells see, how they are wired, the weights that were learned, and how it learned."""
     data = data or mark_one_data()
     figure, axes = sheet(2, 4, (12.6, 6.4))
     chosen = [int(np.flatnonzero((data.labels == c) & (data.answers == c))[0]) for c in ("A", "E", "X")]

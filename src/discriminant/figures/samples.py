@@ -1,13 +1,29 @@
-"""The samples that the figures are drawn from: seeded Gaussian clouds, with exact moments where a claim needs them."""
+"""What the figures share: their look and docstrings, and samples: seeded Gaussian clouds, with exact moments."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
+from discriminant.docstrings import Entries
+from discriminant.plots.theme import styled
 from discriminant.protocols import Array
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+documented = Entries("""
+data : what the function of the same name with ``_data`` makes, or None
+    What to draw; None: that.
+→ Any : matplotlib Figure
+    The figure.
+""").documented
+
+
+def drawn(function: Function) -> Function:
+    """A figure in the look of all, with its docstring completed."""
+    return documented(styled(function))
 
 
 def clouds(

@@ -15,7 +15,7 @@ from discriminant.decision import probit, sigmoid
 from discriminant.errors import DiscriminantWarning
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.figures.many_classes import class_names
-from discriminant.figures.samples import clouds
+from discriminant.figures.samples import clouds, drawn
 from discriminant.optimize import GradientDescent
 from discriminant.plots.regions import DecisionRegionsDisplay
 from discriminant.plots.theme import (
@@ -29,7 +29,6 @@ from discriminant.plots.theme import (
     line,
     mesh,
     sheet,
-    styled,
     swatch,
 )
 from discriminant.protocols import Array
@@ -50,20 +49,9 @@ def sigmoid_curve_data() -> Curve:
     return Curve(a, sigmoid(a), float((sigmoid(np.array([1e-5])) - sigmoid(np.array([-1e-5])))[0] / 2e-5))
 
 
-@styled
+@drawn
 def sigmoid_curve(data: Curve | None = None) -> Any:
-    """Alpaydin 10.5: the logistic function.
-
-    Parameters
-    ----------
-    data : Curve or None, default=None
-        What to draw; None: ``sigmoid_curve_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Alpaydin 10.5: the logistic function."""
     data = data or sigmoid_curve_data()
     figure, axes = sheet(size=(5.6, 3.6))
     ax = axes[0, 0]
@@ -101,20 +89,9 @@ def sigmoid_and_probit_data() -> SigmoidAndProbit:
     return SigmoidAndProbit(a, sigmoid(a), probit(scale * a), scale, (slopes[0], slopes[1]))
 
 
-@styled
+@drawn
 def sigmoid_and_probit(data: SigmoidAndProbit | None = None) -> Any:
-    """Bishop 4.9: the logistic sigmoid and the probit function, scaled so that their slopes at zero agree.
-
-    Parameters
-    ----------
-    data : SigmoidAndProbit or None, default=None
-        What to draw; None: ``sigmoid_and_probit_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Bishop 4.9: the logistic sigmoid and the probit function, scaled so that their slopes at zero agree."""
     data = data or sigmoid_and_probit_data()
     figure, axes = sheet(1, 2, (9.4, 3.6), width_ratios=(1.6, 1))
     left, right = axes[0]
@@ -161,20 +138,9 @@ def hardening_sigmoid_data() -> HardeningSigmoid:
     return HardeningSigmoid(x, y, passes, weights, history["objective"][at], history["errors"][at])
 
 
-@styled
+@drawn
 def hardening_sigmoid(data: HardeningSigmoid | None = None) -> Any:
-    """Alpaydin 10.7: the line wx + w₀ and the sigmoid after 10, 100 and 1000 passes over the sample.
-
-    Parameters
-    ----------
-    data : HardeningSigmoid or None, default=None
-        What to draw; None: ``hardening_sigmoid_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Alpaydin 10.7: the line wx + w₀ and the sigmoid after 10, 100 and 1000 passes over the sample."""
     data = data or hardening_sigmoid_data()
     figure, axes = sheet(1, 2, (10, 4))
     grid = np.linspace(-0.1, 5.1, 400)
@@ -224,20 +190,9 @@ def softmax_lines_data() -> SoftmaxMachine:
                           model.predict_proba(points).reshape(shape))  # fmt: skip
 
 
-@styled
+@drawn
 def softmax_lines(data: SoftmaxMachine | None = None) -> Any:
-    """Alpaydin 10.9: thin lines where g_i = 0, thick lines where the machine changes its mind.
-
-    Parameters
-    ----------
-    data : SoftmaxMachine or None, default=None
-        What to draw; None: ``softmax_lines_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Alpaydin 10.9: thin lines where g_i = 0, thick lines where the machine changes its mind."""
     data = data or softmax_lines_data()
     figure, axes = sheet(size=(5.8, 5.0))
     ax = axes[0, 0]
@@ -258,20 +213,9 @@ def softmax_lines(data: SoftmaxMachine | None = None) -> Any:
 softmax_surfaces_data = softmax_lines_data
 
 
-@styled
+@drawn
 def softmax_surfaces(data: SoftmaxMachine | None = None) -> Any:
-    """Alpaydin 10.10: the linear discriminants (left), and the posteriors after the softmax (right).
-
-    Parameters
-    ----------
-    data : SoftmaxMachine or None, default=None
-        What to draw; None: ``softmax_surfaces_data()``.
-
-    Returns
-    -------
-    matplotlib Figure
-        The figure.
-    """
+    """Alpaydin 10.10: the linear discriminants (left), and the posteriors after the softmax (right)."""
     data = data or softmax_surfaces_data()
     figure, axes = sheet(1, 2, (10.5, 4.8), subplot_kw={"projection": "3d"})
     across, up = data.grid
