@@ -182,7 +182,7 @@ def softmax_lines_data() -> SoftmaxMachine:
     """Gradient descent on the cross-entropy with a slight ridge, so that it ends."""
     X, y = clouds([(0.9, 3.0), (2.0, 1.0), (3.4, 2.9)], 0.13 * np.eye(2), 16, seed=6)
     bounds = ((-0.4, 4.6), (-0.4, 4.6))
-    descent = GradientDescent(step=1.0, threshold=1e-5, iterations=5000)
+    descent = GradientDescent(step=1.0, threshold=1e-7, iterations=10_000)
     model = LogisticRegression(C=2.0, optimizer=descent, random_state=0).fit(X, y)
     points, across, up = mesh(bounds, 101)
     shape = (*across.shape, 3)

@@ -52,10 +52,6 @@ class Strength:
     l1_ratio: float
 
     @property
-    def l1(self) -> float:
-        return 0.0 if np.isinf(self.C) else self.l1_ratio / self.C
-
-    @property
     def l2(self) -> float:
         return 0.0 if np.isinf(self.C) else (1 - self.l1_ratio) / self.C
 
@@ -196,7 +192,7 @@ class Logistic(LogisticParameters):
         if np.isinf(strength.C):  # factors and groups of no penalty say nothing
             return self.bounds is not None
         special = (self.penalty_factors, self.bounds, self.groups)
-        return bool(strength.l1) or any(value is not None for value in special)
+        return bool(strength.l1_ratio) or any(value is not None for value in special)
 
     # Learning
 
