@@ -68,6 +68,7 @@ SENTENCES = {
     r"The classes are separated: every row lies on its own side .* has no maximum .*": "unit/test_separated_fits.py",
     r"Not converged: with margin 0 criterion {} is least at weights of zero, .*": "zero_weights",
     r"Not converged: J = {} is flat around the weights, .*": "unit/test_discriminant_estimator.py",
+    r"Ended near the minimum: .*": "unit/test_adaline.py",
     r"Not converged: after {} the step is still {} long .*": "steps",
     r"Not converged: the step of iteration {} was shorter than θ = {}, but {}\.": "least_values",
     r"Not converged: J swings to and fro .*": "unit/test_optimize_descent.py",

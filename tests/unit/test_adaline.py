@@ -96,3 +96,15 @@ def test_steps_that_do_not_settle_are_told():
 def test_steps_too_long_are_told():
     with pytest.raises(DataError, match="shorter step"):
         Adaline(eta0=50.0, max_iter=400).fit(Z, Y)
+
+
+def test_a_run_cut_short_near_the_minimum_does_not_say_that_it_failed():
+    """The sentence and ``converged`` say the same: within two parts in a hundred of the least J it has arrived."""
+    X = np.array([[-0.6, -0.6], [-1.2, -1.1], [-0.9, -1.6], [0.1, 0.1], [0.6, 0.5], [4.6, 3.2], [3.2, 4.6]])
+    y = np.array([0, 0, 0, 1, 1, 1, 1])
+    model = Adaline(mode="batch", max_iter=60, scale="sum").fit(X, y)
+    Y = np.column_stack([np.ones(7), X])
+    least = np.linalg.lstsq(Y, 2.0 * y - 1.0, rcond=None)[1][0] / 2
+    assert least < model.certificate_.objective < 1.02 * least
+    assert model.certificate_.converged
+    assert model.certificate_.status.startswith("Ended near the minimum: after 60 steps")

@@ -183,6 +183,8 @@ class LeastMeanSquares(AdalineParameters, SequentialMethod):
         near = gap <= NEAR * max(least, EXACT * origin)
         if not near:
             status += " That is still far: columns of unlike size or mean make LMS slow; standardise them."
+        elif status.startswith("Not"):  # cut short before it settled, but there
+            status = f"Ended near the minimum: {status.partition(': ')[2]}"
         return dataclasses.replace(certificate, bound=float(least), gap=float(gap), status=status, converged=near)
 
     def worth_a_note(self, solution: Solution, certificate: Certificate) -> bool:
