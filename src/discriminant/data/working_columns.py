@@ -19,7 +19,7 @@ from discriminant.data.rows import DenseRows, SparseRows
 from discriminant.data.threads import ordered_map, scratch, workers
 from discriminant.kernels.coordinate import Columns
 from discriminant.protocols import Array, Block
-from discriminant.thresholds import COLUMNS_IN_PLACE, GATHER_COST, MOST_GRAM
+from discriminant.thresholds import COLUMNS_IN_PLACE, COPIED_VALUES, GATHER_COST, MOST_GRAM
 
 GATHER_ROWS = 128  # rows that are turned into columns at a time: they stay in the cache
 GRAM_ROWS = 2_048
@@ -53,8 +53,22 @@ class AllColumns:
         """An empty working set of the kind that suits the storage."""
         if self.blocks.is_sparse:
             return SparseColumns(self)
-        many = self.blocks.n_values > 200_000 and self.n >= COLUMNS_IN_PLACE * self.d
-        return BlockColumns(self) if many and self.d * outputs <= MOST_GRAM else DenseColumns(self)
+        return BlockColumns(self) if self.in_place(outputs) else DenseColumns(self)
+
+    def in_place(self, outputs: int) -> bool:
+        """Whether rows are so many that columns are not copied."""
+        if self.blocks.is_sparse or self.blocks.n_values <= COPIED_VALUES:
+            return False
+        return self.n >= COLUMNS_IN_PLACE * self.d and self.d * outputs <= MOST_GRAM
+
+    def held(self, most: int) -> tuple[Array, Array | None, Array | None] | None:
+        """All columns by columns, in inner units, if they are sparse or no more than so many values; else None."""
+        if self.blocks.is_sparse:
+            X = self.csc
+            each = X.data if (self.unit == 1).all() else X.data / np.repeat(self.unit, np.diff(X.indptr))
+            each = np.ascontiguousarray(each, dtype=np.float64)
+            return each, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
+        return (self.gathered(np.arange(self.d)), None, None) if self.blocks.n_values <= most else None
 
     def adjoint(self, V: Array) -> Array:
         """((X − c)/u)ᵗ V, (d, q), in one pass."""

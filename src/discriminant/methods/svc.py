@@ -35,7 +35,7 @@ from discriminant.optimize.machine import solve_machine
 from discriminant.optimize.margins import MarginProblem, choose_margin, solve_margin
 from discriminant.optimize.path import LAST_DIGITS
 from discriminant.optimize.row_loss import RowLoss
-from discriminant.optimize.working_set import WorkingSet
+from discriminant.optimize.working_set import ColumnProblem
 from discriminant.penalties.separable import separable_penalty
 from discriminant.protocols import Array, Certificate
 
@@ -219,17 +219,17 @@ def lasso_fit(X: Any, y: Array, cost: Array, bias: float, free: bool, tol: float
     scaling = choose_scaling(blocks, free)
     columns = AllColumns(blocks, scaling.center, scaling.unit)
     loss = RowLoss(SquaredHinge(), y[:, None], cost / total)
-    solver = WorkingSet(columns, loss, separable_penalty(X.shape[1], scaling.unit), free)
-    solver.start()
-    here = solver.solve(1 / total, tol, exact=columns.blocks.n_values <= LAST_DIGITS)
-    A = np.zeros((1 + X.shape[1], 1))
-    solver.weights(A)
+    exact, strength = blocks.n_values <= LAST_DIGITS, np.array([1 / total])
+    problem = ColumnProblem(columns, loss, separable_penalty(X.shape[1], scaling.unit), free)
+    found = problem.follow(strength, tol, exact=exact)
+    A = found.weights[0]
     if scaling.center is not None:
         A[0] -= scaling.center @ A[1:]
     if extra:
         A[0] = bias * A[-1]
         A = A[:-1]
-    return OneFit(A, here.J * total, here.gap * total, solver.set.steps, "coordinate descent on a working set")
+    how = "coordinate descent on a working set"
+    return OneFit(A, float(found.J[0]) * total, float(found.gaps[0]) * total, int(found.steps[0]), how)
 
 
 def machine_fit(

@@ -18,7 +18,7 @@ from discriminant.data.working_columns import AllColumns
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.logistic import COLUMNS, LogisticFit, LogisticProblem
 from discriminant.optimize.row_loss import RowLoss
-from discriminant.optimize.working_set import WorkingSet
+from discriminant.optimize.working_set import ColumnProblem
 from discriminant.penalties.separable import separable_penalty
 from discriminant.protocols import Array
 from discriminant.thresholds import LAST_DIGITS_TOL
@@ -78,8 +78,8 @@ def targets(problem: LogisticProblem) -> Array:
     return out
 
 
-def make_working_set(problem: LogisticProblem, penalty: SparsePenalty) -> WorkingSet:
-    """A logistic problem as one of columns, with an empty working set."""
+def columns_of(problem: LogisticProblem, penalty: SparsePenalty) -> ColumnProblem:
+    """A logistic problem as one of columns."""
     scaling = choose_scaling(problem.blocks, problem.intercept)
     unit = scaling.unit.copy()
     for group in penalty.groups or ():
@@ -104,7 +104,7 @@ def make_working_set(problem: LogisticProblem, penalty: SparsePenalty) -> Workin
         spread = spread[levels.order][levels.starts[:-1]]
         levels = replace(levels, l1=levels.l1 * spread, l2=levels.l2 * spread**2)
     criterion = Logistic() if t.shape[1] == 1 else Softmax()
-    return WorkingSet(source, RowLoss(criterion, t, s, offset), levels, problem.intercept)
+    return ColumnProblem(source, RowLoss(criterion, t, s, offset), levels, problem.intercept)
 
 
 def strengths_from(largest: float, count: int, ratio: float) -> Array:
@@ -124,26 +124,18 @@ def solve_path(
     tol: float = 1e-8,
 ) -> SparsePath:
     """The answers along a path of λ, largest first, each from the last one."""
+    least = (1e-4 if problem.n_rows > problem.n_features else 1e-2) if ratio is None else ratio
+
+    def grid(largest: float) -> Array:
+        if penalty.l1_ratio < NO_L1:
+            largest = columns_of(problem, replace(penalty, l1_ratio=NO_L1)).follow(np.empty(0), tol).largest
+        return strengths_from(largest, count, least)
+
     with single_threaded_blas():
-        fit = make_working_set(problem, penalty)
-        largest = fit.start()
-        if strengths is None:
-            if penalty.l1_ratio < NO_L1:
-                largest = make_working_set(problem, replace(penalty, l1_ratio=NO_L1)).start()
-            least = (1e-4 if problem.n_rows > problem.n_features else 1e-2) if ratio is None else ratio
-            strengths = strengths_from(largest, count, least)
-        strengths = np.asarray(strengths, dtype=np.float64)
-        # Zeros that are never written to take no memory.
-        found = np.zeros((len(strengths), 1 + fit.source.d, fit.loss.q))
-        numbers = np.empty((3, len(strengths)))
-        previous, before = largest, 0
-        for i, strength in enumerate(strengths.tolist()):
-            here = fit.solve(strength, tol, previous)
-            fit.weights(found[i])
-            numbers[:, i] = here.J, here.gap, fit.set.steps - before
-            previous, before = strength, fit.set.steps
-        J, gaps, steps = numbers
-        return SparsePath(strengths, found, fit.source.center, J, gaps, steps, fit.passes, largest)
+        inner = columns_of(problem, penalty)
+        found = inner.follow(grid if strengths is None else strengths, tol)
+    center, numbers = inner.columns.center, (found.J, found.gaps, found.steps)
+    return SparsePath(found.strengths, found.weights, center, *numbers, found.passes, found.largest)
 
 
 def solve_sparse(
@@ -151,19 +143,15 @@ def solve_sparse(
 ) -> LogisticFit:
     """Minimise J at one λ; small problems to the last digits.  ``start``: weights with a plain intercept."""
     with single_threaded_blas():
-        fit = make_working_set(problem, penalty)
-        center, unit = fit.source.center, fit.source.unit
-        if start is None:
-            fit.start()
-        else:
+        inner = columns_of(problem, penalty)
+        center, unit, q = inner.columns.center, inner.columns.unit, inner.loss.q
+        if start is not None:
             intercept = start[0] + (0.0 if center is None else center @ start[1:])
-            fit.move_to(np.asarray(start[1:] * unit[:, None], dtype=np.float64), intercept * np.ones(start.shape[1]))
-        few = problem.values * fit.loss.q <= LAST_DIGITS
-        here = fit.solve(strength, tol, exact=few and tol <= LAST_DIGITS_TOL)
-        A = np.zeros((1 + fit.source.d, fit.loss.q))
-        fit.weights(A)
-    fit.records.append((fit.set.steps, here.J, here.gap, strength, fit.passes))
-    _, J, gap, level, passes = np.array(fit.records).T
-    table = (np.arange(len(J)), J, gap, level, np.sqrt(2 * gap), passes)
+            start = np.vstack([intercept * np.ones((1, q)), start[1:] * unit[:, None]]).astype(np.float64)
+        exact = problem.values * q <= LAST_DIGITS and tol <= LAST_DIGITS_TOL
+        found = inner.follow(np.array([strength]), tol, exact=exact, start=start)
+    J, gap = float(found.J[0]), float(found.gaps[0])
+    _, values, gaps, levels, passes = np.array(found.records).T
+    table = (np.arange(len(values)), values, gaps, levels, np.sqrt(2 * gaps), passes)
     history = dict(zip(COLUMNS, table, strict=True))
-    return LogisticFit(A, center, SPARSE, here.J, here.gap, float(np.sqrt(2 * here.gap)), fit.passes, False, history)
+    return LogisticFit(found.weights[0], center, SPARSE, J, gap, float(np.sqrt(2 * gap)), found.passes, False, history)

@@ -20,7 +20,7 @@ from discriminant.optimize.history import History
 from discriminant.optimize.iterative import documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.optimize.row_loss import RowLoss
-from discriminant.optimize.working_set import WorkingSet
+from discriminant.optimize.working_set import ColumnProblem, Followed
 from discriminant.penalties import ElasticNet, Group, Ridge, WeightPenalty
 from discriminant.penalties.separable import SeparablePenalty, separable_penalty
 from discriminant.protocols import Array, Need, Oracle, Solution
@@ -81,9 +81,10 @@ class ProximalNewton:
             A = user if center is None else np.vstack([user[:1] - center @ user[1:], user[1:]])
         inner = _one_unit_per_group(scaling or choose_scaling(rows.blocks, rows.intercept), rows.penalty)
         fits = [self._fit(part, inner, A) for part in _parts(rows, inner)]
-        J = sum(fit.records[-1][1] for fit in fits)
-        gap = sum(fit.records[-1][2] for fit in fits)
-        weights = np.hstack([_user(fit, inner) for fit in fits])
+        J, gap = (sum(float(fit.records[-1][k]) for fit in fits) for k in (1, 2))
+        weights = np.hstack([fit.weights[0] for fit in fits])
+        if inner.center is not None:
+            weights[0] -= inner.center @ weights[1:]
         met = gap <= self.tolerance * max(1.0, abs(J))
         how = f"J = {J:.10g} is proved to be within {gap:.1e} of its minimum"
         status = f"Solved: {how}." if met else f"Not converged: {how}, and steps get it down no further."
@@ -96,21 +97,17 @@ class ProximalNewton:
             status,
             met,
             sum(fit.passes for fit in fits),
-            sum(fit.set.steps for fit in fits),
+            int(sum(fit.steps[0] for fit in fits)),
             J,
             float(np.sqrt(2 * gap)),
             history,
         )
 
-    def _fit(self, part: _Part, scaling: Scaling, start: Array) -> WorkingSet:
-        fit = WorkingSet(part.columns, part.loss, part.penalty, part.intercept)
-        fit.start()
+    def _fit(self, part: _Part, scaling: Scaling, start: Array) -> Followed:
         A = scaling.from_user(start[:, part.outputs])
-        if A.any():
-            fit.move_to(A[1:], A[0] if part.intercept else 0.0 * A[0])
-        here = fit.solve(1.0, self.tolerance, exact=True)
-        fit.records.append((fit.set.steps, here.J, here.gap, 1.0, fit.passes))
-        return fit
+        if not part.problem.intercept:
+            A = np.vstack([0.0 * A[:1], A[1:]])
+        return part.problem.follow(np.ones(1), self.tolerance, exact=True, start=A if A.any() else None)
 
     def _require(self, rows: PointwiseObjective) -> None:
         require(self, rows.without_penalty(), SMOOTH)
@@ -137,10 +134,7 @@ class ProximalNewton:
 class _Part:
     """The outputs that are minimised together."""
 
-    columns: AllColumns
-    loss: RowLoss
-    penalty: SeparablePenalty
-    intercept: bool
+    problem: ColumnProblem
     outputs: slice
 
 
@@ -154,18 +148,12 @@ def _parts(rows: PointwiseObjective, scaling: Scaling) -> list[_Part]:
     intercept = rows.intercept and not isinstance(rows.blocks.rows, OriginRows)
     penalty = _separable(rows.penalty, rows.n_features, scaling.unit)
     every = [slice(None)] if rows.criterion.coupled else [slice(j, j + 1) for j in range(rows.n_outputs)]
-    return [
-        _Part(
-            columns,
-            RowLoss(
-                rows.criterion, t[:, j], np.ascontiguousarray(s[:, j][:, 0]), None if offset is None else offset[:, j]
-            ),
-            penalty,
-            intercept,
-            j,
-        )
-        for j in every
-    ]
+    parts = []
+    for j in every:
+        share = np.ascontiguousarray(s[:, j][:, 0])
+        loss = RowLoss(rows.criterion, t[:, j], share, None if offset is None else offset[:, j])
+        parts.append(_Part(ColumnProblem(columns, loss, penalty, intercept), j))
+    return parts
 
 
 def _one_unit_per_group(scaling: Scaling, penalty: WeightPenalty | None) -> Scaling:
@@ -192,11 +180,3 @@ def _separable(penalty: WeightPenalty | None, d: int, unit: Array) -> SeparableP
     mix = penalty.mix if isinstance(penalty, ElasticNet) else 0.0
     each = None if penalty.factors is None else np.array(penalty.factors)
     return separable_penalty(d, unit, l1_ratio=mix, factors=each).times(penalty.strength)
-
-
-def _user(fit: WorkingSet, scaling: Scaling) -> Array:
-    A = np.zeros((1 + fit.source.d, fit.loss.q))
-    fit.weights(A)
-    if scaling.center is not None:
-        A[0] -= scaling.center @ A[1:]
-    return A

@@ -15,13 +15,10 @@ largest τ ≤ 1 that brings τR into the domain of Ω*, are a feasible point of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from discriminant.criteria import Logistic, SquaredHinge
 from discriminant.data.working_columns import BlockColumns, SparseColumns, WorkingColumns
-from discriminant.kernels.compiled import load
 from discriminant.kernels.coordinate import Stop, descend_columns, descend_softmax
 from discriminant.optimize.quadratic_model import (
     CG_EXACT,
@@ -34,10 +31,9 @@ from discriminant.optimize.quadratic_model import (
 from discriminant.optimize.row_loss import RowLoss, solve_corner
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
-from discriminant.thresholds import GRAM_ROWS_PER_COLUMN, MOST_CHOLESKY, MOST_GRAM, SMALL_SET, SPARSE_GRAM
+from discriminant.thresholds import GRAM_ROWS_PER_COLUMN, MOST_CHOLESKY, MOST_GRAM, SPARSE_GRAM
 
 MOST_STEPS, PATIENCE = 1_000, 50  # guards against a loop, not settings: so many steps halve the gap, or are the last
-DONE, UNFINISHED, STUCK = 0, 2, 3  # how compiled steps end; 1: the Gram matrix is too old
 NEAR = 0.1  # the gap, relative to J, below which Newton steps on the support are tried
 SLOW = 0.7  # sweeps that leave more than this share of it: then, too
 ROUGH = 0.3  # how far below the gap at hand the model's own slopes are brought
@@ -71,7 +67,6 @@ class SetSolver:
         self.groups = np.empty(0, dtype=np.intp)
         self.inside = np.zeros(penalty.n_groups, dtype=bool)
         self.picked = penalty.pick(self.groups)  # at λ = 1
-        self._no_free = True  # whether all weights of the working set have a penalty
         self.A, self.b = np.empty((0, loss.q)), np.zeros(loss.q)
         self.z = np.zeros_like(loss.t) if loss.offset is None else loss.offset.copy()
         self.steps = 0
@@ -79,7 +74,6 @@ class SetSolver:
         self._fresh = False  # whether the Gram matrix is that of the point at hand
         self._signs = b""  # before the last sweeps
         self._slow = False  # whether these left most of the gap
-        self._tired = False  # whether cheap steps have left most of the gap
         self._hopeless = b""  # the signs at which a Newton step on the support led nowhere
         self.least = loss.dual(np.zeros_like(loss.t))  # the dual at v = 0
 
@@ -93,7 +87,6 @@ class SetSolver:
         self.groups = np.concatenate([self.groups, groups])
         self.inside[groups] = True
         self.picked = self.everything.pick(self.groups)
-        self._no_free = bool(((self.picked.l1 > 0) | (self.picked.l2 > 0)).all())
         self.A = np.vstack([self.A, np.zeros((len(features), self.loss.q))])
 
     def move_to(self, A: Array, b: Array) -> None:
@@ -109,8 +102,6 @@ class SetSolver:
     def evaluate(self, strength: float, known: tuple[float, Array] | None = None) -> State:
         """J, slopes and gap at λ = strength; ``known``: (Σ s ℓ, ℓ') where they are."""
         loss, penalty = self.loss, self.picked.times(strength)
-        if known is None and self._compiled:
-            return self._run(penalty, None, 0.0, 0, 0)[1]
         value, v = loss.value_and_slope(self.z) if known is None else known
         h, s = loss.curvature(self.z, v), loss.s
         corner, g0 = loss.corner(h), np.zeros(loss.q)
@@ -148,8 +139,6 @@ class SetSolver:
 
     def settle(self) -> float:
         """Move the intercepts to where their slopes are nothing; hands back Σ s ℓ there."""
-        if self._compiled:
-            return self._run(self.picked.times(0.0), None, 0.0, 0, 0, settled=True)[1].J
         value, v = self.loss.value_and_slope(self.z)
         size = np.inf
         for _ in range(60 if self.intercept else 0):
@@ -176,16 +165,14 @@ class SetSolver:
                 if here.gap > 0.5 * patience:
                     break
                 patience = here.gap
-            there = self._cheap_steps(here, strength, tol, least - step)
+            there = self._step(here, strength, tol)
             if there is None:
-                there = self._step(here, strength, tol)
-                if there is None:
-                    if self._gram is None or self._fresh:
-                        break
-                    self._gram = None
-                    continue
-                self._slow = there.gap > SLOW * here.gap
-                stuck = stuck + 1 if there.J >= here.J * (1 - 1e-15) and there.gap > 0.7 * here.gap else 0
+                if self._gram is None or self._fresh:
+                    break
+                self._gram = None
+                continue
+            self._slow = there.gap > SLOW * here.gap
+            stuck = stuck + 1 if there.J >= here.J * (1 - 1e-15) and there.gap > 0.7 * here.gap else 0
             here = there
             if stuck >= 4:
                 break
@@ -196,11 +183,7 @@ class SetSolver:
         here = self.evaluate(strength)
         for _ in range(LAST_STEPS if len(self.A) else 0):
             before, self._gram, self._hopeless = (self.A, self.b, self.z), None, b""
-            ended, there = UNFINISHED, None
-            if self._compiled and self.A.size * len(self.z) <= SMALL_SET:
-                ended, there = self._run(self.picked.times(strength), None, 0.0, 1, 0)
-            if ended != DONE:
-                there = self._step(here if there is None else there, strength, 0.0)
+            there = self._step(here, strength, 0.0)
             if there is None or there.gap > 2 * here.gap + 1e-14:  # the dual is known to 1e-16
                 self.A, self.b, self.z = before
                 break
@@ -208,66 +191,6 @@ class SetSolver:
             if np.abs(self.A - before[0]).max() <= STANDING * np.abs(self.A).max():
                 break
         return here
-
-    # Steps that coordinate descent can do cheaply, in one compiled call
-
-    @property
-    def _compiled(self) -> Any | None:
-        """The kernels, where they know the loss and the penalty."""
-        plain = self.loss.q == 1 and isinstance(self.loss.criterion, Logistic | SquaredHinge)
-        alone = self.picked.single and not self.picked.joint and self._no_free
-        return load() if plain and alone and not isinstance(self.columns, BlockColumns) else None
-
-    def _cheap_steps(self, here: State, strength: float, tol: float, least: int) -> State | None:
-        """As many as get the gap down quickly; None where there is none, or where the last ones did not."""
-        if self._compiled is None or self._tired:
-            self._tired = False
-            return None
-        penalty, H, share = self.picked.times(strength), None, SLOW
-        if self._by_gram and self.A.size * len(self.z) > SMALL_SET:
-            self._fresh = self._gram is None
-            gram = self._gram = GramMatrix(self.loss, here.h) if self._gram is None else self._gram
-            gram.extend(self.columns)
-            H, share = gram.matrix(penalty, self.intercept), self._stale
-        ended, there = self._run(penalty, H, tol, MOST_STEPS, least, share)
-        self._tired = ended == UNFINISHED or (ended == STUCK and (H is None or self._fresh))
-        if ended != DONE:
-            self._gram = None
-        return there if ended != STUCK or there.gap < here.gap else None
-
-    def _run(
-        self,
-        penalty: SeparablePenalty,
-        H: Array | None,
-        tol: float,
-        most: int,
-        least: int,
-        share: float = 1.0,
-        settled: bool = False,
-    ) -> tuple[int, State]:
-        """(how they ended, where)."""
-        kernels, loss, m, n = self._compiled, self.loss, len(self.A), len(self.z)
-        assert kernels is not None
-        assert not isinstance(self.columns, BlockColumns)
-        A, b, z = (self.A.copy(), self.b.copy(), self.z.copy()) if most or settled else (self.A, self.b, self.z)
-        v, h, R = np.empty((n, 1)), np.empty((n, 1)), np.empty((m, 1))
-        margin = loss.criterion.margin if isinstance(loss.criterion, SquaredHinge) else 0.0
-        rounds, sweeps = LAST_SWEEPS if tol == 0 else GRAM_SWEEPS if self._by_gram else COLUMN_SWEEPS
-        ended, steps, J, gap, g0, corner = kernels.minimize_columns(
-            tuple(self.columns.raw),
-            tuple(None if part is None else np.ascontiguousarray(part) for part in (loss.t, loss.s, loss.offset)),
-            (penalty.l1, penalty.l2, penalty.lower, penalty.upper),
-            (A, b, z),
-            (v, h, R),
-            np.empty(5 * n + 6 * m),
-            H,
-            (loss.criterion.kind, self.intercept, self._fresh, settled),
-            (margin, self.least, tol, share),
-            (most, least, rounds, sweeps),
-        )
-        self.A, self.b, self.z = A, b, z
-        self.steps += steps
-        return ended, State(J, gap, h, np.array([g0]), np.array([[corner]]), R, v, R)
 
     def _step(self, here: State, strength: float, tol: float) -> State | None:
         """One step that gets J down; None where there is none."""

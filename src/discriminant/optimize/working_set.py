@@ -11,16 +11,19 @@ need no look.  Along a path of λ the slopes go on nearly straight, so that what
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discriminant.criteria import Logistic, SquaredHinge
 from discriminant.data.working_columns import AllColumns
+from discriminant.kernels.compiled import load
 from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.set_solver import SetSolver, State
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
-from discriminant.thresholds import SMALL_SET
+from discriminant.thresholds import MOST_CHOLESKY, MOST_GRAM, SMALL_SET, SPARSE_GRAM, TURNED_VALUES
 
 MOST_ROUNDS = 200  # a guard against a loop, not a setting
 FIRST = 50  # groups in the first working set
@@ -86,6 +89,107 @@ class Screening:
                 return groups, -found
             self.look(v)
         raise AssertionError("a slope where it was looked at is exact")
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Answers along λ: weights (L, 1+d, q) in the user's units, intercepts at the centre; J, gaps and steps (L,)."""
+
+    strengths: Array
+    weights: Array
+    J: Array
+    gaps: Array  # proved: J − min J ≤ gap
+    steps: Array
+    passes: float
+    largest: float  # λ_max
+    records: list[tuple[float, ...]]  # (steps, J, gap, λ, passes) after each round, of one λ
+
+
+@dataclass(frozen=True)
+class ColumnProblem:
+    """J over all columns: Σ s ℓ(t, z) + λ Ω(A)."""
+
+    columns: AllColumns
+    loss: RowLoss
+    penalty: SeparablePenalty
+    intercept: bool = True
+
+    def follow(
+        self,
+        strengths: Array | Callable[[float], Array],
+        tol: float,
+        *,
+        exact: bool = False,
+        start: Array | None = None,
+    ) -> Followed:
+        """Minimise J at every λ, each from the last one, until its gap is ≤ tol·|J|; ``exact``: to the last digits.
+
+        ``strengths``: the path, or what makes it from λ_max; ``start``: inner weights (1+d, q) that it begins at.
+        """
+        known = isinstance(self.loss.criterion, Logistic | SquaredHinge) and self.loss.q == 1
+        if known and load() is not None and not self.columns.in_place(1):
+            return self._compiled(strengths, tol, exact, start)
+        fit, q = WorkingSet(self.columns, self.loss, self.penalty, self.intercept), self.loss.q
+        largest = fit.start()
+        if start is not None and start.any():
+            fit.move_to(start[1:], start[0])
+        path = np.asarray(strengths(largest) if callable(strengths) else strengths, dtype=np.float64)
+        weights = np.zeros((len(path), 1 + self.columns.d, q))  # zeros that are never written to take no memory
+        numbers = np.empty((3, len(path)))
+        previous, before = largest if len(path) > 1 else None, 0
+        for i, strength in enumerate(path.tolist()):
+            here = fit.solve(strength, tol, previous, exact=exact)
+            fit.weights(weights[i])
+            numbers[:, i] = here.J, here.gap, fit.set.steps - before
+            previous, before = strength, fit.set.steps
+            fit.records.append((fit.set.steps, here.J, here.gap, strength, fit.passes))
+        return Followed(path, weights, numbers[0], numbers[1], numbers[2], fit.passes, largest, fit.records)
+
+    def _compiled(
+        self, strengths: Array | Callable[[float], Array], tol: float, exact: bool, start: Array | None
+    ) -> Followed:
+        """The same in C: ``kernels/c/sparse_path.c``."""
+        source, loss, penalty, kernels = self.columns, self.loss, self.penalty, load()
+        assert kernels is not None
+        several = callable(strengths) or len(strengths) > 1
+        held = source.held(TURNED_VALUES if several else SMALL_SET)
+        n, d = (0, 0) if held else (source.n, source.d)
+        v, R, features = np.empty((n, 1)), np.empty(d), np.empty(d, dtype=np.int64)
+
+        def look() -> None:
+            R[:] = source.adjoint(v)[:, 0]
+
+        def gather(count: int) -> Array:
+            return source.gathered(features[:count])
+
+        norms = source.norms(loss.s, centred=self.intercept) if several and not held else None
+        rows = (None if part is None else np.ascontiguousarray(part) for part in (loss.t, loss.s, loss.offset))
+        order, starts = penalty.order.astype(np.int64), penalty.starts.astype(np.int64)
+        levels = (penalty.l1, penalty.l2, penalty.lower, penalty.upper, order, starts, norms, source.unit)
+        margin = loss.criterion.margin if isinstance(loss.criterion, SquaredHinge) else 0.0
+        records = np.empty((MOST_ROUNDS + 1, 5))
+        arguments = (
+            held,
+            (look, gather, v, R, features),
+            tuple(rows),
+            levels,
+            (loss.criterion.kind, self.intercept, exact),
+            (margin, loss.dual(np.zeros_like(loss.t)), tol),
+            (SPARSE_GRAM, MOST_GRAM, MOST_CHOLESKY),
+        )
+        begin = None if start is None else (np.ascontiguousarray(start[1:, 0]), np.ascontiguousarray(start[:1, 0]))
+
+        def run(path: Array) -> tuple[float, float, int, Array, Array]:
+            weights, numbers = np.zeros((len(path), 1 + source.d, 1)), np.empty((3, len(path)))
+            found = kernels.solve_path(*arguments, path, begin, (weights, numbers, records))
+            return *found, weights, numbers
+
+        path = np.asarray(strengths(run(np.empty(0))[0]) if callable(strengths) else strengths, dtype=np.float64)
+        largest, passes, rounds, weights, numbers = run(np.ascontiguousarray(path))
+        found = [tuple(record) for record in records[:rounds].tolist()]
+        if len(path):
+            found.append((numbers[2].sum(), numbers[0, -1], numbers[1, -1], path[-1], passes))
+        return Followed(path, weights, numbers[0], numbers[1], numbers[2], passes, largest, found)
 
 
 class WorkingSet:

@@ -62,7 +62,7 @@ void column_add(const Columns *X, long j, double step, const double *restrict w,
 }
 
 /* (Σ w x², Σ w x) of a column. */
-static void column_moments(const Columns *X, long j, const double *restrict w, double *square, double *first_moment)
+void column_moments(const Columns *X, long j, const double *restrict w, double *square, double *first_moment)
 {
     double two[PARTS] = {0}, one[PARTS] = {0};
     long first = X->row ? X->start[j] : j * X->n, count = X->row ? X->start[j + 1] - first : X->n, i = 0;

@@ -14,6 +14,7 @@ Columns columns_of(Buffers *held, PyObject *x, PyObject *row, PyObject *start, l
 
 /* Σ x_i r_i over a column's entries;  r_i += step w_i x_i, with w = NULL for ones. */
 double column_dot(const Columns *X, long j, const double *restrict r);
+void column_moments(const Columns *X, long j, const double *restrict w, double *square, double *first_moment);
 void column_add(const Columns *X, long j, double step, const double *restrict w, double *restrict r);
 
 int descend_gram(long p, const double *H, double *a, double *g, const double *l1, const double *lower,

@@ -19,7 +19,7 @@
     KERNEL(evaluate, "J and its derivatives over some rows: see evaluate.c.") \
     KERNEL(longest_row, "The greatest of the scaled rows' squared lengths: see evaluate.c.") \
     KERNEL(machine_epoch, "One pass of dual coordinate descent, K classes; see discriminant.kernels.dual.") \
-    KERNEL(minimize_columns, "Proximal Newton steps of one output on a working set; see discriminant.kernels.coordinate.") \
+    KERNEL(solve_path, "Sparse fits of one output along a path of penalties; see sparse_path.c.") \
     KERNEL(sweep, "sweep(samples, state, order): one single-sample pass; see discriminant.kernels.sweeps.") \
     /* the end of the list */
 
