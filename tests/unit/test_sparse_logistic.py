@@ -372,7 +372,7 @@ def test_many_sparse_columns_are_those_of_the_same_rows_written_out(l1_ratio, bo
     dense = logistic_path(X.toarray(), y, **options)
     assert (np.asarray(sparse.coefs)[-1] != 0).sum() > 250
     np.testing.assert_allclose(sparse.objectives, dense.objectives, rtol=3e-9)
-    np.testing.assert_allclose(sparse.coefs, dense.coefs, atol=5e-4)  # what a gap of 1e-9 leaves open
+    np.testing.assert_allclose(sparse.coefs, dense.coefs, atol=1e-3)  # what a gap of 1e-9 leaves open
     assert (sparse.gaps <= 1e-9 * np.abs(sparse.objectives)).all()
 
 

@@ -11,7 +11,7 @@ from discriminant.codings import make_coding
 from discriminant.data import make_blocks
 from discriminant.data.working_columns import AllColumns
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize import set_solver
+from discriminant.optimize import working_set
 from discriminant.optimize.working_set import PASSES, Screening
 
 
@@ -142,20 +142,27 @@ def test_the_optimizer_agrees_with_the_estimator_in_columns_of_unlike_units(grou
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_compiled_steps_find_what_the_steps_in_numpy_find(kind, intercept, monkeypatch):
-    """Logistic with an offset, an elastic net and bounds; and the squared hinge."""
+    """Logistic with an offset, an elastic net, bounds, groups, a weight without a penalty; and the squared hinge."""
     X, y = rows(n=150, d=60, density=0.2)
     X = X if kind == "sparse" else X.toarray() + 3.0
     offset = np.linspace(-1, 1, len(y))
 
     def fits():
-        for settings in ({"l1_ratio": 1.0}, {"l1_ratio": 0.4}, {"l1_ratio": 1.0, "bounds": (-0.1, 0.2)}):
+        groups = tuple(tuple(range(j, j + 4)) for j in range(0, 48, 4))
+        for settings in (
+            {"l1_ratio": 1.0},
+            {"l1_ratio": 0.4},
+            {"l1_ratio": 1.0, "bounds": (-0.1, 0.2)},
+            {"l1_ratio": 0.9, "groups": groups},
+            {"l1_ratio": 1.0, "penalty_factors": [0.0] + [1.0] * 59},
+        ):
             model = LogisticRegression(C=0.5, fit_intercept=intercept, **settings).fit(X, y, offset=offset)
             yield model.certificate_.converged, np.append(model.coef_, model.intercept_)
         model = LinearSVC(penalty="l1", C=0.2, fit_intercept=intercept, penalize_intercept=False).fit(X, y)
         yield model.certificate_.converged, np.append(model.coef_, model.intercept_)
 
     compiled = list(fits())
-    monkeypatch.setattr(set_solver, "load", lambda: None)
+    monkeypatch.setattr(working_set, "load", lambda: None)
     for (met, weights), (met_too, expected) in zip(compiled, fits(), strict=True):
         assert met
         assert met_too

@@ -863,11 +863,11 @@ static int step(Path *f, double goal, int exact)
         f->zt = z, f->vt = v, f->ht = h, f->to = a;
         f->b += t * b, f->value = value, f->J = J;
         double share = fmin(STALE * fmax(1.0, m / 25.0), 0.6); /* to form M costs more steps, the more columns it has */
-        if (!told && f->bound <= f->least) { /* far away the model's slopes are none of the loss: those of the new point */
+        if (!told) { /* the model's slopes are none of the loss: those of the new point */
             double sum = f->intercept ? dot(f->s, f->v, n) : 0, corner = dot(f->s, f->h, n), by = corner > 0 ? sum / corner : 0;
             for (long i = 0; i < n; i++) u[i] = f->v[i] - by * f->h[i], f->zt[i] = f->s[i] * u[i];
             for (long j = 0; j < m; j++) f->R[j] = -column_dot(&f->X, j, f->zt);
-            propose(f, u, -INFINITY);
+            propose(f, u, f->bound <= f->least ? -INFINITY : f->least);
         }
         f->gap = fmax(J - f->bound, 0.0);
         if (!f->growing && f->gap > share * fmax(-model, 0.0)) f->stale = 1;
