@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, AnyStr
 
-import numpy as np
-
 from discriminant.data.tables import (
     MISSING_WORDS,
     Column,
@@ -24,11 +22,10 @@ from discriminant.data.tables import (
     as_number_column,
     coded_column,
     level_numbers,
-    refuse_infinity,
+    number_column,
     text_column,
 )
 from discriminant.errors import DataError, names
-from discriminant.protocols import Array
 
 SEPARATORS = (",", ";", "\t", "|")
 SNIFFED_LINES = 200
@@ -260,17 +257,10 @@ def read_arrow_csv(data: bytes, source: str, layout: Layout, *, text_columns: Se
     columns = [
         typed_column(coded_column(name, *arrow_codes(values)), layout.decimal, as_text=name in text_columns)
         if name in as_text
-        else _number_column(name, arrow_numbers(values))
+        else number_column(name, arrow_numbers(values), shown="a number beyond the largest")
         for name, values in zip(layout.header, found.columns, strict=True)
     ]
     return Table(tuple(columns), source, layout.notes)
-
-
-def _number_column(name: str, numbers: Array) -> Column:
-    endless = np.flatnonzero(np.isinf(numbers))
-    if len(endless):
-        refuse_infinity(name, int(endless[0]), "a number beyond the largest")
-    return Column(name, "number", numbers)
 
 
 def _begins_with_names(data: bytes, layout: Layout) -> bool:

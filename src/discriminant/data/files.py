@@ -25,7 +25,7 @@ from discriminant.data.tables import (
     arrow_numbers,
     coded_column,
     kind_of,
-    refuse_infinity,
+    number_column,
     suggestion,
     text_column,
 )
@@ -185,7 +185,7 @@ def _arrow_column(name: str, values: Any) -> Column:
     kind = kind_of(values.type)
     if kind in ("number", "whole", "truth"):
         whole = {"whole": "int", "truth": "bool"}.get(kind, "")
-        return _finite(Column(name, "number", arrow_numbers(values.cast(pa.float64(), safe=False)), whole=whole))
+        return number_column(name, arrow_numbers(values.cast(pa.float64(), safe=False)), whole)
     if kind == "text":
         return coded_column(name, *arrow_codes(values))
     if pa.types.is_dictionary(values.type):
@@ -217,7 +217,7 @@ def _frame_column(name: str, series: Any) -> Column:
     if kind.is_numeric() or str(kind) == "Boolean":
         numbers = np.asarray(series.to_numpy(), dtype=np.float64)
         whole = "bool" if str(kind) == "Boolean" else "int" if kind.is_integer() else ""
-        return _finite(Column(name, "number", numbers, whole=whole))
+        return number_column(name, numbers, whole)
     if kind.is_temporal():
         blank = np.where(series.is_null().to_numpy(), -1, 0).astype(np.int32)
         return Column(name, "date", blank, (str(kind),))
@@ -228,13 +228,6 @@ def _plain_column(name: str, values: Any) -> Column:
     array = np.asarray(values)
     if array.dtype.kind in "fiub":
         whole = {"i": "int", "u": "int", "b": "bool"}.get(array.dtype.kind, "")
-        return _finite(Column(name, "number", array.astype(np.float64), whole=whole))
+        return number_column(name, array.astype(np.float64), whole)
     texts = ("" if v is None or v != v else v if isinstance(v, str) else str(v) for v in list(values))
     return text_column(name, texts)
-
-
-def _finite(column: Column) -> Column:
-    endless = np.flatnonzero(np.isinf(column.values))
-    if len(endless):
-        refuse_infinity(column.name, int(endless[0]), str(column.values[endless[0]]))
-    return column

@@ -169,6 +169,14 @@ def coded_column(name: str, codes: Array, levels: Sequence[str]) -> Column:
     return Column(name, "text", table[codes], tuple(levels[i] for i in kept))
 
 
+def number_column(name: str, values: Array, whole: str = "", shown: str = "") -> Column:
+    """A column of numbers, none of them infinite; ``shown``: what a sentence calls one that is."""
+    endless = np.flatnonzero(np.isinf(values))
+    if len(endless):
+        refuse_infinity(name, int(endless[0]), shown or str(values[endless[0]]))
+    return Column(name, "number", values, whole=whole)
+
+
 def as_number_column(column: Column, decimal: str = ".") -> Column | None:
     """A text column whose levels are all numbers or words for "missing", as numbers; None where they are not."""
     numbers = level_numbers(column.levels, decimal)
