@@ -54,7 +54,12 @@ def promise(objective: Any, A: Array, slope: Array, passes: float, *, whole: boo
 def factor_curvature(objective: Any, A: Array, hessian: Array) -> Factors:
     """The Hessian at A as factors; where it has lost digits, from a square root of it, if that is not too large."""
     D, q = A.shape
-    rooted = isinstance(objective, PointwiseObjective) and isinstance(objective.criterion, Logistic | Softmax)
+    # The root has the penalty's curvature as a diagonal that does not depend on A.
+    rooted = (
+        isinstance(objective, PointwiseObjective)
+        and isinstance(objective.criterion, Logistic | Softmax)
+        and _is_quadratic(objective.smooth_penalty)
+    )
     small = rooted and objective.blocks.in_memory and objective.n_rows * q * (q * D) ** 2 <= ROOT_VALUES
     return factor_hessian(hessian, q, free_sum(objective), partial(objective.hessian_root, A) if small else None)
 
@@ -74,4 +79,9 @@ def free_sum(objective: Any) -> bool:
     """Whether J without penalty, or with a quadratic one, is least at a sum of zero."""
     if not isinstance(objective, PointwiseObjective) or not objective.criterion.free_sum:
         return False
-    return objective.smooth_penalty is None or Oracle.QUADRATIC in objective.smooth_penalty.oracles
+    return _is_quadratic(objective.smooth_penalty)
+
+
+def _is_quadratic(penalty: Any) -> bool:
+    """Whether a smooth penalty has the same curvature everywhere; None has none."""
+    return penalty is None or Oracle.QUADRATIC in penalty.oracles
