@@ -222,7 +222,8 @@ warning of the package; where that says that a fit has not settled, it may diffe
 wrong is printed with the command that shows it again."""
 MUTANTS = """`make mutation`: a small wrong change (a comparison, a sign, a constant, a connective, a condition, a value
 returned) is made in a module, and the tests that execute it run until one fails. Those that survive are listed with the
-reason why they are equivalent: `tests/mutation/survivors.toml`."""
+reason why they are equivalent: `tests/mutation/survivors.toml`. Where a module has more (*of*) than were run, these
+are a random sample."""
 LEGEND = """✓ right, ! told, – refused with a sentence, ✗ silently wrong, E internal error, W a warning from a
 dependency, H hang, C crash; blank: the estimator has no such parameter or takes no weights."""
 

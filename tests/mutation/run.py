@@ -112,7 +112,7 @@ class Loop:
 
     def __init__(self, given: argparse.Namespace, again: dict[str, Any]) -> None:
         self.part, self.sample, self.seed, self.only = given.parts[0], given.sample, given.seed, given.only
-        self.most, self.again = given.seconds, again
+        self.most, self.again, self.reasons = given.seconds, again, explained()
         self.found: dict[str, Any] = {}
         self.failed = False
 
@@ -189,12 +189,16 @@ class Loop:
             chosen = sorted(random.Random(self.seed).sample(every, self.sample), key=lambda m: (m.line, m.number))
         name = path.relative_to(SOURCE).as_posix()
         before = self.again.get(name)
-        if before is not None:
-            left = {(one["function"], one["change"]) for one in before["survived"]}
+        kept: list[Any] = []
+        if before is not None:  # those that are explained stay; code that is gone has no mutants
+            there = {(m.function, m.text) for m in every}
+            old = [one for one in before["survived"] if (one["function"], one["change"]) in there]
+            kept = [one for one in old if (name, one["function"], one["change"]) in self.reasons]
+            left = {(one["function"], one["change"]) for one in old if one not in kept}
             chosen = [m for m in every if (m.function, m.text) in left]
         module = next((m for m in sys.modules.values() if getattr(m, "__file__", None) == str(path)), None)
         kills: dict[int, int] = defaultdict(int)
-        survived, killed, slow, start = [], 0, 0, time.monotonic()
+        survived, killed, slow, start = kept, 0, 0, time.monotonic()
         for mutant in chosen:
             touching = set().union(*(lines.get(n, set()) for n in range(mutant.first, mutant.last + 1)))
             if mutant.level != "body":
@@ -222,7 +226,7 @@ class Loop:
                                  "tests": len(asked), "outcome": outcome})  # fmt: skip
         total_now, killed_now = len(chosen), killed
         if before is not None:
-            total_now, slow = before["mutants"], slow + before["timeout"]
+            total_now, slow = before["mutants"] - len(before["survived"]) + len(old), slow + before["timeout"]
             killed_now = total_now - slow - len(survived)
         self.found[name] = {"possible": len(every), "mutants": total_now, "killed": killed_now, "timeout": slow,
                             "survived": survived}  # fmt: skip
@@ -398,7 +402,7 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="mutants whose function and change contain this text")
-    parser.add_argument("--again", action="store_true", help="the survivors of the last run only")
+    parser.add_argument("--again", action="store_true", help="the survivors of the last run that are not explained")
     parser.add_argument("--seconds", type=float, default=TESTING, help="of tests for a mutant at most, quickest first")
     parser.add_argument("--wider", action="store_true", help="with slower tests too")
     parser.add_argument("--one", help=argparse.SUPPRESS)

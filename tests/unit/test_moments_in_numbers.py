@@ -135,6 +135,8 @@ def test_moments_of_some_columns_through_a_matrix(name, weight, monkeypatch):
         np.testing.assert_allclose(projected_variances(some, axis), wanted, rtol=1e-8)
         with np.errstate(invalid="ignore"):
             np.testing.assert_allclose(projected_variances(some, axis, blocks)[:3], wanted[:3], rtol=1e-9)
+            short = projected_variances(some, axis / 1024, blocks)[:3]
+            np.testing.assert_allclose(short, wanted[:3] / 1024**2, rtol=1e-9)
 
 
 def test_the_widest_float_keeps_what_a_matrix_undoes():
@@ -220,6 +222,22 @@ def test_rows_stand_for_their_scatter(weight, by_class):
     assert large.by_class == tiny.by_class == by_class
     short = row_moments(make_blocks(dense(110).astype(np.float32), Y), K)
     assert short.precision == pytest.approx(1.19e-7, rel=0.01)
+
+
+def test_weights_far_below_one():
+    """Weights times a power of two: the means to the last bit, and scatter times it."""
+    X, W = dense(), rng.normal(size=(D, 2))
+    for weight in (np.ones(N), SOME):
+        for by_class in (False, True):
+            one, small = (make_blocks(X, Y, w) for w in (weight, weight / 1024))
+            for make in (class_moments, row_moments):
+                a, b = make(one, K, by_class=by_class), make(small, K, by_class=by_class)
+                np.testing.assert_array_equal(a.means, b.means)
+                np.testing.assert_array_equal(a.scatter / 1024, b.scatter)
+                np.testing.assert_array_equal(a.merge(a).means, b.merge(b).means)
+            a, b = mapped_moments(one, a, W), mapped_moments(small, b, W)
+            np.testing.assert_allclose(a[0] / 1024, b[0], rtol=1e-12)
+            np.testing.assert_allclose(a[1], b[1], rtol=1e-12)
 
 
 def test_views_of_moments():
@@ -346,6 +364,9 @@ def test_sums_of_classes_however_many():
         member = (codes == np.arange(n_classes)[:, None]).astype(float)
         np.testing.assert_allclose(class_sums(rows, codes, n_classes, None), member @ rows, atol=1e-13)
         np.testing.assert_allclose(class_sums(rows, codes, n_classes, root), (member * root) @ rows, atol=1e-13)
+    W = rng.normal(size=(3, 2))
+    mapped = MomentKernel(np.zeros((2, 3)), matrix=W)(Block(DenseDesign(rows), 0, np.zeros(50, dtype=int), None))
+    np.testing.assert_allclose(mapped.gram, (rows @ W).T @ (rows @ W), rtol=1e-12)
     a, b = (MomentSums(*(rng.normal(size=s) for s in ((2,), (2,), (2, 3), (3, 3)))) for _ in range(2))
     wanted = {name: getattr(a, name) + getattr(b, name) for name in ("weight", "count", "sums", "gram")}
     a += b

@@ -53,7 +53,7 @@ def fisher_directions(whitened: Whitened, priors: Array, tol: float = 1e-12) -> 
     u = (whitened.means - centre) * np.sqrt(priors)[:, None]
     _, singular, axes = np.linalg.svd(u, full_matrices=False)
     most = min(len(priors) - 1, whitened.rank)
-    keep = int(np.count_nonzero(singular[:most] > tol * max(singular[0], 0.0))) if len(singular) else 0
+    keep = int(np.count_nonzero(singular[:most] > tol * singular.max(initial=0.0)))
     axes = axes[:keep]
     matrix = whitened.matrix @ axes.T
     # A singular vector's sign is arbitrary: the largest coefficient (on standardised columns) is made positive.

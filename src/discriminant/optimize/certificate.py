@@ -274,7 +274,7 @@ class SampleProof:
         M /= self.sample.units * self.sample.units.T
         np.einsum("ii->i", M)[...] += self.sample.damping[:, 0]
         if not self.sample.intercept:
-            M[0], M[:, 0], M[0, 0] = 0.0, 0.0, 1.0
+            M[0], M[:, 0] = 0.0, 0.0  # a factor gives a pivot of one to what has no curvature
         return np.asarray(M)
 
 
