@@ -285,7 +285,8 @@ def read_labels(y: Any, n_rows: int) -> Array:
     """y as a one-dimensional array with a label for every row."""
     require_unmasked(y, "y")
     if isinstance(y, list | tuple):
-        y = _as_objects(y) if _loses_in_an_array(y) else y
+        # One by one; what is a list itself makes a second dimension, and is refused for it.
+        y = np.array(y, dtype=object) if _loses_in_an_array(y) else y
     plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iufbU"  # what the check would hand back
     labels = y if plain else column_or_1d(y, warn=True)
     if len(labels) != n_rows:
@@ -306,11 +307,6 @@ def _loses_in_an_array(y: list[Any] | tuple[Any, ...]) -> bool:
     if issubclass(kind, bytes):
         return any(label.endswith(b"\0") for label in y)
     return kind is int and not -(2**63) <= min(y) <= max(y) < 2**63
-
-
-def _as_objects(y: list[Any] | tuple[Any, ...]) -> Array:
-    """The labels one by one; what is a list itself makes a second dimension, and is refused for it."""
-    return np.array(y, dtype=object)
 
 
 def is_table(y: Any) -> bool:

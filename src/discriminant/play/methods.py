@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from discriminant.errors import ParameterError, names
@@ -146,14 +147,6 @@ def _perceptron(c: Choice, criterion: str = "perceptron") -> Recipe:
     return Recipe("Perceptron", options=options | _scaled(c) | c.coded() | c.on_features() | {"trace": True})
 
 
-def _relaxation(c: Choice) -> Recipe:
-    return _perceptron(c, "relaxation")
-
-
-def _quadratic(c: Choice) -> Recipe:
-    return _perceptron(c, "quadratic")
-
-
 def _adaline(c: Choice) -> Recipe:
     single = c.given["mode"] == "single-sample"
     step = "auto" if c.given["steps"] == "auto" else _step(c)
@@ -262,13 +255,15 @@ METHODS: dict[str, Method] = {
     ),
     "relaxation": Method(
         "Relaxation", "Each sample within its margin moves the hyperplane the share η of the way to it; 0 < η < 2.",
-        _relaxation, (MODE, ORDER, _eta(0.05, 1.95, 1.0), Parameter("margin", "margin b", 1.0, 0.0, 5.0), _epochs(),
+        partial(_perceptron, criterion="relaxation"),
+        (MODE, ORDER, _eta(0.05, 1.95, 1.0), Parameter("margin", "margin b", 1.0, 0.0, 5.0), _epochs(),
                       SCALE),
         _PAIRS, True,
     ),
     "quadratic": Method(
         "Quadratic criterion", "Σ (b − a·y)² over the samples within their margin: smooth, and slow near the border.",
-        _quadratic, (MODE, ORDER, _eta(0.0005, 0.5, 0.02), Parameter("margin", "margin b", 1.0, 0.05, 5.0), _epochs(),
+        partial(_perceptron, criterion="quadratic"),
+        (MODE, ORDER, _eta(0.0005, 0.5, 0.02), Parameter("margin", "margin b", 1.0, 0.05, 5.0), _epochs(),
                      SCALE),
         _PAIRS, True,
     ),

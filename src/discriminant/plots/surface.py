@@ -99,7 +99,7 @@ class CriterionSurfaceDisplay(Display):
         shape = (objective.n_parameters, objective.n_outputs)
         A = np.zeros(shape) if at is None else np.array(at, dtype=np.float64).reshape(shape)
         first, second = entries or _varied(A.shape, objective)
-        trace = _trace(history)
+        trace = None if history is None else history.weights()
         path = None if trace is None else np.column_stack([trace[:, *first], trace[:, *second]])
         limits = _limits(A, first, second, path) if bounds is None else bounds
         across, up, values = measure_surface(objective, A, (first, second), limits, resolution)
@@ -278,11 +278,6 @@ def _varied(shape: tuple[int, int], objective: Any) -> Entries:
     if len(places) < 2:
         raise DataError("There is one weight only; a surface needs two.")
     return places[0], places[1]
-
-
-def _trace(history: Any) -> Array | None:
-    """(k, 1+d, q) weights of a traced history, or None."""
-    return None if history is None else history.weights()
 
 
 def _limits(A: Array, first: tuple[int, int], second: tuple[int, int], path: Array | None) -> Array:

@@ -15,7 +15,6 @@ import numpy as np
 from discriminant.protocols import Array
 
 SAMPLES = 100
-Z_95 = 1.959963984540054
 MOST_VALUES = 400_000  # rows × features, beyond which no samples are drawn
 MOST_WEIGHTS = 600
 

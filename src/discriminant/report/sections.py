@@ -10,8 +10,8 @@ from discriminant.data.roles import CATEGORY, NUMBER
 from discriminant.data.tables import Table
 from discriminant.report import svg
 from discriminant.report.html import cards, confusion_table, heat_table, listed, section, table
-from discriminant.report.intervals import Z_95, class_weights, weight_errors
-from discriminant.report.measures import calibration, precision_recall, roc, wilson
+from discriminant.report.intervals import class_weights, weight_errors
+from discriminant.report.measures import Z, calibration, precision_recall, roc, wilson
 from discriminant.report.picture import picture
 from discriminant.report.report_data import ReportData
 
@@ -127,8 +127,8 @@ def coefficients(report: ReportData) -> str:
     said = "What one standard deviation of a feature adds to the score"
     if weights.shape[1] == 1:
         values = weights[order, 0]
-        low = None if errors is None else values - Z_95 * errors[order, 0]
-        high = None if errors is None else values + Z_95 * errors[order, 0]
+        low = None if errors is None else values - Z * errors[order, 0]
+        high = None if errors is None else values + Z * errors[order, 0]
         body = svg.bars(names, values.tolist(), low, high)
         said += f" of {escape(report.names[1])}, against {escape(report.names[0])}."
     else:
