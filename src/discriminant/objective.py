@@ -345,9 +345,8 @@ class PointwiseObjective:
             design, t, share, z, _ = request.parts(replace(block, weight=request.weight(block)))
             Y = design.scores(np.eye(D)) / unit
             Y[:, 0] = float(self.intercept)
-            roots = (
-                self.criterion.curvature_root(t, z) * np.sqrt(np.broadcast_to(share, t.shape[:1] + (1,)))[:, :, None]
-            )
+            share = np.broadcast_to(share, (len(t), share.shape[1]))  # one for all outputs, or one for each
+            roots = self.criterion.curvature_root(t, z) * np.sqrt(share)[:, :, None]
             parts.append((roots[:, :, :, None] * Y[:, None, None, :]).reshape(-1, q * D))
         ridge = np.diag(np.sqrt(self.damping.T.ravel()))
         pinned = np.eye(q * D)[np.arange(q) * D] if not self.intercept else np.empty((0, q * D))

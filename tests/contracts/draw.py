@@ -266,6 +266,9 @@ def _pandas(rng: Rng, X: Any) -> tuple[Any, Any, str]:
     frame = pd.DataFrame({NAMES[j]: series for j, (series, _) in enumerate(pairs)})
     values: Any = np.column_stack([numbers for _, numbers in pairs])
     word = f"pandas {one or ', '.join(kinds)}"
+    if rng.random() < 0.2:
+        frame.columns = list(range(X.shape[1]))[::-1]
+        word += ", columns by number"
     if rng.random() < 0.1:
         frame["odd"], dtype = _odd_column(rng, len(X))
         return frame, None, f"pandas with {dtype}"

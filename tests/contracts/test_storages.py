@@ -165,3 +165,19 @@ def test_a_query_is_run_once_and_learned_from_as_its_rows():
         assert np.allclose(fitted("LogisticRegression", query, y).coef_, model.coef_, rtol=1e-6)
         assert (np.asarray(model.predict(query)) == model.predict(table)).all()
         assert separability(query, y).verdict == separability(table, y).verdict
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c"], [0, 1, 2], [2, 1, 0], [10, 7, -1]], ids=str)
+@pytest.mark.parametrize("kind", ["mixed", "object", "Float64"])
+def test_frames_with_columns_by_number_are_read_by_column(kind, names):
+    """A frame's 0 is the name of a column and not a row."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=40), rng.integers(-3, 4, 40), rng.random(40) > 0.5].astype(float)
+    y = (X[:, 0] + 0.3 * X[:, 1] + rng.normal(size=40) > 0).astype(int)
+    columns = dict(zip(names, (X[:, 0], X[:, 1].astype(int), X[:, 2] > 0), strict=True))
+    frame = pd.DataFrame(columns) if kind == "mixed" else pd.DataFrame(columns).astype(kind)
+    found, plain = LogisticRegression().fit(frame, y), LogisticRegression().fit(X, y)
+    np.testing.assert_array_equal(found.coef_, plain.coef_)
+    np.testing.assert_array_equal(found.predict_proba(frame), plain.predict_proba(X))

@@ -108,3 +108,14 @@ def test_a_run_cut_short_near_the_minimum_does_not_say_that_it_failed():
     assert least < model.certificate_.objective < 1.02 * least
     assert model.certificate_.converged
     assert model.certificate_.status.startswith("Ended near the minimum: after 60 steps")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_steps_that_are_too_long_are_called_divergence_in_any_precision(dtype):
+    """Weights of 1e80 do not fit into float32: they stay in float64, nothing overflows, and the status says why."""
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(DiscriminantWarning, match="Diverged: the steps are too long"):
+        model = Adaline(max_iter=1, eta0=0.06).fit(X.astype(dtype), y)
+    assert np.isfinite(model.coef_).all()
+    assert not model.certificate_.converged
+    model.decision_function(X.astype(dtype))

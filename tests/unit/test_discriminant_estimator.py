@@ -313,3 +313,24 @@ def test_annealing_and_programs_count_errors():
     assert machine.coupled
     assert Discriminant(criterion=Relaxation(), optimizer=Newton()).fit(*TWO).score(*TWO) > 0.9
     assert Discriminant(penalty=Lasso(0.01)).fit(*TWO).score(*TWO) > 0.9
+
+
+def test_squares_of_single_precision_are_not_rounded_before_they_are_fitted():
+    """Offsets of 100 under a quadratic basis: 10⁴ in float32 has three digits after the point, which was another J."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = (rng.normal(size=(60, 2)) + 1.2 * np.eye(3, 2)[y] + 100.0).astype(np.float32)
+    for storage in (np.asarray, csr_array):
+        single = Discriminant(basis="quadratic").fit(storage(X), y)
+        double = Discriminant(basis="quadratic").fit(storage(X.astype(np.float64)), y)
+        assert single.certificate_.objective == pytest.approx(double.certificate_.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("coding", ["one-vs-rest", "pairwise"])
+def test_many_outputs_on_nearly_collinear_features_reach_the_minimum_in_any_storage(coding):
+    """κ(H) near 1/ε: each output's step comes from a square root of H, so that sparse rows end where dense ones do."""
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 2)) + 0.8 * np.eye(3, 2)[y] + 100.0
+    dense, thin = (Discriminant(basis="quadratic", coding=coding).fit(Z, y) for Z in (X, csr_array(X)))
+    assert dense.certificate_.objective == pytest.approx(thin.certificate_.objective, rel=1e-9)

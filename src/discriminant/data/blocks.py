@@ -283,7 +283,9 @@ def map_rows(
 
     def fill(chunk: list[tuple[int, int]]) -> None:
         for start, stop in chunk:
-            out[start:stop] = kernel(rows.design(start, stop))
+            found = kernel(rows.design(start, stop))
+            with np.errstate(over="ignore"):  # a score beyond float32 is infinite there
+                out[start:stop] = found
 
     for _ in ordered_map(fill, blocks._chunks(), blocks._threads()):
         continue

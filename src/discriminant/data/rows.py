@@ -250,7 +250,7 @@ class FrameRows(Rows):
     def _dense(block: Any) -> DenseDesign:
         values = np.empty((block.shape[0], block.shape[1]))
         for j, name in enumerate(block.columns):
-            values[:, j] = column_numbers(block[name])
+            values[:, j] = column_numbers(block.get_column(name))
         return DenseDesign(values)
 
 
@@ -444,7 +444,7 @@ def _frame_rows(X: Any) -> DenseRows | FrameRows:
     frame = nw.from_native(X, eager_only=True)
     for name, dtype in frame.schema.items():
         if dtype in (nw.Object, nw.Unknown):
-            column_numbers(frame[name])  # pandas' objects and sparse columns may hold numbers: it tells if not
+            column_numbers(frame.get_column(name))  # objects and sparse columns may hold numbers: it tells if not
         elif not (dtype.is_numeric() or dtype == nw.Boolean):
             raise DataError(
                 f"Column {name!r} holds {dtype} values and a linear discriminant needs numbers. "

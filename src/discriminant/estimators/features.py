@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from discriminant.arrays import is_frame
+from discriminant.arrays import is_frame, is_sparse
 from discriminant.data.rows import DenseDesign, DenseRows, MappedRows, SparseDesign, SparseRows, as_source, column_names
 from discriminant.protocols import Array
 
@@ -31,7 +31,9 @@ class FeatureMap:
         return repr(self.basis)
 
     def transform(self, X: Any) -> Any:
-        """φ(X); an array gets the column names back, where φ was fitted with names."""
+        """φ(X); an array gets the column names back, where φ was fitted with names.  Squares of float32 are float64."""
+        if (isinstance(X, np.ndarray) or is_sparse(X)) and X.dtype == np.float32:
+            X = X.astype(np.float64)
         if self.columns is not None and isinstance(X, np.ndarray):
             import narwhals.stable.v2 as nw
 

@@ -21,7 +21,7 @@ import numpy as np
 from discriminant.errors import DataError
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.protocols import Array
-from discriminant.thresholds import REREAD_COLUMNS, REREAD_CONDITION
+from discriminant.thresholds import REREAD_COLUMNS, REREAD_CONDITION, REREAD_VALUES
 
 WELL_CONDITIONED = 2e3  # κ(R): below it the Gram matrix itself keeps thirteen digits
 SEEN = 1e-10  # of a whitened covariance
@@ -90,6 +90,8 @@ def whiten_moments(
     """
     columns = _Columns(moments, moments.pooled().scatter / divisor)
     limit = (WELL_CONDITIONED if len(columns.scale) <= REREAD_COLUMNS else REREAD_CONDITION) / moments.inflation
+    if moments.count.sum() * moments.n_features <= REREAD_VALUES:
+        limit = min(limit, WELL_CONDITIONED / 10)
     W, T = _first(columns.correlation, limit)
     if T is None or again is None:
         return columns.finish(*columns.split(W, T, None), 1, tol)

@@ -36,6 +36,7 @@ from discriminant.optimize.solve import largest_eigenvalue
 from discriminant.protocols import Array, Certificate, Solution
 
 EXACT = 1e-6  # of J at the origin, below which the targets are met
+DIVERGED = 10.0  # times J of weights zero: no run that settles ends there
 NEAR = 0.02  # J within this part of its minimum counts as arrived, for a procedure that comes near and never arrives
 CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is worked out beside
 
@@ -181,7 +182,11 @@ class LeastMeanSquares(AdalineParameters, SequentialMethod):
         # A minimum of zero has no digits: J of weights zero, ½ mean b², says what is little.
         origin = float(objective.value_and_gradient(np.zeros_like(solution.weights))[0])
         near = gap <= NEAR * max(least, EXACT * origin)
-        if not near:
+        if certificate.objective > DIVERGED * origin:
+            status += (
+                " Diverged: the steps are too long for these rows; take a smaller eta0, or standardise the columns."
+            )
+        elif not near:
             status += " That is still far: columns of unlike size or mean make LMS slow; standardise them."
         elif status.startswith("Not"):  # cut short before it settled, but there
             status = f"Ended near the minimum: {status.partition(': ')[2]}"

@@ -8,7 +8,7 @@ H is first brought to a unit diagonal, so that only true collinearity, never a u
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -175,7 +175,17 @@ def factor_hessian(H: Array, n_outputs: int, free_sum: bool = False, root: Any =
         return Factors((make_factor(held_sum(H, n_outputs) if free_sum else H, root),), coupled=True)
     if H.strides[0] == 0:  # one block for all outputs
         return Factors((make_factor(H[0], root),))
-    return Factors(tuple(make_factor(block, root if len(H) == 1 else None) for block in H))
+    parts = [
+        None if root is None else partial(_columns, root, slice(k * len(H[0]), (k + 1) * len(H[0])))
+        for k in range(len(H))
+    ]
+    return Factors(tuple(map(make_factor, H, parts)))
+
+
+def _columns(root: Any, output: slice) -> Array:
+    """One output's columns of the square root of a Hessian without products of outputs, and the rows that they fill."""
+    F = root()[:, output]
+    return np.asarray(F[F.any(axis=1)])
 
 
 def held_sum(H: Array, q: int) -> Array:
