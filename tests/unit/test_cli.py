@@ -205,6 +205,53 @@ def test_parameters_are_set_or_refused(run):
     assert "no parameter 'D'" in err
 
 
+@pytest.mark.parametrize(
+    ("settings", "title"),
+    [
+        (["logistic", "--set", "C=inf"], "logistic regression, with C=inf"),
+        (["lda-shrunk", "--set", "shrinkage=0.5"], "Gaussian classes, one covariance, with shrinkage=0.5"),
+        (["qda", "--set", "pooling=0.25"], "Gaussian classes, a covariance each, with pooling=0.25"),
+    ],
+)
+def test_the_model_that_was_fitted_is_named(settings, title, tmp_path, run):
+    _, out, _ = run("fit", "penguins", "-m", *settings, "--cv", 0, "-o", tmp_path / "m")
+    assert title in out
+    assert "ridge" not in out
+    assert title in run("summary", tmp_path / "m")[1]
+
+
+def test_only_files_that_were_asked_for_are_written(tmp_path, run):
+    status, out, _ = run("fit", "iris", "--models", "lda,logistic", "-o", tmp_path / "model.disc")
+    assert status == 0
+    assert os.listdir(tmp_path) == ["model.disc"]
+    assert "the same in Python" in out
+
+
+def test_labels_are_told_apart_by_more_than_blanks_and_case_is_noticed(tmp_path, run):
+    rows = [[i % 7, ["Yes", "Yes ", "yes", "no"][i % 4]] for i in range(80)]
+    status, out, err = run("fit", write_csv(tmp_path / "d.csv", ["x", "y"], rows), "-t", "y", "-m", "lda")
+    assert status == 0
+    assert "Yes 40 · no 20 · yes 20" in out
+    assert "'y': spaces around 'Yes ' are taken away." in err
+    assert "The classes 'Yes' and 'yes' differ only in case and are kept apart" in err
+
+
+def test_reasons_and_lists_are_shown_whole(tmp_path, run):
+    """A refusal stands in full below the table; a list of many classes says how many more there are."""
+    from discriminant.cli.compare import Comparison, Trial
+    from discriminant.cli.fit import _leaderboard
+    from discriminant.cli.methods import METHODS
+
+    reason = f"The covariance of the class 'a' is singular, {'for ' * 30}this reason."
+    trials = [Trial(METHODS["lda"], [0.1, 0.2]), Trial(METHODS["qda"], refusal=reason)]
+    shown = _leaderboard(Comparison(trials, np.arange(4), np.array([0, 1]), np.array([0, 1]), 2, 0.5))
+    assert shown.splitlines()[-1] == f"  qda: {reason}"
+    rows = [[i * i % 17, f"k{i % 12:02}"] for i in range(60)]
+    status, out, _ = run("fit", write_csv(tmp_path / "d.csv", ["x", "y"], rows), "-t", "y", "-m", "lda")
+    assert status == 0
+    assert "k07 5 · and 4 more" in out
+
+
 def test_outputs_are_whole_or_not_there(tmp_path, run, monkeypatch):
     """A failing write of the second output removes the first; the old file of a failing fit survives."""
     import discriminant.cli.fit as fit
@@ -565,7 +612,7 @@ def test_notes_that_differ_by_numbers_are_said_once(run):
     from discriminant.cli.methods import _once
 
     notes = ["The covariance of class 3 has rank 4.", "The covariance of class 5 has rank 6.", "Another thing."]
-    assert _once(notes) == [f"{notes[0]} (1 more notes say the same of others.)", "Another thing."]
+    assert _once(notes) == [f"{notes[0]} (The same is true of 1 more.)", "Another thing."]
 
 
 def test_separable_shows_the_weights_of_many_classes(run):
@@ -579,7 +626,7 @@ def test_columns_that_give_the_label_away_are_those_of_the_largest_area():
     """The quick look at medians misses no column whose area under the ROC curve is beyond the limit, ties included."""
     from sklearn.metrics import roc_auc_score
 
-    from discriminant.cli.data_checks import TELLING, data_checks
+    from discriminant.cli.data_checks import TELLING, data_checks, telling_columns
 
     rng = np.random.default_rng(0)
     labels = np.repeat(["a", "b"], 150)
@@ -590,10 +637,11 @@ def test_columns_that_give_the_label_away_are_those_of_the_largest_area():
     names = [f"x{j}" for j in range(61)]
     areas = [roc_auc_score(labels == "b", X[:, j]) for j in range(61)]
     expected = [names[j] for j, area in enumerate(areas) if max(area, 1 - area) > TELLING]
-    found = [
-        note.split("'")[1] for note in data_checks(X, labels, names, {"a": 150, "b": 150}) if "alone tells" in note
-    ]
+    found = telling_columns(X, labels, names, ["a", "b"])
     assert found == expected
+    notes = [note for note in data_checks(X, labels, names, {"a": 150, "b": 150}) if "tell" in note]
+    assert len(notes) == 1
+    assert f"and {len(expected) - 5} more tell the classes apart" in notes[0]
     assert 10 < len(found) < 50
 
 

@@ -366,3 +366,64 @@ def test_lines_longer_than_any_head_are_scanned(tmp_path):
     ((X, y),) = scan(tmp_path / "genes")
     assert X.shape == (6, 40_000)
     assert y.tolist() == [0, 1] * 3
+
+
+@pytest.mark.parametrize(
+    ("texts", "decimal", "numbers"),
+    [
+        (["1,191", "990", "1,234,567.5"], ".", [1191, 990, 1234567.5]),
+        (["1.191,50", "7,5"], ",", [1191.5, 7.5]),
+        (["$12.50", "-$3", "$ 1,000", "0"], ".", [12.5, -3, 1000, 0]),
+        (["12 EUR", "7.5 EUR", "NA"], ".", [12, 7.5, np.nan]),
+        (["7 %", "12.5%", "\u22123 %"], ".", [7, 12.5, -3]),
+        (["(1,191)", "20"], ".", [-1191, 20]),
+        (["12\u00a0345", "1'000"], ".", [12345, 1000]),
+        (["12 %", "0.12"], ".", None),
+        (["$5", "€5"], ".", None),
+        (["1,19", "2,5"], ".", None),
+        (["1,191,22"], ".", None),
+        (["12 34"], ".", None),
+        (["$"], ".", None),
+        (["$5$"], ".", None),
+        (["NA"], ".", None),
+        (["-(5)"], ".", None),
+    ],
+)
+def test_dressed_numbers(texts, decimal, numbers):
+    from discriminant.data.tables import dressed_numbers
+
+    found = dressed_numbers(texts, decimal)
+    if numbers is None:
+        assert found is None
+    else:
+        np.testing.assert_array_equal(found, numbers)
+
+
+def test_dressed_numbers_are_read_and_said(reader):
+    table = reader('price,share,y\n"$1,191",7 %,a\n$20,8 %,b\n')
+    assert table.column("price").values.tolist() == [1191, 20]
+    assert table.column("share").values.tolist() == [7, 8]
+    assert table.notes == (
+        "Numbers with separators, units or brackets, such as '$1,191', are read as numbers: 'price' and 'share'.",
+    )
+
+
+def test_commas_that_may_be_thousands_or_decimals(reader):
+    assert reader("a;b\n1,191;2.5\n1,500;3.5\n").column("a").values.tolist() == [1191, 1500]
+    assert reader("a;b\n1,191;x\n0,500;y\n").column("a").values.tolist() == [1.191, 0.5]
+    table = reader("a;b\n1,191;x\n1,500;y\n")
+    assert table.column("a").values.tolist() == [1.191, 1.5]
+    assert "'1,191' is read with a decimal comma" in table.notes[0]
+    assert reader("a;b\n€ 1.191,50;x\n€ 7,00;y\n").column("a").values.tolist() == [1191.5, 7]
+
+
+def test_text_that_is_nearly_a_number_is_told_with_its_reason():
+    from discriminant.data.preprocess import Preprocess
+
+    rows = [f'"$1,{i:03}",{"ab"[i % 2]}' for i in range(100)]
+    rows[7] = "ask,a"
+    with pytest.raises(DataError, match=r"holds numbers except for 'ask' \(first in row 8"):
+        Preprocess.fit(read_csv(b"p,y\n" + "\n".join(rows).encode(), "d", text_columns=["y"]), "y")
+    rows[7] = "€ 5,a"
+    with pytest.raises(DataError, match="numbers in several units"):
+        Preprocess.fit(read_csv(b"p,y\n" + "\n".join(rows).encode(), "d", text_columns=["y"]), "y")

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import sys
+import textwrap
 import time
 import unicodedata
 from collections.abc import Sequence
@@ -48,7 +49,12 @@ class Console:
         if done == 0:
             self.began = time.monotonic()
         bar = progress_bar(done, of, time.monotonic() - self.began) if of else ""
-        print(f"\r\x1b[K{bar}{printable(text)[:70]}", end="", file=sys.stderr, flush=True)
+        print(
+            f"\r\x1b[K{bar}{textwrap.shorten(printable(text), 70, placeholder=' …')}",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
 
     def done(self) -> None:
         """Wipe the progress line."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from discriminant.arrays import is_sparse
 from discriminant.data.labels import distinct
+from discriminant.errors import names
 from discriminant.protocols import Array
 from discriminant.report.measures import auc
 
@@ -32,11 +33,22 @@ def data_checks(X: Any, labels: Array, feature_names: Sequence[str], counts: Map
             f"There are {n} rows for {d} features: weights are uncertain; lda-shrunk or logistic bear that best."
         )
     if len(counts) == 2 and not is_sparse(X):
-        notes += _telling(X, labels, feature_names, list(counts))
+        telling = telling_columns(X, labels, feature_names, list(counts))
+        if len(telling) == 1:
+            notes.append(
+                f"{telling[0]!r} alone tells the classes apart almost perfectly: is it known before the label is? "
+                "If not, leave it out with --drop."
+            )
+        elif telling:
+            notes.append(
+                f"{names(telling)} tell the classes apart almost perfectly, each alone: are they known before the "
+                "label is? If not, leave them out with --drop."
+            )
     return notes
 
 
-def _telling(X: Array, labels: Array, feature_names: Sequence[str], classes: list[Any]) -> list[str]:
+def telling_columns(X: Array, labels: Array, feature_names: Sequence[str], classes: list[Any]) -> list[str]:
+    """The features that tell two classes apart alone, on some rows."""
     rows = distinct(np.linspace(0, len(X) - 1, min(len(X), MOST_ROWS)).astype(int))
     positive = labels[rows] == classes[1]
     if positive.all() or not positive.any() or min(positive.sum(), (~positive).sum()) < 10:
@@ -47,9 +59,4 @@ def _telling(X: Array, labels: Array, feature_names: Sequence[str], classes: lis
     # An area above t leaves at most 2(1 − t) of the one class beyond the median of the other: few columns do.
     wrong = np.minimum((rest > middle).mean(axis=0), (rest < middle).mean(axis=0))
     areas = {int(j): auc(sample[:, j], positive) for j in np.flatnonzero(wrong <= 2 * (1 - TELLING))}
-    return [
-        f"{feature_names[j]!r} alone tells the classes apart almost perfectly: is it known before the label is? "
-        "If not, leave it out with --drop."
-        for j, area in areas.items()
-        if max(area, 1 - area) > TELLING
-    ]
+    return [feature_names[j] for j, area in areas.items() if max(area, 1 - area) > TELLING]

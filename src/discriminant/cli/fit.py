@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,10 +160,9 @@ def _check_outputs(given: Any) -> None:
 
 def _write(given: Any, fitted: Fitted, console: Console) -> list[str]:
     """Everything is made first and written last, each file whole; what fails leaves nothing new behind."""
-    path = given.script or (f"{given.out}.py" if given.out and given.model == "auto" else "")
     contents: dict[str, bytes] = {}
-    if path:
-        contents[path] = script(given, fitted.training, fitted.method, fitted.model.costs).encode()
+    if given.script:
+        contents[given.script] = script(given, fitted.training, fitted.method, fitted.model.costs).encode()
     if given.report:
         from discriminant.cli.tell import fit_report
 
@@ -230,10 +230,14 @@ def overview(fitted: Fitted) -> str:
         parts += [f"{len(kinds[OUT])} left out"] * bool(kinds[OUT])
         columns = ", ".join(parts)
     shown = sorted(model.facts["classes"].items(), key=lambda item: -item[1])
-    classes = " · ".join(f"{label} {count:,}" for label, count in shown[:8]) + (" · …" if len(shown) > 8 else "")
+    classes = " · ".join(f"{label} {count:,}" for label, count in shown[:8]) + and_more(shown, 8, " · ")
     rows = f"{training.table.source}: {counted(training.n, 'row')}"
     line = f"  {rows}; {columns}; {counted(len(shown), 'class')} ({classes})"
     return f"{line}\n  {bold(fitted.method.name)}: {fitted.method.title}"
+
+
+def and_more(items: Sized, most: int, before: str) -> str:
+    return f"{before}and {len(items) - most:,} more" if len(items) > most else ""
 
 
 def roles(model: TableModel) -> dict[str, list[str]]:
@@ -259,14 +263,15 @@ def _leaderboard(comparison: Comparison) -> str:
     rows = []
     for t in comparison.trials:
         if t.refusal:
-            rows.append([t.method.name, t.method.title, "–", "–", "–", t.refusal[:60]])
+            rows.append([t.method.name, t.method.title, "–", "–", "–", "could not be fitted, see below"])
             continue
         loss = "–" if t.log_loss != t.log_loss else f"{t.log_loss:.3f}"
         spread = f"± {percent(t.standard_error)}"
         rows.append([t.method.name, t.method.title, percent(t.error), spread, loss, _bar(t, comparison)])
     rows.append(["(none)", "always the commonest class", percent(comparison.baseline), "", "", ""])
     head = ["model", "what it is", "error", "", "log loss", f"error bars of {comparison.folds} folds"]
-    return table(head, rows, mark=comparison.trials.index(comparison.chosen))
+    shown = table(head, rows, mark=comparison.trials.index(comparison.chosen))
+    return "\n".join([shown, *(f"  {t.method.name}: {t.refusal}" for t in comparison.trials if t.refusal)])
 
 
 def _bar(trial: Any, comparison: Comparison) -> str:

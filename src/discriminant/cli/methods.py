@@ -28,6 +28,7 @@ class Method:
     standardize: bool = False  # whether the answer depends on units, so that columns are brought to one
     freedom: int = 1  # the order of simplicity, for the rule of one standard error
     asked: bool = False  # whether the user set parameters
+    family: str = ""  # the title without what its own parameters say of it
 
     def python(self) -> str:
         """The expression that makes the estimator."""
@@ -46,11 +47,12 @@ METHODS = {
     for method in [
         Method("lda", "LinearDiscriminantAnalysis", "Gaussian classes, one covariance", freedom=2),
         Method("lda-shrunk", "LinearDiscriminantAnalysis", "Gaussian classes, one covariance, shrunken",
-               {"shrinkage": "auto"}, freedom=1),
+               {"shrinkage": "auto"}, freedom=1, family="Gaussian classes, one covariance"),
         Method("qda", "QuadraticDiscriminantAnalysis", "Gaussian classes, a covariance each", freedom=5),
         Method("qda-pooled", "QuadraticDiscriminantAnalysis", "Gaussian classes, covariances half pooled",
-               {"pooling": 0.5}, freedom=4),
-        Method("logistic", "LogisticRegression", "logistic regression, ridge C=1", standardize=True, freedom=3),
+               {"pooling": 0.5}, freedom=4, family="Gaussian classes"),
+        Method("logistic", "LogisticRegression", "logistic regression, ridge C=1", standardize=True, freedom=3,
+               family="logistic regression"),
         Method("fisher", "FisherDiscriminant", "Fisher's axes and nearest means", freedom=2),
         Method("exponential-family", "ExponentialFamilyClassifier", "independent columns: counts, bits or durations",
                freedom=1),
@@ -90,7 +92,10 @@ def method_named(name: str, settings: Sequence[str] = ()) -> Method:
     wrong = [key for key in given if key not in known]
     if wrong:
         raise ParameterError(f"{method.estimator} has no parameter {names(wrong)}; it has {names(sorted(known), 30)}.")
-    return replace(method, parameters=method.parameters | given, asked=True)
+    parameters = method.parameters | given
+    told = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    title = f"{method.family or method.title}, with {told}"
+    return replace(method, parameters=parameters, title=title, asked=True)
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -130,7 +135,7 @@ def _once(notes: list[str]) -> list[str]:
     kinds: dict[str, list[str]] = {}
     for note in notes:
         kinds.setdefault(re.sub(r"class \S+|\d[\d.,e+-]*", "#", note), []).append(note)
-    return [first if not rest else f"{first} ({len(rest)} more notes say the same of others.)"
+    return [first if not rest else f"{first} (The same is true of {len(rest)} more.)"
             for first, *rest in kinds.values()]  # fmt: skip
 
 

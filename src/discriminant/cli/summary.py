@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from discriminant.cli.console import Console, bold, percent, table
-from discriminant.cli.fit import roles
+from discriminant.cli.fit import and_more, roles
 from discriminant.cli.modelfile import open_model
-from discriminant.data.roles import CATEGORY, NUMBER
+from discriminant.data.roles import CATEGORY, NUMBER, THEY
 from discriminant.errors import counted
 from discriminant.io.model_file import about
 from discriminant.io.table_model import TableModel
@@ -30,15 +30,20 @@ def run(given: Any) -> int:
     console.show(f"  {bold(model.method)}{title}, for {model.target!r}; written {origin['written']}")
     if "classes" in facts:
         counts = " · ".join(f"{label} {count:,}" for label, count in list(facts["classes"].items())[:12])
+        counts += and_more(facts["classes"], 12, " · ")
         console.show(f"  fitted to {facts['source']}, {counted(facts['rows'], 'row')}: {counts}")
     _errors(console, facts)
     kinds = roles(model)
     for kind, word in ((NUMBER, "numbers"), (CATEGORY, "categories")):
         if kinds[kind]:
-            console.show(f"  {word}: {', '.join(kinds[kind][:20])}{' …' if len(kinds[kind]) > 20 else ''}")
+            console.show(f"  {word}: {', '.join(kinds[kind][:20])}{and_more(kinds[kind], 20, ', ')}")
+    out: dict[str, list[str]] = {}
     for rule in model.preprocess.rules:
         if rule.why:
-            console.show(f"  left out: {rule.name} ({rule.why})")
+            out.setdefault(rule.why, []).append(rule.name)
+    for why, left in out.items():
+        reason = THEY.get(why, why) if len(left) > 1 else why
+        console.show(f"  left out: {', '.join(left[:20])}{and_more(left, 20, ', ')} ({reason})")
     if weights is not None:
         console.show()
         console.show(weight_table(model, names, weights, outputs, everything=given.all))

@@ -14,7 +14,7 @@ from discriminant.data.files import read_table
 from discriminant.data.labels import encode_labels
 from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
 from discriminant.data.preprocess import Preprocess
-from discriminant.data.tables import Table, level_numbers
+from discriminant.data.tables import Table, differ_in_case, level_numbers
 from discriminant.errors import DataError, ParameterError, counted, names
 from discriminant.protocols import Array
 
@@ -76,6 +76,10 @@ def read_training(given: Any, console: Console) -> Training:
         console.note(f"{counted(table.n_rows - len(rows), 'row')} without a label in {target!r} left out.")
         table = table.take(rows)
     training = Training(table, labels, target, drop, categorical)
+    for same in differ_in_case([str(label) for label in training.counts]):
+        console.note(
+            f"The classes {names(same)} differ only in case and are kept apart; correct the file if they are one."
+        )
     if not given.as_classes:
         question_target(training)
     if len(training.counts) < 2:

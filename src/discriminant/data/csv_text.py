@@ -33,7 +33,9 @@ SNIFFED_CHARACTERS = 200_000
 JUDGED_LINES = 30  # by which a separator is judged; the head of a file holds as many, however long they are
 LEAST_BLOCK, MOST_BLOCK = 1 << 20, 1 << 25  # bytes that a thread of pyarrow's takes at a time
 FIELD = 1 << 10  # bytes of a block to each column, at least: it must hold a line, however long
-_COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
+_COMMA_NUMBER = re.compile(r"[+-]?(?:[$€£] ?)?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?: ?[$€£%])?")
+_THOUSANDS = re.compile(r"[+-]?(?:[$€£] ?)?[1-9]\d{0,2},\d{3}(?: ?[$€£%])?")
+_POINT_NUMBER = re.compile(r"[+-]?(?:[$€£] ?)?(?:\d+|\d{1,3}(?:,\d{3})+)\.\d+(?: ?[$€£%])?|\d{1,3}(?:,\d{3}){2,}")
 _FAILED = re.compile(r"In CSV column #(\d+)")
 
 
@@ -105,10 +107,11 @@ def sniff(text: str, source: str, *, header: bool | None = None) -> Layout:
     if not lines:
         raise DataError(f"{source} has no rows: there is nothing in it but quotes and blanks.")
     first, rest = lines[0], lines[1:]
-    commas = any(_COMMA_NUMBER.fullmatch(field.strip()) for row in rest for field in row)
-    decimal = "," if commas and separator != "," else "."
+    decimal, unsure = _decimal_sign([field.strip() for row in rest for field in row]) if separator != "," else (".", "")
     named = _is_header(first, rest) if header is None else header
     notes = []
+    if unsure:
+        notes.append(f"{unsure!r} is read with a decimal comma; write it without the comma if it means thousands.")
     if named:
         found = [name.strip() or f"column_{j + 1}" for j, name in enumerate(first)]
         if header is None and all(_is_number(name) for name in first):
@@ -122,6 +125,16 @@ def sniff(text: str, source: str, *, header: bool | None = None) -> Layout:
     if repeated:
         raise DataError(f"{source} has several columns named {names(repeated)}; rename them.")
     return Layout(separator, decimal, tuple(found), named, tuple(tuple(row) for row in rest), tuple(notes))
+
+
+def _decimal_sign(fields: Sequence[str]) -> tuple[str, str]:
+    """(the decimal sign, a field that leaves it open, if nothing else tells)."""
+    commas = [field for field in fields if _COMMA_NUMBER.fullmatch(field)]
+    if any(not _THOUSANDS.fullmatch(field) for field in commas):
+        return ",", ""
+    if any(_POINT_NUMBER.fullmatch(field) for field in fields):
+        return ".", ""
+    return (",", commas[0]) if commas else (".", "")
 
 
 def _first_lines(head: str, separator: str, source: str) -> list[list[str]]:
@@ -185,7 +198,18 @@ def read_text(text: str, source: str, layout: Layout, *, text_columns: Sequence[
         typed_column(text_column(name, texts), layout.decimal, as_text=name in text_columns)
         for name, texts in zip(layout.header, zip(*rows, strict=True), strict=True)
     ]
-    return Table(tuple(columns), source, layout.notes)
+    return Table(tuple(columns), source, (*layout.notes, *_spellings(columns)))
+
+
+def _spellings(columns: Sequence[Column]) -> Iterator[str]:
+    """Notes on how values were spelt."""
+    dressed = [column for column in columns if column.dress]
+    if dressed:
+        shown = names([column.name for column in dressed])
+        yield f"Numbers with separators, units or brackets, such as {dressed[0].dress!r}, are read as numbers: {shown}."
+    for column in columns:
+        if column.spaced:
+            yield f"{column.name!r}: spaces around {names(column.spaced, most=3)} are taken away."
 
 
 def typed_column(column: Column, decimal: str, *, as_text: bool) -> Column:
@@ -260,7 +284,7 @@ def read_arrow_csv(data: bytes, source: str, layout: Layout, *, text_columns: Se
         else number_column(name, arrow_numbers(values), shown="a number beyond the largest")
         for name, values in zip(layout.header, found.columns, strict=True)
     ]
-    return Table(tuple(columns), source, layout.notes)
+    return Table(tuple(columns), source, (*layout.notes, *_spellings(columns)))
 
 
 def _begins_with_names(data: bytes, layout: Layout) -> bool:

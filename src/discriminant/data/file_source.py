@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.data.preprocess import ColumnRule, category_rule, indicator_table
+from discriminant.data.preprocess import ColumnRule, Remark, category_rule, indicator_table
 from discriminant.data.roles import refuse_nearly_numbers
 from discriminant.data.rows import DenseDesign
 from discriminant.data.tables import arrow_codes, arrow_numbers, kind_of, suggestion
@@ -44,7 +44,7 @@ class Levels:
             else:
                 self.counts[level] = self.counts.get(level, 0) + count
 
-    def rule(self, name: str, notes: list[str]) -> ColumnRule:
+    def rule(self, name: str, notes: list[Remark]) -> ColumnRule:
         """What becomes of the column: the rule that a table with these counts would give."""
         order = sorted(self.counts)
         if not order:
@@ -63,7 +63,7 @@ class FileColumns:
     text: list[str]
     dtype: Any
     rules: dict[str, ColumnRule] = field(default_factory=dict)  # of text, once its levels are known
-    notes: list[str] = field(default_factory=list)
+    notes: list[Remark] = field(default_factory=list)
 
     @classmethod
     def of_schema(cls, schema: Any, path: str, target: Any, columns: Sequence[str] | None) -> FileColumns:

@@ -18,16 +18,36 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.libsvm import widen
-from discriminant.data.roles import CATEGORY, NUMBER, OUT, role_of
-from discriminant.data.tables import Column, Table, as_number_column, text_column
+from discriminant.data.roles import CATEGORY, NUMBER, OUT, THEY, role_of
+from discriminant.data.tables import Column, Table, as_number_column, differ_in_case, text_column
 from discriminant.data.threads import ordered_map, workers
-from discriminant.errors import DataError, names
+from discriminant.errors import DataError, counted, names
 from discriminant.protocols import Array
 
 MOST_LEVELS = 50  # of a category that get a column of their own; rarer ones share "other"
 COMMON_SHARE = 0.05  # of missing numbers from which on it is worth a column that they were missing
 COMMON_ROWS = 5
+FEW_NOTES = 3  # of columns of which the same is true; more share one sentence
 PARALLEL_VALUES = 1_000_000  # of a matrix from which on threads are worth their start
+
+Remark = tuple[str, str, str]  # (what is true of a column, after "columns"; its name; the sentence on it alone)
+
+
+def gathered(remarks: Sequence[Remark]) -> tuple[str, ...]:
+    """The sentences; one where the same is true of many columns.
+
+    >>> gathered([("never change", f"p{j}", "") for j in range(67)])
+    ("67 columns never change: 'p0', 'p1', 'p2', 'p3', 'p4' and 62 more.",)
+    """
+    kinds: dict[str, list[Remark]] = {}
+    for remark in remarks:
+        kinds.setdefault(remark[0], []).append(remark)
+    notes: list[str] = []
+    for what, same in kinds.items():
+        few = len(same) <= FEW_NOTES
+        shared = f"{counted(len(same), 'column')} {what}: {names([name for _, name, _ in same])}."
+        notes += [sentence for *_, sentence in same] if few else [shared]
+    return tuple(notes)
 
 
 @dataclass(frozen=True)
@@ -109,7 +129,7 @@ class Preprocess:
         if table.sparse is not None:
             return cls((), target, (), int(table.sparse.shape[1]))
         rules: list[ColumnRule] = []
-        notes: list[str] = []
+        notes: list[Remark] = []
         gaps: list[bytes] = []  # which rows are missing, of the columns that have an indicator
         for column in table.columns:
             if column.name == target:
@@ -124,7 +144,7 @@ class Preprocess:
             rules = _all_standardized(rules, table)
         if not any(rule.features for rule in rules):
             raise DataError(f"{table.source} has no column to learn from: {_reasons(rules)}.")
-        return cls(tuple(rules), target, tuple(notes))
+        return cls(tuple(rules), target, gathered(notes))
 
     def matrix(self, table: Table) -> tuple[Any, tuple[str, ...]]:
         """(X (n, features), notes): the numbers of a table's rows, columns found by name whatever their order."""
@@ -141,16 +161,16 @@ class Preprocess:
         ends = np.cumsum([len(rule.features) for rule in used]).tolist()
         columns = {column.name: column for column in table.columns}
 
-        def write(item: tuple[ColumnRule, int]) -> list[str]:
+        def write(item: tuple[ColumnRule, int]) -> list[Remark]:
             rule, end = item
-            notes: list[str] = []
+            notes: list[Remark] = []
             write_column = _write_number if rule.role == NUMBER else _write_category
             write_column(rule, columns[rule.name], X[:, end - len(rule.features) : end], notes, table.source)
             return notes
 
         threads = workers() if X.size >= PARALLEL_VALUES else 1
         said = ordered_map(write, list(zip(used, ends, strict=True)), threads)
-        return X, tuple(note for notes in said for note in notes)
+        return X, gathered([note for notes in said for note in notes])
 
     def _sparse_matrix(self, table: Table) -> tuple[Any, tuple[str, ...]]:
         if table.sparse is None:
@@ -164,17 +184,17 @@ def _reasons(rules: Sequence[ColumnRule]) -> str:
     return "; ".join(f"{rule.name!r} is left out, since {rule.why}" for rule in rules[:6]) or "it holds the label only"
 
 
-def _rule_of(column: Column, notes: list[str], gaps: list[bytes], *, asked: bool) -> ColumnRule:
+def _rule_of(column: Column, notes: list[Remark], gaps: list[bytes], *, asked: bool) -> ColumnRule:
     role, why = (CATEGORY, "") if asked and column.kind == "text" else role_of(column)
     if role == OUT:
-        notes.append(f"{column.name!r} is left out: {why}.")
+        notes.append((f"are left out, since {THEY.get(why, why)}", column.name, f"{column.name!r} is left out: {why}."))
         return ColumnRule(column.name, OUT, why)
     if role == NUMBER:
         return _number_rule(column, notes, gaps)
     return category_rule(column.name, column.levels, column.counts, int(np.count_nonzero(column.missing)), notes)
 
 
-def _number_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnRule:
+def _number_rule(column: Column, notes: list[Remark], gaps: list[bytes]) -> ColumnRule:
     gone = column.missing
     lost, n = int(np.count_nonzero(gone)), len(gone)
     if not lost:
@@ -185,7 +205,8 @@ def _number_rule(column: Column, notes: list[str], gaps: list[bytes]) -> ColumnR
     if indicate:
         gaps.append(mask)
     also = "; a column of its own says where" if indicate else ""
-    notes.append(f"{column.name!r}: {lost} of {n} values are missing, filled with the mean {fill:.4g}{also}.")
+    sentence = f"{column.name!r}: {lost:,} of {n:,} values are missing, filled with the mean {fill:.4g}{also}."
+    notes.append((f"have missing values, filled with the mean of each{also}", column.name, sentence))
     return ColumnRule(column.name, NUMBER, fill=fill, indicate=indicate)
 
 
@@ -217,7 +238,7 @@ def _mean(column: Column) -> float:
     return column.total / n if math.isfinite(column.total) else float((column.values / n).sum())
 
 
-def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, notes: list[str]) -> ColumnRule:
+def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, notes: list[Remark]) -> ColumnRule:
     """The rule for a category with so many rows of each level, and ``lost`` rows without one."""
     order = np.lexsort((np.arange(len(counts)), -counts))
     order = order[counts[order] > 0]
@@ -226,9 +247,14 @@ def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, no
     missing = lost >= COMMON_ROWS
     if lost:
         how = "a level of their own" if missing else "counted as average rows"
-        notes.append(f"{name!r}: {lost} of {n} values are missing, {how}.")
+        sentence = f"{name!r}: {lost:,} of {n:,} values are missing, {how}."
+        notes.append((f"have missing values, {how}", name, sentence))
     if len(rare):
-        notes.append(f"{name!r}: its {len(rare)} rarest of {len(order)} levels share one column, (other).")
+        sentence = f"{name!r}: its {len(rare):,} rarest of {len(order):,} levels share one column, (other)."
+        notes.append(("have rare levels, which share one column, (other)", name, sentence))
+    for same in differ_in_case([levels[k] for k in kept]):
+        sentence = f"{name!r}: the levels {names(same)} differ only in case and are kept apart."
+        notes.append(("have levels that differ only in case and are kept apart", name, sentence))
     # The reference, whose indicators are all zero, comes first; the others by name.
     first = [int(kept[0]), *sorted(int(k) for k in kept[1:])]
     present = max(n - lost * (not missing), 1)
@@ -240,7 +266,7 @@ def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, no
     )  # fmt: skip
 
 
-def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[str], source: str) -> None:
+def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[Remark], source: str) -> None:
     numbers = column if column.kind == "number" else as_number_column(column) if column.kind == "text" else None
     if numbers is None:
         raise DataError(f"Column {rule.name!r} of {source} must hold numbers{_odd_value(column)}.")
@@ -251,7 +277,8 @@ def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[str
         part[:, 1] = gone
     if lost:
         part[gone, 0] = rule.fill
-        notes.append(f"{rule.name!r}: {lost} missing values, filled with the mean {rule.fill:.4g}.")
+        sentence = f"{rule.name!r}: {counted(lost, 'missing value')}, filled with the mean {rule.fill:.4g}."
+        notes.append(("have missing values, filled with the mean of each at the fit", rule.name, sentence))
     if rule.scale != 1.0:
         part[:, 0] -= rule.fill
         part[:, 0] /= rule.scale
@@ -281,7 +308,7 @@ def indicator_table(rule: ColumnRule, levels: Sequence[str]) -> tuple[Array, lis
     return rows, unseen
 
 
-def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[str], source: str) -> None:
+def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[Remark], source: str) -> None:
     if column.kind == "number":
         column = text_column(column.name, column.texts())
     if column.kind != "text":
@@ -294,8 +321,12 @@ def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[s
     new = [column.levels[code] for code in unseen if counts[code]]
     if new:
         count = int(counts[unseen].sum())
-        notes.append(f"{rule.name!r}: {names(new)} not seen at the fit ({count} rows), counted as average rows.")
+        sentence = (
+            f"{rule.name!r}: {names(new)} not seen at the fit ({counted(count, 'row')}), counted as average rows."
+        )
+        notes.append(("have levels not seen at the fit, counted as average rows", rule.name, sentence))
     lost = int(np.count_nonzero(column.missing))
     if lost:
         how = "a level of their own" if rule.missing else "counted as average rows"
-        notes.append(f"{rule.name!r}: {lost} missing values, {how}.")
+        sentence = f"{rule.name!r}: {counted(lost, 'missing value')}, {how}."
+        notes.append((f"have missing values, {how}", rule.name, sentence))

@@ -11,10 +11,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from discriminant.data.labels import distinct
-from discriminant.data.tables import Column, level_numbers
+from discriminant.data.tables import Column, dressed_numbers, level_numbers
 from discriminant.errors import DataError, names
 
 NUMBER, CATEGORY, OUT = "number", "category", "left out"
+THEY = {  # reasons that are true of many columns at once, in the plural
+    "it never changes": "they never change",
+    "it holds dates": "they hold dates",
+    "it names the rows (an identifier)": "they name the rows (identifiers)",
+    "nearly every row has a value of its own (an identifier)": "nearly every row has values of its own (identifiers)",
+    "it is free text, and needs features made from it first": "they are free text; make features of it first",
+}
 LEAST_ROWS = 20  # below this, values that are all different prove nothing
 _ID_NAME = re.compile(r"(?:^|[\W_])(?:id|idx|index|uuid|guid|row ?names?|row_?number)$|^unnamed|^column_1$", re.I)
 _CAMEL_ID = re.compile(r"[a-z](?:Id|ID)$")
@@ -102,15 +109,19 @@ def refuse_nearly_numbers(name: str, levels: Sequence[str], row_of: Callable[[st
     ``row_of``: the end of a sentence that says where a level is first.
     """
     some = [levels[i] for i in distinct(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
-    point = [level_numbers([level]) is not None for level in some]
+    point = [level_numbers([level]) is not None or dressed_numbers([level]) is not None for level in some]
     comma = [level_numbers([level], ",") is not None for level in some]
     ways = (
         f"Correct the file, or leave the column out, or say that it is a category (--drop {name} or "
         f"--categorical {name})."
     )
-    odd = [level for level in levels if level_numbers([level]) is None]
+    odd = [level for level in levels if level_numbers([level]) is None and dressed_numbers([level]) is None]
     if sum(point) >= 0.9 * len(some) and odd:
         raise DataError(f"Column {name!r} holds numbers except for {names(odd, most=3)}{row_of(odd[0])}. {ways}")
+    if all(point) and any(level_numbers([level]) is None for level in some):
+        raise DataError(
+            f"Column {name!r} holds numbers in several units, such as {names(list(levels), most=3)}. {ways}"
+        )
     if sum(a or b for a, b in zip(point, comma, strict=True)) >= 0.9 * len(some):
         shown = next((level for level in levels if "," in level), levels[0])
         raise DataError(

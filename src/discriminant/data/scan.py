@@ -32,6 +32,7 @@ from discriminant.data.file_source import FileSource
 from discriminant.data.file_text import CsvSource, LibsvmSource
 from discriminant.data.files import LIBSVM, file_head, nearby, refuse_foreign
 from discriminant.data.labels import encode_labels, recode
+from discriminant.data.preprocess import gathered
 from discriminant.data.row_sample import stack
 from discriminant.data.sources import PartSource, documented
 from discriminant.errors import DataError, MissingFileError, ParameterError, names
@@ -197,7 +198,7 @@ class Scan(PartSource):
     def notes(self) -> tuple[str, ...]:
         """What was decided about columns of text."""
         _ = self.rows.starts
-        return () if self.source.columns is None else tuple(self.source.columns.notes)
+        return () if self.source.columns is None else gathered(self.source.columns.notes)
 
     @property
     def classes(self) -> Array:

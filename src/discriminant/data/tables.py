@@ -7,6 +7,7 @@
 
 No pandas: a column is an array, and a file is read with the standard library or, where it is large, with pyarrow.
 Text is never guessed at: '01' and '1' are two labels, 'NA' is a label, and only an empty field is missing text.
+Surrounding spaces are no part of a text.  A number may be dressed: '1,191', '$ 12.50', '(3)', '7 %'.
 """
 
 from __future__ import annotations
@@ -29,6 +30,14 @@ MISSING_WORDS = frozenset(
      "#N/A", "#NA", "-nan", "-NaN"]
 )  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_UNIT = r"[$€£¥₹%‰]|(?:USD|EUR|GBP|CHF)(?![A-Za-z])"
+_DRESSED = re.compile(
+    rf"(?P<sign>[+-]?)\s*(?P<before>{_UNIT})?\s*(?P<second>[+-]?)"
+    rf"(?P<whole>\d{{1,3}}(?:(?P<mark>[,.' ])\d{{3}})"
+    rf"(?:(?P=mark)\d{{3}})*|\d+)(?:(?P<point>[.,])(?P<part>\d+))?\s*(?P<after>{_UNIT})?",
+    re.ASCII,
+)
+_TYPESET = str.maketrans("\u2212\u2019\u00a0\u202f", "-'  ")  # minus, apostrophe and narrow spaces
 _ENDLESS = re.compile(r"[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 
 
@@ -41,6 +50,8 @@ class Column:
     values: Array  # (n,) float64 with NaN, or codes with −1, where a value is missing
     levels: tuple[str, ...] = ()
     whole: str = ""  # "int" or "bool" where the file says that numbers are such
+    dress: str = ""  # a text as it stands in the file, where numbers were written with separators or units
+    spaced: tuple[str, ...] = ()  # texts that surrounding spaces alone told from another level
 
     def __len__(self) -> int:
         return len(self.values)
@@ -162,11 +173,12 @@ def text_column(name: str, texts: Iterable[str]) -> Column:
 
 def coded_column(name: str, codes: Array, levels: Sequence[str]) -> Column:
     """A text column from codes and levels, levels in order and blank ones missing."""
-    order = sorted(range(len(levels)), key=levels.__getitem__)
-    kept = [i for i in order if levels[i].strip()]
-    table = np.full(len(levels) + 1, -1, dtype=np.int32)  # the last entry is for code −1
-    table[kept] = np.arange(len(kept), dtype=np.int32)
-    return Column(name, "text", table[codes], tuple(levels[i] for i in kept))
+    bare = [level.strip() for level in levels]
+    kept = {level: code for code, level in enumerate(sorted(set(bare) - {""}))}
+    table = np.array([*(kept.get(level, -1) for level in bare), -1], dtype=np.int32)  # the last is for code −1
+    spaced = [level for level, own in zip(levels, bare, strict=True) if own and level != own]
+    merged = tuple(sorted(spaced)) if len(set(bare)) < len(bare) else ()
+    return Column(name, "text", table[codes], tuple(kept), spaced=merged)
 
 
 def number_column(name: str, values: Array, whole: str = "", shown: str = "") -> Column:
@@ -179,14 +191,17 @@ def number_column(name: str, values: Array, whole: str = "", shown: str = "") ->
 
 def as_number_column(column: Column, decimal: str = ".") -> Column | None:
     """A text column whose levels are all numbers or words for "missing", as numbers; None where they are not."""
-    numbers = level_numbers(column.levels, decimal)
+    numbers, dress = level_numbers(column.levels, decimal), ""
+    if numbers is None:
+        numbers = dressed_numbers(column.levels, decimal)
+        dress = next((level for level in column.levels if level_numbers([level], decimal) is None), "")
     if numbers is None:
         return None
     too_large = np.flatnonzero(np.isinf(numbers))
     if len(too_large):
         row = int(np.flatnonzero(np.isin(column.values, too_large))[0])
         refuse_infinity(column.name, row, column.levels[int(column.values[row])])
-    return Column(column.name, "number", np.append(numbers, np.nan)[column.values])
+    return Column(column.name, "number", np.append(numbers, np.nan)[column.values], dress=dress)
 
 
 def level_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
@@ -205,6 +220,50 @@ def level_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
         else:
             return None
     return result
+
+
+def dressed_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
+    """Numbers with separators of thousands, a currency, per cent or brackets for minus; None where some text is none.
+
+    All of a column have one unit, and per cent keep their size: '7 %' is 7.
+
+    >>> dressed_numbers(["1,191", "(12.5)", "NA", "990"]), dressed_numbers(["$5", "7 %"])
+    (array([1191. ,  -12.5,    nan,  990. ]), None)
+    """
+    result, units, missing = np.full(len(levels), math.nan), set(), 0
+    for i, level in enumerate(levels):
+        text = level.translate(_TYPESET).strip()
+        if text in MISSING_WORDS:
+            missing += 1
+            continue
+        bracketed = text[:1] == "(" and text[-1:] == ")"
+        found = _DRESSED.fullmatch(text[1:-1] if bracketed else text)
+        if (
+            found is None
+            or (found["before"] and found["after"])
+            or bracketed + bool(found["sign"] + found["second"]) > 1
+        ):
+            return None
+        point, mark = found["point"] or decimal, found["mark"]
+        if point == mark or point != decimal or mark == decimal:
+            return None
+        units.add(found["before"] or found["after"] or "")
+        size = float(re.sub(r"\D", "", found["whole"]) + "." + (found["part"] or ""))
+        result[i] = -size if bracketed or found["sign"] + found["second"] == "-" else size
+    mixed = len(units - {""}) > 1 or ("" in units and units & {"%", "‰"})  # 12 % beside 0.12: which is meant?
+    return None if mixed or missing == len(levels) else result
+
+
+def differ_in_case(levels: Sequence[str]) -> list[list[str]]:
+    """Groups of texts that differ in case and in nothing else.
+
+    >>> differ_in_case(["Yes", "no", "yes"])
+    [['Yes', 'yes']]
+    """
+    groups: dict[str, list[str]] = {}
+    for level in levels:
+        groups.setdefault(level.casefold(), []).append(level)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def refuse_infinity(name: str, row: int, text: str) -> None:
