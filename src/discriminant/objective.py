@@ -146,6 +146,14 @@ class PointwiseObjective:
             return np.zeros((self.n_parameters, self.n_outputs))
         return self.smooth_penalty.curvature(np.zeros((self.n_parameters, self.n_outputs))) / np.square(self.units)
 
+    @cached_property
+    def ridge(self) -> Array | None:
+        """(d, 1): λ_j of each weight in the user's units; None where some weight is free: no dual point bounds it."""
+        if self.penalty is None or self.penalty.needs_information:
+            return None
+        ridge = self.penalty.scale(np.zeros((self.n_parameters, 1)))
+        return ridge if (ridge > 0).all() else None
+
     # Evaluations
 
     def request(self, A: Array, need: Need, V: Array | None = None) -> Evaluate:

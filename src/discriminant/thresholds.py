@@ -80,10 +80,13 @@ HELD_BLAS_COLUMNS = 96
 # tol up to which small fits are carried to the last digits: scikit-learn's tests compare weights to 1e-4 at 1e-5.
 LAST_DIGITS_TOL = 1e-5
 
-# Multiplications of an exact Hessian up to which steps on all rows beat a row sample's start: 100,000×10 is below (7 ms
-# against 9), 50,000×20 above (17 against 11), 300,000×30 far above (101 against 35).  And up to which competing classes
+# tol up to which these are all digits that the machine has; above, as many digits of scores as tol says.
+ALL_DIGITS_TOL = 1e-8
+
+# Multiplications of an exact Hessian up to which steps on all rows beat a row sample's start: 10,000×20 is below (3 ms
+# against 4), 100,000×10 above (12 against 9), 300,000×30 far above (103 against 36).  And up to which competing classes
 # get one at all.
-EXACT_WORK = 1.0e7
+EXACT_WORK = 5.5e6
 EXACT_WORK_COUPLED = 1.0e9
 
 # The same up to which steps by a row sample's Hessian are carried to the last digits: some three passes.

@@ -26,7 +26,6 @@ from discriminant.optimize.certificate import (
     loose_gap,
     proved,
     reach,
-    ridge_of,
     row_reach,
     self_concordant_gap,
     share_of,
@@ -221,11 +220,11 @@ def test_where_there_is_no_dual_bound(kind):
     free = problem(kind, ridge=(0.1, 0.0, 0.1))
     A = weights(free)
     for objective in (free, problem(kind, ridge=None)):
-        assert ridge_of(objective) is None
+        assert objective.ridge is None
         found = objective.evaluate(A, Need.VALUE | Need.GRADIENT | Need.INTERCEPT)
         assert dual_gap(objective, A, found) == loose_gap(objective, found) == np.inf
     objective = problem(kind)
-    assert ridge_of(objective).tolist() == [[0.1]] * 3
+    assert objective.ridge.tolist() == [[0.1]] * 3
     far = A.copy()
     far[0] = 60.0 if kind != "machine" else [60.0, -30.0, -30.0]  # a shift of more than one
     assert dual_gap(objective, far, objective.evaluate(far)) == np.inf
@@ -241,7 +240,7 @@ def test_where_there_is_no_dual_bound(kind):
 
 def test_jeffreys_has_no_ridge():
     objective = replace(problem(), penalty=Jeffreys())
-    assert ridge_of(objective) is None
+    assert objective.ridge is None
 
 
 # Self-concordance

@@ -215,8 +215,8 @@ class ArrayBlocks:
 def as_stored(rows: Any) -> bool:
     """Whether compiled passes read these rows where they lie; others are converted a block at a time."""
     if isinstance(rows, SparseRows):
-        return rows.X.dtype in (np.float64, np.float32)
-    return isinstance(rows, DenseRows) and rows.X.dtype.isnative and rows.X.dtype in (np.float64, np.float32)
+        return rows.X.dtype.char in "df"
+    return isinstance(rows, DenseRows) and rows.X.dtype.isnative and rows.X.dtype.char in "df"
 
 
 def spaced(n: int, count: int) -> Array:

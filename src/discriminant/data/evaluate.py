@@ -298,11 +298,11 @@ def without_intercept(found: Evaluation) -> Evaluation:
 def compiled_rows(design: Any) -> Any:
     """The rows as the compiled body takes them: floats of any strides, or CSR's arrays; None where it cannot."""
     if isinstance(design, SparseDesign):
-        X = design.raw if design.raw.dtype in (np.float64, np.float32) else design.values
+        X = design.raw if design.raw.dtype.char in "df" else design.values
         return *(np.ascontiguousarray(part) for part in (X.data, X.indices, X.indptr)), X.shape[1]
     if isinstance(design, DenseDesign):
         raw = design.raw
-        native = raw.dtype.isnative and raw.dtype in (np.float64, np.float32)
+        native = raw.dtype.isnative and raw.dtype.char in "df"
         return raw if native and type(raw) is np.ndarray else np.asarray(design.values)
     return None
 

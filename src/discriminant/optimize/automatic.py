@@ -17,6 +17,7 @@ from discriminant.data.row_space import row_coordinates, solve_triangle
 from discriminant.data.scaling import Scaling, choose_scaling, power_of_two, size_of
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.choose import Choice, Shape, choose, hessian_steps
+from discriminant.optimize.factor import unit_diagonal
 from discriminant.optimize.newton import Trace, newton_to_gap
 from discriminant.optimize.refine import refine
 from discriminant.optimize.sampled import (
@@ -225,9 +226,8 @@ def condition_of(objective: PointwiseObjective, state: State) -> float:
     design = objective.blocks.spread(max(1_000, 4 * objective.n_features))
     values = design.values - (0.0 if objective.center is None else objective.center)
     Y = values if not objective.intercept else np.hstack([np.ones((len(values), 1)), values])
-    size = np.sqrt(np.einsum("ij,ij->j", Y, Y))
-    singular = np.linalg.svd(np.linalg.qr(Y / np.where(size > 0, size, 1.0), mode="r"), compute_uv=False)
-    return float(min((singular[0] / max(singular[-1], 1e-300)) ** 2, 1e300))
+    values = np.linalg.eigvalsh(unit_diagonal(Y.T @ Y)[0])
+    return float(values[-1] / max(values[0], 1e-300))
 
 
 def rounding_of(J: float, A: Array) -> float:

@@ -62,17 +62,9 @@ def can_prove(objective: PointwiseObjective) -> bool:
     return isinstance(objective.criterion, Logistic | Softmax)
 
 
-def ridge_of(objective: PointwiseObjective) -> Array | None:
-    """(d, 1): λ_j of each weight in the user's units; None where some weight is free, and no dual point bounds it."""
-    if objective.penalty is None or objective.penalty.needs_information:
-        return None
-    ridge = objective.penalty.scale(np.zeros((objective.n_parameters, 1)))
-    return ridge if (ridge > 0).all() else None
-
-
 def loose_gap(objective: PointwiseObjective, found: Evaluation) -> float:
     """Σ ∇J² / 2λ over the weights: what the dual bound would be if the intercepts' slopes were zero."""
-    ridge = ridge_of(objective)
+    ridge = objective.ridge
     if ridge is None:
         return float("inf")
     return float((np.square(found.gradient[1:] * objective.units[1:]) / (2 * ridge)).sum())
@@ -80,7 +72,7 @@ def loose_gap(objective: PointwiseObjective, found: Evaluation) -> float:
 
 def dual_gap(objective: PointwiseObjective, A: Array, found: Evaluation) -> float:
     """The duality gap at A; one more pass for competing classes, or where ``found`` lacks what the intercept needs."""
-    ridge = ridge_of(objective)
+    ridge = objective.ridge
     if ridge is None:
         return float("inf")
     if not objective.intercept:

@@ -138,7 +138,7 @@ TABLE: tuple[Rule, ...] = (
     ),
     (
         "sampled-newton",
-        lambda s: s.q == 1 and s.d <= 8 and not s.streamed,
+        lambda s: s.q == 1 and s.d <= 12 and not s.streamed,
         "so few columns that the exact Hessian costs no more than reading the rows; Newton from a row sample's optimum",
     ),
     (

@@ -26,7 +26,7 @@ from discriminant.optimize.iterative import (
 )
 from discriminant.optimize.line_search import Found, line_search
 from discriminant.optimize.needs import require
-from discriminant.optimize.newton import Advanced, Trace, ends_separated
+from discriminant.optimize.newton import Advanced, Trace, ends_separated, last_digit
 from discriminant.optimize.promise import RENEWALS, without_sum
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need, Oracle, Solution
@@ -188,19 +188,29 @@ class _Pairs:
         self.moved = s
 
     def _learn(self, s: Array, y: Array, Py: Array) -> None:
-        """Keep the pair if the criterion bends upwards along it."""
-        bend = float(s @ y)
-        if not bend > 1e-14 * float(np.linalg.norm(s) * np.linalg.norm(y)):
+        """Keep the pair if the criterion bends upwards along it: R⁻¹ and YᵗB₀Y, oldest first, grow by a column."""
+        bend, m = float(s @ y), self.memory
+        if not bend > 1e-14 * float(np.sqrt((s @ s) * (y @ y))):
             return
         if self.count == 0:
-            self.S, self.PY = np.empty((self.memory, len(s))), np.empty((self.memory, len(s)))
-            self.SY, self.YPY = np.zeros((self.memory, self.memory)), np.zeros((self.memory, self.memory))
-        k, self.count = self.count % self.memory, self.count + 1
-        self.S[k], self.PY[k] = s, Py
-        m = min(self.count, self.memory)
-        self.SY[:m, k] = self.S[:m] @ y
-        self.YPY[:m, k] = self.YPY[k, :m] = self.PY[:m] @ y
+            self.S, self.PY = np.empty((m, len(s))), np.empty((m, len(s)))
+            self.inverse, self.YPY = np.zeros((m, m)), np.zeros((m, m))
+        if self.count >= m:  # of a triangle without its first row and column the inverse is the same without them
+            self.inverse[:-1, :-1], self.YPY[:-1, :-1] = self.inverse[1:, 1:].copy(), self.YPY[1:, 1:].copy()
+        place, self.count = self.count % m, self.count + 1
+        self.S[place], self.PY[place] = s, Py
+        last = min(self.count, m) - 1
+        column = self._aged(self.S[: last + 1] @ y)[:last]
+        self.inverse[:last, last] = self.inverse[:last, :last] @ column / -bend
+        self.inverse[last, :last], self.inverse[last, last] = 0.0, 1 / bend
+        self.YPY[: last + 1, last] = self.YPY[last, : last + 1] = self._aged(self.PY[: last + 1] @ y)
         self.scale = float(np.sqrt(self.scale * bend / (y @ Py)))
+
+    def _aged(self, each: Array, back: bool = False) -> Array:
+        """Numbers of the pairs as they are stored, the oldest first; ``back``: the other way round."""
+        oldest = self.count % self.memory if self.count > self.memory else 0
+        oldest = len(each) - oldest if back else oldest
+        return np.concatenate([each[oldest:], each[:oldest]]) if oldest else each
 
     def direction(self, G: Array) -> Array:
         """−B G."""
@@ -211,14 +221,10 @@ class _Pairs:
         if not self.count:
             return np.asarray(-self.scale * Pg).reshape(G.shape)
         m = min(self.count, self.memory)
-        age = (self.count + np.arange(m)) % m if self.count > m else np.arange(m)  # oldest first
-        S, PY = self.S[:m], self.PY[:m]
-        SY, YPY = self.SY[age[:, None], age], self.YPY[age[:, None], age]
-        inverse = np.linalg.inv(np.triu(SY))
-        x = inverse @ (S @ g)[age]
-        inner = np.diagonal(SY) * x + self.scale * (YPY @ x - (PY @ g)[age])
-        left, right = np.empty(m), np.empty(m)
-        left[age], right[age] = inner @ inverse, x
+        S, PY, inverse = self.S[:m], self.PY[:m], self.inverse[:m, :m]
+        x = inverse @ self._aged(S @ g)
+        inner = x / np.diagonal(inverse) + self.scale * (self.YPY[:m, :m] @ x - self._aged(PY @ g))
+        left, right = self._aged(inner @ inverse, back=True), self._aged(x, back=True)
         return np.asarray(-(self.scale * (Pg - right @ PY) + left @ S)).reshape(G.shape)
 
 
@@ -256,7 +262,7 @@ def lbfgs_to_gap(
         state = replace(state, decrement=decrement)
         if last < np.inf:  # the gap that was asked for is proved, and the last digits are wanted
             best = state if not decrement > best.decrement else best
-            if decrement <= LAST_DIGITS * np.sqrt(abs(found.value)) or trace.passes > last:
+            if decrement <= last_digit(tol, LAST_DIGITS) * np.sqrt(abs(found.value)) or trace.passes > last:
                 break
         elif k >= due or decrement**2 <= HOPELESS * target:
             state = replace(state, gap=_gap(objective, state, target, trace, prove))

@@ -29,6 +29,7 @@ from discriminant.optimize.promise import factor_curvature, without_sum
 from discriminant.optimize.reweighted import Reweighted
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Evaluates, Evaluation, Need, Oracle, Solution
+from discriminant.thresholds import ALL_DIGITS_TOL
 
 FULL = Need.VALUE | Need.GRADIENT | Need.HESSIAN | Need.INTERCEPT
 CHORD = 1e-6  # ν/√J below which the Hessian at hand is right to six digits: a chord step is as good and cheaper
@@ -217,7 +218,7 @@ class Trace:
         row = {
             "k": len(self.columns.get("k", ())),
             "objective": found.value,
-            "gradient_norm": float(np.linalg.norm(found.gradient)),
+            "gradient_norm": float(np.sqrt(np.vdot(found.gradient, found.gradient))),
             "step": step,
             "decrement": decrement,
             "passes": self.passes,
@@ -236,6 +237,7 @@ def newton_to_gap(
         A, found = longer
     state, best = State(A, found), None
     factors, previous, drift, first = None, np.inf, 0.0, longer is not None
+    least = last_digit(tol, NEGLIGIBLE) if to_the_end else NEGLIGIBLE
     for _ in range(500):  # far above what the method needs: a guard against a loop, not a setting
         found = state.found
         if found.hessian is not None:
@@ -257,7 +259,7 @@ def newton_to_gap(
         size = np.sqrt(
             abs(found.value) + 1e-300
         )  # of J: where all losses are tiny, so is a decrement that still counts
-        if decrement <= NEGLIGIBLE * size or (decrement < 1e-6 * size and decrement > 0.3 * previous):
+        if decrement <= least * size or (decrement < 1e-6 * size and decrement > 0.3 * previous):
             return proved(objective, best)
         if not to_the_end and decrement**2 <= tol * abs(found.value):
             state = proved(objective, state, tol)
@@ -272,6 +274,11 @@ def newton_to_gap(
             return proved(objective, best)
         state = State(moved.A, moved.found)
     return replace(proved(objective, best or state), stalled=True)
+
+
+def last_digit(tol: float, least: float) -> float:
+    """ν/√J at which a fit that goes on to the last digits ends."""
+    return tol if tol > ALL_DIGITS_TOL else least
 
 
 def ends_separated(objective: PointwiseObjective, found: Evaluation) -> bool:

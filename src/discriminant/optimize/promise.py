@@ -71,8 +71,9 @@ def without_sum(objective: Any, A: Array, P: Array) -> Array:
     """
     if not free_sum(objective):
         return P
-    P = P - P.mean(axis=1, keepdims=True)
-    return np.asarray(P - np.where(objective.damping > 0, A.mean(axis=1, keepdims=True), 0.0))
+    mean = A.sum(axis=1, keepdims=True) / A.shape[1]
+    P = P - P.sum(axis=1, keepdims=True) / A.shape[1]
+    return np.asarray(P - np.where(objective.damping > 0, mean, 0.0) if mean.any() else P)
 
 
 def free_sum(objective: Any) -> bool:
