@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discriminant.protocols import Array
+from discriminant.thresholds import HELD_BLAS_COLUMNS
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -105,6 +106,11 @@ def single_threaded_blas() -> Iterator[None]:
             if _holders == 0:
                 _limiter.restore_original_limits()
                 _limiter = None
+
+
+def held_blas(columns: int) -> contextlib.AbstractContextManager[None]:
+    """BLAS held to one thread for a fit of so many columns: a factorisation would start threads, which then spin."""
+    return single_threaded_blas() if columns >= HELD_BLAS_COLUMNS and workers() > 1 else contextlib.nullcontext()
 
 
 def ordered_map(function: Callable[[Item], Value], items: Iterable[Item], threads: int) -> Iterator[Value]:

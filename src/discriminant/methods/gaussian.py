@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.data import held_blas
 from discriminant.data.sources import require_memory
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.gaussian.covariance import Covariance, Dense, optimal_shrinkage, scatter_of
@@ -67,7 +68,8 @@ class GaussianMethod(MomentMethod[ClassMoments]):
         """Learn from all rows at once; ``robust``: what finds a robust centre and covariance, where that is asked."""
         self.check()
         require_rows(sample)
-        return self.learn(self.moments(sample), sample.schema, sample, robust)
+        with held_blas(sample.blocks.n_features):
+            return self.learn(self.moments(sample), sample.schema, sample, robust)
 
     def require_whole_moments(self) -> None:
         rows_needed = {

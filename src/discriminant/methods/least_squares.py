@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.codings import ClassCoding, make_coding
+from discriminant.data import held_blas
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, as_numbers, columns, names
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
 from discriminant.gaussian.moments import ClassMoments
@@ -55,8 +56,9 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
 
     def fit(self, sample: Sample, margin: Any = None) -> Fit:
         """Learn from all rows at once; ``margin``: b_n > 0 of each row."""
-        moments = self.moments(sample, in_parts=margin is not None)
-        return self.learn(moments, sample.schema, sample, self.margins(sample, margin))
+        with held_blas(sample.blocks.n_features):
+            moments = self.moments(sample, in_parts=margin is not None)
+            return self.learn(moments, sample.schema, sample, self.margins(sample, margin))
 
     def moments(self, sample: Sample, *, in_parts: bool = False) -> ClassMoments:
         K = len(sample.classes)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from discriminant.data import require_finite
+from discriminant.data import held_blas, require_finite
 from discriminant.decision.priors import check_priors
 from discriminant.errors import CollinearityWarning, DataError, capital, classes_are, columns, names
 from discriminant.gaussian.covariance import Covariance, scatter_of
@@ -62,7 +62,8 @@ class MomentMethod(ABC, Generic[Sums]):
         """Learn from all rows at once."""
         self.check()
         require_rows(sample)
-        return self.learn(self.moments(sample), sample.schema, sample)
+        with held_blas(sample.blocks.n_features):
+            return self.learn(self.moments(sample), sample.schema, sample)
 
     def require_whole_moments(self) -> None:
         """Refuse to learn in parts what needs the rows themselves."""

@@ -6,13 +6,12 @@ the intercept at the centre.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from discriminant.data import make_blocks, single_threaded_blas, workers
+from discriminant.data import held_blas, make_blocks
 from discriminant.data.row_space import row_coordinates, solve_triangle
 from discriminant.data.scaling import Scaling, choose_scaling, power_of_two, size_of
 from discriminant.objective import PointwiseObjective
@@ -38,7 +37,6 @@ from discriminant.thresholds import (
     DENSE_SHARE,
     DENSE_VALUES,
     EXACT_WORK_COUPLED,
-    HELD_BLAS_COLUMNS,
     LAST_DIGITS_TOL,
     LAST_DIGITS_WORK,
     MOST_FIRST,
@@ -84,9 +82,7 @@ def minimize(objective: PointwiseObjective, tol: float = 1e-8, start: Array | No
     """
     objective = written_out(objective)
     choice = choose(shape_of(objective))
-    # One hold for the whole fit: a factorisation is where BLAS would start threads that then spin.
-    wide = objective.n_parameters * objective.n_outputs >= HELD_BLAS_COLUMNS and workers() > 1
-    with single_threaded_blas() if wide else contextlib.nullcontext():
+    with held_blas(objective.n_parameters * objective.n_outputs):
         objective = objective.scaled(choose_scaling(objective.blocks, objective.intercept))
         A = np.zeros((objective.n_parameters, objective.n_outputs))
         if start is not None:
