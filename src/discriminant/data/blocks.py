@@ -55,6 +55,7 @@ class ArrayBlocks:
 
     in_memory: ClassVar[bool] = True  # rows, target and weight are arrays that may be read in any order
     elsewhere: ClassVar[bool] = False  # target and weight lie on workers or on a device
+    on_device: ClassVar[bool] = False  # rows lie on an accelerator
     scattered: ClassVar[bool] = False  # rows lie on several workers: no one order of samples
     pass_cost: ClassVar[float] = 1.0  # of a pass, against one over rows in memory: more where they are read from files
 

@@ -184,6 +184,7 @@ class DeviceBlocks(ArrayBlocks):
 
     in_memory: ClassVar[bool] = False
     elsewhere: ClassVar[bool] = True
+    on_device: ClassVar[bool] = True
 
     @property
     def library(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -25,10 +25,12 @@ from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.logistic import Logistic, LogisticParameters, Strength, make_problem, read_offset
 from discriminant.methods.parts import require_known_weights
 from discriminant.model import LinearDiscriminant
-from discriminant.optimize.laplace import LaplacePosterior
 from discriminant.optimize.logistic import LogisticProblem
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:  # loaded with the first part that is learned
+    from discriminant.optimize.laplace import LaplacePosterior
 
 
 @parameters(**CONSTRAINTS)

@@ -30,13 +30,13 @@ from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
 from discriminant.optimize.history import History
-from discriminant.optimize.laplace import LaplacePosterior
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem, certify_fit, shape_of, solve_logistic
 from discriminant.penalties import Ridge
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array, Certificate, Solution
 
-if TYPE_CHECKING:  # working sets are loaded by the fits that have one
+if TYPE_CHECKING:  # loaded by the fits that need them
+    from discriminant.optimize.laplace import LaplacePosterior
     from discriminant.optimize.path import SparsePenalty
 
 NO_L1 = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
@@ -375,6 +375,8 @@ class Logistic(LogisticParameters):
 
     def part(self, sample: Sample, known: LaplacePosterior | None = None) -> Fit:
         """Learn some rows on top of what is believed, and forget them: one part equals ``fit``, many come near."""
+        from discriminant.optimize.laplace import LaplacePosterior
+
         strength, notes = self.check()
         classes, blocks = sample.classes, sample.blocks
         q = 1 if len(classes) == 2 else len(classes)

@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 
 from discriminant.data import ArrayBlocks
-from discriminant.data.device import DeviceBlocks
 from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize.automatic import Minimum, minimize
@@ -90,7 +89,7 @@ def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | N
 
     ``start``: weights (1+d, q) in the user's units with a plain intercept (at zero).
     """
-    if isinstance(problem.blocks, DeviceBlocks):
+    if problem.blocks.on_device:
         from discriminant.optimize.device_solver import solve_on_device
 
         return Minimum(**solve_on_device(problem, tol, start))
