@@ -36,6 +36,7 @@ LEAST_WINDOW = 8
 PAIRS = 20
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
 LAST_DIGITS = 1e-9  # ν/√J below which nine digits of every score are right: each further one costs some steps
+DEAR = 100.0  # times as large as for Newton's method, whose digits double with every step
 HOPELESS = 1e-6  # squared decrement, relative to the target, from which on no further step will make a proof succeed
 
 
@@ -262,7 +263,7 @@ def lbfgs_to_gap(
         state = replace(state, decrement=decrement)
         if last < np.inf:  # the gap that was asked for is proved, and the last digits are wanted
             best = state if not decrement > best.decrement else best
-            if decrement <= last_digit(tol, LAST_DIGITS) * np.sqrt(abs(found.value)) or trace.passes > last:
+            if decrement <= last_digit(tol, LAST_DIGITS, DEAR) * np.sqrt(abs(found.value)) or trace.passes > last:
                 break
         elif k >= due or decrement**2 <= HOPELESS * target:
             state = replace(state, gap=_gap(objective, state, target, trace, prove))

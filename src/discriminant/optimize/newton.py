@@ -276,9 +276,9 @@ def newton_to_gap(
     return replace(proved(objective, best or state), stalled=True)
 
 
-def last_digit(tol: float, least: float) -> float:
+def last_digit(tol: float, least: float, times: float = 1.0) -> float:
     """ν/√J at which a fit that goes on to the last digits ends."""
-    return tol if tol > ALL_DIGITS_TOL else least
+    return times * tol if tol > ALL_DIGITS_TOL else least
 
 
 def ends_separated(objective: PointwiseObjective, found: Evaluation) -> bool:

@@ -10,7 +10,7 @@ tail) is corrected to its curvature over all rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from discriminant.criteria import Squared
 from discriminant.data.evaluate import centred
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.factor import Factors, cholesky, held_sum
-from discriminant.protocols import Array, Block, Evaluation, Need
+from discriminant.protocols import Array, Evaluation, Need
 
 Solve = Callable[[Array], Array]  # G (1+d, q) → P⁻¹ G
 KNOWN = 100.0  # effective number of sample rows that a column's curvature must rest on
+SUPPORT_ROWS = 2_000  # of the sample, that this is read from
 
 
 def from_hessian(H: Array, n_outputs: int, correction: Array | None = None) -> Solve:
@@ -99,22 +100,12 @@ def from_diagonal(objective: PointwiseObjective, A: Array) -> tuple[Solve, Evalu
     return solve, found
 
 
-@dataclass(frozen=True)
-class _Support:
-    """Σ w y_j² and Σ w² y_j⁴ over a block, (2, d): how many rows a column's curvature rests on."""
-
-    center: Array | None
-
-    def __call__(self, block: Block) -> Array:
-        design = centred(block.design, self.center)
-        weight = np.ones((block.rows, 1)) if block.weight is None else np.asarray(block.weight)[:, None]
-        squares = design.squared()
-        return np.stack([squares.adjoint(weight)[1:, 0], squares.squared().adjoint(np.square(weight))[1:, 0]])
-
-
 def little_known(sample: PointwiseObjective) -> bool:
-    """Whether some column's curvature rests on few sample rows."""
-    squares, fourths = sample.blocks.reduce(_Support(sample.center))
+    """Whether some column's curvature rests on few sample rows: (Σ w y²)² / Σ w² y⁴, by some of them, evenly spread."""
+    n, weight = sample.n_rows, sample.blocks.weight
+    some = np.arange(0, n, max(n // SUPPORT_ROWS, 1))
+    squares = centred(sample.blocks.rows.pick(some), sample.center).squared()
+    w = np.ones((len(some), 1)) if weight is None else np.asarray(weight)[some][:, None]
     with np.errstate(invalid="ignore", divide="ignore"):
-        support = np.square(squares) / fourths
-    return bool((~(support >= KNOWN)).any())
+        support = np.square(squares.adjoint(w)[1:]) / squares.squared().adjoint(np.square(w))[1:]
+    return bool((~(support * (n / len(some)) >= KNOWN)).any())

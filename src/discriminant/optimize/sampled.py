@@ -57,7 +57,7 @@ def sample_size(objective: PointwiseObjective) -> int:
         pairs = q * (q + 1) / 2 if objective.criterion.coupled else q
         return int(min(objective.blocks.sample_rows, max(SAMPLE_WORK / (pairs * D * D), 20 * q * D)))
     n, d = objective.n_rows, objective.n_features
-    wanted = max(SAMPLE_ROWS, min(n // SAMPLE_SHARE, 4 * SAMPLE_ROWS), SAMPLE_ROWS_PER_COLUMN * d)
+    wanted = max(SAMPLE_ROWS, min(n // SAMPLE_SHARE, 8 * SAMPLE_ROWS), SAMPLE_ROWS_PER_COLUMN * d)
     return int(min(wanted, max(n // 4, 1_000)))
 
 
@@ -160,13 +160,13 @@ def null_start(objective: PointwiseObjective, A: Array) -> Array:
 def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False) -> State:
     """Competing outputs (K classes): the columns' Gram matrix as preconditioner, from a sample's optimum."""
     n, D, q = objective.n_rows, objective.n_parameters, objective.n_outputs
-    rows = max(SAMPLE_ROWS // 2, 8 * D)
+    rows = max(SAMPLE_ROWS, 8 * D)
     sample = drawn(objective, rows) if n > 2 * rows or objective.blocks.pass_cost > 1 else objective
     solve = precondition.from_gram(sample)
     trace.passes += D / (4.0 * q) * min(1.0, rows / n)
     if sample is not objective:
         quiet = Trace()
-        start = max(SAMPLE_ROWS // 2, n // 16, 20 * q) if objective.blocks.pass_cost == 1 else sample_size(objective)
+        start = max(SAMPLE_ROWS, n // 16, 20 * q) if objective.blocks.pass_cost == 1 else sample_size(objective)
         small = drawn(objective, min(start, n // 2))
         A = lbfgs_to_gap(small, _begin(small, A, quiet), solve, quiet, q * sampling_error(small)).A
         trace.passes += quiet.passes * small.n_rows / n
