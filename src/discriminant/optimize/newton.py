@@ -33,6 +33,7 @@ from discriminant.thresholds import ALL_DIGITS_TOL
 
 FULL = Need.VALUE | Need.GRADIENT | Need.HESSIAN | Need.INTERCEPT
 CHORD = 1e-6  # ν/√J below which the Hessian at hand is right to six digits: a chord step is as good and cheaper
+SOON = 30.0  # ν² against the gap that is asked for, from which on a step will be the last
 NEGLIGIBLE = 1e-13  # ν/√J below which a step changes nothing that can be seen in J
 SUM_ROUNDING = 1e-14  # relative: what rounding may do to a sum of losses; smaller rises of J are no ascent
 WIDE = 2.0 ** np.arange(20, -41, -2)
@@ -180,20 +181,27 @@ def advance(
     halvings: int = 40,
     first: float = 1.0,
     need: Need = FULL,
+    whole: int = 0,
 ) -> Advanced:
-    """The step ``first`` if it brings enough of what it promises, else the best of its halvings that brings enough."""
+    """The step ``first`` if it brings enough of what it promises, else the best of its halvings that brings enough.
+
+    ``whole``: so many halvings are first tried by whole evaluations, which are cheaper than J along the line where they
+    are compiled, and of which the first that brings enough is taken.
+    """
     slack = SUM_ROUNDING * abs(found.value)
-    there = A + first * P
-    after = evaluate(objective, there, need)
-    if after.value <= found.value - (0.25 if first == 1.0 else 1e-4) * first * promised + slack:
-        return Advanced(there, after, first, 1)
-    steps = first * 0.5 ** np.arange(halvings + 1)
-    step = best_of(objective.along(A, P, steps), steps, found.value, promised, slack)
-    if not step or step < 1e-9:
-        return Advanced(A, found, 0.0, 2)
-    if step == first:
-        return Advanced(there, after, first, 2)
-    return Advanced(A + step * P, evaluate(objective, A + step * P), step, 3)
+    for tried in range(whole + 1):
+        step = first * 0.5**tried
+        there = A + step * P
+        after = evaluate(objective, there, need)
+        if after.value <= found.value - (0.25 if step == 1.0 else 1e-4 if not tried else 0.1) * step * promised + slack:
+            return Advanced(there, after, step, 1 + tried)
+    steps = step * 0.5 ** np.arange(halvings + 1)
+    best = best_of(objective.along(A, P, steps), steps, found.value, promised, slack)
+    if not best or best < 1e-9:
+        return Advanced(A, found, 0.0, 2 + tried)
+    if best == step:
+        return Advanced(there, after, step, 2 + tried)
+    return Advanced(A + best * P, evaluate(objective, A + best * P), best, 3 + tried)
 
 
 def best_of(values: Array, steps: Array, J: float, promised: float, slack: float | None = None) -> float:
@@ -238,6 +246,7 @@ def newton_to_gap(
     state, best = State(A, found), None
     factors, previous, drift, first = None, np.inf, 0.0, longer is not None
     least = last_digit(tol, NEGLIGIBLE) if to_the_end else NEGLIGIBLE
+    dual = not to_the_end and objective.ridge is not None and not objective.criterion.coupled
     for _ in range(500):  # far above what the method needs: a guard against a loop, not a setting
         found = state.found
         if found.hessian is not None:
@@ -266,8 +275,10 @@ def newton_to_gap(
             if state.gap <= tol * abs(found.value):
                 return state
         previous = decrement
-        need = FULL if decrement > CHORD * size else Need.VALUE | Need.GRADIENT | Need.INTERCEPT
-        moved = advance(objective, state.A, found, P, decrement**2 / 2, first=step, need=need)
+        # Where the step leads so near that its dual will prove the gap, no Hessian is formed there, or for once.
+        soon = dual and found.hessian is not None and decrement**2 <= SOON * tol * abs(found.value)
+        need = FULL if decrement > CHORD * size and not soon else Need.VALUE | Need.GRADIENT | Need.INTERCEPT
+        moved = advance(objective, state.A, found, P, decrement**2 / 2, first=step, need=need, whole=3)
         trace.passes += moved.passes
         first = False
         if not moved.step:
