@@ -1,8 +1,9 @@
 """Cross-validated logistic fits: every fold at every C and l1_ratio, with the work that folds share done once.
 
 A fold is the same rows with weight zero on the held-out ones, so X is never copied.  Ridge fits of many rows go through
-one pass for all folds (``optimize.folds``); L1 and elastic-net fits walk a path of λ in each fold; what
-is left is solved fold by fold from the neighbouring answer.  ``choose`` takes the point of the grid by its scores.
+one pass for all folds (``optimize.folds``); L1 and elastic-net fits, and small ridge fits of two classes, walk a path of
+λ in each fold; what is left is solved fold by fold from the neighbouring answer.  ``choose`` takes the point of the
+grid by its scores.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import numpy as np
 from discriminant.data import make_blocks, single_threaded_blas, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.threads import ordered_map
+from discriminant.kernels.compiled import load
 from discriminant.optimize.folds import held_out, solve_folds
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
 from discriminant.optimize.path import LAST_DIGITS, SparsePenalty, solve_path
 from discriminant.protocols import Array
+from discriminant.thresholds import SMALL_SET
 
 FOLD_TOL = 3e-7  # of J: of 100,000 rows the log likelihood is within 0.02 of its maximum; scores need no more
 NEVER = 37.0  # a class that a fold has not seen: its log odds lie so far below the others', probability e^-37
@@ -97,7 +100,8 @@ class Folds:
             found.weights[f, :, 0] = _absent(np.zeros((1, 1)), present)[0]
             found.gaps[f] = 0.0
             return
-        alone = self._sparse if l1_ratio > 0 else self._ridge
+        quick = problem.n_classes == 2 and problem.values <= SMALL_SET and np.isfinite(Cs).all() and load() is not None
+        alone = self._sparse if l1_ratio > 0 or quick else self._ridge
         for level, A, gap, steps in alone(problem, Cs, l1_ratio, tol):
             found.weights[f, level] = A if present.all() else _absent(A, present)
             found.gaps[f, level], found.steps[f, level] = gap, steps
@@ -134,7 +138,8 @@ class Folds:
     @staticmethod
     def _sparse(problem: LogisticProblem, Cs: Array, l1_ratio: float, tol: float) -> Any:
         strengths = np.array([0.0 if np.isinf(C) else 1.0 / (C * problem.total) for C in Cs])
-        path = solve_path(problem, SparsePenalty(l1_ratio), strengths, tol=tol)
+        # a ridge's last digits cost a step
+        path = solve_path(problem, SparsePenalty(l1_ratio), strengths, tol=tol if l1_ratio else max(1e-4 * tol, 1e-13))
         yield from zip(range(len(Cs)), path.plain(), path.gaps, path.steps, strict=True)
 
 

@@ -71,7 +71,7 @@ typedef struct {
     long formed, stride, *corner_of_Q;
     double *factor, factor_strength; /* of M on the support that it was last wanted for */
     long factored, factor_room, *factor_of;
-    int several, matrix, stale; /* whether there are many λ; whether M is worth its price;  whether it is to be formed anew */
+    int smooth, several, matrix, stale; /* whether no group has a kink; whether there are many λ; whether M is worth its price;  whether it is to be formed anew */
     int growing; /* whether columns are missing that matter more than what M is of: one step a look */
     /* passes over all columns */
     double *seen_v[PASSES], *seen_R[PASSES], *near_R, passes;
@@ -755,6 +755,7 @@ static int jump(Path *f)
 static void minimize_model(Path *f, double still)
 {
     long sweeps = 0, support = 0;
+    if (f->smooth) jump(f);
     for (long j = 0; j < f->m; j++) support += f->to[j] != 0;
     double limit = 3 + support / 12.0; /* about what a jump costs */
     for (int round = 0; round < 100; round++) {
@@ -974,8 +975,10 @@ static void stand(Path *f, double strength)
 static double begin(Path *f)
 {
     long count = 0;
+    f->smooth = 1;
     for (long u = 0; u < f->n_groups; u++) {
         int open_ended = f->l1[u] == 0 && f->l2[u] == 0;
+        f->smooth &= f->l1[u] == 0;
         for (long i = f->starts[u]; i < f->starts[u + 1]; i++)
             open_ended &= isinf(f->lower[f->order[i]]) && isinf(f->upper[f->order[i]]);
         if (open_ended) f->pairs[count++] = (Pair){0, u};
@@ -1001,7 +1004,7 @@ static void solve(Path *f, double strength, double previous, double tol, int exa
         near(f, f->dual);
         long count = violators(f, fmax(2 * strength - previous, 0.5 * strength), 0.0), most = fewer(f, count);
         qsort(f->pairs, count, sizeof *f->pairs, compare_pairs);
-        enter(f, first && most < count / 4 ? count / 4 : most);
+        enter(f, f->smooth ? count : first && most < count / 4 ? count / 4 : most);
     }
     stand(f, strength);
     f->growing = first && f->k < f->n_groups;
