@@ -1004,7 +1004,8 @@ static void solve(Path *f, double strength, double previous, double tol, int exa
         near(f, f->dual);
         long count = violators(f, fmax(2 * strength - previous, 0.5 * strength), 0.0), most = fewer(f, count);
         qsort(f->pairs, count, sizeof *f->pairs, compare_pairs);
-        enter(f, f->smooth ? count : first && most < count / 4 ? count / 4 : most);
+        long many = count / 4 < f->n / 4 ? count / 4 : f->n / 4; /* no more than rows can be in the support */
+        enter(f, f->smooth ? count : first && most < many ? many : most);
     }
     stand(f, strength);
     f->growing = first && f->k < f->n_groups;
