@@ -1,7 +1,7 @@
 """Cross-validated logistic fits: every fold at every C and l1_ratio, with the work that folds share done once.
 
 A fold is the same rows with weight zero on the held-out ones, so X is never copied.  Ridge fits of many rows go through
-one pass for all folds (``optimize.folds``); L1 and elastic-net fits, and small ridge fits of two classes, walk a path of
+one pass for all folds (``optimize.folds``); L1 and elastic-net fits, and small ridge fits of two classes, walk along
 λ in each fold; what is left is solved fold by fold from the neighbouring answer.  ``choose`` takes the point of the
 grid by its scores.
 """
