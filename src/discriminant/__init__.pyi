@@ -37,6 +37,7 @@ from discriminant.inference.capacity import sample_size as sample_size
 from discriminant.inference.capacity import shatters as shatters
 from discriminant.inference.capacity import vc_dimension as vc_dimension
 from discriminant.inference.certify import certify as certify
+from discriminant.inference.imputations import pool as pool
 from discriminant.inference.kesler import kesler_construction as kesler_construction
 from discriminant.inference.separability import Separability as Separability
 from discriminant.inference.separability import separability as separability
