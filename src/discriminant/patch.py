@@ -75,6 +75,9 @@ class Patched(metaclass=Twin):
         """This package's estimator of the same setting."""
         raise AssertionError("each class says its own")
 
+    def _get_doc_link(self) -> str:
+        return str(self._original()._get_doc_link())
+
     def _take(self, fitted: Any, X: Any) -> None:
         """Keep what scikit-learn's fit would have left behind."""
         for name in ("n_features_in_", *self._kept):

@@ -7,6 +7,7 @@ comes in, ``predict`` and its like are applied to its blocks, in the source's ow
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,17 @@ from discriminant.docstrings import documented
 from discriminant.estimators.inputs import Available, Inputs, bring_home
 
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
+
+
+def documentation() -> str:
+    """Where the documentation is: ``DISCRIMINANT_DOCS`` in the environment, else what the package's metadata say."""
+    from importlib import metadata
+
+    try:
+        known = metadata.metadata("discriminant").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        known = []
+    return os.environ.get("DISCRIMINANT_DOCS") or dict(line.split(", ", 1) for line in known).get("Documentation", "")
 
 
 @documented
@@ -37,6 +49,11 @@ class Classifier(Inputs):
                 own.fn = wrap(own.fn)
             else:
                 setattr(cls, name, wrap(own))
+
+    def _get_doc_link(self) -> str:
+        """The page of this class, to which scikit-learn's HTML of estimators links; empty where no address is known."""
+        where = documentation() if type(self).__module__.startswith("discriminant.") else ""
+        return where and f"{where.rstrip('/')}/reference/{type(self).__name__}.html"
 
     # What a decision may be beside that of the discriminant: an export asks.
     @property

@@ -27,6 +27,10 @@ from discriminant.methods.parameters import with_parameters
 Class = TypeVar("Class", bound=type)
 
 
+class RefusedParameterError(ParameterError, InvalidParameterError):  # type: ignore[misc]
+    """A parameter that is not what it may be: this package's error, and scikit-learn's own."""
+
+
 class Number(Interval):  # type: ignore[misc]
     """A number of a range.  True and False are none, though Python counts them among the integers."""
 
@@ -131,7 +135,7 @@ def require_valid(estimator: BaseEstimator) -> None:
         try:
             estimator._validate_params()
         except InvalidParameterError as refused:
-            raise ParameterError(str(refused)) from None
+            raise RefusedParameterError(str(refused)) from None
 
 
 @functools.cache
