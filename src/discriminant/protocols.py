@@ -303,6 +303,11 @@ class Certificate:
     notes: tuple[str, ...] = field(default=())
     condition: float = float("nan")  # of the matrix that was solved with, columns scaled; NaN where there was none
 
+    def _repr_html_(self) -> str:
+        from discriminant.shown import paragraphs
+
+        return paragraphs(str(self).splitlines())
+
     def __str__(self) -> str:
         lines = [self.status]
         if self.objective == self.objective:

@@ -9,7 +9,6 @@ Under the small model each is χ² with as many degrees of freedom as it lacks w
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +21,7 @@ from discriminant.inference.likelihood import inverse
 from discriminant.inference.summary import Summary
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
+from discriminant.shown import aligned, html_table
 
 
 @documented
@@ -87,33 +87,24 @@ class Comparison:
 
         return pd.DataFrame(self.columns())
 
-    def _lines(self) -> list[list[str]]:
-        shown = [f"{value:.6g}" for value in self.statistic]
+    def _cells(self) -> dict[str, list[str]]:
         chances = ["<1e-16" if p < 1e-16 else f"{p:.4g}" for p in self.p]
-        return [[name, x, str(self.df), p] for name, x, p in zip(self.tests, shown, chances, strict=True)]
+        statistics = [f"{value:.6g}" for value in self.statistic]
+        return {"test": self.tests, "statistic": statistics, "df": [str(self.df)] * len(self.tests), "p": chances}
 
-    def __str__(self) -> str:
-        rows = [["test", "statistic", "df", "p"], *self._lines()]
-        widths = [max(len(row[j]) for row in rows) for j in range(4)]
-        lines = [
-            "  ".join(
-                [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-            )
-            for row in rows
-        ]
+    def _about(self) -> list[str]:
         about = [
             f"{which}: {found['parameters']:g} weights, log-likelihood {found['log-likelihood']:.6g}, "
             f"AIC {found['AIC']:.6g}, BIC {found['BIC']:.6g}"
             for which, found in self.models.items()
         ]
-        return "\n".join([*lines, "", *about, f"added: {', '.join(self.added)}"])
+        return [*about, f"added: {', '.join(self.added)}"]
+
+    def __str__(self) -> str:
+        return "\n".join([*aligned(self._cells(), ["test"]), "", *self._about()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("test", "statistic", "df", "p"))
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self._lines()
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(self._cells(), below=self._about())
 
 
 @documented

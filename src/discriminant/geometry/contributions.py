@@ -17,6 +17,9 @@ import numpy as np
 from discriminant.docstrings import documented
 from discriminant.errors import DataError
 from discriminant.protocols import Array
+from discriminant.shown import html_table
+
+MOST_ROWS, MOST_NAMES = 8, 5  # of a table that is shown
 
 
 @documented
@@ -118,5 +121,37 @@ class Contributions:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
 
+    def to_frame(self) -> Any:
+        """A column for each attribute, beside the baseline and the score, as a pandas data frame.
+
+        Returns
+        -------
+        DataFrame
+            A row for each row of X; of several classes a row for each class too, named in the index.
+        """
+        import pandas as pd
+
+        parts = [self.values] if self.values.ndim == 2 else list(np.moveaxis(self.values, 2, 0))
+        baseline = np.broadcast_to(self.baseline, (len(parts),))
+        scores = self.scores.reshape(len(self), -1).T
+        frames = [
+            pd.DataFrame(part, columns=list(self.feature_names)).assign(baseline=base, score=score)
+            for part, base, score in zip(parts, baseline, scores, strict=True)
+        ]
+        return frames[0] if len(frames) == 1 else pd.concat(dict(zip(self.classes, frames, strict=True)))
+
     def __repr__(self) -> str:
         return f"Contributions(shape={self.shape}, baseline={np.asarray(self.baseline).round(4).tolist()})"
+
+    def _repr_html_(self) -> str:
+        """The strongest contributions of the first rows; of several classes to the score of each row's largest."""
+        rows = range(min(len(self), MOST_ROWS))
+        largest = [None if self.values.ndim == 2 else self.classes[int(self.scores[i].argmax())] for i in rows]
+        said = [
+            ", ".join(f"{name} {value:+.3g}" for name, value in list(self.row(i, k).items())[:MOST_NAMES])
+            for i, k in zip(rows, largest, strict=True)
+        ]
+        scores = [f"{self.scores[i].max():.4g}" for i in rows]
+        more = f"{len(self)} rows in all; to_frame() has every contribution" if len(self) > MOST_ROWS else ""
+        table = {"row": [str(i) for i in rows], "score": scores, "strongest contributions": said}
+        return html_table(table, "Score = baseline + contributions of the attributes", [more] if more else [])

@@ -7,7 +7,7 @@ Cook            r² h / ((1 − h)² k), r the Pearson residual
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,13 @@ from discriminant.inference import documented
 from discriminant.inference.likelihood import Likelihood, inverse
 from discriminant.optimize.factor import make_factor
 from discriminant.protocols import Array
+from discriminant.shown import aligned, cell, html_table
+
+MOST_ROWS = 8  # of a table that is shown
 
 
 @documented
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Diagnostics:
     """Residuals, leverages and Cook's distances of the rows of a two-class fit.
 
@@ -56,6 +59,33 @@ class Diagnostics:
     pearson: Array
     deviance: Array
     cook: Array
+
+    def to_frame(self) -> Any:
+        """A row for each row of the fit, as a pandas data frame.
+
+        Returns
+        -------
+        DataFrame
+            The measures as columns.
+        """
+        import pandas as pd
+
+        return pd.DataFrame({one.name: getattr(self, one.name) for one in fields(self)})
+
+    def _shown(self) -> tuple[str, dict[str, list[str]]]:
+        """The rows of the largest influence."""
+        worst = np.argsort(-np.nan_to_num(self.cook), kind="stable")[:MOST_ROWS]
+        title = f"Diagnostics of {len(self.cook)} rows; those of the largest Cook's distance:"
+        table = {"row": [str(row) for row in worst]}
+        return title, table | {one.name: [cell(v) for v in getattr(self, one.name)[worst]] for one in fields(self)}
+
+    def __repr__(self) -> str:
+        title, table = self._shown()
+        return "\n".join([title, *aligned(table)])
+
+    def _repr_html_(self) -> str:
+        title, table = self._shown()
+        return html_table(table, title)
 
 
 def diagnose(model: Likelihood, theta: Array) -> Diagnostics:

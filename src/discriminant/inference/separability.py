@@ -37,6 +37,7 @@ from discriminant.inference.proofs import all_positive, balanced, boundary_only,
 from discriminant.inference.search import Finding
 from discriminant.inference.settled_rows import MANY_COLUMNS, find
 from discriminant.protocols import Array
+from discriminant.shown import aligned, cell, html_table, paragraphs
 
 if TYPE_CHECKING:
     from discriminant.inference.limit import LimitingFit
@@ -46,8 +47,11 @@ SAMPLE_ROWS = 20_000  # of rows that are read from elsewhere
 FEW_COLUMNS = 100  # up to which exact arithmetic on all columns costs next to nothing
 
 
+WITNESS = "Rows whose weighted sum shows that no weights put all of them strictly on their side (weights rounded):"
+
+
 @documented
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Witness:
     """Rows that no weights can put strictly on their side, all at once, and the positive weights that show it.
 
@@ -79,12 +83,32 @@ class Witness:
     rivals: Array  # (m,) labels of the class that each row is held against
     point: Array | None  # (d,) where the two hulls meet; None for K > 2 unless two classes alone meet
 
+    def columns(self) -> dict[str, list[Any]]:
+        """The rows with their weights, rounded, column by column."""
+        weights = [float(weight) for weight in self.weights]
+        return {"row": self.rows.tolist(), "weight": weights, "held against": self.rivals.tolist()}
+
+    def to_frame(self) -> Any:
+        """The same as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+    def _cells(self) -> dict[str, list[str]]:
+        return {name: [cell(value) for value in values] for name, values in self.columns().items()}
+
+    def __repr__(self) -> str:
+        return "\n".join([WITNESS, *aligned(self._cells())])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._cells(), WITNESS)
+
     def __len__(self) -> int:
         return len(self.weights)
 
 
 @documented
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Separability:
     """A verdict on whether classes can be told apart linearly, with what proves it.
 
@@ -158,8 +182,11 @@ class Separability:
     def __bool__(self) -> bool:
         return self.verdict == SEPARABLE
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return sentence(self)
+
+    def _repr_html_(self) -> str:
+        return paragraphs([sentence(self)])
 
     def check(self, X: Any = None, y: Any = None) -> bool:
         """Verify the verdict from X and y in exact arithmetic, trusting nothing that was computed on the way.

@@ -12,7 +12,6 @@ posterior whose logarithm it maximises (a Gaussian prior on the weights), and ar
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +25,7 @@ from discriminant.inference import documented
 from discriminant.inference.diagnostics import clustered_scores
 from discriminant.inference.likelihood import Likelihood, Optimum, OuterProducts, inverse, to_raw, undetermined
 from discriminant.protocols import Array, Need
+from discriminant.shown import aligned, html_table
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "survey")
 TEXT = ("outcome", "term")  # columns of words, on the left
@@ -138,9 +138,9 @@ class Summary:
 
         return importlib.import_module(backend).DataFrame(self.columns())
 
-    def _cells(self) -> list[list[str]]:
-        """The table's columns as text, headings first."""
-        return [[name, *(_cell(name, value) for value in values)] for name, values in self.columns().items()]
+    def _cells(self) -> dict[str, list[str]]:
+        """The table as text."""
+        return {name: [_cell(name, value) for value in values] for name, values in self.columns().items()}
 
     def _about(self) -> list[str]:
         """What stands below the table: measures of the fit, then what errors, tests and intervals are of."""
@@ -151,14 +151,14 @@ class Summary:
 
     def to_markdown(self) -> str:
         """The table in Markdown."""
-        rows = [[cell.replace("|", "\\|") for cell in row] for row in zip(*self._cells(), strict=True)]
+        rows = [[text.replace("|", "\\|") for text in row] for row in self._lines()]
         lines = ["| " + " | ".join(row) + " |" for row in rows]
         lines.insert(1, "|" + "|".join("---" if name in TEXT else "---:" for name in rows[0]) + "|")
         return "\n".join([*lines, "", *self._about()])
 
     def to_latex(self) -> str:
         """The table in LaTeX, with the rules of the package booktabs."""
-        rows = [[_latex(cell) for cell in row] for row in zip(*self._cells(), strict=True)]
+        rows = [[_latex(text) for text in row] for row in self._lines()]
         head, *body = [" & ".join(row) + r" \\" for row in rows]
         columns = "".join("l" if name in TEXT else "r" for name in self.columns())
         top, middle, bottom = (rf"\{name}rule" for name in ("top", "mid", "bottom"))
@@ -168,29 +168,16 @@ class Summary:
         """The table in HTML, as notebooks show it."""
         return self._repr_html_()
 
-    def __str__(self) -> str:
-        table = self.columns()
+    def _lines(self) -> list[list[str]]:
+        """Row by row, headings first."""
         cells = self._cells()
-        widths = [max(len(cell) for cell in column) for column in cells]
-        lines = []
-        for row in zip(*cells, strict=True):
-            parts = [
-                cell.ljust(width) if name in TEXT else cell.rjust(width)
-                for cell, width, name in zip(row, widths, table, strict=True)
-            ]
-            lines.append("  ".join(parts).rstrip())
-        lines.insert(1, "─" * max(len(line) for line in lines))
-        return "\n".join([*lines, "", *self._about()])
+        return [list(cells), *map(list, zip(*cells.values(), strict=True))]
+
+    def __str__(self) -> str:
+        return "\n".join([*aligned(self._cells(), TEXT, rule=True), "", *self._about()])
 
     def _repr_html_(self) -> str:
-        table = self.columns()
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in table)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_cell(n, v))}</td>" for n, v in zip(table, row, strict=True)) + "</tr>"
-            for row in zip(*table.values(), strict=True)
-        )
-        about = "".join(f"<p>{html.escape(line)}</p>" for line in self._about())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{about}"
+        return html_table(self._cells(), below=self._about())
 
 
 def _latex(text: str) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 
 from discriminant.errors import ParameterError, names
 from discriminant.protocols import Array
+from discriminant.shown import ENDS, aligned, html_table, shortened
 
-ENDS = 5  # records that are printed from either end of a long history
 MOST_COLUMNS = 10  # columns that are printed
 
 
@@ -51,23 +51,27 @@ class History:
     objective: Any = None
 
     def __repr__(self) -> str:
+        table, more = self._shown()
+        return "\n".join([self._title(), *(aligned(table) if table else []), *more])
+
+    def _repr_html_(self) -> str:
+        table, more = self._shown()
+        return html_table(table, self._title(), more)
+
+    def _title(self) -> str:
+        return f"{type(self).__name__} of {len(self)} records"
+
+    def _shown(self) -> tuple[dict[str, list[str]], list[str]]:
+        """(a short table as text, what it leaves out)."""
         if not len(self):
-            return f"{type(self).__name__} of 0 records"
-        shown = np.arange(len(self))
-        cut = len(shown) > 2 * ENDS
-        shown = np.r_[shown[:ENDS], shown[-ENDS:]] if cut else shown
-        flat = self._flat(shown)
-        names_shown = list(flat)[:MOST_COLUMNS]
-        table = [[name, *map(_short, flat[name])] for name in names_shown]
-        if cut:
-            table = [[*column[: ENDS + 1], "…", *column[ENDS + 1 :]] for column in table]
-        widths = [max(map(len, column)) for column in table]
-        lines = [
-            "  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)) for row in zip(*table, strict=True)
-        ]
-        hidden = len(flat) - len(names_shown)
-        more = [f"… and {hidden} more columns: to_frame() has them all"] if hidden else []
-        return "\n".join([f"{type(self).__name__} of {len(self)} records", *lines, *more])
+            return {}, []
+        rows = shortened(range(len(self)))
+        flat = self._flat(np.array([row for row in rows if row is not None]))
+        table = {name: [_short(value) for value in flat[name]] for name in list(flat)[:MOST_COLUMNS]}
+        if None in rows:
+            table = {name: [*column[:ENDS], "…", *column[ENDS:]] for name, column in table.items()}
+        hidden = len(flat) - len(table)
+        return table, [f"… and {hidden} more columns: to_frame() has them all"] if hidden else []
 
     def record(self, **values: Any) -> None:
         """Add one record; weights are copied, since optimizers go on changing theirs.
