@@ -341,7 +341,9 @@ def test_kesler_of_the_worst_rival_has_no_curvature():
 
 
 def test_large_scores_and_soft_targets():
-    np.testing.assert_allclose(posteriors.softmax(np.array([[1000.0, 999.0]])), special.softmax([[1000.0, 999.0]], axis=1))
+    np.testing.assert_allclose(
+        posteriors.softmax(np.array([[1000.0, 999.0]])), special.softmax([[1000.0, 999.0]], axis=1)
+    )
     logistic = criteria.Logistic()
     assert logistic.wrong(np.array([[0.4], [0.6], [0.4]]), np.array([[-1.0], [1.0], [1.0]])).ravel().tolist() == [
         False, False, True]  # fmt: skip

@@ -392,3 +392,11 @@ def test_a_weight_without_a_penalty_inside_its_bounds_leaves_the_gap_proved():
     path = logistic_path(X * sign, y, n_lambdas=6, ratio=0.1, penalty_factors=factors, bounds=(0, np.inf), tol=1e-9)
     assert path.certified.all()
     assert (path.coefs[:, 0, 0] > 0).all()
+
+
+@pytest.mark.parametrize("storage", [sp.csr_matrix, sp.csc_matrix, sp.lil_matrix])
+def test_proximal_newton_by_name_takes_sparse_rows_without_an_intercept(storage):
+    X = np.random.default_rng(0).poisson(0.7, (60, 4)).astype(float)
+    y = (X @ [1.0, -1.0, 0.5, 0.0] > 0.3).astype(int)
+    model = LogisticRegression(l1_ratio=1, fit_intercept=False, optimizer="proximal-newton")
+    np.testing.assert_allclose(model.fit(storage(X), y).coef_, model.fit(X, y).coef_, atol=1e-6)

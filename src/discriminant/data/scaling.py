@@ -52,12 +52,14 @@ def choose_scaling(blocks: Any, intercept: bool) -> Scaling:
     """Centre and units from (a sample of) the rows."""
     n, d = blocks.n_rows, blocks.n_features
     if blocks.is_sparse:
-        X = blocks.block(0, n).design.raw if blocks.in_memory else blocks.spread(80 * SCALING_ROWS).raw
-        squares = np.bincount(X.indices, np.square(X.data.astype(np.float64)), minlength=d) if X.nnz else np.zeros(d)
-        return Scaling(None, usable(power_of_two(np.sqrt(squares / max(X.shape[0], 1)))))
+        return _sparse_scaling(
+            blocks.block(0, n).design.raw if blocks.in_memory else blocks.spread(80 * SCALING_ROWS).raw
+        )
     some = max(512, SCALING_ROWS // max(d, 1))
     design = blocks.block(0, n).design if blocks.in_memory and n <= some else blocks.spread(some)
     values = design.values
+    if is_sparse(values):  # behind rows without an intercept
+        return _sparse_scaling(values)
     with np.errstate(over="ignore", invalid="ignore"):
         mean, size = values.mean(axis=0), size_of(values)
         # |mean| > F·spread, since spread² = size² − mean²: no second walk through the rows
@@ -67,6 +69,13 @@ def choose_scaling(blocks: Any, intercept: bool) -> Scaling:
         nearest = values[np.abs(values - mean).argmin(axis=0), np.arange(d)]
         center = np.where(far, nearest, 0.0)
         return Scaling(center, usable(power_of_two(size_of(values - center))))
+
+
+def _sparse_scaling(X: Any) -> Scaling:
+    """Units alone: a centre would fill the zeros."""
+    X = X.tocsr()
+    squares = np.bincount(X.indices, np.square(X.data.astype(np.float64)), minlength=X.shape[1])
+    return Scaling(None, usable(power_of_two(np.sqrt(squares / max(X.shape[0], 1)))))
 
 
 def usable(units: Array) -> Array:
