@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.sparse import csc_matrix, csr_array
+from scipy.sparse import csc_matrix, csr_array, lil_matrix
 
 from discriminant import LogisticRegression, logistic_path
 from discriminant.errors import DataError, ParameterError
@@ -394,7 +394,7 @@ def test_a_weight_without_a_penalty_inside_its_bounds_leaves_the_gap_proved():
     assert (path.coefs[:, 0, 0] > 0).all()
 
 
-@pytest.mark.parametrize("storage", [sp.csr_matrix, sp.csc_matrix, sp.lil_matrix])
+@pytest.mark.parametrize("storage", [csr_array, csc_matrix, lil_matrix])
 def test_proximal_newton_by_name_takes_sparse_rows_without_an_intercept(storage):
     X = np.random.default_rng(0).poisson(0.7, (60, 4)).astype(float)
     y = (X @ [1.0, -1.0, 0.5, 0.0] > 0.3).astype(int)
