@@ -356,6 +356,50 @@ def test_gates_decide_the_exit_status(penguins_model, run):
     assert run("evaluate", penguins_model, "penguins", "--fail-under", "beauty=1")[0] == 2
 
 
+def test_gates_of_losses_and_of_the_recall_of_a_class(penguins_model, run):
+    found = json.loads(run("evaluate", penguins_model, "penguins", "--json")[1])
+    for name, value, better in [
+        ("log_loss", found["log_loss"], 1e-6),
+        ("brier", found["brier"], 1e-6),
+        ("error", found["error"], 1e-6),
+        ("recall:Adelie", found["recall"]["Adelie"], -1e-6),
+    ]:
+        assert run("evaluate", penguins_model, "penguins", "--fail-under", f"{name}={value + better}")[0] == 0
+        status, out, _ = run("evaluate", penguins_model, "penguins", "--fail-under", f"{name}={value - better}")
+        assert status == 1
+        assert f"not reached: {name}=" in out
+    status, _, err = run("evaluate", penguins_model, "penguins", "--fail-under", "recall:Emu=0.5")
+    assert status == 2
+    assert "'Adelie', 'Chinstrap' and 'Gentoo'" in err
+    status, _, err = run("evaluate", penguins_model, "penguins", "--fail-under", "mean_cost=1")
+    assert status == 2
+    assert "no costs are given" in err
+
+
+def test_summary_with_standard_errors_agrees_with_statsmodels(tmp_path, run):
+    sm = pytest.importorskip("statsmodels.api", reason="the independent result")
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(200, 2)).round(3)
+    y = np.where(x @ [1.0, -0.5] + rng.logistic(size=200) > 0, "yes", "no")
+    data = write_csv(tmp_path / "d.csv", ["age", "dose", "y"], [[*row, label] for row, label in zip(x, y, strict=True)])
+    model = tmp_path / "m"
+    assert run("fit", data, "-t", "y", "-m", "logistic", "--set", "C=inf", "--cv", 0, "-q", "-o", model)[0] == 0
+    status, out, _ = run("summary", model, "--data", data, "--json")
+    assert status == 0
+    found = json.loads(out)["inference"]
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    other = sm.Logit(y == "yes", sm.add_constant(z)).fit(disp=0)
+    assert found["term"] == ["(intercept)", "age", "dose"]
+    np.testing.assert_allclose(found["estimate"], other.params, rtol=1e-6)
+    np.testing.assert_allclose(found["std. error"], other.bse, rtol=1e-6)
+    shown = run("summary", model, "--data", data)[1]
+    assert "standard deviations of the training rows" in shown
+    assert run("fit", data, "-t", "y", "-m", "perceptron", "--cv", 0, "-q", "-o", model)[0] == 0
+    status, _, err = run("summary", model, "--data", data)
+    assert status == 2
+    assert "no standard errors" in err
+
+
 def test_evaluate_agrees_with_scikit_learn(penguins_model, run):
     from sklearn import metrics
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 DATA = (
-    "a CSV or TSV file (also gzipped), Parquet, Arrow or libsvm; - for the standard input; "
+    "a CSV or TSV file (also gzipped), JSON lines, Excel, Parquet, Arrow or libsvm; - for the standard input; "
     "or iris, penguins, breast_cancer"
 )
 METHODS = (
@@ -75,6 +75,10 @@ def parser() -> Parser:
     one = _command(commands, "summary", "what a model file holds: method, columns, weights, errors")
     one.add_argument("model", metavar="MODEL")
     one.add_argument("--all", action="store_true", help="every weight, not the largest only")
+    one.add_argument(
+        "--data", metavar="DATA", help="the training table: adds standard errors, where the method has them"
+    )
+    _reading(one)
     _shared(one)
     one = _command(commands, "separable", "can a hyperplane tell the classes apart? the verdict, with its proof")
     _data(one)
@@ -102,12 +106,20 @@ def _shared(one: Parser) -> None:
     one.add_argument("--quiet", "-q", action="store_true", help="no notes on the standard error")
 
 
+def _reading(one: Parser) -> None:
+    one.add_argument("--no-header", action="store_true", help="the first line of a CSV file is data")
+    one.add_argument("--encoding", metavar="NAME", default="", help="of a text file that is not UTF-8, such as latin1")
+
+
 def _data(one: Parser) -> None:
     one.add_argument("data", metavar="DATA", help=DATA)
     one.add_argument("--target", "-t", metavar="COL", help="the column that holds the label")
     one.add_argument("--drop", metavar="COLS", default="", help="columns to leave out, separated by commas")
     one.add_argument("--categorical", metavar="COLS", default="", help="columns of numbers that are categories")
-    one.add_argument("--no-header", action="store_true", help="the first line of a CSV file is data")
+    _reading(one)
+    one.add_argument(
+        "--na", metavar="VALUES", default="", help="values that mean missing: --na=-999,unknown; remembered"
+    )
     one.add_argument("--as-classes", action="store_true", help="take the target's values as classes, however many")
 
 
@@ -142,7 +154,7 @@ def _predict(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument("--out", "-o", metavar="FILE", default="-", help="CSV, also .gz, or .parquet (default: -)")
     one.add_argument("--proba", "-p", action="store_true", help="a column with the probability of each class")
     one.add_argument("--keep", metavar="COLS", default="", help="columns of DATA to write too; all: every one")
-    one.add_argument("--no-header", action="store_true", help="the first line of a CSV file is data")
+    _reading(one)
     _costs(one)
     _shared(one)
 
@@ -153,9 +165,9 @@ def _evaluate(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument("data", metavar="DATA", help=DATA)
     one.add_argument("--target", "-t", metavar="COL", help="the label's column, where it is not called as at the fit")
     one.add_argument("--fail-under", action="append", default=[], metavar="NAME=VALUE",
-                     help="exit with status 1 below this, such as accuracy=0.9; may be repeated")  # fmt: skip
+                     help="exit status 1 if not reached: accuracy=0.9, recall:CLASS=0.8, log_loss=0.3")  # fmt: skip
     one.add_argument("--report", metavar="FILE.html", help="where to write the report")
-    one.add_argument("--no-header", action="store_true", help="the first line of a CSV file is data")
+    _reading(one)
     _costs(one)
     _shared(one)
 

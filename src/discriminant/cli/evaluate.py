@@ -8,12 +8,12 @@ from typing import Any
 from discriminant.cli import DONE, NOT_REACHED
 from discriminant.cli.console import Console, percent, table
 from discriminant.cli.modelfile import open_model
-from discriminant.data.files import read_table
+from discriminant.cli.training import read_data
 from discriminant.errors import ParameterError, counted, names
 from discriminant.report.measures import Measured, measure
 
-GATES = ("accuracy", "balanced_accuracy", "auc")
-COSTLY = ("error", "log_loss", "brier", "mean_cost")
+GATES = ("accuracy", "balanced_accuracy", "auc", "recall:CLASS")
+COSTLY = ("error", "log_loss", "brier", "mean_cost")  # better when small: these must not be above the value
 
 
 def run(given: Any) -> int:
@@ -23,7 +23,8 @@ def run(given: Any) -> int:
     model = open_model(given.model, given.costs)
     if given.target:
         model = replace(model, target=given.target, preprocess=replace(model.preprocess, target=given.target))
-    data = read_table(given.data, text_columns=model.preprocess.text_columns, header=False if given.no_header else None)
+    data = read_data(given, model.preprocess.text_columns)
+    console.note(*data.notes)
     labels, rows = model.labels_of(data)
     if len(rows) < data.n_rows:
         console.note(f"{counted(data.n_rows - len(rows), 'row')} without a label left out.")
@@ -32,7 +33,7 @@ def run(given: Any) -> int:
     console.note(*notes)
     result = measure(model.classes_, labels, model.decide(X), model.chances(X), model.costs)
     found = result.summary()
-    missed = [text for name, least, text in gates if not _value(found, name) >= least]
+    missed = [text for name, bound, text in gates if not _reached(found, name, bound)]
     if given.report:
         from discriminant.cli.tell import write_evaluation
 
@@ -45,20 +46,26 @@ def run(given: Any) -> int:
 
 
 def _gate(text: str) -> tuple[str, float, str]:
-    name, equals, value = text.partition("=")
-    if name not in GATES or not equals:
-        hint = f" ({name} is better when small)" if name in COSTLY else ""
-        raise ParameterError(f"--fail-under needs NAME=VALUE with NAME {names(list(GATES))}{hint}; got {text!r}.")
+    name, equals, value = text.rpartition("=")
+    if not equals or (name not in (*GATES, *COSTLY) and not name.startswith("recall:")):
+        raise ParameterError(f"--fail-under needs NAME=VALUE with NAME {names([*GATES, *COSTLY], 10)}; got {text!r}.")
     try:
         return name, float(value), text
     except ValueError:
         raise ParameterError(f"--fail-under {text!r}: {value!r} is no number.") from None
 
 
-def _value(found: dict[str, Any], name: str) -> float:
+def _reached(found: dict[str, Any], name: str, bound: float) -> bool:
+    """At least the bound; at most, where small is good."""
+    if name.startswith("recall:"):
+        label = name.partition(":")[2]
+        if label not in found["recall"]:
+            raise ParameterError(f"--fail-under {name}: the classes are {names(list(found['recall']), 12)}.")
+        return bool(found["recall"][label] >= bound)
     if name not in found:
-        raise ParameterError(f"The model gives no probabilities, so that there is no {name}.")
-    return float(found[name])
+        why = "no costs are given" if name == "mean_cost" else "the model gives no probabilities"
+        raise ParameterError(f"There is no {name}, since {why}.")
+    return bool(found[name] <= bound if name in COSTLY else found[name] >= bound)
 
 
 def _show(console: Console, result: Measured, found: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from discriminant.cli.console import Console, plain
 from discriminant.cli.modelfile import open_model
-from discriminant.data.files import read_table
+from discriminant.cli.training import read_data
 from discriminant.data.tables import Column, Table, text_column
 from discriminant.errors import DataError, ParameterError, counted
 from discriminant.io.container import write_whole
@@ -28,8 +28,8 @@ def run(given: Any) -> int:
     console = Console(given.json, given.quiet)
     model = open_model(given.model, given.costs)
     wanted = [name.strip() for name in given.keep.split(",")]  # as text: an id keeps its zeros
-    header = False if given.no_header else None
-    table = read_table(given.data, text_columns=[*model.preprocess.text_columns, *wanted], header=header)
+    table = read_data(given, [*model.preprocess.text_columns, *wanted])
+    console.note(*table.notes)
     kept = _kept(given.keep, table)
     X, notes = model.matrix(table)
     console.note(*notes)

@@ -12,12 +12,14 @@ from discriminant.protocols import Array
 def script(given: Any, training: Training, method: Method, costs: Array | None = None) -> str:
     """A program that reads the table, decides on its columns, fits the method and, where ``out`` is given, saves it."""
     text_columns = [*training.categorical, training.target]
-    options = [f"{name}={list(value)!r}" for name, value in
-               (("drop", training.drop), ("categorical", training.categorical)) if value]  # fmt: skip
+    listed = {"drop": training.drop, "categorical": training.categorical, "na": training.na}
+    options = [f"{name}={list(value)!r}" for name, value in listed.items() if value]
     if method.standardize and training.table.sparse is None:
         options.append("standardize=True")
     extra = "".join(f", {option}" for option in options)
     header = ", header=False" if given.no_header else ""
+    header += f", encoding={given.encoding!r}" if given.encoding else ""
+    missing = f".without({training.na!r}, {text_columns!r})" if training.na else ""
     decide = "" if costs is None else f", costs=np.array({costs.tolist()!r})"
     lines = [
         *["import numpy as np\n"] * (costs is not None),
@@ -26,7 +28,7 @@ def script(given: Any, training: Training, method: Method, costs: Array | None =
         "from discriminant.data.preprocess import Preprocess",
         "from discriminant.io.table_model import TableModel",
         "",
-        f"table = read_table({given.data!r}, text_columns={text_columns!r}{header})",
+        f"table = read_table({given.data!r}, text_columns={text_columns!r}{header}){missing}",
         f"y, rows = table.labels({training.target!r})",
         "table = table.take(rows)",
         f"rules = Preprocess.fit(table, {training.target!r}{extra})",

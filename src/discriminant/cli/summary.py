@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from discriminant.cli.console import Console, bold, percent, table
 from discriminant.cli.fit import and_more, roles
 from discriminant.cli.modelfile import open_model
+from discriminant.cli.training import read_data
 from discriminant.data.roles import CATEGORY, NUMBER, THEY
-from discriminant.errors import counted
+from discriminant.errors import ParameterError, counted
 from discriminant.io.model_file import about
 from discriminant.io.table_model import TableModel
 
@@ -24,6 +26,9 @@ def run(given: Any) -> int:
     origin = about(given.model)
     names, weights, outputs = weights_of(model)
     document = {"model": model.method, "target": model.target, "columns": roles(model), "written": origin["written"]}
+    told = None if given.data is None else inference(given, console)
+    if told is not None:
+        document["inference"] = told.columns()
     console.document({**model.facts, **document, "features": names, "outputs": outputs, "weights": weights})
     facts = model.facts
     title = f": {facts['title']}" if "title" in facts else ""
@@ -44,12 +49,32 @@ def run(given: Any) -> int:
     for why, left in out.items():
         reason = THEY.get(why, why) if len(left) > 1 else why
         console.show(f"  left out: {', '.join(left[:20])}{and_more(left, 20, ', ')} ({reason})")
-    if weights is not None:
+    if weights is not None and told is None:
         console.show()
         console.show(weight_table(model, names, weights, outputs, everything=given.all))
+    if told is not None:
+        console.show(f"\n  {told!s}".replace("\n", "\n  "))
     if facts.get("certificate"):
         console.show("\n  " + facts["certificate"].replace("\n", "\n  "))
     return 0
+
+
+def inference(given: Any, console: Console) -> Any:
+    """The table with standard errors, of the model on the rows of --data."""
+    from discriminant.io.model_file import load
+
+    model = load(given.model)
+    if not hasattr(model.model, "summary"):
+        raise ParameterError(f"{model.method} has no standard errors; logistic, lda and least-squares have.")
+    table = read_data(given, model.preprocess.text_columns)
+    labels, rows = model.labels_of(table)
+    X, notes = model.matrix(table.take(rows))
+    console.note(*table.notes, *notes)
+    found = model.model.summary(X, labels)
+    called = {f"x{j}": name for j, name in enumerate(model.feature_names)}
+    scaled = any(rule.scale != 1.0 for rule in model.preprocess.rules)
+    unit = ("Numbers count in standard deviations of the training rows.",) if scaled else ()
+    return replace(found, terms=[called.get(term, term) for term in found.terms], notes=(*found.notes, *unit))
 
 
 def _errors(console: Console, facts: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -30,6 +31,7 @@ class Training:
     target: str
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    na: tuple[str, ...] = ()  # values that mean missing
 
     @property
     def n(self) -> int:
@@ -50,6 +52,7 @@ class Training:
             drop=self.drop,
             categorical=self.categorical,
             standardize=standardize and self.table.sparse is None,
+            na=self.na,
         )
 
 
@@ -61,7 +64,8 @@ def read_training(given: Any, console: Console) -> Training:
     if not target and given.data in datasets.available():
         target = datasets.target(given.data)
     keep_text = [*categorical, *[target] * bool(target)]
-    table = read_table(given.data, text_columns=keep_text, header=False if given.no_header else None)
+    na = listed(given.na)
+    table = read_data(given, keep_text)
     console.note(*table.notes)
     if not target and table.sparse is not None:
         target = LIBSVM_TARGET
@@ -69,13 +73,14 @@ def read_training(given: Any, console: Console) -> Training:
         raise ParameterError(
             f"Say which column holds the label: --target COL. The columns are {names(table.names, 15)}."
         )
+    table = table.without(na, keep_text or [target])
     labels, rows = table.labels(target)
     if not len(rows):
         raise DataError(f"No row has a label in {target!r}.")
     if len(rows) < table.n_rows:
         console.note(f"{counted(table.n_rows - len(rows), 'row')} without a label in {target!r} left out.")
         table = table.take(rows)
-    training = Training(table, labels, target, drop, categorical)
+    training = Training(table, labels, target, drop, categorical, na)
     for same in differ_in_case([str(label) for label in training.counts]):
         console.note(
             f"The classes {names(same)} differ only in case and are kept apart; correct the file if they are one."
@@ -85,6 +90,12 @@ def read_training(given: Any, console: Console) -> Training:
     if len(training.counts) < 2:
         raise DataError(f"The label {target!r} is {names(list(training.counts))} in every row; two classes are needed.")
     return training
+
+
+def read_data(given: Any, text_columns: Sequence[str]) -> Table:
+    """The table that a command names, read as its options say."""
+    header = False if given.no_header else None
+    return read_table(given.data, text_columns=text_columns, header=header, encoding=given.encoding)
 
 
 def listed(text: str) -> tuple[str, ...]:

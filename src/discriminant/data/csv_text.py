@@ -63,7 +63,7 @@ def decode(data: bytes, source: str) -> str:
         line = data[: error.start].count(b"\n") + 1
         raise DataError(
             f"{source} is not text in UTF-8 (line {line}, byte {error.start}). "
-            "Convert it, for example with: iconv -f latin1 -t utf-8."
+            "Say what it is, for example --encoding latin1, or convert it: iconv -f latin1 -t utf-8."
         ) from error
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
@@ -198,7 +198,7 @@ def read_text(text: str, source: str, layout: Layout, *, text_columns: Sequence[
         typed_column(text_column(name, texts), layout.decimal, as_text=name in text_columns)
         for name, texts in zip(layout.header, zip(*rows, strict=True), strict=True)
     ]
-    return Table(tuple(columns), source, (*layout.notes, *_spellings(columns)))
+    return Table(tuple(columns), source, (*layout.notes, *_spellings(columns)), decimal=layout.decimal)
 
 
 def _spellings(columns: Sequence[Column]) -> Iterator[str]:
@@ -284,7 +284,7 @@ def read_arrow_csv(data: bytes, source: str, layout: Layout, *, text_columns: Se
         else number_column(name, arrow_numbers(values), shown="a number beyond the largest")
         for name, values in zip(layout.header, found.columns, strict=True)
     ]
-    return Table(tuple(columns), source, (*layout.notes, *_spellings(columns)))
+    return Table(tuple(columns), source, (*layout.notes, *_spellings(columns)), decimal=layout.decimal)
 
 
 def _begins_with_names(data: bytes, layout: Layout) -> bool:

@@ -1,8 +1,8 @@
 """``read_table``: the file of that name, whatever it is, as columns; ``read_frame``: a data frame of any library.
 
-CSV and TSV (also gzipped), Parquet, Arrow and Feather files, libsvm files and the bundled sets are told apart by what
-is in them, not by their names.  ``-`` is the standard input.  Types of Arrow files and frames are believed: integers
-and floats are numbers, strings and categories text, dates dates.  Labels keep their type.
+CSV and TSV (also gzipped), JSON lines, Excel workbooks, Parquet, Arrow and Feather files, libsvm files and the bundled
+sets are told apart by what is in them, not by their names.  ``-`` is the standard input.  Types of Arrow files and
+frames are believed: integers and floats are numbers, strings and categories text, dates dates.  Labels keep their type.
 """
 
 from __future__ import annotations
@@ -29,15 +29,20 @@ from discriminant.data.tables import (
     suggestion,
     text_column,
 )
-from discriminant.errors import DataError, MissingFileError
+from discriminant.errors import DataError, MissingFileError, ParameterError, names
 
 HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
 FAST_BYTES = 4_000_000  # below it the standard library is done before pyarrow is loaded
+JSON_LINES = re.compile(rb'\s*\{\s*(?:"|\})')
 LIBSVM = re.compile(rb"\s*[+-]?[\d.eE+-]+(?:\s+qid:\d+)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?\r?(?:\n|$)")
 
 
 def read_table(
-    source: str | os.PathLike[str], *, text_columns: Sequence[str] = (), header: bool | None = None
+    source: str | os.PathLike[str],
+    *,
+    text_columns: Sequence[str] = (),
+    header: bool | None = None,
+    encoding: str = "",
 ) -> Table:
     """The table in a file, in the standard input ("-") or in a bundled set.
 
@@ -46,6 +51,7 @@ def read_table(
     source : path, "-" or the name of a bundled set, where no file is called so
     text_columns : names of columns to keep as text, as labels should be: '01' is not '1'
     header : whether the first line of a CSV file holds the names; None: by its look
+    encoding : of a text file that is not UTF-8, such as "latin1"
 
     >>> table = read_table("penguins", text_columns=["species"])
     >>> table.n_rows, table.column("island").levels, table.column("year").kind
@@ -56,12 +62,75 @@ def read_table(
         data = _gunzip(data, name)
     if data[:4] in (b"PAR1", b"\xff\xff\xff\xff") or data[:6] == b"ARROW1":
         return read_arrow_file(data, name)
+    if data[:4] == b"PK\x03\x04" and b"xl/workbook.xml" in data:
+        return _read_workbook(data, name)
     refuse_foreign(data, name)
+    if encoding:
+        data = _recoded(data, name, encoding)
+    if JSON_LINES.match(data):
+        return _read_json_lines(data, name)
     if LIBSVM.match(data):
         from discriminant.data.libsvm import read_libsvm
 
         return read_libsvm(data, name)
     return read_csv(data, name, text_columns=text_columns, header=header)
+
+
+def _recoded(data: bytes, name: str, encoding: str) -> bytes:
+    try:
+        return data.decode(encoding).encode()
+    except LookupError:
+        raise ParameterError(
+            f"{encoding!r} is no encoding that Python knows, such as latin1, cp1252, utf-16."
+        ) from None
+    except UnicodeError as error:
+        raise DataError(f"{name} is not text in {encoding}: {error}.") from error
+
+
+def _read_json_lines(data: bytes, name: str) -> Table:
+    try:
+        import pyarrow as pa
+        from pyarrow import json
+    except ImportError as error:
+        raise DataError(f"{name} holds JSON lines, which need pyarrow: pip install pyarrow.") from error
+    try:
+        found = json.read_json(pa.BufferReader(data))
+    except pa.ArrowException as error:
+        raise DataError(f"{name} does not hold one JSON object to a line: {str(error).splitlines()[0]}.") from error
+    return arrow_table(found, name)
+
+
+def _read_workbook(data: bytes, name: str) -> Table:
+    """The first sheet of an Excel workbook; its first row holds the names."""
+    import datetime
+    import io
+
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise DataError(
+            f"{name} is an Excel workbook, which needs openpyxl: pip install openpyxl, or save the sheet as CSV."
+        ) from error
+    book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+    sheet = book.worksheets[0]
+    head, *rows = [row for row in sheet.iter_rows(values_only=True) if any(value is not None for value in row)] or [()]
+    if not rows:
+        raise DataError(f"{name} has no rows in its first sheet, {sheet.title!r}.")
+    columns = []
+    for j, values in enumerate(zip(*rows, strict=True)):
+        title, known = str(head[j] or f"column_{j + 1}").strip(), [value for value in values if value is not None]
+        if all(isinstance(value, datetime.date | datetime.time) for value in known):
+            blank = np.array([-1 if value is None else 0 for value in values], dtype=np.int32)
+            columns.append(Column(title, "date", blank, ("a date",)))
+        elif all(isinstance(value, int | float) for value in known):
+            whole = "int" if all(isinstance(value, int) for value in known) else ""
+            numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+            columns.append(number_column(title, numbers, whole))
+        else:
+            columns.append(_plain_column(title, values))
+    others = [other.title for other in book.worksheets[1:]]
+    note = f"The first sheet of {name}, {sheet.title!r}, is read; {names(others)} not."
+    return Table(tuple(columns), name, (note,) if others else ())
 
 
 def read_csv(
@@ -135,7 +204,7 @@ def _gunzip(data: bytes, name: str) -> bytes:
 
 def refuse_foreign(data: bytes, name: str) -> None:
     known: dict[bytes, str] = {
-        b"PK\x03\x04": "a zip archive or an Excel workbook; save the sheet as CSV",
+        b"PK\x03\x04": "a zip archive; take the table out of it",
         b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
         b"\x80\x04": "a pickle, which could run any code; save it as CSV or Parquet",
         b"SQLite format 3": "an SQLite database; export the table as CSV",
@@ -175,8 +244,8 @@ def arrow_table(found: Any, source: str) -> Table:
     """A pyarrow table as columns."""
     if not found.num_rows:
         raise DataError(f"{source} has no rows.")
-    names = [str(name) for name in found.column_names]
-    return Table(tuple(_arrow_column(name, found.column(j)) for j, name in enumerate(names)), source)
+    called = [str(name) for name in found.column_names]
+    return Table(tuple(_arrow_column(name, found.column(j)) for j, name in enumerate(called)), source)
 
 
 def _arrow_column(name: str, values: Any) -> Column:

@@ -84,6 +84,7 @@ class Preprocess:
     target: str = ""
     notes: tuple[str, ...] = field(default=(), compare=False)
     sparse_width: int = 0  # libsvm files: the number of features, all taken as they are
+    na: tuple[str, ...] = ()  # values that mean missing, besides those that always do
 
     @property
     def feature_names(self) -> list[str]:
@@ -106,6 +107,7 @@ class Preprocess:
         drop: Sequence[str] = (),
         categorical: Sequence[str] = (),
         standardize: bool = False,
+        na: Sequence[str] = (),
     ) -> Preprocess:
         """Decide what each column of the table is for.
 
@@ -116,6 +118,7 @@ class Preprocess:
         drop : columns to leave out
         categorical : columns to take as categories though they hold numbers
         standardize : bring numbers to mean 0 and deviation 1, for methods whose answer depends on units
+        na : values that mean missing, here and in later tables
 
         >>> from discriminant.data.files import read_table
         >>> rules = Preprocess.fit(read_table("penguins"), "species")
@@ -128,6 +131,7 @@ class Preprocess:
             table.column(name)
         if table.sparse is not None:
             return cls((), target, (), int(table.sparse.shape[1]))
+        table = table.without(na, [*categorical, target])
         rules: list[ColumnRule] = []
         notes: list[Remark] = []
         gaps: list[bytes] = []  # which rows are missing, of the columns that have an indicator
@@ -144,12 +148,13 @@ class Preprocess:
             rules = _all_standardized(rules, table)
         if not any(rule.features for rule in rules):
             raise DataError(f"{table.source} has no column to learn from: {_reasons(rules)}.")
-        return cls(tuple(rules), target, gathered(notes))
+        return cls(tuple(rules), target, gathered(notes), na=tuple(na))
 
     def matrix(self, table: Table) -> tuple[Any, tuple[str, ...]]:
         """(X (n, features), notes): the numbers of a table's rows, columns found by name whatever their order."""
         if self.sparse_width:
             return self._sparse_matrix(table)
+        table = table.without(self.na, self.text_columns)
         used = [rule for rule in self.rules if rule.role != OUT]
         absent = [rule.name for rule in used if rule.name not in table]
         if absent:

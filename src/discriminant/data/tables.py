@@ -99,6 +99,7 @@ class Table:
     source: str = "the table"
     notes: tuple[str, ...] = ()
     sparse: Any = None
+    decimal: str = "."  # the decimal sign of its texts
 
     def __post_init__(self) -> None:
         seen: set[str] = set()
@@ -133,6 +134,24 @@ class Table:
         """Some rows, in the order given."""
         sparse = None if self.sparse is None else self.sparse[rows]
         return replace(self, columns=tuple(column.take(rows) for column in self.columns), sparse=sparse)
+
+    def without(self, words: Sequence[str], text_columns: Sequence[str] = ()) -> Table:
+        """The table with these values missing; what are numbers then are numbers, but for ``text_columns``."""
+        if not words:
+            return self
+        numbers = [float(value) for word in words if (found := level_numbers([word])) is not None for value in found]
+
+        def cleared(column: Column) -> Column:
+            if column.kind == "number":
+                values = np.where(np.isin(column.values, numbers), np.nan, column.values)
+                return replace(column, values=values)
+            if column.kind != "text" or not set(words) & set(column.levels):
+                return column
+            levels = ["" if level in words else level for level in column.levels]
+            found = coded_column(column.name, column.values, levels)
+            return found if column.name in text_columns else as_number_column(found, self.decimal) or found
+
+        return replace(self, columns=tuple(map(cleared, self.columns)))
 
     def labels(self, name: str) -> tuple[Array, Array]:
         """(labels (m,), row numbers (m,)) of the rows whose label is not missing.
@@ -287,7 +306,7 @@ def kind_of(kind: Any) -> str:
         return "number"
     if types.is_dictionary(kind):
         return "text" if kind_of(kind.value_type) == "text" else "other"
-    if types.is_string(kind) or types.is_large_string(kind) or "string" in str(kind):
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind).startswith("string"):
         return "text"
     return "date" if types.is_temporal(kind) else "other"
 

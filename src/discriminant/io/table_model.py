@@ -99,7 +99,7 @@ class TableModel:
 
     def labels_of(self, table: Table) -> tuple[Array, Array]:
         """(labels, row numbers) of a table in the type of the model's classes; text '1' is 1 for integer classes."""
-        found, rows = table.labels(self.target)
+        found, rows = table.without(self.preprocess.na, [self.target]).labels(self.target)
         classes = self.classes_
         if classes.dtype.kind == found.dtype.kind:
             return found, rows
