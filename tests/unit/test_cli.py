@@ -400,6 +400,38 @@ def test_summary_with_standard_errors_agrees_with_statsmodels(tmp_path, run):
     assert "no standard errors" in err
 
 
+@pytest.mark.parametrize("model", ["lda", "logistic", "qda-pooled", "least-squares"])
+def test_weights_count_as_repetitions(model, tmp_path, run):
+    """Whole weights give the model of a table in which rows stand so many times; the script gives it too."""
+    rng = np.random.default_rng(5)
+    rows = [[*(rng.normal(size=2) + (i % 2)).round(3), i // 2 % 4, "uv"[i % 2]] for i in range(80)]
+    data = write_csv(tmp_path / "w.csv", ["a", "b", "w", "y"], rows)
+    twice = write_csv(tmp_path / "t.csv", ["a", "b", "w", "y"], [row for row in rows for _ in range(row[2])])
+    common = ("-t", "y", "-m", model, "--cv", 0)
+    # The unit of a column is that of the rows as they stand, so a penalty would differ; without one it does not.
+    free = ("--set", "C=inf") if model == "logistic" else ()
+    script = ("--weights", "w", "--script", tmp_path / "s.py")
+    status, _, err = run("fit", data, *common, *free, *script, "-o", tmp_path / "m")
+    assert status == 0
+    assert "'w' weighs the rows in the fit" in err
+    assert run("fit", twice, *common, *free, "--drop", "w", "-o", tmp_path / "n", "-q")[0] == 0
+    one, two = discriminant.load(tmp_path / "m"), discriminant.load(tmp_path / "n")
+    table = one.read(data)
+    np.testing.assert_allclose(one.decision_function(table), two.decision_function(table), atol=1e-6)
+    done = subprocess.run([sys.executable, str(tmp_path / "s.py")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    again = discriminant.load(tmp_path / "m")
+    np.testing.assert_allclose(again.decision_function(table), one.decision_function(table), atol=1e-9)
+
+
+def test_weights_that_cannot_be_used(tmp_path, run):
+    rows = [[i % 7, -1 if i == 3 else 2, "ab"[i % 2], "uv"[i % 2]] for i in range(40)]
+    data = write_csv(tmp_path / "d.csv", ["x", "w", "c", "y"], rows)
+    assert "missing or negative values" in run("fit", data, "-t", "y", "--weights", "w")[2]
+    assert "no column of numbers" in run("fit", data, "-t", "y", "--weights", "c")[2]
+    assert "no column 'v'" in run("fit", data, "-t", "y", "--weights", "v")[2]
+
+
 def test_evaluate_agrees_with_scikit_learn(penguins_model, run):
     from sklearn import metrics
 

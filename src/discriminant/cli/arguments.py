@@ -130,6 +130,9 @@ def _fit(commands: argparse._SubParsersAction[Parser]) -> None:
                      help=f"one of {', '.join(METHODS)} (default: auto, which compares and chooses)")  # fmt: skip
     one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="parameters",
                      help="a parameter of the method, such as C=0.1; may be repeated")  # fmt: skip
+    one.add_argument(
+        "--weights", metavar="COL", default="", help="a column of numbers that says how much each row counts"
+    )
     one.add_argument("--models", metavar="NAMES", default="", help="what auto compares, separated by commas")
     one.add_argument("--cv", type=int, default=None, metavar="FOLDS", help="folds of the cross-validation; 0: none")
     one.add_argument("--seed", type=int, default=0, help="of the shuffle before the folds are cut (default 0)")

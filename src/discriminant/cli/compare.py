@@ -120,6 +120,7 @@ def compare(
     """Try the methods on the same folds."""
     rows = _sampled(training.labels, seed, most_rows)
     table, labels = training.table.take(rows) if len(rows) < training.n else training.table, training.labels[rows]
+    weights = None if training.weights is None else training.weights[rows]
     classes, counts = np.unique(labels, return_counts=True)
     if counts.min() < 2:
         raise DataError(
@@ -140,7 +141,8 @@ def compare(
                     continue
                 console.progress(f"fold {number + 1} of {folds}: {trial.method.name}", tried, folds * len(trials))
                 if not trial.refusal:
-                    _try(trial, X, labels[train], X_test, labels, test, rules.feature_names, classes)
+                    some = None if weights is None else weights[train]
+                    _try(trial, X, labels[train], some, X_test, labels, test, rules.feature_names, classes)
                 tried += 1
     console.done()
     if all(trial.refusal for trial in trials):
@@ -161,11 +163,12 @@ def _sampled(labels: Array, seed: int, most: int) -> Array:
 
 
 def _try(
-    trial: Trial, X: Array, y: Array, X_test: Array, labels: Array, test: Array, features: Sequence[str], classes: Array
-) -> None:
+    trial: Trial, X: Array, y: Array, weights: Array | None, X_test: Array, labels: Array, test: Array,
+    features: Sequence[str], classes: Array,
+) -> None:  # fmt: skip
     started = time.perf_counter()
     try:
-        model, _ = fit_method(trial.method, X, y, features)
+        model, _ = fit_method(trial.method, X, y, features, weights)
         predicted = np.asarray(model.predict(X_test))
         chances = _chances(model, X_test, classes)
     except (DiscriminantError, ArithmeticError, ValueError, np.linalg.LinAlgError) as error:

@@ -64,7 +64,7 @@ def learn(given: Any, training: Training, console: Console) -> Fitted:
     rules = training.rules(standardize=method.standardize)
     console.note(*rules.notes)
     X = rules.matrix(training.table)[0]
-    inner, notes = fit_method(method, X, training.labels, rules.feature_names)
+    inner, notes = fit_method(method, X, training.labels, rules.feature_names, training.weights)
     console.note(*notes)
     console.note(*data_checks(X, training.labels, rules.feature_names, training.counts))
     console.done()
@@ -137,6 +137,8 @@ def _facts(training: Training, method: Method, inner: Any, comparison: Compariso
         "classes": {str(label): count for label, count in training.counts.items()},
         "training_error": wrong / training.n, "certificate": str(proof),
     }  # fmt: skip
+    if training.weighted:
+        found["weights"] = training.weighted
     if comparison is not None:
         trial = next(t for t in comparison.trials if t.method.name == method.name)
         found["cross_validation"] = {

@@ -110,18 +110,33 @@ def _setting(text: str) -> tuple[str, Any]:
         return key.strip(), value
 
 
-def fit_method(method: Method, X: Any, labels: Array, feature_names: Sequence[str]) -> tuple[Any, list[str]]:
+def fit_method(
+    method: Method, X: Any, labels: Array, feature_names: Sequence[str], weights: Array | None = None
+) -> tuple[Any, list[str]]:
     """(what was fitted, notes): a fit; an estimator where the user set parameters, which it checks."""
+    if weights is not None:
+        _require_weights(method)
     if method.estimator in HOMES and not method.asked:
-        sample = make_sample(as_rows(X), labels, names=feature_names)
+        sample = make_sample(as_rows(X), labels, weights, names=feature_names)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what overflows is found in the result
             fit = method_of(method.estimator)(**method.parameters).fit(sample)
         return fit, _once([note.text for note in fit.notes])
     model = getattr(discriminant, method.estimator)(**method.parameters)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model.fit(X, labels)
+        model.fit(X, labels, **({} if weights is None else {"sample_weight": weights}))
     return model, _notes([str(warning.message) for warning in caught], feature_names)
+
+
+def _require_weights(method: Method) -> None:
+    import inspect
+
+    taken = [
+        name for name, one in METHODS.items()
+        if "sample_weight" in inspect.signature(getattr(discriminant, one.estimator).fit).parameters
+    ]  # fmt: skip
+    if method.name not in taken:
+        raise ParameterError(f"{method.name} takes no weights of rows; {names(taken, 20)} do.")
 
 
 def _notes(warned: list[str], feature_names: Sequence[str]) -> list[str]:

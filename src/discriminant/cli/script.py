@@ -20,6 +20,7 @@ def script(given: Any, training: Training, method: Method, costs: Array | None =
     header = ", header=False" if given.no_header else ""
     header += f", encoding={given.encoding!r}" if given.encoding else ""
     missing = f".without({training.na!r}, {text_columns!r})" if training.na else ""
+    weights = f", sample_weight=table.column({training.weighted!r}).values" if training.weighted else ""
     decide = "" if costs is None else f", costs=np.array({costs.tolist()!r})"
     lines = [
         *["import numpy as np\n"] * (costs is not None),
@@ -33,7 +34,7 @@ def script(given: Any, training: Training, method: Method, costs: Array | None =
         "table = table.take(rows)",
         f"rules = Preprocess.fit(table, {training.target!r}{extra})",
         "X, notes = rules.matrix(table)",
-        f"classifier = {method.python()}.fit(X, y)",
+        f"classifier = {method.python()}.fit(X, y{weights})",
         f"model = TableModel(rules, classifier, {training.target!r}, {method.name!r}{decide})",
         'print(f"training error {(model.predict(table) != y).mean():.4f}")',
     ]

@@ -68,9 +68,11 @@ def inference(given: Any, console: Console) -> Any:
         raise ParameterError(f"{model.method} has no standard errors; logistic, lda and least-squares have.")
     table = read_data(given, model.preprocess.text_columns)
     labels, rows = model.labels_of(table)
-    X, notes = model.matrix(table.take(rows))
+    table = table.take(rows)
+    X, notes = model.matrix(table)
     console.note(*table.notes, *notes)
-    found = model.model.summary(X, labels)
+    weighted = model.facts.get("weights")
+    found = model.model.summary(X, labels, None if weighted is None else table.column(weighted).values)
     called = {f"x{j}": name for j, name in enumerate(model.feature_names)}
     scaled = any(rule.scale != 1.0 for rule in model.preprocess.rules)
     unit = ("Numbers count in standard deviations of the training rows.",) if scaled else ()

@@ -58,7 +58,7 @@ def _tried(comparison: Any) -> list[Tried]:
 
 
 def _refit(fitted: Any) -> Any:
-    if fitted.method.name not in QUICK:
+    if fitted.method.name not in QUICK or fitted.training.weighted:
         return None
 
     def refit(X: Any, labels: Any) -> Any:

@@ -15,7 +15,7 @@ from discriminant.data.files import read_table
 from discriminant.data.labels import encode_labels
 from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
 from discriminant.data.preprocess import Preprocess
-from discriminant.data.tables import Table, differ_in_case, level_numbers
+from discriminant.data.tables import Column, Table, differ_in_case, level_numbers
 from discriminant.errors import DataError, ParameterError, counted, names
 from discriminant.protocols import Array
 
@@ -32,6 +32,11 @@ class Training:
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     na: tuple[str, ...] = ()  # values that mean missing
+    weighted: str = ""  # the column that says how much each row counts
+
+    @property
+    def weights(self) -> Array | None:
+        return self.table.column(self.weighted).values if self.weighted else None
 
     @property
     def n(self) -> int:
@@ -80,7 +85,11 @@ def read_training(given: Any, console: Console) -> Training:
     if len(rows) < table.n_rows:
         console.note(f"{counted(table.n_rows - len(rows), 'row')} without a label in {target!r} left out.")
         table = table.take(rows)
-    training = Training(table, labels, target, drop, categorical, na)
+    weighted = str(getattr(given, "weights", ""))
+    if weighted:
+        _check_weights(table.column(weighted), console)
+        drop += (weighted,) * (weighted not in drop)
+    training = Training(table, labels, target, drop, categorical, na, weighted)
     for same in differ_in_case([str(label) for label in training.counts]):
         console.note(
             f"The classes {names(same)} differ only in case and are kept apart; correct the file if they are one."
@@ -90,6 +99,14 @@ def read_training(given: Any, console: Console) -> Training:
     if len(training.counts) < 2:
         raise DataError(f"The label {target!r} is {names(list(training.counts))} in every row; two classes are needed.")
     return training
+
+
+def _check_weights(column: Column, console: Console) -> None:
+    """Numbers that are not negative, in every row."""
+    if column.kind != "number" or column.missing.any() or (column.values < 0).any():
+        what = "is no column of numbers" if column.kind != "number" else "holds missing or negative values"
+        raise DataError(f"The weights' column {column.name!r} {what}; every row needs a weight, 0 or more.")
+    console.note(f"{column.name!r} weighs the rows in the fit; rates of error count every row once.")
 
 
 def read_data(given: Any, text_columns: Sequence[str]) -> Table:
