@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csc_matrix, csr_array, lil_matrix
 
 from discriminant import LogisticRegression, logistic_path
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.kernels import coordinate
 
 
@@ -394,9 +394,27 @@ def test_a_weight_without_a_penalty_inside_its_bounds_leaves_the_gap_proved():
     assert (path.coefs[:, 0, 0] > 0).all()
 
 
-@pytest.mark.parametrize("storage", [csr_array, csc_matrix, lil_matrix])
-def test_proximal_newton_by_name_takes_sparse_rows_without_an_intercept(storage):
+@pytest.mark.parametrize("storage", [np.asarray, csr_array, csc_matrix, lil_matrix])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5])
+def test_optimizers_by_name_know_the_kink(storage, intercept, l1_ratio):
+    """The minimum is that of the automatic method, in every storage, with an intercept and without."""
     X = np.random.default_rng(0).poisson(0.7, (60, 4)).astype(float)
     y = (X @ [1.0, -1.0, 0.5, 0.0] > 0.3).astype(int)
-    model = LogisticRegression(l1_ratio=1, fit_intercept=False, optimizer="proximal-newton")
-    np.testing.assert_allclose(model.fit(storage(X), y).coef_, model.fit(X, y).coef_, atol=1e-6)
+    plain = LogisticRegression(l1_ratio=l1_ratio, fit_intercept=intercept).fit(X, y)
+    for name, close in (("proximal-newton", 1e-5), ("proximal-gradient", 1e-3)):
+        found = LogisticRegression(l1_ratio=l1_ratio, fit_intercept=intercept, optimizer=name).fit(storage(X), y)
+        np.testing.assert_allclose(found.coef_, plain.coef_, atol=close)
+
+
+def test_optimizers_by_name_that_do_not_know_a_penalty_say_so():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = (X[:, 0] + rng.logistic(size=60) > 0.1).astype(int)
+    with pytest.raises(MismatchError):
+        LogisticRegression(l1_ratio=1.0, optimizer="newton").fit(X, y)
+    with pytest.raises(MismatchError, match="bounds and groups"):
+        LogisticRegression(bounds=(0, np.inf), optimizer="proximal-newton").fit(X, y)
+    free = LogisticRegression(penalty_factors=[0, 1, 1, 1], C=0.01, optimizer="newton").fit(X, y)
+    plain = LogisticRegression(penalty_factors=[0, 1, 1, 1], C=0.01).fit(X, y)
+    np.testing.assert_allclose(free.coef_, plain.coef_, rtol=1e-5)

@@ -31,7 +31,7 @@ from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
 from discriminant.optimize.history import History
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem, certify_fit, shape_of, solve_logistic
-from discriminant.penalties import Ridge
+from discriminant.penalties import ElasticNet, Ridge
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array, Certificate, Solution
 
@@ -227,7 +227,7 @@ class Logistic(LogisticParameters):
             start = None  # weights of other columns say nothing about these
         shift = self._prior_shift(sample.classes, factors)
         if self.named_optimizer:
-            return self._by_name(sample, problem, start, shift, notes)
+            return self._by_name(sample, problem, strength, start, shift, notes)
         if self.is_sparse(strength):
             require_memory(problem.blocks, "A penalty with a kink, or bounds on the weights,")
             require_finite(problem.blocks.rows, sample.schema.names, estimator=self.estimator)
@@ -272,6 +272,15 @@ class Logistic(LogisticParameters):
         factors = None if self.penalty_factors is None else as_numbers(self.penalty_factors, "penalty_factors")
         return SparsePenalty(l1_ratio, factors, lower, upper, read_groups(self.groups), bool(self.grouped))
 
+    def _named_penalty(self, strength: Strength, total: float) -> ElasticNet | Ridge:
+        """The penalty as an objective has it."""
+        if self.bounds is not None or self.groups is not None:
+            raise MismatchError("bounds and groups are known to the automatic method only; use optimizer='auto'.")
+        factors = None if self.penalty_factors is None else as_numbers(self.penalty_factors, "penalty_factors")
+        each = None if factors is None else tuple(factors.tolist())
+        level, mix = 1.0 / (strength.C * total), float(strength.l1_ratio)
+        return ElasticNet(level, mix, each) if mix else Ridge(level, each)
+
     def _prior_shift(self, classes: Array, factors: Array | None) -> Array | float:
         """What class weights have added to the intercepts, where it is to be taken back."""
         if factors is None or not self.correct_priors or not self.fit_intercept:
@@ -308,14 +317,18 @@ class Logistic(LogisticParameters):
         return Fit(self, state.get("limit_", state["discriminant_"]), state, tuple(notes))
 
     def _by_name(
-        self, sample: Sample, problem: LogisticProblem, start: Array | None, shift: Array | float, notes: list[Note]
-    ) -> Fit:
+        self, sample: Sample, problem: LogisticProblem, strength: Strength, start: Array | None,
+        shift: Array | float, notes: list[Note],
+    ) -> Fit:  # fmt: skip
         """As the textbooks run it: the named optimizer on the mean cross-entropy, from small weights.
 
         Gradient descent: w ← w + η (1/n) Σ (r − y) x from weights in (−0.01, 0.01) (Alpaydin, figures 10.6, 10.8).
         Newton: iteratively reweighted squares, with steps that are halved until J falls.
         """
-        objective = textbook_objective(problem).on_scale(self.scale)
+        objective = textbook_objective(problem)
+        if self.is_sparse(strength):
+            objective = replace(objective, penalty=self._named_penalty(strength, problem.total))
+        objective = objective.on_scale(self.scale)
         options = {"trace": bool(self.trace), "count_errors": bool(self.trace), "callback": self.callback}
         optimizer, choice = prepare_optimizer(self.optimizer, objective, **options)
         first = starting_weights("random", objective, self.random_state) if start is None else start
