@@ -143,6 +143,26 @@ def test_json_lines_that_are_none(tmp_path, capsys):
     assert "d.jsonl does not hold one JSON object to a line" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "xlsx"])
+def test_columns_without_any_value_are_filled_at_prediction(form, tmp_path, capsys):
+    pytest.importorskip({"csv": "csv", "jsonl": "pyarrow", "xlsx": "openpyxl"}[form], reason=f"{form} needs it")
+    path, model = tmp_path / f"new.{form}", tmp_path / "m"
+    (tmp_path / "d.csv").write_text(table(x=X, z=X[::-1], y=Y))
+    assert main(["fit", str(tmp_path / "d.csv"), "-t", "y", "-m", "lda", "--cv", "0", "-q", "-o", str(model)]) == 0
+    if form == "xlsx":
+        import openpyxl
+
+        book = openpyxl.Workbook()
+        for row in [["x", "z"], [3, None], [4, None]]:
+            book.active.append(row)
+        book.save(path)
+    else:
+        path.write_text("x,z\n3,\n4,\n" if form == "csv" else '{"x": 3, "z": null}\n{"x": 4, "z": null}\n')
+    capsys.readouterr()
+    assert main(["predict", str(model), str(path)]) == 0
+    assert "'z': 2 missing values, filled with the mean" in capsys.readouterr().err
+
+
 def test_workbooks(tmp_path, capsys, monkeypatch):
     openpyxl = pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
     import datetime

@@ -119,13 +119,13 @@ def _read_workbook(data: bytes, name: str) -> Table:
     columns = []
     for j, values in enumerate(zip(*rows, strict=True)):
         title, known = str(head[j] or f"column_{j + 1}").strip(), [value for value in values if value is not None]
-        if all(isinstance(value, datetime.date | datetime.time) for value in known):
-            blank = np.array([-1 if value is None else 0 for value in values], dtype=np.int32)
-            columns.append(Column(title, "date", blank, ("a date",)))
-        elif all(isinstance(value, int | float) for value in known):
+        if all(isinstance(value, int | float) for value in known):  # also where no value is known
             whole = "int" if all(isinstance(value, int) for value in known) else ""
             numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
             columns.append(number_column(title, numbers, whole))
+        elif all(isinstance(value, datetime.date | datetime.time) for value in known):
+            blank = np.array([-1 if value is None else 0 for value in values], dtype=np.int32)
+            columns.append(Column(title, "date", blank, ("a date",)))
         else:
             columns.append(_plain_column(title, values))
     others = [other.title for other in book.worksheets[1:]]
@@ -251,7 +251,7 @@ def arrow_table(found: Any, source: str) -> Table:
 def _arrow_column(name: str, values: Any) -> Column:
     import pyarrow as pa
 
-    kind = kind_of(values.type)
+    kind = "number" if pa.types.is_null(values.type) else kind_of(values.type)
     if kind in ("number", "whole", "truth"):
         whole = {"whole": "int", "truth": "bool"}.get(kind, "")
         return number_column(name, arrow_numbers(values.cast(pa.float64(), safe=False)), whole)
