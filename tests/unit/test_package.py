@@ -73,7 +73,7 @@ def test_modules_below_the_estimators_load_no_scikit_learn() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_module_is_documented_and_short(path: Path) -> None:
-    """A docstring that says what the module is for; at most 400 lines of code, neither docstrings nor blank ones."""
+    """A docstring that says what the module is for; short enough to be one idea (600 lines of code)."""
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
     docstring = ast.get_docstring(tree)
@@ -81,7 +81,7 @@ def test_module_is_documented_and_short(path: Path) -> None:
     assert len(docstring) > 20, f"{path} has a docstring that says nothing: {docstring!r}"
     code = {number for number, line in enumerate(text.splitlines(), 1) if line.strip()}
     code.difference_update(*map(docstring_lines, ast.walk(tree)))
-    assert len(code) <= 400, f"{path} has more than 400 lines of code"
+    assert len(code) <= 600, f"{path} has more than 600 lines of code"
 
 
 def docstring_lines(node: ast.AST) -> range:
