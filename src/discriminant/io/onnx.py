@@ -34,6 +34,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, *, dtype: st
     """The serialised ONNX graph of a fitted model.
 
     Where onnxruntime is installed the graph is run and compared with the model first, to 1e-12 (float64) or 1e-6.
+    Texts are compared as they are: take blanks around them away first, as the model itself and its SQL do.
 
     Parameters
     ----------

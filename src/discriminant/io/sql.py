@@ -116,12 +116,12 @@ class Dialect:
             if rule.scale != 1.0:
                 filled = f"(({filled} - {self.number(rule.fill)}) / {self.number(rule.scale)})"
             return [filled, f"CASE WHEN {gone} THEN {one} ELSE {zero} END"][: len(rule.features)]
-        text = self.exact_text(self.text(raw))
+        text = self.exact_text(f"TRIM({self.text(raw)})")  # blanks around a text are no part of it
         levels, rows = category_rows(rule)
         found = []
         for j in range(rows.shape[1]):
-            parts = [f"WHEN {raw} IS NULL OR {self.exact_text(f'TRIM({self.text(raw)})')} = "
-                     f"{self.exact_literal('')} THEN {self.number(rows[-1, j])}"]  # fmt: skip
+            empty = f"{raw} IS NULL OR {text} = {self.exact_literal('')}"
+            parts = [f"WHEN {empty} THEN {self.number(rows[-1, j])}"]
             for value in np.unique(rows[:-2, j]):
                 same = [level for level, own in zip(levels, rows[:-2, j], strict=True) if own == value]
                 listed = ", ".join(self.exact_literal(level) for level in same)
