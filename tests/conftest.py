@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
+collect_ignore = ["typing"]  # a page of code that type checkers read and nobody runs
 
 # Nothing above loads NumPy, so its BLAS sees this.  Results must not depend on how many tests run side by side.
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):

@@ -25,7 +25,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.fixes import parse_version
 
 from discriminant.arguments import BOOLEAN, checked
-from discriminant.errors import DiscriminantWarning
+from discriminant.errors import DiscriminantWarning, warn
 from discriminant.estimators.least_squares import LeastSquaresClassifier
 from discriminant.estimators.linear import LinearDiscriminantAnalysis as OurLDA
 from discriminant.estimators.logistic import LogisticRegression as OurLogistic
@@ -178,11 +178,7 @@ class LogisticRegression(Weighted, linear_model.LogisticRegression):
 
     def _ours(self) -> Any:
         if self.n_jobs is not None and not OLD_PENALTY:
-            warnings.warn(
-                f"'n_jobs' has no effect in scikit-learn from 1.8 on; leave out n_jobs={self.n_jobs}.",
-                FutureWarning,
-                stacklevel=5,
-            )
+            warn(f"'n_jobs' has no effect in scikit-learn from 1.8 on; leave out n_jobs={self.n_jobs}.", FutureWarning)
         return OurLogistic(
             C=np.inf if self.penalty is None else self.C,
             l1_ratio=ratio_of(self),

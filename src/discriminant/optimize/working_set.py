@@ -179,13 +179,19 @@ class ColumnProblem:
         )
         begin = None if start is None else (np.ascontiguousarray(start[1:, 0]), np.ascontiguousarray(start[:1, 0]))
 
-        def run(path: Array) -> tuple[float, float, int, Array, Array]:
+        def run(path: Array, begin: tuple[Array, Array] | None = None) -> tuple[float, float, int, Array, Array]:
             weights, numbers = np.zeros((len(path), 1 + source.d, 1)), np.empty((3, len(path)))
             found = kernels.solve_path(*arguments, path, begin, (weights, numbers, records))
             return *found, weights, numbers
 
         path = np.asarray(strengths(run(np.empty(0))[0]) if callable(strengths) else strengths, dtype=np.float64)
-        largest, passes, rounds, weights, numbers = run(np.ascontiguousarray(path))
+        path = np.ascontiguousarray(path)
+        largest, passes, rounds, weights, numbers = run(path, begin)
+        if begin is not None and (numbers[1] > tol * np.abs(numbers[0])).any():
+            # Once more from zero: where a start lies far on the wrong side of many rows nothing bends any more.
+            before, (largest, passes, rounds, weights, numbers) = (weights, numbers), run(path)
+            worse = numbers[1] > before[1][1]
+            weights[worse], numbers[:, worse] = before[0][worse], before[1][:, worse]
         found = [tuple(record) for record in records[:rounds].tolist()]
         if len(path):
             found.append((numbers[2].sum(), numbers[0, -1], numbers[1, -1], path[-1], passes))
