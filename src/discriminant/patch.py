@@ -142,7 +142,7 @@ class Unweighted(Patched):
 
 def tighter(tol: float) -> float:
     """A proved gap that lies well inside what scikit-learn's tolerance on the gradient leaves."""
-    return float(min(1e-6, 1e-2 * tol))
+    return float(min(1e-8, 1e-4 * tol))
 
 
 def ratio_of(model: Any) -> Any:
