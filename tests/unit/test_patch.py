@@ -179,6 +179,9 @@ def test_separated_classes_without_a_penalty_stay_scikit_learns(patched):
 )
 def test_scikit_learns_contract_holds_under_the_patch(kind):
     for model, check in estimator_checks_generator(getattr(patch, kind.__name__)()):
+        # scikit-learn before 1.8 expects its own LinearSVC to fail this one: a repeated row moves its fifth digit.
+        if kind is svm.LinearSVC and OLD and "sample_weight_equivalence" in str(check):
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             check(model)
