@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import html
+import importlib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from discriminant.errors import printable
 
@@ -14,8 +18,8 @@ def cell(value: object, digits: int = 4) -> str:
     """A number with a few digits, or text without control characters."""
     if isinstance(value, str):
         return printable(value)
-    if isinstance(value, float) or hasattr(value, "dtype"):
-        number = float(value)  # type: ignore[arg-type]
+    if isinstance(value, float | np.floating):
+        number = float(value)
         return "–" if number != number else f"{number:.{digits}g}"
     return str(value)
 
@@ -46,6 +50,11 @@ def html_table(table: Mapping[str, Sequence[str]], title: str = "", below: Itera
     )
     grid = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if table else ""
     return paragraphs([title] if title else []) + grid + paragraphs(below)
+
+
+def data_frame(columns: Mapping[str, Any]) -> Any:
+    """A pandas data frame."""
+    return importlib.import_module("pandas").DataFrame(columns)
 
 
 def paragraphs(lines: Iterable[str]) -> str:

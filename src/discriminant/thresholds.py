@@ -93,6 +93,10 @@ EXACT_WORK_COUPLED = 1.0e9
 # five: 10,000×50 is below; 300,000×30 takes 43 ms to a proved 1e-8, and would take 71.
 LAST_DIGITS_WORK = 2.0e7
 
+# The same without a penalty, where weights are estimates that are read to many digits: ten rows of a class among a
+# million have seven digits at a proved 1e-8 of J, and twelve at the end.
+LAST_DIGITS_PLAIN = 1.5e8
+
 # Folds of a cross-validation are solved together for two classes, with at least so many rows per parameter, values, and
 # at most so many parameters; the Hessians come from so many rows per parameter. 100,000×50, 10 folds × 20 C: 1.1 s
 # against 7 one by one.

@@ -60,6 +60,15 @@ WIDE_Y = np.arange(12) % K
 WIDE_WEIGHT = rng.uniform(0.3, 3.0, 12)
 
 
+BEGIN = rng.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def same_numbers_in_any_order():
+    """A test draws the same numbers whichever ran before it."""
+    rng.bit_generator.state = BEGIN
+
+
 def within(values=X, y=Y, weight=WEIGHT, k=None):
     """(Σ w r rᵗ about the class means, of one class or all; the class means)."""
     means = np.array([np.average(values[y == j], axis=0, weights=weight[y == j]) for j in range(K)])

@@ -28,6 +28,15 @@ SOME = np.where(rng.random(N) < 0.2, 0.0, rng.uniform(0.5, 3.0, N))  # weights, 
 FORMS = [(False, False), (True, False), (False, True), (True, True)]
 
 
+BEGIN = rng.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def same_numbers_in_any_order():
+    """A test draws the same numbers whichever ran before it."""
+    rng.bit_generator.state = BEGIN
+
+
 def dense(d=D, offset=0.0):
     return rng.normal(size=(N, d)) @ (np.eye(d) + 0.3) + Y[:, None] + offset
 

@@ -64,7 +64,7 @@ def inference(given: Any, console: Console) -> Any:
     from discriminant.io.model_file import load
 
     model = load(given.model)
-    if not hasattr(model.model, "summary"):
+    if "summary" not in dir(model.model):  # hidden where the fit has none
         raise ParameterError(f"{model.method} has no standard errors; logistic, lda and least-squares have.")
     table = read_data(given, model.preprocess.text_columns)
     labels, rows = model.labels_of(table)

@@ -85,7 +85,7 @@ def read_training(given: Any, console: Console) -> Training:
     if len(rows) < table.n_rows:
         console.note(f"{counted(table.n_rows - len(rows), 'row')} without a label in {target!r} left out.")
         table = table.take(rows)
-    weighted = str(getattr(given, "weights", ""))
+    weighted = str(vars(given).get("weights", ""))
     if weighted:
         _check_weights(table.column(weighted), console)
         drop += (weighted,) * (weighted not in drop)

@@ -184,7 +184,7 @@ def least_squares(
     scatter = within + _between(weight, means) + np.diag(alpha / unit / unit)
     total = replace(moments, weight=weight, count=moments.count[sub], means=means, scatter=scatter)
     again = None if blocks is None else _reread(blocks, moments, sub, alpha)
-    whitened = whiten_moments(total, N, again=again)
+    whitened = whiten_moments(total, N, again=again, thorough=not np.any(alpha))
     centre, mean = weight @ whitened.means / N, weight @ means / N
     moved = margins.moved(moments)[sub]  # m'_k − m_k, in the units of X
     loads, shares, energy = np.zeros((K, whitened.rank)), np.zeros(K), np.zeros(K)

@@ -81,16 +81,22 @@ class Whitened:
 
 
 def whiten_moments(
-    moments: ClassMoments, divisor: float, *, tol: float | None = None, again: Again | None = None
+    moments: ClassMoments,
+    divisor: float,
+    *,
+    tol: float | None = None,
+    again: Again | None = None,
+    thorough: bool = True,
 ) -> Whitened:
-    """Whiten Σ = S_W / divisor.
+    """Whiten Σ = S_W / divisor; ``thorough``: small data are read again from a smaller condition number on.
 
     ``again`` reads the data in new coordinates; without it (merged moments, whose rows are gone) singular values below
     √ε cannot be told from rounding and are dropped.
     """
     columns = _Columns(moments, moments.pooled().scatter / divisor)
     limit = (WELL_CONDITIONED if len(columns.scale) <= REREAD_COLUMNS else REREAD_CONDITION) / moments.inflation
-    if moments.count.sum() * moments.n_features <= REREAD_VALUES:
+    small = moments.count.sum() * moments.n_features <= REREAD_VALUES and len(columns.scale) <= REREAD_COLUMNS
+    if small and thorough:
         limit = min(limit, WELL_CONDITIONED / 10)
     W, T = _first(columns.correlation, limit)
     if T is None or again is None:

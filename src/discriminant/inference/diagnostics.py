@@ -19,7 +19,7 @@ from discriminant.inference import documented
 from discriminant.inference.likelihood import Likelihood, inverse
 from discriminant.optimize.factor import make_factor
 from discriminant.protocols import Array
-from discriminant.shown import aligned, cell, html_table
+from discriminant.shown import aligned, cell, data_frame, html_table
 
 MOST_ROWS = 8  # of a table that is shown
 
@@ -68,9 +68,7 @@ class Diagnostics:
         DataFrame
             The measures as columns.
         """
-        import pandas as pd
-
-        return pd.DataFrame({one.name: getattr(self, one.name) for one in fields(self)})
+        return data_frame({one.name: getattr(self, one.name) for one in fields(self)})
 
     def _shown(self) -> tuple[str, dict[str, list[str]]]:
         """The rows of the largest influence."""

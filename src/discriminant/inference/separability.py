@@ -37,7 +37,7 @@ from discriminant.inference.proofs import all_positive, balanced, boundary_only,
 from discriminant.inference.search import Finding
 from discriminant.inference.settled_rows import MANY_COLUMNS, find
 from discriminant.protocols import Array
-from discriminant.shown import aligned, cell, html_table, paragraphs
+from discriminant.shown import aligned, cell, data_frame, html_table, paragraphs
 
 if TYPE_CHECKING:
     from discriminant.inference.limit import LimitingFit
@@ -90,9 +90,7 @@ class Witness:
 
     def to_frame(self) -> Any:
         """The same as a pandas data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns())
+        return data_frame(self.columns())
 
     def _cells(self) -> dict[str, list[str]]:
         return {name: [cell(value) for value in values] for name, values in self.columns().items()}

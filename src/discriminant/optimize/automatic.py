@@ -37,6 +37,7 @@ from discriminant.thresholds import (
     DENSE_SHARE,
     DENSE_VALUES,
     EXACT_WORK_COUPLED,
+    LAST_DIGITS_PLAIN,
     LAST_DIGITS_TOL,
     LAST_DIGITS_WORK,
     MOST_FIRST,
@@ -132,7 +133,8 @@ def _kept(solver: Callable[..., State], work: float = EXACT_WORK_COUPLED) -> Cal
     """By a kept preconditioner; carried to the last digits where an exact Hessian would not take more than ``work``."""
 
     def run(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
-        cheap = objective.blocks.pass_cost == 1 and shape_of(objective).hessian_work <= work
+        most = work if objective.smooth_penalty is not None else max(work, LAST_DIGITS_PLAIN)
+        cheap = objective.blocks.pass_cost == 1 and shape_of(objective).hessian_work <= most
         last = tol <= LAST_DIGITS_TOL and cheap
         return refine(objective, solver(objective, A, trace, tol, to_the_end=last), trace)
 
