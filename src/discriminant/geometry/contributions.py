@@ -9,6 +9,7 @@ Alpaydin 10.1.
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,7 +130,7 @@ class Contributions:
         DataFrame
             A row for each row of X; of several classes a row for each class too, named in the index.
         """
-        import pandas as pd
+        pd = importlib.import_module("pandas")
 
         parts = [self.values] if self.values.ndim == 2 else list(np.moveaxis(self.values, 2, 0))
         baseline = np.broadcast_to(self.baseline, (len(parts),))
