@@ -61,12 +61,12 @@ map-quick: $(VENV)/.bench.stamp ## a small place of every problem, to see that t
 	$(PY) -m benchmarks.map --quick --results $(VENV)/map.json $(ARGS)
 
 docs: $(VENV)/.docs.stamp ## the documentation as static pages in site/
-	NO_MKDOCS_2_WARNING=1 MPLBACKEND=Agg $(PY) -m mkdocs build --strict
+	$(ONE_THREAD) MPLBACKEND=Agg $(PY) -m sphinx -W --keep-going -q -j 2 -d $(VENV)/doctrees docs site
 	@echo "site/index.html"
 
 clean: ## remove what the targets made, the environment included
-	rm -f src/discriminant/kernels/*.so
-	rm -rf $(VENV) site demo-output build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -f src/discriminant/kernels/*.so docs/reference/*.rst docs/reference/*/*.rst
+	rm -rf $(VENV) site docs/gallery demo-output build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

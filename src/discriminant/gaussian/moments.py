@@ -67,7 +67,7 @@ class ClassMoments:
     means : ndarray of shape (K, d)
         Class means, relative to ``origin`` in ``unit``.
     scatter : ndarray of shape (d, d), (K, d, d), (d,) or (K, d)
-        S_W pooled or S_k by class, or their diagonals, in ``unit``².
+        S_W pooled or S_k by class, or their diagonals, in squares of ``unit``.
     diagonal : bool
         Whether the scatter holds diagonals only.
     precision : float
@@ -174,7 +174,7 @@ class ClassMoments:
         Returns
         -------
         ndarray of shape (d,)
-            In ``unit``².
+            In squares of ``unit``.
         """
         pooled = self.pooled().scatter
         return pooled if self.diagonal else np.diagonal(pooled)
