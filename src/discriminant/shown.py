@@ -1,4 +1,4 @@
-"""How results read in a terminal and in a notebook: a title, a short table, and sentences below it."""
+"""How results read in a terminal and in a notebook: titles, short tables, sentences below them; colours of classes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,20 @@ import numpy as np
 from discriminant.errors import printable
 
 ENDS = 5  # rows of a long table at its beginning and at its end
+# The colours of classes in every picture, on light ground (Okabe and Ito's, 2008) and on dark: colour-blind readers
+# tell them apart, and with eight markers sixty-four classes differ.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C564B", "#4D5D75")
+DARK_COLORS = ("#3D9BE0", "#FF7A2E", "#2FCFA2", "#EE93CB", "#F2CF4A", "#B9E6FF", "#A06C60", "#6C7C99")
+
+
+def look(k: int) -> tuple[int, int]:
+    """(which of the colours, which of eight markers) of class k: circle, square, up, diamond, down, plus, x, star."""
+    return k % len(COLORS), (k + k // len(COLORS)) % 8
+
+
+def color_variables(colors: Sequence[str]) -> str:
+    """The colours as CSS: --c1 and so on."""
+    return " ".join(f"--c{k + 1}: {shade};" for k, shade in enumerate(colors))
 
 
 def cell(value: object, digits: int = 4) -> str:

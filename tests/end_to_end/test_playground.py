@@ -19,10 +19,6 @@ from discriminant.play.methods import METHODS
 from discriminant.play.presets import PRESETS
 from discriminant.play.server import Playground
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on this machine")
-
 PATIENCE = 120_000  # milliseconds: a loaded machine is slow, not wrong
 FIRST = [(-4.0, -3.0), (-3.0, 2.0), (0.0, -3.5)]
 SECOND = [(2.0, 1.5), (3.0, -0.5), (1.0, 3.0)]
@@ -36,14 +32,6 @@ def server() -> Iterator[Playground]:
     made.shutdown()
     made.server_close()
     thread.join(5)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as play:
-        made = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
-        yield made
-        made.close()
 
 
 class Page:

@@ -21,6 +21,7 @@ from discriminant import (
     QuadraticDiscriminantAnalysis,
     datasets,
     plots,
+    shown,
 )
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.geometry import polygon_area
@@ -65,10 +66,11 @@ def lightness_and_hue(linear: np.ndarray) -> np.ndarray:
     return np.stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])], axis=1)
 
 
+@pytest.mark.parametrize("colors", [shown.COLORS, shown.DARK_COLORS], ids=["light", "dark"])
 @pytest.mark.parametrize("vision", VISION)
-def test_colours_differ_for_every_kind_of_sight(vision):
+def test_colours_differ_for_every_kind_of_sight(vision, colors):
     """ΔE of 2.3 is just noticeable; any two of the eight colours differ by more than six times that."""
-    coded = np.array([[int(shade[i : i + 2], 16) / 255 for i in (1, 3, 5)] for shade in theme.COLORS])
+    coded = np.array([[int(shade[i : i + 2], 16) / 255 for i in (1, 3, 5)] for shade in colors])
     linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
     seen = lightness_and_hue(np.clip(linear @ np.array(VISION[vision]).T, 0, 1))
     apart = np.linalg.norm(seen[:, None] - seen, axis=2)[np.triu_indices(8, 1)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 import warnings
 from html.parser import HTMLParser
@@ -11,14 +13,28 @@ import numpy as np
 import pytest
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import discriminant
-from discriminant import datasets
+from discriminant import datasets, shown
 from discriminant.cli import main
 from discriminant.errors import DataError
+from discriminant.play.server import page_file
+from discriminant.plots import theme
 from discriminant.report import make_report
 from discriminant.report.intervals import class_weights, information_errors
-from discriminant.report.measures import auc, brier, calibration, log_loss, precision_recall, roc, wilson
+from discriminant.report.measures import (
+    auc,
+    average_precision,
+    brier,
+    calibration,
+    log_loss,
+    measure,
+    precision_recall,
+    roc,
+    wilson,
+)
 from discriminant.report.svg import ticks
 
 EVIL = "<script>alert('x')</script>\"&"
@@ -26,16 +42,19 @@ VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 
 class Checker(HTMLParser):
-    """Tags balance, nothing is loaded, nothing runs."""
+    """Tags balance, nothing is loaded, nothing runs but the page's own script."""
 
     def __init__(self) -> None:
         super().__init__()
         self.open: list[str] = []
         self.seen: set[str] = set()
         self.text: list[str] = []
+        self.scripts: list[str] = []
+        self.policy = ""
 
     def handle_starttag(self, tag, attributes):
         self.seen.add(tag)
+        self.policy = self.policy or dict(attributes).get("content", "") * (tag == "meta" and len(attributes) == 2)
         for name, value in attributes:
             assert not name.startswith("on"), name
             assert name not in ("src", "srcset"), (tag, value)
@@ -49,14 +68,17 @@ class Checker(HTMLParser):
             self.open.pop()
 
     def handle_data(self, data):
-        self.text.append(data)
+        (self.scripts if self.open[-1:] == ["script"] else self.text).append(data)
 
 
 def checked(html: str) -> Checker:
     checker = Checker()
     checker.feed(html)
     assert checker.open == []
-    assert not checker.seen & {"script", "iframe", "object", "embed", "link", "form"}
+    assert not checker.seen & {"iframe", "object", "embed", "link", "form"}
+    (script,) = checker.scripts
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert checker.policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     assert not re.search(r"https?://", html)
     return checker
 
@@ -76,6 +98,7 @@ def test_measures_agree_with_scikit_learn(sample):
     assert auc(score, own) == pytest.approx(metrics.roc_auc_score(own, score), rel=1e-12)
     assert log_loss(both, own.astype(int)) == pytest.approx(metrics.log_loss(own, p), rel=1e-12)
     assert brier(both, own.astype(int)) == pytest.approx(2 * metrics.brier_score_loss(own, p), rel=1e-12)
+    assert average_precision(score, own) == pytest.approx(metrics.average_precision_score(own, score), rel=1e-12)
     across, up, _ = metrics.roc_curve(own, score, drop_intermediate=False)
     np.testing.assert_allclose(roc(score, own), (across, up), atol=1e-12)
     precision, recall, _ = metrics.precision_recall_curve(own, score)
@@ -188,7 +211,7 @@ def test_user_text_is_escaped(tmp_path):
     assert main(["fit", str(path), "-t", "y" + EVIL, "--report", str(report), "-q"]) == 0
     html = report.read_text()
     checker = checked(html)
-    assert "<script" not in html
+    assert html.count("<script") == 1
     assert any(EVIL in text for text in checker.text)
 
 
@@ -268,7 +291,7 @@ def test_report_holds_hostile_names_as_text():
     names = ["<script>alert(1)</script>", 'a" onload="x', "</svg><b>"]
     report = model.report(X, y, feature_names=names, title="</title><script>1</script>")
     checker = checked(report.html)
-    assert "<script" not in report.html
+    assert report.html.count("<script") == 1
     assert "<img" not in report.html
     assert any(names[0] in text for text in checker.text)
     assert "<script" not in report._repr_html_()
@@ -302,3 +325,82 @@ def test_the_hyperplane_of_separable_classes_is_shown():
     assert "separable" in text
     assert "Weights under which no row is on the wrong side" in text
     assert "weight for setosa" in text
+
+
+def test_the_baseline_is_scikit_learns_dummy(sample):
+    """What knows only how frequent the classes are: DummyClassifier(strategy="prior")."""
+    _, own = sample
+    X, costs = np.zeros((len(own), 1)), np.array([[0.0, 1.0], [3.0, 0.0]])
+    dummy = DummyClassifier(strategy="prior").fit(X, own)
+    found = measure(np.array([False, True]), own, dummy.predict(X), dummy.predict_proba(X), costs)
+    summary = found.summary()
+    assert found.baseline[:3] == pytest.approx([summary["error"], summary["log_loss"], summary["brier"]], rel=1e-12)
+    always = [float(costs[k, own.astype(int)].mean()) for k in (0, 1)]
+    assert found.baseline[3] == pytest.approx(min(always), rel=1e-12)
+
+
+def test_rows_are_counted_as_those_of_the_fit(tmp_path, monkeypatch, capsys):
+    """Cross-validation on a sample of the rows does not make the report tell of fewer."""
+    monkeypatch.setattr("discriminant.cli.compare.compare.__kwdefaults__", {"most_rows": 200})
+    report = tmp_path / "r.html"
+    assert main(["fit", "breast_cancer", "-m", "lda", "--cv", "4", "--report", str(report), "-q"]) == 0
+    text = " ".join(checked(report.read_text()).text)
+    assert "569 rows; measured on 200" in text
+    assert "357" in text  # benign rows of the fit
+    assert re.search(r"\d+ errors in 200 rows", text)
+
+
+@pytest.fixture(scope="module")
+def letters():
+    """26 classes in 8 dimensions, and a discriminant of them."""
+    rng = np.random.default_rng(3)
+    y = np.arange(2600) % 26
+    X = rng.normal(size=(26, 8))[y] * 1.5 + rng.normal(size=(2600, 8))
+    names = np.array([chr(65 + k) for k in range(26)])
+    return X, names[y], discriminant.LinearDiscriminantAnalysis().fit(X, names[y])
+
+
+def test_of_many_classes_the_worst_are_told_and_what_is_left_out(letters):
+    X, y, model = letters
+    predicted, chances = model.predict(X), model.predict_proba(X)
+    text = " ".join(checked(model.report(X, y).html).text)
+    counts = metrics.confusion_matrix(y, predicted)
+    np.fill_diagonal(counts, 0)
+    assert f"of {counts.sum()} errors" in text
+    assert f"{(counts > 0).sum() - 10} other pairs hold the remaining" in text
+    i, j = np.unravel_index(counts.argmax(), counts.shape)
+    assert re.search(rf"Worst confusions .*? of its class +{chr(65 + i)} +{chr(65 + j)} +{counts.max()} ", text)
+    areas = np.array([metrics.roc_auc_score(y == name, chances[:, k]) for k, name in enumerate(model.classes_)])
+    rest = np.sort(areas)[6:]
+    assert f"the other 20 are {rest[0]:.4f} to {rest[-1]:.4f}, and the mean of all is {areas.mean():.4f}" in text
+    worst = model.classes_[areas.argmin()]
+    own = metrics.average_precision_score(y == worst, chances[:, areas.argmin()])
+    assert re.search(rf" {worst} +{areas.min():.4f} +{own:.4f} ", text)
+
+
+def test_the_learning_curve_ends_at_the_cross_validated_error():
+    """Its last point is learned from all rows but the fold: the error of any five stratified folds, about."""
+    data = datasets.load("breast_cancer")
+    model = discriminant.LinearDiscriminantAnalysis().fit(data.X, data.y)
+    html = model.report(data.X, data.y).html
+    found = re.findall(r"<title>(\d+) rows: ([\d.]+) % ± ([\d.]+)</title>", html)
+    assert len(found) == 5
+    rows, errors = [int(a) for a, _, _ in found], [float(b) for _, b, _ in found]
+    assert rows == sorted(rows)
+    assert rows[-1] == 455  # four fifths of 569
+    expected = 100 * (1 - cross_val_score(model, data.X, data.y, cv=StratifiedKFold(5, shuffle=True, random_state=0)))
+    assert errors[-1] == pytest.approx(expected.mean(), abs=1.5)  # other folds
+    assert errors[0] > errors[-1]
+
+
+def test_a_class_has_one_colour_in_every_picture():
+    """Report, playground and plots take their colours from one place, and their markers come in one order."""
+    data = datasets.load("penguins")
+    html = discriminant.LinearDiscriminantAnalysis().fit(data.X, data.y).report(data.X, data.y).html
+    for k, (light, dark) in enumerate(zip(shown.COLORS, shown.DARK_COLORS, strict=True)):
+        assert theme.color(k) == light
+        for style in (html, page_file("style.css").decode()):
+            assert re.findall(rf"--c{k + 1}: (#\w+);", style) == [light, dark]
+    marks = re.findall(r'<use href="#m(\d)" fill="var\(--c(\d)\)"/></svg> (\w+)', html)
+    assert {("0", "1", "Adelie"), ("1", "2", "Chinstrap"), ("2", "3", "Gentoo")} == set(marks)
+    assert [theme.marker(k) for k in range(3)] == ["o", "s", "^"]

@@ -14,22 +14,18 @@ from discriminant.report.measures import Measured, measure
 from discriminant.report.page import render, separable
 from discriminant.report.report_data import ReportData, Tried
 
-QUICK = (
-    "lda",
-    "lda-shrunk",
-    "fisher",
-    "least-squares",
-)  # closed forms, fitted again a hundred times for their intervals
+QUICK = ("lda", "lda-shrunk", "fisher", "least-squares")  # fitted again a hundred times for their intervals
+LEARNED = (*QUICK, "qda", "qda-pooled", "logistic", "svm")  # fitted again for the learning curve
 
 
 def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
     """The page of a fit: measured by the folds where there were any, else on the training rows."""
     training, model, comparison = fitted.training, fitted.model, fitted.comparison
     trial = None if comparison is None else next(t for t in comparison.trials if t.method.name == fitted.method.name)
-    X, labels, table, inner = fitted.X, training.labels, training.table, model.model
+    X, labels, inner = fitted.X, training.labels, model.model
     if comparison is not None and trial is not None:
         if len(comparison.rows) < training.n:
-            X, labels, table = X[comparison.rows], labels[comparison.rows], table.take(comparison.rows)
+            X, labels = X[comparison.rows], labels[comparison.rows]
         predicted = trial.predicted
         if model.costs is not None and trial.chances is not None:
             predicted = model.classes_[(trial.chances @ model.costs.T).argmin(axis=1)]
@@ -40,10 +36,11 @@ def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
         how = "the training rows"
     report = ReportData(
         f"{training.target} from {training.table.source}", f"{fitted.method.name}: {fitted.method.title}", inner, X,
-        labels, model.classes_, model.feature_names, measured, how, fitted.method.name, table, model.preprocess,
-        _tried(comparison), "" if comparison is None else comparison.why(), notes, model.facts["certificate"],
-        model.costs, script(given, training, fitted.method, model.costs),
-        {"separability": separable(X, labels, model.feature_names), "decide": model.decide, "refit": _refit(fitted)},
+        labels, model.classes_, model.feature_names, measured, how, fitted.method.name, training.table,
+        model.preprocess, _tried(comparison), "" if comparison is None else comparison.why(), notes,
+        model.facts["certificate"], model.costs, script(given, training, fitted.method, model.costs),
+        {"separability": separable(X, labels, model.feature_names), "decide": model.decide, "refit": _refit(fitted),
+         "quick": fitted.method.name in QUICK}, np.array(list(training.counts.values())),
     )  # fmt: skip
     return render(report)
 
@@ -58,12 +55,11 @@ def _tried(comparison: Any) -> list[Tried]:
 
 
 def _refit(fitted: Any) -> Any:
-    if fitted.method.name not in QUICK or fitted.training.weighted:
+    if fitted.method.name not in LEARNED or fitted.training.weighted:
         return None
 
     def refit(X: Any, labels: Any) -> Any:
-        found, _ = fit_method(fitted.method, X, labels, fitted.model.feature_names)
-        return found.discriminant_
+        return fit_method(fitted.method, X, labels, fitted.model.feature_names)[0]
 
     return refit
 

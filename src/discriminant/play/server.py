@@ -19,6 +19,7 @@ from typing import Any
 
 from discriminant.errors import DataError, DiscriminantError, ParameterError
 from discriminant.play.presets import PRESETS, REACH, preset
+from discriminant.shown import COLORS, DARK_COLORS, color_variables
 
 HOST = "127.0.0.1"
 MOST_BYTES = 1_000_000  # of a request
@@ -172,7 +173,7 @@ class Handler(BaseHTTPRequestHandler):
         if asked not in FILES:
             raise Refusal(HTTPStatus.NOT_FOUND, "There is no such page here.")
         name, kind = FILES[asked]
-        return kind, resources.files("discriminant.play").joinpath("page", name).read_bytes()
+        return kind, page_file(name)
 
     def _post(self, asked: str) -> tuple[str, bytes]:
         sent = self._body()
@@ -219,6 +220,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: the terminal is for the address, and the path holds the secret."""
+
+
+def page_file(name: str) -> bytes:
+    """A file of the page; the style has the colours of classes that every picture has."""
+    found = resources.files("discriminant.play").joinpath("page", name).read_bytes()
+    for place, colors in ((b"/* light */", COLORS), (b"/* dark */", DARK_COLORS)):
+        found = found.replace(place, color_variables(colors).encode())
+    return found
 
 
 def _no_constant(text: str) -> float:

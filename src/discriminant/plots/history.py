@@ -12,8 +12,9 @@ from discriminant.errors import DataError, names
 from discriminant.optimize import Corrections
 from discriminant.optimize.history import history_of
 from discriminant.plots.display import Display, documented
-from discriminant.plots.theme import COLORS, axes_for, styled
+from discriminant.plots.theme import axes_for, styled
 from discriminant.protocols import Array
+from discriminant.shown import COLORS
 
 WORDS = {
     "objective": "criterion J",

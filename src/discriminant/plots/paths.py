@@ -11,8 +11,9 @@ import numpy as np
 from discriminant.arrays import as_dense
 from discriminant.errors import DataError
 from discriminant.plots.display import Display, documented
-from discriminant.plots.theme import COLORS, GREY, axes_for, styled
+from discriminant.plots.theme import GREY, axes_for, styled
 from discriminant.protocols import Array
+from discriminant.shown import COLORS
 
 
 @documented

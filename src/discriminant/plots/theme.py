@@ -1,7 +1,7 @@
 """One look for every picture: colours that colour-blind readers tell apart, a marker of its own for each class.
 
-The colours are Okabe and Ito's (2008); regions are their tints.  matplotlib is imported inside functions only, so that
-nothing here costs anything before a picture is asked for.
+The colours are those of every picture (``shown.COLORS``); regions are their tints.  matplotlib is imported inside
+functions only, so that nothing here costs anything before a picture is asked for.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discriminant.protocols import Array
+from discriminant.shown import COLORS, look
 
-BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-AMBER, SKY, BROWN, SLATE = "#E69F00", "#56B4E9", "#8C564B", "#4D5D75"
-COLORS = (BLUE, ORANGE, GREEN, PURPLE, AMBER, SKY, BROWN, SLATE)
+BLUE, ORANGE, GREEN, PURPLE, AMBER, SKY, BROWN, SLATE = COLORS
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 INK, GREY, PALE = "#222222", "#7A7A7A", "#DADADA"
 STYLE = {
@@ -76,12 +75,12 @@ def styled(function: Function) -> Function:
 
 def color(k: int) -> str:
     """The colour of class k; after eight they come again, with other markers."""
-    return COLORS[k % len(COLORS)]
+    return COLORS[look(k)[0]]
 
 
 def marker(k: int) -> str:
     """The marker of class k."""
-    return MARKERS[(k + k // len(COLORS)) % len(MARKERS)]
+    return MARKERS[look(k)[1]]
 
 
 def tint(shade: str, share: float = 0.8) -> str:

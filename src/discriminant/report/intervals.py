@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.model import discriminant_of
 from discriminant.protocols import Array
 
 SAMPLES = 100
@@ -67,7 +68,7 @@ def resampled_errors(
     found = []
     for _ in range(SAMPLES):
         rows = np.concatenate([rng.choice(group, len(group)) for group in groups])
-        found.append(class_weights(refit(X[rows], labels[rows]), deviations))
+        found.append(class_weights(discriminant_of(refit(X[rows], labels[rows])), deviations))
     return np.asarray(np.std(found, axis=0, ddof=1))
 
 
@@ -78,7 +79,7 @@ def weight_errors(report: Any, linear: Any, X: Array, deviations: Array) -> tupl
         errors = information_errors(linear, X, C, deviations)
         return errors, "from the curvature of the penalised likelihood at the fit"
     refit = report.extra.get("refit")
-    if refit is None:
+    if refit is None or not report.extra["quick"]:
         return None, ""
     errors = resampled_errors(refit, X, report.labels, deviations)
     return errors, f"from {SAMPLES} refits to rows drawn with replacement"

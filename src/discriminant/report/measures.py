@@ -80,6 +80,12 @@ def precision_recall(score: Array, positive: Array) -> tuple[Array, Array]:
     return up / max(up[-1], 1.0), up / (last + 1)
 
 
+def average_precision(score: Array, positive: Array) -> float:
+    """Σ (Rᵢ − Rᵢ₋₁) Pᵢ over the thresholds: the area under precision over recall, in steps."""
+    recall, precision = precision_recall(score, positive)
+    return float((np.diff(recall, prepend=0.0) * precision).sum())
+
+
 @dataclass(frozen=True)
 class CalibrationBin:
     """Rows whose probability was about ``predicted``, and how often the class then was what it was said to be."""
@@ -133,6 +139,14 @@ class Measured:
     @property
     def counts(self) -> Array:
         return confusion(self.own, self.decided, len(self.classes))
+
+    @property
+    def baseline(self) -> tuple[float, float, float, float]:
+        """(error, log loss, Brier score, mean cost) of what knows only how frequent the classes are."""
+        share = np.bincount(self.own, minlength=len(self.classes)) / self.n
+        chances = np.broadcast_to(share, (self.n, len(share)))
+        cost = np.nan if self.costs is None else float((self.costs @ share).min())
+        return 1 - float(share.max()), log_loss(chances, self.own), brier(chances, self.own), cost
 
     def summary(self) -> dict[str, Any]:
         """Every measure by name."""

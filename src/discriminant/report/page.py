@@ -22,9 +22,10 @@ from discriminant.protocols import Array
 from discriminant.report.html import page
 from discriminant.report.measures import Measured, measure
 from discriminant.report.report_data import ReportData, Verdict
-from discriminant.report.sections import SECTIONS, headline
+from discriminant.report.sections import MOST_BESIDE, SECTIONS, headline
 
-QUICK = ("LinearDiscriminantAnalysis", "FisherDiscriminant", "LeastSquaresClassifier")  # closed forms
+QUICK = ("LinearDiscriminantAnalysis", "FisherDiscriminant", "LeastSquaresClassifier")  # fitted a hundred times again
+LEARNED = (*QUICK, "QuadraticDiscriminantAnalysis", "LogisticRegression", "LinearSVC")  # some twenty times
 WITNESS = (
     "The witness: these rows, weighted so, balance each other, so that no weights can put all of them strictly on "
     "their side. Checked in exact arithmetic."
@@ -128,7 +129,7 @@ def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: S
         title or f"{kind}: {len(classes)} classes", f"{len(labels):,} rows, {len(names)} features", model, values,
         labels, classes, names, measured, "the rows given", table=table, rules=rules, notes=notes,
         certificate=str(getattr(model, "certificate_", "")), costs=measured.costs,
-        extra={"separability": separable(values, labels, names), "refit": _refit(model)},
+        extra={"separability": separable(values, labels, names), "refit": _refit(model), "quick": kind in QUICK},
     )  # fmt: skip
     return Report(render(report))
 
@@ -201,15 +202,15 @@ def _overview(values: Any, names: Sequence[str]) -> tuple[Table | None, Preproce
 
 
 def _refit(model: Any) -> Any:
-    """A function that fits the method again, for the methods that are quick; else None."""
-    if type(model).__name__ not in QUICK:
+    """A function that fits the method again, for methods that are quick; else None."""
+    if type(model).__name__ not in LEARNED:
         return None
     from sklearn.base import clone
 
     def refit(X: Array, labels: Array) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return clone(model).fit(X, labels).discriminant_
+            return clone(model).fit(X, labels)
 
     return refit
 
@@ -234,6 +235,9 @@ def separable(X: Any, labels: Array, names: Sequence[str]) -> Verdict | None:
     if found.hyperplane is None:
         return Verdict(found.verdict, sentence)
     weights = np.asarray(found.hyperplane, dtype=np.float64)
+    if weights.ndim > 1 and weights.shape[1] > MOST_BESIDE:
+        where = f"The {weights.shape[0]} × {weights.shape[1]} weights that do so are separability(X, y).hyperplane."
+        return Verdict(found.verdict, f"{sentence} {where}")
     columns = weights[:, None] if weights.ndim == 1 else weights
     heads = [f"weight for {found.classes[1]}"] if weights.ndim == 1 else [str(label) for label in found.classes]
     rows = [[name, *(f"{w:+.4g}" for w in line)]

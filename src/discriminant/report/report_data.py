@@ -62,6 +62,7 @@ class ReportData:
     costs: Array | None = None
     script: str = ""
     extra: dict[str, Any] = field(default_factory=dict)
+    fit_counts: Array | None = None  # rows of each class in the fit, where ``labels`` are those of a part
 
     @property
     def names(self) -> list[str]:
@@ -75,6 +76,15 @@ class ReportData:
     def dense(self) -> Array | None:
         """X where it is an array of moderate size."""
         return None if is_sparse(self.X) else np.asarray(self.X, dtype=np.float64)
+
+    @property
+    def class_counts(self) -> Array:
+        """Rows of each class."""
+        return np.bincount(self.codes, minlength=len(self.classes)) if self.fit_counts is None else self.fit_counts
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.class_counts.sum())
 
     @property
     def codes(self) -> Array:

@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import numpy as np
 
 from discriminant.data.roles import CATEGORY, NUMBER
 from discriminant.data.tables import Table
+from discriminant.protocols import Array
 from discriminant.report import svg
-from discriminant.report.html import cards, confusion_table, heat_table, listed, section, table
+from discriminant.report.curves import curves, learning, reliability, thresholds
+from discriminant.report.html import (
+    Cell,
+    bars,
+    below,
+    cards,
+    confusion_table,
+    folded,
+    heat_table,
+    interval,
+    listed,
+    marked,
+    section,
+    table,
+)
 from discriminant.report.intervals import class_weights, weight_errors
-from discriminant.report.measures import Z, calibration, precision_recall, roc, wilson
+from discriminant.report.measures import Z, wilson
 from discriminant.report.picture import picture
 from discriminant.report.report_data import ReportData
 
 MOST_FEATURES = 20
-MOST_OPEN = 15  # columns; a longer list is folded
+MOST_BESIDE = 5  # classes that stand beside each other in a table of weights
+MOST_PAIRS = 12  # classes of which every pair of true and decided class is told; of more the worst pairs, and a map
 
 
 def headline(report: ReportData) -> str:
@@ -25,7 +42,7 @@ def headline(report: ReportData) -> str:
     low, high = found["error_interval"]
     items = [
         (f"{100 * found['error']:.1f} %", f"error by {report.how_measured}; 95 %: {100 * low:.1f} to {100 * high:.1f}"),
-        (f"{len(report.labels):,}", "rows"),
+        (f"{report.n_rows:,}", "rows" + ("" if report.n_rows == found["rows"] else f"; measured on {found['rows']:,}")),
         (f"{len(report.feature_names):,}", "features"),
         (f"{len(report.classes)}", "classes"),
     ]  # fmt: skip
@@ -48,7 +65,7 @@ def data(report: ReportData) -> str:
     """The columns: what each is taken for, what is missing, how it is distributed."""
     if report.table is None or report.rules is None or report.rules.sparse_width:
         return section("Data", "", _balance(report))
-    rows: list[list[object]] = []
+    rows: list[list[Cell]] = []
     for rule in report.rules.rules[:200]:
         column = report.table.column(rule.name)
         lost = int(column.missing.sum())
@@ -63,13 +80,11 @@ def data(report: ReportData) -> str:
         elif rule.role == CATEGORY:
             about = f"{len(rule.levels) + len(rule.pooled)} levels: {', '.join(rule.levels[:5])}"
             about += " …" if len(rule.levels) > 5 else ""
-            drawn = svg.spark(np.sort(column.counts)[::-1][:22], "#7a3fa0")
+            drawn = svg.spark(np.sort(column.counts)[::-1][:22])
         else:
             about, drawn = rule.why, ""
-        rows.append([rule.name, rule.role, share, about, (drawn,)])
-    body = table(["column", "taken as", "missing", "values", ""], rows)
-    if len(rows) > MOST_OPEN:
-        body = f"<details><summary>{len(rows)} columns</summary>{body}</details>"
+        rows.append([below(rule.name, rule.role), share, about, (drawn,)])
+    body = folded(table(["column", "missing", "values", ""], rows), len(rows), "columns")
     return section("Data", _missing(report.table), _balance(report) + "<h3>Columns</h3>" + body)
 
 
@@ -83,29 +98,38 @@ def _missing(found: Table) -> str:
 
 
 def _balance(report: ReportData) -> str:
-    counts = np.bincount(report.codes, minlength=len(report.classes))
-    shown = np.argsort(-counts, kind="stable")[:15]
-    rows = [[report.names[k], f"{counts[k]:,}", f"{100 * counts[k] / counts.sum():.1f} %"] for k in shown]
-    return "<h3>Classes</h3>" + table(["class", "rows", "share"], rows)
+    counts = report.class_counts
+    shown = np.argsort(-counts, kind="stable")
+    rows: list[list[Cell]] = [
+        [marked(k, report.names[k]), f"{counts[k]:,}", f"{100 * counts[k] / counts.sum():.1f} %"] for k in shown
+    ]
+    return "<h3>Classes</h3>" + folded(table(["class", "rows", "share"], rows), len(rows), "classes")
 
 
 def tried(report: ReportData) -> str:
+    """The methods on the scale of their errors, and what naming the commonest class always would give."""
     if len(report.tried) < 2:
         return ""
-    usable = [t for t in report.tried if not t.refusal]
-    best = min(usable, key=lambda t: t.error)
-    spreads = [float(np.nan_to_num(t.standard_error)) for t in usable]
-    chosen = next((i for i, t in enumerate(usable) if t.chosen), -1)
-    limit = best.error + float(np.nan_to_num(best.standard_error))
-    drawn = svg.error_bars([t.name for t in usable], [t.error for t in usable], spreads, chosen, limit)
-    rows = [
-        [t.name, t.title, "–" if t.refusal else f"{100 * t.error:.1f} % ± {100 * t.standard_error:.1f}",
-         "–" if t.log_loss != t.log_loss else f"{t.log_loss:.3f}", t.refusal]
-        for t in report.tried
-    ]  # fmt: skip
-    marked = next((i for i, t in enumerate(report.tried) if t.chosen), -1)
-    body = drawn + table(["method", "what it is", "error", "log loss", "remark"], rows, bold=marked)
-    caption = "The band is one standard error above the least error; the simplest method inside it is chosen."
+    usable = [(t.error, float(np.nan_to_num(t.standard_error))) for t in report.tried if not t.refusal]
+    low, high = min(e - spread for e, spread in usable), max(e + spread for e, spread in usable)
+    ends = max(0.0, low - 0.1 * (high - low)), high + 0.1 * (high - low)  # points need no zero, and differ more without
+    rows: list[list[Cell]] = []
+    for t in report.tried:
+        if t.refusal:
+            rows.append([below(t.name, t.title), t.refusal, ('<td class="bar wide"></td>',), "–"])
+            continue
+        spread = float(np.nan_to_num(t.standard_error))
+        fill = "var(--good)" if t.chosen else "var(--axis)"
+        drawn = svg.scale(t.error, ends, t.error - spread, t.error + spread, fill=fill, bar=False)
+        said = f"{100 * t.error:.1f} % ± {100 * spread:.1f}"
+        loss = "–" if t.log_loss != t.log_loss else f"{t.log_loss:.3f}"
+        rows.append([below(t.name, t.title), said, (f'<td class="bar wide">{drawn}</td>',), loss])
+    error, log_loss = report.measured.baseline[:2]
+    name = below("baseline", "always the commonest class")
+    rows.append([name, f"{100 * error:.1f} %", ('<td class="bar wide"></td>',), f"{log_loss:.3f}"])
+    chosen = next((i for i, t in enumerate(report.tried) if t.chosen), -1)
+    body = table(["method", "error", ('<th class="wide"></th>',), "log loss"], rows, chosen=chosen)
+    caption = "± is one standard error; the simplest method within one of the least error is chosen."
     return section("What was tried", escape(report.why), body, caption)
 
 
@@ -127,19 +151,33 @@ def coefficients(report: ReportData) -> str:
     said = "What one standard deviation of a feature adds to the score"
     if weights.shape[1] == 1:
         values = weights[order, 0]
-        low = None if errors is None else values - Z * errors[order, 0]
-        high = None if errors is None else values + Z * errors[order, 0]
-        body = svg.bars(names, values.tolist(), low, high)
+        spans = (None, None) if errors is None else (values - Z * errors[order, 0], values + Z * errors[order, 0])
+        body = bars(names, values, *spans, fills=(svg.colour(0), svg.colour(1)))
         said += f" of {escape(report.names[1])}, against {escape(report.names[0])}."
-    else:
+    elif weights.shape[1] <= MOST_BESIDE:
         body = heat_table(names, report.names, weights[order], None if errors is None else errors[order])
         said += " of each class, against the mean of the classes."
+    else:
+        body = _strongest(report, names, weights[order], None if errors is None else errors[order])
+        said += f" of a class, against the mean of the classes: the largest and the least of {len(report.names)}."
     rest = len(report.feature_names) - len(order)
     caption = "The largest first" + (f"; {rest} smaller ones are not shown." if rest > 0 else ".")
     if errors is not None:
         kind = "Whiskers are 95 % intervals" if weights.shape[1] == 1 else "Small numbers are 95 % intervals"
         caption += f" {kind}, {how}."
     return section("Weights", said, body, caption)
+
+
+def _strongest(report: ReportData, names: list[str], weights: Array, errors: Array | None) -> str:
+    """For each feature the classes whose scores it raises and lowers most."""
+    rows: list[list[Cell]] = []
+    for i, name in enumerate(names):
+        cells: list[Cell] = []
+        for k in (int(weights[i].argmax()), int(weights[i].argmin())):
+            span = "" if errors is None else f"<small>{interval(weights[i, k], errors[i, k])}</small>"
+            cells.append((f"{marked(k, report.names[k])[0]} {weights[i, k]:+.3g}{span}",))
+        rows.append([name, *cells])
+    return table(["feature", "speaks for", "speaks against"], rows)
 
 
 def contributions(report: ReportData) -> str:
@@ -151,9 +189,11 @@ def contributions(report: ReportData) -> str:
     spread = np.sqrt((weights**2).mean(axis=1))
     order = np.argsort(-spread, kind="stable")[:12]
     total = float(spread.sum()) or 1.0
-    body = "<h3>Over all rows</h3>" + svg.bars(
-        [report.feature_names[j] for j in order], (100 * spread[order] / total).tolist(), unit=" %"
+    rest = len(spread) - len(order)
+    body = "<h3>Over all rows</h3>" + bars(
+        [report.feature_names[j] for j in order], 100 * spread[order] / total, unit=" %"
     )
+    body += f"<figcaption>The other {rest} features share the rest.</figcaption>" if rest else ""
     body += _one_row(report, X)
     text = "The share of each feature in what moves the scores: |weight| × standard deviation."
     return section("Contributions", text, body)
@@ -179,32 +219,77 @@ def _one_row(report: ReportData, X: np.ndarray) -> str:
         said += f" The probabilities are {chances[row, first]:.2f} and {chances[row, second]:.2f}."
     mean = float(scores.mean(axis=0)[first] - scores.mean(axis=0)[second])
     named = ["(an average row)", *(f"{report.feature_names[j]} = {report.raw(row, j):.6g}" for j in order)]
-    drawn = svg.bars(named, [mean, *parts[order].tolist()])
+    drawn = bars(named, np.r_[mean, parts[order]], fills=(svg.colour(second), svg.colour(first)))
     caption = f"Right: speaks for {a}; left: for {b}. The bars of all features add up to the difference of the scores."
     return f"<h3>One row</h3><p>{escape(said)}</p>{drawn}<figcaption>{escape(caption)}</figcaption>"
 
 
 def decisions(report: ReportData) -> str:
-    """Confusion, precision and recall, cost."""
+    """The model beside the base rates; confusion, precision and recall, cost."""
     found = report.measured.summary()
     counts = np.asarray(found["confusion"])
-    names = report.names
-    if len(names) <= 20:
-        body = confusion_table(counts, names)
+    names, body = report.names, _beside_baseline(report, found)
+    if len(names) <= MOST_PAIRS:
+        body += confusion_table(counts, names)
     else:
-        body = f"<p>{len(names)} classes: the table of pairs is left out.</p>"
+        body += f"<h3>Map of {len(names)} classes</h3>{svg.heat(counts, names)}"
+        said = "True classes from the top, decided ones from the left; the deeper, the larger the share."
+        body += f"<figcaption>{said}</figcaption>"
+    if len(names) > 3:
+        body += _worst_pairs(counts, names)
     recall, precision = list(found["recall"].values()), list(found["precision"].values())
-    rows = []
-    for k, name in enumerate(names[:60]):
+    rows: list[list[Cell]] = []
+    for k, name in enumerate(names):
         low, high = wilson(float(counts[k, k]), int(counts[k].sum()))
-        interval = f"{100 * low:.1f} to {100 * high:.1f} %"
-        rows.append([name, f"{int(counts[k].sum()):,}", _percent(recall[k]), interval, _percent(precision[k])])
-    head = ["class", "rows", "found (recall)", "95 % interval", "right when named (precision)"]
-    body += "<h3>Each class</h3>" + table(head, rows)
+        found_share = below(_percent(recall[k]), f"{100 * low:.1f} to {100 * high:.1f}")
+        rows.append([marked(k, name), f"{int(counts[k].sum()):,}", found_share, _percent(precision[k])])
+    each = table(["class", "rows", "recall", "precision"], rows)
+    caption = (
+        "Recall: the share of a class that is found, with its 95 % interval. Precision: the share of those so named "
+        "that are right."
+    )
+    body += f"<h3>Each class</h3>{folded(each, len(names), 'classes')}<figcaption>{caption}</figcaption>"
     if report.costs is not None:
         body += "<h3>Costs</h3>" + _costs(report, counts)
     return section(
         "Decisions", f"By {escape(report.how_measured)}: {found['errors']:,} errors in {found['rows']:,} rows.", body
+    )
+
+
+def _beside_baseline(report: ReportData, found: dict[str, Any]) -> str:
+    """The model, and what knows nothing but how frequent the classes are."""
+    keys = [key for key in ("error", "log_loss", "brier", "mean_cost") if key in found]
+    base = dict(zip(("error", "log_loss", "brier", "mean_cost"), report.measured.baseline, strict=True))
+    commonest = report.names[int(np.bincount(report.measured.own).argmax())]
+    rows = [
+        [name, *(f"{100 * of[key]:.1f} %" if key == "error" else f"{of[key]:.4g}" for key in keys)]
+        for name, of in (("this model", found), (f"baseline: always {commonest}", base))
+    ]
+    heads = {"error": "error", "log_loss": "log loss", "brier": "Brier score", "mean_cost": "mean cost"}
+    said = "The baseline's probabilities are the shares of the classes." if len(keys) > 1 else ""
+    return table(["", *(heads[key] for key in keys)], rows, chosen=0) + f"<figcaption>{said}</figcaption><br>"
+
+
+def _worst_pairs(counts: Array, names: list[str], most: int = 10) -> str:
+    """The errors that are made most often."""
+    wrong = np.where(np.eye(len(names), dtype=bool), 0, counts)
+    order = [divmod(int(at), len(names)) for at in np.argsort(-wrong, axis=None, kind="stable")[:most]]
+    rows: list[list[Cell]] = [
+        [marked(i, names[i]), marked(j, names[j]), f"{wrong[i, j]:,}", f"{100 * wrong[i, j] / counts[i].sum():.1f} %"]
+        for i, j in order
+        if wrong[i, j]
+    ]
+    if not rows:
+        return ""
+    told, pairs = int(sum(wrong[i, j] for i, j in order)), int((wrong > 0).sum())
+    rest = (
+        f" {pairs - len(rows)} other pairs hold the remaining {int(wrong.sum()) - told:,} errors."
+        if pairs > len(rows)
+        else ""
+    )
+    return (
+        f"<h3>Worst confusions</h3>{table(['is', 'decided as', 'rows', 'of its class'], rows)}"
+        f"<figcaption>{told:,} of {int(wrong.sum()):,} errors.{rest}</figcaption>"
     )
 
 
@@ -224,68 +309,6 @@ def _costs(report: ReportData, counts: np.ndarray) -> str:
     total = float((report.costs.T * counts).sum())
     rows.append(["all", "", "", f"{counts.sum():,}", f"{total:,g}"])
     return table(["is", "decided", "cost each", "rows", "cost"], rows)
-
-
-def curves(report: ReportData) -> str:
-    """ROC and precision–recall, of one class against the rest."""
-    chances = report.measured.chances
-    if chances is None:
-        return ""
-    shown = [1] if len(report.classes) == 2 else list(range(min(len(report.classes), 6)))
-    ends = ((0.0, 1.0), (0.0, 1.0))
-    first, second = svg.Plane(ends, 480.0, 420.0), svg.Plane(ends, 480.0, 420.0)
-    diagonal = first.line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), svg.LINE, wide=1, dash="5 4")
-    left = [first.axes("false positive rate", "true positive rate"), diagonal]
-    right = [second.axes("recall", "precision")]
-    for place, k in enumerate(shown):
-        own = report.measured.own == k
-        if own.all() or not own.any():
-            continue
-        left.append(first.line(*roc(chances[:, k], own), svg.colour(k)))
-        right.append(second.line(*precision_recall(chances[:, k], own), svg.colour(k)))
-        # Below the diagonal, and in the lower left, both pictures have room.
-        style = f'style="fill:{svg.colour(k)}"'
-        left.append(svg.text(first.width - 20, 340 - 19 * place, f"● {report.names[k]}", anchor="end", extra=style))
-    body = f'<div class="two"><div>{svg.drawing(480, 420, "ROC curve", left)}</div>'
-    body += f"<div>{svg.drawing(480, 420, 'Precision and recall', right)}</div></div>"
-    what = report.names[1] if len(report.classes) == 2 else "each class against the rest"
-    return section("ROC and precision–recall", f"For {escape(what)}, by {escape(report.how_measured)}.", body)
-
-
-def reliability(report: ReportData) -> str:
-    """How often what is said to be p per cent likely happens."""
-    chances = report.measured.chances
-    if chances is None or len(chances) < 20:
-        return ""
-    own = report.measured.own
-    if len(report.classes) == 2:
-        chance, happened, what = chances[:, 1], own == 1, f"the probability of {report.names[1]}"
-    else:
-        top = chances.argmax(axis=1)
-        chance, happened, what = chances.max(axis=1), top == own, "the probability of the likeliest class"
-    bins = calibration(chance, happened)
-    plane = svg.Plane(((0.0, 1.0), (0.0, 1.0)), 560.0, 420.0)
-    parts = [plane.axes(f"predicted: {what}", "observed share")]
-    parts.append(plane.line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), svg.LINE, wide=1, dash="5 4"))
-    for one in bins:
-        (x, low), (_, high), (_, y) = (
-            plane(one.predicted, one.low),
-            plane(one.predicted, one.high),
-            plane(0, one.observed),
-        )
-        parts.append(f'<path d="M{x:.1f} {low:.1f}V{high:.1f}" stroke="{svg.colour(1)}" stroke-width="1.6"/>')
-        note = f"{one.count} rows: said {one.predicted:.3f}, seen {one.observed:.3f}"
-        inside = f"<title>{escape(note)}</title>"
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{svg.colour(1)}">{inside}</circle>')
-    found = report.measured.summary()
-    gap = sum(one.count * abs(one.predicted - one.observed) for one in bins) / len(chance)
-    text = (
-        f"Log loss {found['log_loss']:.4f}, Brier score {found['brier']:.4f}; what is predicted and what happens "
-        f"differ by {100 * gap:.1f} points on average over {len(bins)} groups of rows."
-    )
-    caption = "Points on the diagonal mean what they say; bars are 95 % intervals."
-    drawn = svg.drawing(560, 420, "Calibration curve", parts)
-    return section("Calibration", text, f'<div style="max-width:40rem">{drawn}</div>', caption)
 
 
 def separability(report: ReportData) -> str:
@@ -313,7 +336,7 @@ def program(report: ReportData) -> str:
 
 SECTIONS = {
     "Notes": warnings, "The classes": projection, "Data": data, "What was tried": tried, "Decisions": decisions,
-    "Weights": coefficients, "Contributions": contributions, "Calibration": reliability,
-    "ROC and precision–recall": curves, "Separability": separability, "Certificate": proof,
-    "The same in Python": program,
+    "Threshold": thresholds, "ROC, precision–recall and lift": curves, "Calibration": reliability,
+    "Weights": coefficients, "Contributions": contributions, "Learning curve": learning, "Separability": separability,
+    "Certificate": proof, "The same in Python": program,
 }  # fmt: skip
