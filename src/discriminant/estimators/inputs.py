@@ -23,6 +23,7 @@ from discriminant.data.rows import HeldRows, require_rows, require_unique_names
 from discriminant.data.sources import find_source
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ScaleWarning, names, warn
+from discriminant.estimators.callbacks import Callbacks, fit_watched
 from discriminant.estimators.parameters import require_valid
 from discriminant.methods.fit import Fit, Sample, Schema, make_sample, require_two
 from discriminant.protocols import Array
@@ -69,7 +70,8 @@ def all_or_nothing(fit: Function) -> Function:
         before = dict(vars(self))
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                found = fit(self, *args, **kwargs)
+                calls_back = fit.__name__ == "fit" and "_skl_callbacks" in before and "_callback_fit_ctx" not in before
+                found = fit_watched(self, fit, *args, **kwargs) if calls_back else fit(self, *args, **kwargs)
             bring_home(self, args[0] if args else kwargs.get("X"))
             return found
         except BaseException:
@@ -91,7 +93,7 @@ def bring_home(model: Any, X: Any) -> None:
 
 
 @documented
-class Inputs:
+class Inputs(Callbacks):
     """How an estimator reads rows, labels and weights, and remembers the columns."""
 
     n_features_in_: int

@@ -33,6 +33,7 @@ from discriminant.methods.fit import Fit, Sample
 from discriminant.methods.logistic import Logistic, Strength, make_problem, weights_state
 from discriminant.methods.logistic_folds import Folds, choose
 from discriminant.model import label_array
+from discriminant.optimize import progress
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
 from discriminant.protocols import Array, Certificate
@@ -172,6 +173,9 @@ class LogisticRegressionCV(LogisticRegression):
     groups = None
     grouped = False
 
+    def _most_steps(self) -> int:
+        return 2  # folds, then all rows
+
     @property
     def partial_fit(self) -> Any:  # type: ignore[override]
         """Not defined, since cross-validation needs all rows at once: raises an AttributeError that says so."""
@@ -228,7 +232,8 @@ class LogisticRegressionCV(LogisticRegression):
             check_weights(sample_weight, problem.n_rows),
             routed.scorer.score,
         )
-        fits = [folds.fit(Cs, ratio, self.tol) for ratio in ratios]
+        with progress.task("folds", len(ratios) * len(splits) * len(Cs)):
+            fits = [folds.fit(Cs, ratio, self.tol) for ratio in ratios]
         scores = np.stack([scoring.grid(folds, fit.weights, splits) for fit in fits], axis=1)  # (F, ratios, Cs)
         self.classes_, self.Cs_ = classes, Cs
         self.gaps_ = np.stack([fit.gaps for fit in fits], axis=1)
@@ -236,7 +241,8 @@ class LogisticRegressionCV(LogisticRegression):
         steps = np.maximum(np.stack([fit.steps for fit in fits], axis=1), 1)
         C, ratio, average = self._choose(scores, paths, Cs, ratios)
         near = paths[:, ratios.index(ratio), int(np.flatnonzero(Cs == C)[0])].mean(axis=0) if self.refit else None
-        self._learn(sample, C, ratio, average, near)
+        with progress.task("refit"):
+            self._learn(sample, C, ratio, average, near)
         self._attributes(scores, paths, steps, C, ratio, ratios)
         if average is None:
             scaling = Scaling(self.discriminant_.center, np.ones(problem.n_features))

@@ -34,6 +34,7 @@ from discriminant.decision import (
     zero_one_costs,
 )
 from discriminant.errors import DataError, MismatchError, ParameterError, names
+from discriminant.estimators.callbacks import handed_on
 from discriminant.estimators.classifier import Classifier
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import PRIORS, Number, parameters
@@ -113,6 +114,9 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     training_priors: Any = None
     actions: Any = None
 
+    def _most_steps(self) -> int:
+        return 1
+
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the classifier, and work out the acts and their costs.
@@ -131,7 +135,8 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         [1.0, 0.0, 10.0]
         """
         base = self._base()
-        fitted = clone(base).fit(X, y, **self._fit_params(base, sample_weight, fit_params))
+        with handed_on(self, fitted := clone(base), X, y):
+            fitted.fit(X, y, **self._fit_params(base, sample_weight, fit_params))
         if not hasattr(fitted, "predict_proba"):
             raise MismatchError(
                 f"{type(base).__name__} has no predict_proba, and risks are expectations under probabilities. "

@@ -64,6 +64,9 @@ class MomentClassifier(Learner):
     def _method(self) -> MomentMethod[Any]:
         return self._as(self._kind)  # type: ignore[no-any-return]
 
+    def _most_steps(self) -> int | None:
+        return 0
+
     def _learns_in_parts(self) -> None:
         try:
             self._method().require_whole_moments()

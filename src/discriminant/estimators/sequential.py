@@ -21,6 +21,7 @@ from discriminant.protocols import Array
 class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
     """A classifier that may learn sample by sample, and go on with the next part of the data."""
 
+    _step = "epoch"
     corrections_: Array
     t_: int
     mode: str
@@ -30,6 +31,9 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
         return self._as(self._kind)  # type: ignore[no-any-return]
 
     # Learning
+
+    def _most_steps(self) -> int | None:
+        return int(self.max_iter)  # type: ignore[attr-defined]
 
     @all_or_nothing
     def fit(  # type: ignore[override]  # scikit-learn's order of arguments, which its users write without names

@@ -150,7 +150,9 @@ class Encoder:
 
         parameters = value.get_params(deep=False)
         state = {
-            key: item for key, item in vars(value).items() if key not in parameters and not isinstance(item, Remembered)
+            key: item
+            for key, item in vars(value).items()
+            if key not in (*parameters, "_skl_callbacks") and not isinstance(item, Remembered)
         }
         return self._encoded(parameters, state, where)
 

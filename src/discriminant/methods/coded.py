@@ -21,8 +21,10 @@ from discriminant.errors import MismatchError
 from discriminant.methods.fit import Fit, Note, Sample, Schema, cast, make_sample
 from discriminant.methods.parts import class_weights, fit_together, link_of
 from discriminant.model import LinearDiscriminant
+from discriminant.optimize import progress
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
+from discriminant.optimize.progress import reading
 from discriminant.protocols import Array, Certificate
 
 
@@ -122,12 +124,16 @@ def fit_coded(method: Codable, sample: Sample, offset: Any = None) -> Fit:
     bare = method.bare()
     if task.whole:
         bare = dataclasses.replace(bare, **method.together) if len(sample.classes) > 2 else bare
-        fits = [bare.fit(task.all_rows()) if offset is None else bare.fit(task.all_rows(), offset=offset)]
+        with reading(None):
+            fits = [bare.fit(task.all_rows()) if offset is None else bare.fit(task.all_rows(), offset=offset)]
     else:
         if offset is not None:
             raise MismatchError(f"An offset belongs to classes, not to the outputs of coding={method.coding!r}.")
         bare = dataclasses.replace(bare, class_weight=None)
-        fits = [bare.fit(task.output(j)) for j in range(task.coding.n_outputs)]
+        fits = []
+        for j in range(task.coding.n_outputs):
+            with reading(None), progress.task("output"):
+                fits.append(bare.fit(task.output(j)))
     return _joined(method, task, fits)
 
 

@@ -28,6 +28,7 @@ from discriminant.objective import PointwiseObjective
 from discriminant.optimize import ClosedForm, Iterative, LinearProgram, MixedInteger, SingleSample
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
+from discriminant.optimize.progress import reading
 from discriminant.penalties import WeightPenalty
 from discriminant.protocols import Array, Certificate, Solution
 
@@ -107,7 +108,8 @@ class CriterionMethod(ABC):
         task = self.task(sample)
         fits = start is not None and start.shape == (task.objective.n_parameters, task.objective.n_outputs)
         first: Array = start if fits else self.starting_weights(task.objective)  # type: ignore[assignment]
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows shows in J, and is told with its column
+        # What overflows shows in J, and is told with its column.
+        with np.errstate(over="ignore", invalid="ignore"), reading(lambda A: self.weights(task, A)[1]):
             solution = self.solve(task, first)
         return self.found(task, first, solution, notes)
 

@@ -31,6 +31,7 @@ from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
 from discriminant.optimize.history import History
 from discriminant.optimize.logistic import LogisticFit, LogisticProblem, certify_fit, shape_of, solve_logistic
+from discriminant.optimize.progress import reading
 from discriminant.penalties import ElasticNet, Ridge
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array, Certificate, Solution
@@ -226,6 +227,10 @@ class Logistic(LogisticParameters):
         if start is not None and len(start) != 1 + problem.blocks.n_features:
             start = None  # weights of other columns say nothing about these
         shift = self._prior_shift(sample.classes, factors)
+
+        def told(found: tuple[Array, Array | None]) -> dict[str, Any]:
+            return weights_state(_shifted(found[0], shift), found[1], sample.schema)
+
         if self.named_optimizer:
             return self._by_name(sample, problem, strength, start, shift, notes)
         if self.is_sparse(strength):
@@ -234,9 +239,12 @@ class Logistic(LogisticParameters):
             from discriminant.optimize.path import solve_sparse
 
             level = 0.0 if np.isinf(strength.C) else 1.0 / (strength.C * problem.total)
-            found = solve_sparse(problem, level, self._sparse_penalty(strength.l1_ratio), self.tol, start)
+            penalty = self._sparse_penalty(strength.l1_ratio)
+            with reading(told):
+                found = solve_sparse(problem, level, penalty, self.tol, start)
         else:
-            found = solve_logistic(problem, self.tol, start)
+            with reading(told):
+                found = solve_logistic(problem, self.tol, start)
         self._require_finite(sample, found.weights, found.objective)
         return self._found(sample, problem, found, shift, notes)
 
@@ -297,8 +305,7 @@ class Logistic(LogisticParameters):
     def _found(
         self, sample: Sample, problem: LogisticProblem, fit: LogisticFit, shift: Array | float, notes: list[Note]
     ) -> Fit:
-        A = fit.weights.copy()
-        A[0] -= shift
+        A = _shifted(fit.weights, shift)
         history = {"objective" if name == "J" else name: list(values) for name, values in fit.history.items()}
         state = weights_state(A, fit.center, sample.schema) | {
             "_belief": None, "n_iter_": np.array([fit.steps], dtype=np.int32),
@@ -334,10 +341,10 @@ class Logistic(LogisticParameters):
         first = starting_weights("random", objective, self.random_state) if start is None else start
         if not problem.intercept:
             first[0] = 0.0
-        solution: Solution = optimizer.minimize(objective, first)
+        with reading(lambda A: weights_state(_shifted(A, shift), None, sample.schema)):
+            solution: Solution = optimizer.minimize(objective, first)
         self._require_finite(sample, solution.weights, solution.objective)
-        A = np.array(solution.weights)
-        A[0] -= shift
+        A = _shifted(solution.weights, shift)
         J = float(solution.objective)
         certificate = Certificate(
             solution.status, bool(solution.converged), J, 0.0, J, float(solution.gradient_norm),
@@ -440,6 +447,12 @@ def make_problem(
     blocks = blocks if factors is None else blocks.weighed(factors)
     plain = LogisticProblem(blocks, len(classes), 0.0, bool(fit_intercept), read_offset(offset, blocks))
     return replace(plain, ridge=strength.l2 / plain.total), factors
+
+
+def _shifted(A: Array, shift: Array | float) -> Array:
+    A = np.array(A)
+    A[0] -= shift
+    return A
 
 
 def weights_state(A: Array, center: Array | None, schema: Schema) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from discriminant.data import make_blocks, single_threaded_blas, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.threads import ordered_map
 from discriminant.kernels.compiled import load
+from discriminant.optimize import progress
 from discriminant.optimize.folds import held_out, solve_folds
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
 from discriminant.optimize.path import LAST_DIGITS, SparsePenalty, solve_path
@@ -81,7 +82,7 @@ class Folds:
             rest = [f for f in range(F) if not np.isfinite(found.gaps[f]).all()]
             threads = workers() if self.problem.values >= SERIAL_VALUES else 1
             for _ in ordered_map(lambda f: self._alone(f, Cs, l1_ratio, tol, found), rest, threads):
-                continue
+                progress.stepped(count=L)
         return found
 
     def _together(self, Cs: Array, tol: float, found: FoldFits) -> None:
@@ -93,6 +94,7 @@ class Folds:
         found.weights[:] = path.weights[:, :, :, None]
         found.gaps[:], found.steps[:] = path.gaps, path.passes
 
+    @progress.watched(None)
     def _alone(self, f: int, Cs: Array, l1_ratio: float, tol: float, found: FoldFits) -> None:
         present = self.present(f)
         problem = self._problem(f, present)

@@ -24,6 +24,7 @@ from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import choose_optimizer
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import Annealing, BoundedSolution, DifferentialEvolution, MixedInteger, make_optimizer
+from discriminant.optimize.progress import watched
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Certificate, Solution
 
@@ -117,7 +118,8 @@ class MinimumError(MinimumErrorParameters, CriterionMethod):
         if not objective.criterion.coupled:
             coding = make_coding("two-class", 2, labels=criterion.labels)
         smooth = PointwiseObjective(objective.blocks, criterion, coding, Ridge(1e-6))
-        start = make_optimizer(choose_optimizer(smooth).method).minimize(smooth, self.starting_weights(objective))
+        with watched(None):
+            start = make_optimizer(choose_optimizer(smooth).method).minimize(smooth, self.starting_weights(objective))
         if isinstance(optimizer, Annealing | DifferentialEvolution) and optimizer.scales is None:
             optimizer = replace(optimizer, scales=_scales(objective))
         solution: Solution = optimizer.minimize(objective, start.weights)

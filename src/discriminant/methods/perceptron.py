@@ -40,6 +40,7 @@ from discriminant.optimize import (
     make_schedule,
 )
 from discriminant.optimize.choose import Choice
+from discriminant.optimize.progress import stepped
 from discriminant.optimize.sequence import repeated_rows
 from discriminant.penalties import Ridge, soft_threshold
 from discriminant.protocols import Array, Certificate, Oracle, Solution
@@ -167,6 +168,8 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
             A, made, _ = optimizer.once(objective, A)
             A = np.vstack([A[:1], soft_threshold(A[1:], level)])
             each = each + np.array(made)
+            if stepped(A):
+                break
             if self.tol is not None:
                 met = objective.value(A)
                 waited, best = (0 if met < best - self.tol else waited + 1), min(best, met)

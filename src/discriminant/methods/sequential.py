@@ -20,6 +20,7 @@ from discriminant.objective import PointwiseObjective
 from discriminant.optimize import Power, SequentialSolution, make_schedule
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.iterative import NOT_A_NUMBER
+from discriminant.optimize.progress import reading
 from discriminant.optimize.sequence import repeated_rows
 from discriminant.protocols import Array, Certificate, Solution
 
@@ -81,7 +82,8 @@ class SequentialMethod(CriterionMethod):
         held = None
         if self.early_stopping:
             held, task = self._hold_out(task, split)
-        with np.errstate(over="ignore", invalid="ignore"):  # told below, with the column
+        # What overflows is told below, with the column.
+        with np.errstate(over="ignore", invalid="ignore"), reading(lambda A: self.weights(task, A)[1]):
             solution = self.solve(task, first)
         if self.went_wrong(solution):
             self._require_finite(task, np.full(1, np.nan))

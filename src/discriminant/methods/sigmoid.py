@@ -25,6 +25,7 @@ from discriminant.methods.parts import fit_together, starting_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import LBFGS, Newton
+from discriminant.optimize.progress import watched
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Certificate, Solution
 
@@ -73,7 +74,8 @@ class SigmoidRegression(SigmoidParameters, CriterionMethod):
             return super().starting_weights(objective)
         smooth = replace(objective, criterion=Logistic(), penalty=Ridge(1e-8))
         method = Newton(iterations=6) if objective.n_parameters <= 1_000 else LBFGS(iterations=30)
-        return np.asarray(method.minimize(smooth, starting_weights(None, objective, 0)).weights)
+        with watched(None):
+            return np.asarray(method.minimize(smooth, starting_weights(None, objective, 0)).weights)
 
     def task(self, sample: Sample) -> Task:
         task = super().task(sample)

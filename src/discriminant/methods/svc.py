@@ -29,6 +29,7 @@ from discriminant.methods.fit import Fit, Note, Sample, cast
 from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import class_weights
 from discriminant.model import LinearDiscriminant
+from discriminant.optimize import progress
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.history import History
 from discriminant.optimize.machine import solve_machine
@@ -124,7 +125,9 @@ class SupportVectors(SVCParameters):
             raise DataError("Only one class has rows of positive weight; a discriminant needs two to tell apart.")
         values = self._values(sample)
         values = values if kept.all() else values[kept]
-        return self._found(*self._fits(values, codes[kept], len(classes), self.C * cost[kept]), sample)
+        with progress.reading(lambda A: _state(A, sample)):
+            fits = self._fits(values, codes[kept], len(classes), self.C * cost[kept])
+        return self._found(*fits, sample)
 
     def plan(self, sample: Sample) -> Choice:
         """Which way ``fit`` would go, and why."""
@@ -146,8 +149,13 @@ class SupportVectors(SVCParameters):
         free = bool(self.fit_intercept and not self.penalize_intercept)
         seed = _seed(self.random_state)
         if self.multi_class == "crammer_singer":
-            fit = machine_fit(X, codes, K, cost, bias, self.tol, seed, self._most())
-            return (fit.weights[:, [1]] - fit.weights[:, [0]] if K == 2 else fit.weights), [fit]
+
+            def told(A: Array) -> Array:
+                return A[:, [1]] - A[:, [0]] if K == 2 else A
+
+            with progress.reading(told):
+                fit = machine_fit(X, codes, K, cost, bias, self.tol, seed, self._most())
+            return told(fit.weights), [fit]
         labels = [np.where(codes == k, 1.0, -1.0) for k in ([1] if K == 2 else range(K))]
 
         def one(y: Array) -> OneFit:
@@ -157,15 +165,19 @@ class SupportVectors(SVCParameters):
 
         size = X.nnz if is_sparse(X) else X.size
         threads = workers() if size >= SERIAL_VALUES and len(labels) > 1 else 1
-        fits = list(ordered_map(one, labels, threads))
+        if len(labels) == 1:
+            fits = [one(labels[0])]
+        else:
+            fits = []
+            for fit in ordered_map(progress.watched(None)(one), labels, threads):
+                progress.stepped()
+                fits.append(fit)
         return np.hstack([fit.weights for fit in fits]), fits
 
     def _most(self) -> int:
         return max(int(self.max_iter), 1_000)
 
     def _found(self, A: Array, fits: list[OneFit], sample: Sample) -> Fit:
-        schema = sample.schema
-        discriminant = LinearDiscriminant(A, schema.classes, feature_names=schema.names)
         steps = max(int(fit.steps) for fit in fits)
         worst = max(fits, key=lambda fit: fit.gap / max(fit.objective, 1e-300))
         met = worst.gap <= self.tol * worst.objective
@@ -175,12 +187,11 @@ class SupportVectors(SVCParameters):
             status, met, worst.objective, worst.objective - worst.gap, worst.gap, float("nan"), float(steps), None,
             (worst.method,),
         )  # fmt: skip
-        state = {
-            "classes_": schema.classes, "discriminant_": discriminant, "n_iter_": steps, "certificate_": certificate,
+        state = _state(A, sample) | {
+            "n_iter_": steps, "certificate_": certificate,
             "history_": History(),  # what is proved stands in the certificate; the steps themselves are not kept
         }  # fmt: skip
-        arrays = cast({"coef_": discriminant.coef, "intercept_": discriminant.intercept}, schema.dtype)
-        return Fit(self, discriminant, state | arrays, () if met else (Note(status),))
+        return Fit(self, state["discriminant_"], state, () if met else (Note(status),))
 
     def _values(self, sample: Sample) -> Any:
         """X in float64: CSR as it is, dense rows contiguous (a copy only where they are not)."""
@@ -196,13 +207,26 @@ class SupportVectors(SVCParameters):
         return None if "coding_" in state else state.get("discriminant_")
 
 
+def _state(A: Array, sample: Sample) -> dict[str, Any]:
+    """The attributes that hold these weights."""
+    schema = sample.schema
+    model = LinearDiscriminant(A, schema.classes, feature_names=schema.names)
+    arrays = cast({"coef_": model.coef, "intercept_": model.intercept}, schema.dtype)
+    return {"classes_": schema.classes, "discriminant_": model, **arrays}
+
+
 def ridge_fit(
     X: Any, y: Array, cost: Array, squared: bool, bias: float, free: bool, tol: float, seed: int, most: int
 ) -> OneFit:
     """½‖w‖² + Σ cost ξ."""
-    fit = solve_margin(MarginProblem(X, y, cost, squared, 1.0 if free else bias, free), tol, seed, most)
-    A = np.concatenate([[fit.w[-1] * (1.0 if free else bias)], fit.w[:-1]])[:, None]
-    return OneFit(A, fit.objective, fit.gap, fit.steps, fit.method)
+    scale = 1.0 if free else bias
+
+    def weights(w: Array) -> Array:
+        return np.concatenate([[w[-1] * scale], w[:-1]])[:, None]
+
+    with progress.reading(weights):
+        fit = solve_margin(MarginProblem(X, y, cost, squared, scale, free), tol, seed, most)
+    return OneFit(weights(fit.w), fit.objective, fit.gap, fit.steps, fit.method)
 
 
 def lasso_fit(X: Any, y: Array, cost: Array, bias: float, free: bool, tol: float) -> OneFit:
@@ -221,7 +245,8 @@ def lasso_fit(X: Any, y: Array, cost: Array, bias: float, free: bool, tol: float
     loss = RowLoss(SquaredHinge(), y[:, None], cost / total)
     exact, strength = blocks.n_values <= LAST_DIGITS, np.array([1 / total])
     problem = ColumnProblem(columns, loss, separable_penalty(X.shape[1], scaling.unit), free)
-    found = problem.follow(strength, tol, exact=exact)
+    with progress.reading(None):
+        found = problem.follow(strength, tol, exact=exact)
     A = found.weights[0]
     if scaling.center is not None:
         A[0] -= scaling.center @ A[1:]
@@ -236,9 +261,13 @@ def machine_fit(
     X: Any, codes: Array, n_classes: int, cost: Array, bias: float, tol: float, seed: int, most: int
 ) -> OneFit:
     """Crammer and Singer's machine."""
-    fit = solve_machine(X, codes, n_classes, cost, bias, tol, seed, most)
-    A = np.vstack([bias * fit.W[-1], fit.W[:-1]])
-    return OneFit(A, fit.objective, fit.gap, fit.steps, "dual coordinate descent over rows")
+
+    def weights(W: Array) -> Array:
+        return np.vstack([bias * W[-1], W[:-1]])
+
+    with progress.reading(weights):
+        fit = solve_machine(X, codes, n_classes, cost, bias, tol, seed, most)
+    return OneFit(weights(fit.W), fit.objective, fit.gap, fit.steps, "dual coordinate descent over rows")
 
 
 def _seed(random_state: Any) -> int:

@@ -18,6 +18,7 @@ from discriminant.objective import PointwiseObjective
 from discriminant.optimize.choose import Choice, Shape, choose, hessian_steps
 from discriminant.optimize.factor import unit_diagonal
 from discriminant.optimize.newton import Trace, newton_to_gap
+from discriminant.optimize.progress import reading
 from discriminant.optimize.refine import refine
 from discriminant.optimize.sampled import (
     by_diagonal,
@@ -61,6 +62,7 @@ class Minimum:
     history: dict[str, list[float]] = field(default_factory=dict)
     rounding: float = 0.0  # how far J as it was summed may be from J
     condition: float = float("nan")  # of the Hessian with a unit diagonal, or of that of some rows
+    stopped: bool = False  # by a callback
 
     @property
     def steps(self) -> int:
@@ -89,9 +91,10 @@ def minimize(objective: PointwiseObjective, tol: float = 1e-8, start: Array | No
         if start is not None:
             assert objective.scaling is not None
             A = nearer(objective, objective.scaling.from_user(start), A)
-        trace = Trace()
+        trace = Trace(told=True)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # a step too far is noticed by its J
-            state, best = METHODS[choice.method](objective, A, trace, tol)
+            with reading(lambda A: _to_user(objective, A)):
+                state, best = METHODS[choice.method](objective, A, trace, tol)
             return _finish(objective, state, best, choice, trace)
 
 
@@ -156,9 +159,15 @@ def _row_space(objective: PointwiseObjective, A: Array, trace: Trace, tol: float
     inner = replace(objective, blocks=blocks, scaling=Scaling(None, power_of_two(size_of(L))))
     start = state.A / objective.units
     start = np.vstack([start[:1], solve_triangle(L, X @ start[1:])]) * inner.units
-    found = (by_gram if coupled else by_kept_hessian)(inner, start, trace, tol, to_the_end=last)
-    if coupled and not met(found, tol) and inner.n_parameters * inner.n_outputs <= COUPLED_PARAMETERS:
-        found = newton_to_gap(inner, found.A, trace, tol, to_the_end=last)  # columns from 1e-8 to 1e8
+
+    def outer(v: Array) -> Array:
+        v = v / inner.units
+        return np.vstack([v[:1], X.T @ solve_triangle(L, v[1:], transposed=True)]) * objective.units
+
+    with reading(outer):
+        found = (by_gram if coupled else by_kept_hessian)(inner, start, trace, tol, to_the_end=last)
+        if coupled and not met(found, tol) and inner.n_parameters * inner.n_outputs <= COUPLED_PARAMETERS:
+            found = newton_to_gap(inner, found.A, trace, tol, to_the_end=last)  # columns from 1e-8 to 1e8
     return _from_row_space(objective, inner, X, L, found)
 
 
@@ -194,12 +203,16 @@ METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float], Answer]] 
 }
 
 
-def _finish(objective: PointwiseObjective, state: State, best: Array, choice: Choice, trace: Trace) -> Minimum:
-    """Back to the user's units; softmax weights are centred over the classes, on which no posterior depends."""
+def _to_user(objective: PointwiseObjective, A: Array) -> tuple[Array, Array | None]:
+    """Weights in the user's units and their centre; those of a softmax centred over the classes."""
     assert objective.scaling is not None
-    A, center = objective.scaling.to_user(best)
-    if objective.criterion.coupled:
-        A = A - A.mean(axis=1, keepdims=True)
+    A, center = objective.scaling.to_user(A)
+    return A - A.mean(axis=1, keepdims=True) if objective.criterion.coupled else A, center
+
+
+def _finish(objective: PointwiseObjective, state: State, best: Array, choice: Choice, trace: Trace) -> Minimum:
+    """Back to the user's units."""
+    A, center = _to_user(objective, best)
     return Minimum(
         np.asarray(A, dtype=np.float64),
         center,
@@ -212,6 +225,7 @@ def _finish(objective: PointwiseObjective, state: State, best: Array, choice: Ch
         trace.columns,
         rounding_of(float(state.found.value), state.A),
         condition_of(objective, state),
+        trace.stopped,
     )
 
 

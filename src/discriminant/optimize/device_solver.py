@@ -26,6 +26,7 @@ from discriminant.optimize.device_evaluation import DeviceEvaluation, DeviceProb
 from discriminant.optimize.factor import cholesky
 from discriminant.optimize.logistic import LogisticProblem
 from discriminant.optimize.newton import SEPARATED_LOSS
+from discriminant.optimize.progress import reading, stepped
 from discriminant.protocols import Array
 
 PAIRS = 40
@@ -87,6 +88,7 @@ class DeviceState:
     records: list[tuple[float, ...]] = field(default_factory=list)
     gap: float = np.inf
     separated: bool = False
+    stopped: bool = False  # by a callback
     sure: bool = False  # the evaluation at hand was taken in float64
     anchored: float = np.inf  # ‖∇J‖ at the last anchor
 
@@ -106,13 +108,14 @@ def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -
     mode = "fast" if device.lib.accelerated and device.dtype == "float32" and device.q > 1 else "fine"
     A = device.lib.put(A)
     state = DeviceState(A, device.evaluate(A, mode), mode)
-    if device.q == 1:
-        _newton(device, state, tol)
-    else:
-        _quasi_newton(device, state, tol)
-    weights = device.lib.get(state.A)
-    if device.q > 1:
-        weights = weights - weights.mean(axis=1, keepdims=True)
+
+    def told(A: Any) -> Array:
+        weights = device.lib.get(A)
+        return np.asarray(weights - weights.mean(axis=1, keepdims=True) if device.q > 1 else weights)
+
+    with reading(lambda A: (told(A), center)):
+        (_newton if device.q == 1 else _quasi_newton)(device, state, tol)
+    weights = told(state.A)
     columns = ("k", "objective", "gradient_norm", "step", "decrement", "passes")
     table = np.array(state.records, dtype=np.float64).reshape(-1, len(columns))
     return {
@@ -124,6 +127,7 @@ def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -
         "gradient_norm": _norm(device, state.found.gradient),
         "passes": device.passes,
         "separated": state.separated,
+        "stopped": state.stopped,
         "history": {name: table[:, j].tolist() for j, name in enumerate(columns)},
     }
 
@@ -139,7 +143,9 @@ def _quasi_newton(device: DeviceProblem, state: DeviceState, tol: float) -> None
         found = state.found
         p = memory.direction(found.gradient)
         slope = float(device.lib.dot(found.gradient, p))
-        _record(device, state, -slope)
+        if _record(device, state, -slope):
+            _stop(device, state)
+            return
         if _finished(device, state, tol * abs(found.value)):
             return
         if state.found is not found:  # the proof has taken a better evaluation
@@ -275,7 +281,9 @@ def _newton(device: DeviceProblem, state: DeviceState, tol: float) -> None:
         g = lib.get(state.found.gradient)
         p = -factor.solve(g)
         square = max(-float(g[:, 0] @ p[:, 0]), 0.0)
-        _record(device, state, square)
+        if _record(device, state, square):
+            _stop(device, state)
+            return
         target = tol * abs(state.found.value)
         if _finished(device, state, target):
             return
@@ -296,6 +304,9 @@ def _newton(device: DeviceProblem, state: DeviceState, tol: float) -> None:
             return
 
 
-def _record(device: DeviceProblem, state: DeviceState, square: float) -> None:
+def _record(device: DeviceProblem, state: DeviceState, square: float) -> bool:
+    """Record where a step begins; whether the run shall end there."""
     size, decrement = _norm(device, state.found.gradient), max(square, 0.0) ** 0.5
     state.records.append((len(state.records), state.found.value, size, 1.0, decrement, device.passes))
+    state.stopped = stepped(state.A)
+    return state.stopped

@@ -30,6 +30,7 @@ from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.certificate import self_concordant_gap
 from discriminant.optimize.logistic import LogisticProblem
+from discriminant.optimize.progress import stepped
 from discriminant.protocols import Array, Block
 from discriminant.thresholds import FOLD_PARAMETERS, FOLD_ROWS, FOLD_SAMPLE, FOLD_VALUES
 
@@ -79,6 +80,7 @@ def solve_folds(problem: LogisticProblem, weights: Array, held: Array, strengths
         A, step, gaps[:, level], passes[:, level] = _solve(objective, curvature, A, strengths[:, level], tol)
         if not np.isfinite(gaps[:, level]).all():
             break
+        stepped(count=F)
         found[:, level], further[:, level] = A, A + step
         A = A + step
     user = found / objective.units[:, 0]

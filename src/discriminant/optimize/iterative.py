@@ -13,6 +13,7 @@ from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import History
+from discriminant.optimize.progress import stepped
 from discriminant.optimize.promise import NEGLIGIBLE, VANISHING, Promise, promise
 from discriminant.protocols import Array, Solution
 
@@ -173,7 +174,7 @@ class Recorder:
     far: int = 0
 
     def __call__(self, k: int, A: Array, value: float, gradient: Array | None, step: float) -> bool:
-        """Record step k; whether the callback wants to stop."""
+        """Record step k, and tell who watches; whether somebody wants to stop."""
         norm = float(np.linalg.norm(gradient)) if gradient is not None else float("nan")
         row: dict[str, Any] = {"k": k, "objective": value, "gradient_norm": norm, "step": step}
         if self.options.count_errors:
@@ -181,9 +182,10 @@ class Recorder:
         if self.options.trace:
             row["weights"] = A
         self.history.record(**row)
+        stop = bool(k) and stepped(A)
         if self.options.callback is None:
-            return False
-        return bool(self.options.callback(Step(k, value, norm, step, self.errors, A.copy())))
+            return stop
+        return stop | bool(self.options.callback(Step(k, value, norm, step, self.errors, A.copy())))
 
     def _count(self, A: Array) -> int | None:
         """The rows misclassified at A; None: the history counts them when asked, from the weights it keeps."""

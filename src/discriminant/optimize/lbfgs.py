@@ -258,9 +258,11 @@ def lbfgs_to_gap(
         found = state.found
         P = without_sum(objective, state.A, pairs.direction(found.gradient))
         decrement = float(np.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0)))
-        trace.add(found, 1.0, decrement)
+        stop = trace.add(state.A, found, 1.0, decrement)
         target = tol * abs(found.value)
         state = replace(state, decrement=decrement)
+        if stop:
+            return replace(state, gap=_gap(objective, state, target, trace, prove))
         if last < np.inf:  # the gap that was asked for is proved, and the last digits are wanted
             best = state if not decrement > best.decrement else best
             if decrement <= last_digit(tol, LAST_DIGITS, DEAR) * np.sqrt(abs(found.value)) or trace.passes > last:

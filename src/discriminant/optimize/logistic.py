@@ -12,6 +12,7 @@ import numpy as np
 
 from discriminant.data import ArrayBlocks
 from discriminant.data.scaling import Scaling, choose_scaling
+from discriminant.errors import counted
 from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize.automatic import Minimum, minimize
 from discriminant.optimize.automatic import shape_of as shape_of_objective
@@ -111,7 +112,10 @@ def certify_fit(fit: Minimum, tol: float, ridge: float) -> Certificate:
         return Certificate(
             status, False, J, 0.0, J, fit.gradient_norm, fit.passes, "separable", (str(fit.choice),), np.inf
         )
-    if met:
+    if fit.stopped and not met:
+        near = f"proved to be within {gap:.1e} of its minimum" if gap < np.inf else "the last value; no bound is proved"
+        status = f"Stopped by a callback after {counted(fit.steps, 'step')}: J = {J:.10g} is {near}."
+    elif met:
         status = f"Solved: J = {J:.10g} is proved to be within {gap:.1e} of its minimum."
     elif fit.gap < float("inf"):
         status = (

@@ -14,6 +14,7 @@ import numpy as np
 from discriminant.arrays import as_dense
 from discriminant.optimize.interior_point import Program, Solve, interior_point, scaled_solver
 from discriminant.optimize.margins import Best
+from discriminant.optimize.progress import stepped
 from discriminant.protocols import Array
 
 CHECK_EVERY = 10
@@ -62,10 +63,11 @@ def interior_machine(X: Any, codes: Array, K: int, c: Array, bias: float, tol: f
     for step, point in enumerate(interior_point(program, start)):
         beta = point.y.reshape(n, K)
         whole = beta * (c / beta.sum(axis=1))[:, None]
-        if best.enough(_proved(X, codes, c, bias, own - whole, point.x[: D * K].reshape(K, D).T, step)):
+        fit = _proved(X, codes, c, bias, own - whole, point.x[: D * K].reshape(K, D).T, step)
+        if best.enough(fit) or stepped(fit.W):
             break
-    fit: MachineFit = best.fit
-    return fit
+    found: MachineFit = best.fit
+    return found
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def descend_machine(
         machine_epoch(X, codes, alpha, c, Q, W, bias, rng.permutation(n))
         if epoch % CHECK_EVERY == CHECK_EVERY - 1:
             fit = _proved(X, codes, c, bias, alpha, W, epoch + 1)
-            if fit.gap <= tol * fit.objective:
+            if stepped(fit.W) or fit.gap <= tol * fit.objective:
                 break
     return fit
 

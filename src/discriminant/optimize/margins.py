@@ -19,6 +19,7 @@ import numpy as np
 from discriminant.arrays import is_sparse
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.interior_point import Program, Solve, interior_point, scaled_solver
+from discriminant.optimize.progress import reading, stepped
 from discriminant.protocols import Array
 from discriminant.thresholds import LAST_DIGITS_TOL
 
@@ -147,14 +148,24 @@ def _in_row_space(problem: MarginProblem, tol: float) -> MarginFit:
     except np.linalg.LinAlgError:
         L = None
     if L is not None and np.diagonal(L).min() > 1e-4 * np.diagonal(L).max():
-        fit = solve(replace(problem, X=L), tol)
-        w = np.append(X.T @ np.linalg.solve(L.T, fit.w[:-1]), fit.w[-1])
+
+        def outer(v: Array) -> Array:
+            return np.append(X.T @ np.linalg.solve(L.T, v[:-1]), v[-1])
+
+        with reading(outer):
+            fit = solve(replace(problem, X=L), tol)
+        w = outer(fit.w)
         found = _proved(problem, w, problem.primal(w), fit.alpha, fit.steps, method)
         if found.gap <= tol * found.objective:
             return found
     Q, triangle = np.linalg.qr(X.T)
-    fit = solve(replace(problem, X=triangle.T), tol)
-    return MarginFit(np.append(Q @ fit.w[:-1], fit.w[-1]), fit.objective, fit.gap, fit.steps, fit.alpha, method)
+
+    def inner(v: Array) -> Array:
+        return np.append(Q @ v[:-1], v[-1])
+
+    with reading(inner):
+        fit = solve(replace(problem, X=triangle.T), tol)
+    return MarginFit(inner(fit.w), fit.objective, fit.gap, fit.steps, fit.alpha, method)
 
 
 def newton(problem: MarginProblem, tol: float) -> MarginFit:
@@ -168,7 +179,7 @@ def newton(problem: MarginProblem, tol: float) -> MarginFit:
         fit = _proved(problem, w, P, alpha, step, "newton", v)
         if best is None or fit.gap < best.gap:
             best = fit
-        if best.gap <= goal * P:
+        if stepped(w) or best.gap <= goal * P:
             break
         g = problem.R * w - v
         H = problem.gram(np.where(m < 1, 2 * problem.c, 0.0))
@@ -232,7 +243,7 @@ def interior(problem: MarginProblem, tol: float) -> MarginFit:
     best = Best(tol)
     for step, point in enumerate(interior_point(program, program.start(w, 0.5 * problem.c))):
         fit = _proved(problem, point.x, problem.primal(point.x), point.y, step, "interior point")
-        if best.enough(fit):
+        if stepped(point.x) or best.enough(fit):
             break
     found: MarginFit = best.fit
     return found
@@ -284,7 +295,7 @@ def dual_descent(problem: MarginProblem, tol: float, seed: int = 0, most: int = 
         fit = _proved(problem, v, problem.primal(v), alpha.copy(), epoch + 1, "dual coordinate descent")
         if best is None or fit.gap < best.gap:
             best = fit
-        if fit.gap <= tol * fit.objective:
+        if stepped(v) or fit.gap <= tol * fit.objective:
             break
     assert best is not None  # the loop has run
     return best

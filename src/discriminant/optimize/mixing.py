@@ -20,6 +20,8 @@ from discriminant.data import make_blocks
 from discriminant.errors import MismatchError, counted
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import History
+from discriminant.optimize.iterative import STOPPED
+from discriminant.optimize.progress import stepped
 from discriminant.optimize.sequence import repeated_rows
 from discriminant.optimize.single_sample import SequentialSolution
 from discriminant.protocols import Array, Block, Oracle
@@ -88,6 +90,8 @@ def mixed_epochs(optimizer: Any, objective: PointwiseObjective, start: Array) ->
     status, converged = "", False
     for epoch in range(1, optimizer.epochs + 1):
         status, converged = course.advance(optimizer, objective, seed, epoch)
+        if not status and stepped(course.weights):
+            status = STOPPED.format(k=epoch)
         if status:
             break
     last, total = int(course.last), int(course.corrections.sum())

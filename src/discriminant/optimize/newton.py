@@ -24,6 +24,7 @@ from discriminant.optimize.certificate import proved
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, documented, starting_weights
 from discriminant.optimize.line_search import ROUNDING
 from discriminant.optimize.needs import require
+from discriminant.optimize.progress import stepped
 from discriminant.optimize.promise import NEGLIGIBLE as NEGLIGIBLE_FALL
 from discriminant.optimize.promise import factor_curvature, without_sum
 from discriminant.optimize.reweighted import Reweighted
@@ -221,8 +222,11 @@ class Trace:
 
     columns: dict[str, list[float]] = field(default_factory=dict)
     passes: float = 0.0
+    told: bool = False  # to who watches the fit
+    stopped: bool = False  # who watches has asked for it
 
-    def add(self, found: Evaluation, step: float, decrement: float) -> None:
+    def add(self, A: Array, found: Evaluation, step: float, decrement: float) -> bool:
+        """Record where a step begins; whether the run shall end there."""
         row = {
             "k": len(self.columns.get("k", ())),
             "objective": found.value,
@@ -233,6 +237,8 @@ class Trace:
         }
         for name, value in row.items():
             self.columns.setdefault(name, []).append(value)
+        self.stopped = self.told and stepped(A)
+        return self.stopped
 
 
 def newton_to_gap(
@@ -260,9 +266,11 @@ def newton_to_gap(
         P = without_sum(objective, state.A, -factors.solve(found.gradient))
         decrement = float(np.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0)))
         step = min(1 / max(1 - decrement**2, 1e-4), LONGEST_STEP) if first else 1.0
-        trace.add(found, step, decrement)
+        stop = trace.add(state.A, found, step, decrement)
         state = replace(state, decrement=decrement, factors=factors, drift=drift)
         best = state if best is None or not decrement > best.decrement else best
+        if stop:
+            return proved(objective, state)
         if ends_separated(objective, found):
             return replace(state, separated=True)
         size = np.sqrt(

@@ -17,6 +17,7 @@ from discriminant.data.scaling import choose_scaling
 from discriminant.data.working_columns import AllColumns
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.logistic import COLUMNS, LogisticFit, LogisticProblem
+from discriminant.optimize.progress import reading
 from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.working_set import ColumnProblem
 from discriminant.penalties.separable import separable_penalty
@@ -149,7 +150,8 @@ def solve_sparse(
             intercept = start[0] + (0.0 if center is None else center @ start[1:])
             start = np.vstack([intercept * np.ones((1, q)), start[1:] * unit[:, None]]).astype(np.float64)
         exact = problem.values * q <= LAST_DIGITS and tol <= LAST_DIGITS_TOL
-        found = inner.follow(np.array([strength]), tol, exact=exact, start=start)
+        with reading(lambda A: (A, center)):
+            found = inner.follow(np.array([strength]), tol, exact=exact, start=start)
     J, gap = float(found.J[0]), float(found.gaps[0])
     _, values, gaps, levels, passes = np.array(found.records).T
     table = (np.arange(len(values)), values, gaps, levels, np.sqrt(2 * gaps), passes)

@@ -25,6 +25,7 @@ from discriminant.kernels.sweeps import sweep
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
+from discriminant.optimize.progress import stepped
 from discriminant.optimize.schedules import Schedule
 from discriminant.optimize.sequence import Run, begin
 from discriminant.penalties import Ridge
@@ -183,6 +184,7 @@ class SingleSample:
             met = self._epoch(run)
             run.record(epoch, met)
             A = run.weights()
+            watcher_stops = stepped(lambda: run.kept(self.keep)[0])
             if not np.isfinite(A.sum()):
                 run.restore(before)
                 status = self._overflowed(run, epoch)
@@ -201,7 +203,7 @@ class SingleSample:
                     status, converged = self._stalled(epoch, met), True
                     break
             step = Step(epoch, met, float("nan"), run.eta(), run.corrections(), A)
-            if self.callback is not None and self.callback(step):
+            if watcher_stops or (self.callback is not None and self.callback(step)):
                 status = STOPPED.format(k=epoch)
                 break
         return self._solution(run, status or self._unfinished(run), converged, epoch)

@@ -19,6 +19,7 @@ import numpy as np
 from discriminant.criteria import Logistic, SquaredHinge
 from discriminant.data.working_columns import AllColumns
 from discriminant.kernels.compiled import load
+from discriminant.optimize.progress import stepped
 from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.set_solver import SetSolver, State
 from discriminant.penalties.separable import SeparablePenalty
@@ -265,7 +266,7 @@ class WorkingSet:
             here, missing = self._check(self.set.minimize(strength, goal, least=int(straight)), strength)
             self.records.append((self.set.steps, here.J, here.gap, strength, self.passes))
             before, left = left, here.gap / max(abs(here.J), 1e-300)
-            if left <= tol or (len(missing) == 0 and (goal <= 0.5 * tol or left > 0.9 * before)):
+            if stepped(self._here) or left <= tol or (len(missing) == 0 and (goal <= 0.5 * tol or left > 0.9 * before)):
                 break
             self.set.enter(missing)
             goal, straight = max(0.5 * tol, SHARE * left), False
@@ -341,6 +342,11 @@ class WorkingSet:
         self.set.enter(chosen[np.argsort(-likely[chosen])[: max(FIRST, len(self.set.groups))]])
 
     # The answer
+
+    def _here(self) -> Array:
+        out = np.zeros((1 + self.source.d, self.loss.q))
+        self.weights(out)
+        return out
 
     def weights(self, out: Array) -> None:
         """Write the user's weights, the intercept at the centre, into zeros (1 + d, q).
