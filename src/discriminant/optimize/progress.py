@@ -1,7 +1,7 @@
 """Who watches a fit: told of each step of an optimizer, and able to end the run.
 
-Nobody does unless an estimator has callbacks (``estimators.callbacks``); then a step costs one look at a variable.  A
-watcher belongs to the thread that fits: what other threads do is told when they are done.
+Nobody does unless an estimator has callbacks (``estimators.callbacks``); a step then costs a look at a variable.  A
+watcher belongs to the thread that fits (a context variable): what other threads do is told when they are done.
 """
 
 from __future__ import annotations
