@@ -148,7 +148,8 @@ def _with_imports(example: str, thing: Any) -> str:
 
 ESTIMATORS = Entries("""
 X : array-like, sparse matrix, data frame or source of shape (n, d)
-    The rows; a source is a ``scan``, a Dask collection or an array on a device.
+    The rows; a source is a ``scan``, a Dask collection or an array on a device.  Categories and texts in a frame's
+    columns become columns of zeros and ones, one for each level but the first.
 y : array-like of shape (n,)
     The labels; None where the source holds them.
 sample_weight : array-like of shape (n,) or None

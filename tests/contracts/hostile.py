@@ -249,9 +249,18 @@ case("an array at predict", "frames", Given(frame(), Y, None, X), warning="valid
 case("a column less in an array", "frames", Given(X, Y, None, X[:, :2]), "refused", says="features")
 case("pandas nullable columns", "frames", lambda: Given(frame().convert_dtypes(), Y))
 case("pandas NA", "frames", lambda: Given(frame().mask(X > 1.5).convert_dtypes(), Y), "refused", says="NaN|NA")
-case("a category as a column", "frames", lambda: with_column(pd.Categorical(Y)), "refused", says="'c'|Categ|categ",
-     debatable=True)  # fmt: skip
-case("words as a column", "frames", lambda: with_column("word"), "refused", says="'c'|word")
+GROUP = np.arange(N) // 7 % 3
+DUMMIES = Given(np.c_[X[:, :2], GROUP == 1, GROUP == 2], Y)
+case("a category as a column", "frames", lambda: with_column(pd.Categorical(GROUP)), benign=harmless(DUMMIES))
+case("words as a column", "frames", lambda: with_column(np.array(["ä", "ö", "ü"])[GROUP]), benign=harmless(DUMMIES))
+case(
+    "names of the rows as a column",
+    "frames",
+    lambda: with_column([f"row {i}" for i in range(N)]),
+    "refused",
+    says="'c'",
+)
+case("a missing word in a column", "frames", lambda: with_column([None, *"ab" * 29, "a"]), "refused", says="'c'")
 case("dates as a column", "frames", lambda: with_column(pd.Timestamp("2020")), "refused", says="'c'|date|type")
 BOOLS = Given(np.c_[X[:, :2], Y > 1], Y)
 case("booleans as a column", "frames", lambda: with_column(Y > 1), benign=harmless(BOOLS))

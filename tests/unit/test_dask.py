@@ -160,7 +160,8 @@ def test_categorical_columns_become_columns_of_zeros_and_ones(known: bool) -> No
         rows["colour"] = rows["colour"].astype(str).astype("category")
     labels = dd.from_pandas(pd.Series(pd.Categorical(np.where(y == 1, "yes", "no"))), npartitions=3)
     model = LogisticRegression(tol=1e-12).fit(rows, labels)
-    assert model.feature_names_in_.tolist() == ["a", "colour=green", "colour=red", "b"]
+    assert model.feature_names_in_.tolist() == ["a", "colour", "b"]
+    assert model.discriminant_.names == ("a", "colour=green", "colour=red", "b")
     assert model.classes_.tolist() == ["no", "yes"]
     plain = np.column_stack([X[:, 0], colour == "green", colour == "red", X[:, 1]])
     best = LogisticRegression(tol=1e-12).fit(plain, y)

@@ -15,15 +15,15 @@ import numpy as np
 
 from discriminant.arrays import is_sparse
 from discriminant.data.blocks import ArrayBlocks, _add, spaced
+from discriminant.data.categories import encode_frame
 from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type, count_classes, encode_labels, recode
+from discriminant.data.preprocess import Preprocess
 from discriminant.data.row_sample import RowSample
 from discriminant.data.rows import as_rows
 from discriminant.data.threads import as_worker
-from discriminant.errors import DataError, names
+from discriminant.errors import DataError
 from discriminant.protocols import Array, Block
-
-BETWEEN = "="  # between a column's name and its level in the name of a dummy column
 
 
 @dataclass(frozen=True)
@@ -52,64 +52,10 @@ class About:
     weighted: bool
 
 
-@dataclass(frozen=True)
-class Levels:
-    """The levels of a frame's categorical columns: (column, its levels), one column of zeros and ones a level.
-
-    The first level is the one that the others are told from: it has no column (treatment coding).
-    """
-
-    columns: tuple[str, ...]
-    levels: tuple[tuple[str, tuple[Any, ...]], ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        known = dict(self.levels)
-        result: list[str] = []
-        for name in self.columns:
-            result += [f"{name}{BETWEEN}{level}" for level in known[name][1:]] if name in known else [name]
-        return tuple(result)
-
-    def array(self, frame: Any) -> Array:
-        """A pandas frame as numbers (n, d)."""
-        known, columns = dict(self.levels), []
-        for name in self.columns:
-            column = frame[name]
-            columns += self._dummies(name, column, known[name]) if name in known else [_numbers(name, column)]
-        single = bool(columns) and all(column.dtype == np.float32 for column in columns)
-        result = np.empty((len(frame), len(columns)), dtype=np.float32 if single else np.float64)
-        for j, column in enumerate(columns):
-            result[:, j] = column
-        return result
-
-    @staticmethod
-    def _dummies(name: str, column: Any, levels: tuple[Any, ...]) -> list[Array]:
-        values = np.asarray(column.astype(object))
-        hits = [values == level for level in levels]
-        strange = ~np.logical_or.reduce(hits) if hits else np.ones(len(values), dtype=bool)
-        if strange.any():
-            found = values[int(np.argmax(strange))]
-            raise DataError(
-                f"Column {name!r} holds {found!r}, which is missing or none of its levels {names(list(levels))}. Fill "
-                "it, or drop the row."
-            )
-        return [hit.astype(np.float32) for hit in hits[1:]]
-
-
-def _numbers(name: str, column: Any) -> Array:
-    if getattr(column.dtype, "kind", "O") not in "fiub":
-        raise DataError(
-            f"Column {name!r} holds {column.dtype} values and a linear discriminant needs numbers. Make it a category "
-            "(frame.categorize(columns=[…])), encode it, or drop it."
-        )
-    values = column.to_numpy()
-    return np.asarray(values if values.dtype.kind in "fiub" else values.astype(np.float64))
-
-
-def as_matrix(rows: Any, levels: Levels | None) -> Any:
+def as_matrix(rows: Any, rules: Preprocess | None) -> Any:
     """The rows of a partition as a contiguous array, or as a CSR matrix."""
-    if levels is not None:
-        return levels.array(rows)
+    if rules is not None:
+        return np.ascontiguousarray(encode_frame(rules.rules, rows))
     if is_sparse(rows):
         return rows.tocsr()
     if hasattr(rows, "todense") and not isinstance(rows, np.ndarray):
@@ -130,9 +76,9 @@ def as_vector(values: Any) -> Array:
     return array
 
 
-def prepare(rows: Any, y: Any, weight: Any, levels: Levels | None) -> Part:
+def prepare(rows: Any, y: Any, weight: Any, rules: Preprocess | None) -> Part:
     """A partition of the user's collections as arrays."""
-    X = as_matrix(rows, levels)
+    X = as_matrix(rows, rules)
     labels, own = None if y is None else as_vector(y), None if weight is None else as_vector(weight)
     for values, name in ((labels, "y"), (own, "sample_weight")):
         if values is not None and len(values) != X.shape[0]:

@@ -6,7 +6,7 @@ dies loses nothing but time: its partitions are made again from the graph that t
 same bits.  A scheduler that goes away is told in a sentence.  A row sample of bounded size is fetched once, for starts
 and preconditioners.
 
-Categorical columns become columns of zeros and ones, one a level but the first (``dask_parts.Levels``).  Predictions
+Categorical columns become columns of zeros and ones, one a level but the first (``data.categories``).  Predictions
 stay lazy: an array for an array, a series or frame with the same index for a frame.
 """
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
@@ -24,6 +24,9 @@ import numpy as np
 
 from discriminant.data import dask_parts as parts_
 from discriminant.data.blocks import LEAST_PER_CLASS, ArrayBlocks, spaced
+from discriminant.data.categories import level_rule
+from discriminant.data.preprocess import ColumnRule, Preprocess
+from discriminant.data.roles import NUMBER
 from discriminant.data.row_sample import RowSample, SampledBlocks
 from discriminant.data.rows import DenseDesign, Rows, SparseDesign, as_design
 from discriminant.data.sources import RowFunction, Source
@@ -256,23 +259,30 @@ class DaskSource(Source):
     """A Dask array or data frame as a source."""
 
     X: Any
-    levels: parts_.Levels | None  # of a frame
+    encoding: Preprocess | None = None  # type: ignore[assignment]  # of a frame
     sample_bytes: int = 32_000_000  # of the rows that come here as a sample
 
     @property
     def shape(self) -> tuple[int, int]:
         rows = self.X.shape[0]
         known = isinstance(rows, int | np.integer)
-        return (int(rows) if known else -1), (int(self.X.shape[1]) if self.levels is None else len(self.levels.names))
+        return (int(rows) if known else -1), len(self.feature_names or ()) or int(self.X.shape[1])
 
     @property
     def dtype(self) -> Any:
-        kinds = [self.X.dtype] if self.levels is None else list(self.X.dtypes)
+        kinds = [self.X.dtype] if self.encoding is None else list(self.X.dtypes)
         return np.dtype(np.float32 if all(kind == np.float32 for kind in kinds) else np.float64)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
-        return None if self.levels is None else self.levels.names
+        return None if self.encoding is None else tuple(self.encoding.feature_names)
+
+    @property
+    def column_names(self) -> tuple[str, ...] | None:
+        return None if self.encoding is None else tuple(rule.name for rule in self.encoding.rules)
+
+    def encoded(self, rules: Preprocess) -> DaskSource:
+        return self if self.encoding is None else replace(self, encoding=rules)
 
     def training(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[ArrayBlocks, Array]:
         if y is None:
@@ -296,19 +306,19 @@ class DaskSource(Source):
         labels = beside(y, "y", len(pieces), lengths, engine, pieces)
         own = beside(weight, "sample_weight", len(pieces), lengths, engine, pieces)
         make = dask.delayed(parts_.prepare, pure=False)
-        tasks = [make(x, t, w, self.levels) for x, t, w in zip(pieces, labels, own, strict=True)]
+        tasks = [make(x, t, w, self.encoding) for x, t, w in zip(pieces, labels, own, strict=True)]
         return engine.held(tasks, self._bytes())
 
     def _pieces(self) -> list[Any]:
         """A delayed object for each partition."""
-        if self.levels is not None:
+        if self.encoding is not None:
             return list(self.X.to_delayed())
         X = self.X.rechunk({1: -1}) if self.X.numblocks[1] > 1 else self.X
         return list(X.to_delayed().ravel())
 
     def _bytes(self) -> float:
         """What the rows take in memory; nothing where it is not known, so that they are held."""
-        size = float(getattr(self.X, "nbytes", 0.0)) if self.levels is None else 0.0
+        size = float(getattr(self.X, "nbytes", 0.0)) if self.encoding is None else 0.0
         return size if np.isfinite(size) else 0.0
 
     def _rows(self, engine: Engine, raw: list[Any], abouts: list[parts_.About], classes: Array) -> DaskRows:
@@ -324,9 +334,9 @@ class DaskSource(Source):
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
         # One row of zeros shows what shape and type the function gives.
         example = np.asarray(function(np.zeros((1, self.shape[1]), dtype=np.float64)))
-        if self.levels is None:
+        if self.encoding is None:
             return _array(self.X, function, example)
-        return _frame(self.X, self.levels, function, example)
+        return _frame(self.X, self.encoding, function, example)
 
     def score(self, predict: Callable[[Any], Array], y: Any = None, sample_weight: Any = None) -> float:
         engine = Engine()
@@ -357,11 +367,22 @@ def open_dask(X: Any) -> DaskSource | None:
     if not hasattr(X, "columns") or not hasattr(X, "npartitions"):
         return None
     categorical = [name for name, kind in X.dtypes.items() if str(kind) == "category"]
+    odd = [
+        name for name, kind in X.dtypes.items() if name not in categorical and getattr(kind, "kind", "O") not in "fiub"
+    ]
+    if odd:
+        raise DataError(
+            f"Column {odd[0]!r} holds {X.dtypes[odd[0]]} values and a linear discriminant needs numbers. Make it a "
+            "category (frame.categorize(columns=[…])), encode it, or drop it."
+        )
     unknown = [name for name in categorical if not X[name].cat.known]
     if unknown:
         X = X.categorize(columns=unknown)
-    levels = tuple((str(name), tuple(X._meta[name].cat.categories)) for name in categorical)
-    return DaskSource(X, parts_.Levels(tuple(str(name) for name in X.columns), levels))
+    rules = [
+        level_rule(str(name), X._meta[name].cat.categories) if name in categorical else ColumnRule(str(name), NUMBER)
+        for name in X.columns
+    ]
+    return DaskSource(X, Preprocess(tuple(rules)))
 
 
 def merged_classes(each: list[Array]) -> Array:
@@ -433,10 +454,10 @@ def _values(rows: Any, function: Callable[[Any], Array]) -> Array:
     return np.asarray(function(parts_.as_matrix(rows, None)))
 
 
-def _frame(X: Any, levels: parts_.Levels, function: Callable[[Any], Array], example: Array) -> Any:
+def _frame(X: Any, rules: Preprocess, function: Callable[[Any], Array], example: Array) -> Any:
     names = _names(function, example)
-    empty = _framed(X._meta, levels, None, example[:0], names)
-    return X.map_partitions(_framed, levels, function, example[:0], names, meta=empty)
+    empty = _framed(X._meta, rules, None, example[:0], names)
+    return X.map_partitions(_framed, rules, function, example[:0], names, meta=empty)
 
 
 def _names(function: Any, example: Array) -> list[Any]:
@@ -447,8 +468,8 @@ def _names(function: Any, example: Array) -> list[Any]:
     return list(classes) if len(classes) == example.shape[1] else list(range(example.shape[1]))
 
 
-def _framed(frame: Any, levels: parts_.Levels, function: Any, empty: Array, names: list[Any]) -> Any:
-    values = np.asarray(function(levels.array(frame))) if function is not None and len(frame) else empty
+def _framed(frame: Any, rules: Preprocess, function: Any, empty: Array, names: list[Any]) -> Any:
+    values = np.asarray(function(parts_.as_matrix(frame, rules))) if function is not None and len(frame) else empty
     if empty.ndim == 1:
         return frame._constructor_sliced(values, index=frame.index)  # the frame's own kind of column
     return frame._constructor(values, index=frame.index, columns=names)

@@ -147,7 +147,8 @@ class FileRows(Rows):
     @cached_property
     def starts(self) -> Array:
         """The number of the first row of each part, and of all rows."""
-        if self.source.is_text or (self.source.columns is not None and self.source.columns.text):
+        columns = self.source.columns
+        if self.source.is_text or (columns is not None and columns.text and not columns.fixed):
             _ = self.survey
         return np.concatenate([[0], np.cumsum([part.rows for part in self.parts])]).astype(np.int64)
 

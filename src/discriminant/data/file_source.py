@@ -4,7 +4,7 @@ A source cuts its files into parts of about the size that it is told and reads o
 asked for.  Binary formats know their rows from the heads of the files.  Text is cut at line ends; how many rows it has
 is known after the first pass, the survey, which parses all of it for labels, levels of text and a row sample together.
 
-Rules for categories are those of tables in memory (``data.preprocess``): the commonest level is the reference, rare
+Rules for categories are those of tables in memory (``data.preprocess``): the first level by name is the reference, rare
 ones share a column, and what the fit has not seen counts as an average row.
 """
 
@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from discriminant.data.preprocess import ColumnRule, Remark, category_rule, indicator_table
-from discriminant.data.roles import refuse_nearly_numbers
+from discriminant.data.roles import CATEGORY, NUMBER, refuse_nearly_numbers
 from discriminant.data.rows import DenseDesign
 from discriminant.data.tables import arrow_codes, arrow_numbers, kind_of, suggestion
 from discriminant.data.threads import scratch
-from discriminant.errors import DataError
+from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 
 MANY_LEVELS = 50  # from which on they may be numbers with slips
@@ -64,6 +64,19 @@ class FileColumns:
     dtype: Any
     rules: dict[str, ColumnRule] = field(default_factory=dict)  # of text, once its levels are known
     notes: list[Remark] = field(default_factory=list)
+    fixed: bool = False  # whether the rules are those of a fit, to which no level is new
+
+    def known(self, rules: Sequence[ColumnRule], path: str) -> FileColumns:
+        """The same columns with the rules of a fit."""
+        found = {rule.name: rule for rule in rules if rule.role == CATEGORY}
+        odd = [name for name in self.text if name not in found]
+        if odd:
+            raise DataError(f"Column {odd[0]!r} of {path} holds text, and held numbers at the fit.")
+        return replace(self, text=list(found), rules=found, notes=[], fixed=True)
+
+    @property
+    def all_rules(self) -> tuple[ColumnRule, ...]:
+        return tuple(self.rules.get(name, ColumnRule(name, NUMBER)) for name in self.names)
 
     @classmethod
     def of_schema(cls, schema: Any, path: str, target: Any, columns: Sequence[str] | None) -> FileColumns:
@@ -99,9 +112,24 @@ class FileColumns:
         if name not in self.rules:
             return arrow_numbers(values)
         codes, levels = arrow_codes(values)
-        table, _ = indicator_table(self.rules[name], levels)
-        table[:-1][[level == "" for level in levels]] = table[-1]
+        table, unseen = indicator_table(self.rules[name], levels)
+        blank = [level == "" for level in levels]
+        table[:-1][blank] = table[-1]
+        if self.fixed:
+            self._require_known(self.rules[name], codes, levels, [code for code in unseen if not blank[code]])
         return np.where(codes < 0, len(levels), codes), table
+
+    @staticmethod
+    def _require_known(rule: ColumnRule, codes: Array, levels: Sequence[str], unseen: Sequence[int]) -> None:
+        """Refuse what no row of the fit has."""
+        new = [levels[code] for code in unseen if (codes == code).any()]
+        if new:
+            raise DataError(f"Column {rule.name!r} holds {names(new)}, which no row of the fit has.")
+        if (
+            not rule.missing
+            and ((codes < 0) | np.isin(codes, [k for k, level in enumerate(levels) if not level])).any()
+        ):
+            raise DataError(f"Column {rule.name!r} has missing values, which it had not at the fit. Drop those rows.")
 
 
 @dataclass(frozen=True)
@@ -208,7 +236,7 @@ class FileSource(ABC):
 
     def settle(self, levels: dict[str, Levels]) -> None:
         """All parts have been surveyed."""
-        if self.columns is not None:
+        if self.columns is not None and not self.columns.fixed:
             for name, found in levels.items():
                 self.columns.rules[name] = found.rule(name, self.columns.notes)
 

@@ -1,7 +1,7 @@
 """From a table's columns to numbers: what was decided at the fit, remembered and applied to every later table.
 
     number     the value; missing: the mean of the fit, and where many were missing a second column that says so
-    category   one column of 0 and 1 for each level but the commonest; missing: a level of its own where it was common
+    category   one column of 0 and 1 for each level but the first; missing: a level of its own where it was common
     left out   dates, identifiers, free text, columns that never change
 
 A level that the fit has not seen counts as an average row: its indicators are the levels' frequencies.  Every such
@@ -260,8 +260,8 @@ def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, no
     for same in differ_in_case([levels[k] for k in kept]):
         sentence = f"{name!r}: the levels {names(same)} differ only in case and are kept apart."
         notes.append(("have levels that differ only in case and are kept apart", name, sentence))
-    # The reference, whose indicators are all zero, comes first; the others by name.
-    first = [int(kept[0]), *sorted(int(k) for k in kept[1:])]
+    # The reference, whose indicators are all zero, is the first by name, as in R and in ``data.categories``.
+    first = sorted(int(k) for k in kept)
     present = max(n - lost * (not missing), 1)
     shares = [counts[k] / present for k in first[1:]]
     shares += [counts[rare].sum() / present] * bool(len(rare)) + [lost / present] * missing

@@ -11,6 +11,7 @@ reads the files as few times as its method allows (``data.passes`` counts), a pa
 
 from __future__ import annotations
 
+import copy
 import glob
 import itertools
 import os
@@ -32,7 +33,7 @@ from discriminant.data.file_source import FileSource
 from discriminant.data.file_text import CsvSource, LibsvmSource
 from discriminant.data.files import LIBSVM, file_head, nearby, refuse_foreign
 from discriminant.data.labels import encode_labels, recode
-from discriminant.data.preprocess import gathered
+from discriminant.data.preprocess import Preprocess, gathered
 from discriminant.data.row_sample import stack
 from discriminant.data.sources import PartSource, documented
 from discriminant.errors import DataError, MissingFileError, ParameterError, names
@@ -188,6 +189,24 @@ class Scan(PartSource):
         """The columns' names, or None where the files have none."""
         _ = self.rows.starts  # levels of text become names
         return self.source.names
+
+    @property
+    def column_names(self) -> tuple[str, ...] | None:
+        return None if self.source.columns is None else tuple(self.source.columns.names)
+
+    @property
+    def encoding(self) -> Preprocess | None:
+        _ = self.rows.starts  # levels are known
+        columns = self.source.columns
+        return Preprocess(columns.all_rules) if columns is not None and columns.text else None
+
+    def encoded(self, rules: Preprocess) -> Scan:
+        columns = self.source.columns
+        if columns is None or (columns.rules and columns.all_rules == rules.rules):
+            return self
+        source = copy.copy(self.source)
+        source.columns = columns.known(rules.rules, self.source.files[0])
+        return Scan(source, self.rows.budget, self.hold, self.rows.progress)
 
     @property
     def passes(self) -> float:

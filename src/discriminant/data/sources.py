@@ -12,7 +12,7 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from discriminant.data.rows import Rows
 from discriminant.docstrings import Entries
 from discriminant.errors import DataError, MismatchError
 from discriminant.protocols import Array
+
+if TYPE_CHECKING:  # loaded with the first category
+    from discriminant.data.preprocess import Preprocess
 
 # Root package of type(X) → "module:function" with function(X) → Source.
 OPENERS: dict[str, str] = {
@@ -94,6 +97,31 @@ class Source(ABC):
     @abstractmethod
     def feature_names(self) -> tuple[str, ...] | None:
         """The columns' names, or None where they have none."""
+
+    @property
+    def column_names(self) -> tuple[str, ...] | None:
+        """The names of the columns before categories become columns of zeros and ones."""
+        return self.feature_names
+
+    @property
+    def encoding(self) -> Preprocess | None:
+        """What becomes of each column, where some hold categories."""
+        return None
+
+    def encoded(self, rules: Preprocess) -> Source:
+        """The same rows with categories as a fit has them.
+
+        Parameters
+        ----------
+        rules : Preprocess
+            What becomes of each column.
+
+        Returns
+        -------
+        Source
+            With these features.
+        """
+        return self
 
     @property
     @abstractmethod

@@ -160,7 +160,7 @@ def _applied(method: Callable[..., Any]) -> Callable[..., Any]:
         if type(X) is np.ndarray or (source := find_source(X)) is None:
             return method(self, X, *args, **kwargs)
         out = kwargs.pop("out", None)
-        self._require_columns(source)
+        source = self._require_columns(source)
         return source.apply(Answer(method, self, args, kwargs), out)
 
     return either
@@ -206,7 +206,7 @@ def _scored(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _score(self: Any, source: Source, y: Any, sample_weight: Any) -> float:
-    self._require_columns(source)
+    source = self._require_columns(source)
     return float(source.score(Answer(type(self).predict, self), y, sample_weight))
 
 
@@ -221,7 +221,7 @@ def _learned(method: Callable[..., Any]) -> Callable[..., Any]:
         classes = kwargs.get("classes", args[0] if args else None)
         known = None if classes is None else np.unique(np.asarray(classes))
         if "n_features_in_" in vars(self):
-            self._require_columns(source)
+            source = self._require_columns(source)
         else:
             self._note_columns(source)
         source.learn(Answer(method, self), y, kwargs.get("sample_weight"), known)

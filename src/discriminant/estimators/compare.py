@@ -159,7 +159,8 @@ def compare(
     tables = [small.summary(), large.summary()]
     _require_comparable(small, large, tables)
     kept, added = _nested(small, large)
-    m, D = len(large.classes_) - 1, large.n_features_in_ + 1
+    m = len(large.classes_) - 1
+    D = len(tables[1].estimate) // m
     places = np.array([k * D + j for k in range(m) for j in added])
     values = [table.statistics["log-likelihood"] for table in tables]
     tests = {"likelihood ratio": 2 * (values[1] - values[0])}
@@ -212,8 +213,7 @@ def _nested(small: Inferential, large: Inferential) -> tuple[list[int], list[int
     """(places of the small model's weights among the large one's, intercept first; those it lacks)."""
     mine, theirs = small._column_names(), large._column_names()
     if mine is None or theirs is None:
-        mine = [str(j) for j in range(small.n_features_in_)]
-        theirs = [str(j) for j in range(large.n_features_in_)]
+        mine, theirs = ([str(j) for j in range(model.discriminant_.n_features)] for model in (small, large))
     absent = [name for name in mine if name not in theirs]
     if absent:
         raise ParameterError(f"The models are not nested: the large one lacks {names(absent)} of the small one.")

@@ -142,10 +142,11 @@ class Uncertain(Inputs):
         from discriminant.inference.intervals import boundary_intervals
 
         known = self._column_names() or []
+        width = len(known) or self.n_features_in_
         if column in known:
             column = known.index(column)
-        elif isinstance(column, str) or not 0 <= column < self.n_features_in_:
-            raise DataError(f"There is no column {column!r}; there are {self.n_features_in_}.")
+        elif isinstance(column, str) or not 0 <= column < width:
+            raise DataError(f"There is no column {column!r}; there are {width}.")
         return boundary_intervals(summary, self._dense_rows(X), int(column), level)
 
     def _dense_rows(self, X: Any) -> Array:
@@ -319,7 +320,7 @@ class Inferential(Uncertain, Deciding):
 
         theta = self._contrasts()
         none = np.full(len(theta), np.nan)
-        D = self.n_features_in_ + 1
+        D = len(labels) + 1
         outcomes = [str(label) for label in self.classes_[1:] for _ in range(D)]
         kinds = {"errors": "bootstrap", "covariance": "bootstrap", "intervals": "percentile"}
         terms = ["(intercept)", *labels] * (len(self.classes_) - 1)

@@ -28,7 +28,8 @@ from discriminant.estimators.parameters import require_valid
 from discriminant.methods.fit import Fit, Sample, Schema, make_sample, require_two
 from discriminant.protocols import Array
 
-if TYPE_CHECKING:  # formulaic is loaded with the first formula
+if TYPE_CHECKING:  # loaded with the first category and the first formula
+    from discriminant.data.preprocess import Preprocess
     from discriminant.estimators.formula import ModelFormula
 
 Method = TypeVar("Method")
@@ -98,6 +99,7 @@ class Inputs(Callbacks):
 
     n_features_in_: int
     _formula: ModelFormula | None = None
+    _encoding: Preprocess | None = None  # of a frame with categories
     _asks_for_sums = False  # of training rows, and for nothing else
 
     @classmethod
@@ -155,6 +157,10 @@ class Inputs(Callbacks):
         if self._formula is not None:
             X = self._formula.columns(X)
         known = vars(self)
+        if reset:
+            known.pop("_encoding", None)
+        if self._encoding is not None and not is_frame(X):
+            return self._require_encoded(X, self._encoding)
         if type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.size:
             # What scikit-learn's check would hand back unseen; it takes five times as long as the prediction of a row.
             if reset:
@@ -170,7 +176,7 @@ class Inputs(Callbacks):
             for count, what in zip(X.shape, ("row", "column"), strict=True):
                 if count == 0:
                     raise DataError(f"The data frame has 0 {what}s; at least one is needed.")
-            return X
+            return self._encoded(X, learn=reset)
         accept = ("csr", "csc") if get_tags(self).input_tags.sparse else False
         kind = getattr(getattr(X, "dtype", None), "kind", "f")
         if kind in "mM":
@@ -187,17 +193,38 @@ class Inputs(Callbacks):
             _tell_of_rounding(X)
         return X
 
+    def _require_encoded(self, X: Any, rules: Preprocess) -> Array:
+        """Rows whose categories are zeros and ones already."""
+        if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub"):
+            raise DataError(
+                f"{type(self).__name__} was fitted to a data frame with categories, whose columns it knows by name: X "
+                f"must be a data frame with {names([rule.name for rule in rules.rules])}."
+            )
+        if X.shape[1] != len(rules.feature_names):
+            raise DataError(
+                f"X is an array of {X.shape[1]} columns, and {type(self).__name__} was fitted to a data frame with "
+                f"categories, which are columns of zeros and ones in an array: {names(rules.feature_names, most=20)}."
+            )
+        return X
+
+    def _encoded(self, X: Any, *, learn: bool) -> Any:
+        """A frame with its categories as numbers; one that has none, or is for a basis to read, as it is."""
+        from discriminant.data.categories import encode_frame, learn_categories
+
+        if learn and vars(self).get("basis") is None and (found := learn_categories(X)) is not None:
+            self._encoding = found
+        return X if self._encoding is None else encode_frame(self._encoding.rules, X)
+
     def _read_sample(self, X: Any, y: Any, sample_weight: Any = None, classes: Any = None) -> Sample:
         """Training data as blocks of rows with class codes; ``classes``: the labels known already (``partial_fit``)."""
         source = find_source(X)
         known = None if classes is None else np.asarray(classes)
         new = known is None or "n_features_in_" not in vars(self)
         if source is not None:
+            source = source if new else self._require_columns(source)
             blocks, found = (source.summed if self._asks_for_sums else source.training)(y, sample_weight, known)
             if new:
                 self._note_columns(source)
-            else:
-                self._require_columns(source)
             require_two(found)
             return Sample(blocks, blocks.target, blocks.weight, Schema(found, source.dtype, self._column_names()))
         if y is None:
@@ -207,34 +234,41 @@ class Inputs(Callbacks):
         return make_sample(rows, labels, sample_weight, classes=known, names=self._column_names())
 
     def _column_names(self) -> list[str] | None:
-        """The names of the columns of X, where it had names."""
+        """The names of the columns of X, where it had names; of the columns that its categories became."""
+        if self._encoding is not None:
+            return self._encoding.feature_names
         found = vars(self).get("feature_names_in_")
         return None if found is None else [str(name) for name in found]
 
     def _note_columns(self, source: Any) -> None:
         """Remember number and names of the columns, as scikit-learn does."""
-        self.n_features_in_ = source.shape[1]
-        if source.feature_names is not None:
-            vars(self)["feature_names_in_"] = np.array(source.feature_names, dtype=object)
+        vars(self).pop("_encoding", None)
+        if source.encoding is not None:
+            self._encoding = source.encoding
+        self.n_features_in_ = source.shape[1] if self._encoding is None else len(self._encoding.rules)
+        if source.column_names is not None:
+            vars(self)["feature_names_in_"] = np.array(source.column_names, dtype=object)
         else:
             vars(self).pop("feature_names_in_", None)
 
-    def _require_columns(self, source: Any) -> None:
-        """Refuse a source with other columns than those of the fit."""
+    def _require_columns(self, source: Any) -> Any:
+        """The source, its categories as the fit has them; refused where its columns are not those of the fit."""
         check_is_fitted(self)
-        known = vars(self).get("feature_names_in_")
-        if known is not None and source.feature_names is not None and list(known) != list(source.feature_names):
-            absent = [name for name in known if name not in source.feature_names]
-            extra = [name for name in source.feature_names if name not in set(known)]
+        known, given = vars(self).get("feature_names_in_"), source.column_names
+        if known is not None and given is not None and list(known) != list(given):
+            absent, extra = [name for name in known if name not in given], [name for name in given if name not in known]
             why = (
                 f"it lacks {names(absent)}" if absent else f"{names(extra)} is new" if extra else "their order differs"
             )
             raise DataError(f"The columns are not those that {type(self).__name__} was fitted with: {why}.")
-        if source.shape[1] != self.n_features_in_:
+        if self._encoding is not None:
+            source = source.encoded(self._encoding)
+        width = self.n_features_in_ if self._encoding is None else len(self._encoding.feature_names)
+        if source.shape[1] != width:
             raise DataError(
-                f"X has {source.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
+                f"X has {source.shape[1]} features, but {type(self).__name__} is expecting {width} features as input."
             )
+        return source
 
     @contextmanager
     def _unchanged(self) -> Iterator[None]:

@@ -145,7 +145,7 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         self.estimator_, self.classes_ = fitted, np.asarray(fitted.classes_)
         if len(self.classes_) < 2:
             raise DataError(f"y holds one class only ({names(list(self.classes_))}); a decision needs at least two.")
-        for name in ("n_features_in_", "feature_names_in_"):
+        for name in ("n_features_in_", "feature_names_in_", "_encoding"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
         self._work_out_actions()

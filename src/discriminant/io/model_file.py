@@ -179,15 +179,21 @@ def _probe_rows(model: Any, X: Any) -> Array:
     if X is not None:
         from discriminant.data import as_rows
 
-        return np.array(as_rows(X).design(0, PROBE_ROWS).dense(), dtype=np.float64)
+        given = X if vars(model).get("_encoding") is None else model._read_rows(X, reset=False)
+        return np.array(as_rows(given).design(0, PROBE_ROWS).dense(), dtype=np.float64)
     linear = discriminant_of(model)
-    d = linear.n_features if linear is not None and linear.basis is None else int(model.n_features_in_)
+    d = linear.n_features if linear is not None and linear.basis is None else _width(model)
     rows = np.random.default_rng(0).normal(size=(PROBE_ROWS, d))
     centre = None if linear is None else linear.center
     means = vars(model).get("means_")
     if means is not None and np.shape(means)[-1:] == (d,):
         centre = np.asarray(means, dtype=np.float64).mean(axis=0)
     return rows if centre is None or len(centre) != d else rows + centre
+
+
+def _width(model: Any) -> int:
+    encoding = vars(model).get("_encoding")
+    return int(model.n_features_in_) if encoding is None else len(encoding.feature_names)
 
 
 def _answers(model: Any, rows: Array) -> dict[str, Array]:

@@ -153,7 +153,7 @@ def program(model: Any) -> Program:
         return _minimum_risk(model)
     if kind == "QuadraticDiscriminantAnalysis" and model._features is None:
         curved = QuadraticDiscriminant(model._scores, model.classes_)
-        return _quadratic(curved, _names(model, curved.n_features))
+        return replace(_quadratic(curved, _names(model, curved.n_features)), columns=_rules(model))
     linear = discriminant_of(model)
     if linear is None:
         raise DataError(f"A {kind} has no discriminant that could be exported.")
@@ -166,11 +166,16 @@ def program(model: Any) -> Program:
         found = replace(found, link="pairs")
     if model._unanimous:
         found = replace(found, rejects=True, reject=model._reject_label())
-    return replace(found, features=_names(model, len(found.center)))
+    return replace(found, features=_names(model, len(found.center)), columns=_rules(model))
+
+
+def _rules(model: Any) -> tuple[ColumnRule, ...]:
+    """Of a frame with categories: how its columns become the features."""
+    return () if model._encoding is None else tuple(model._encoding.rules)
 
 
 def _names(model: Any, d: int) -> tuple[str, ...]:
-    found = getattr(model, "feature_names_in_", None)
+    found = model._column_names()
     return tuple(f"x{j}" for j in range(d)) if found is None else tuple(str(name) for name in found)
 
 

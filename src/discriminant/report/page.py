@@ -169,7 +169,9 @@ def _features(model: Any, X: Any, feature_names: Sequence[str] | None) -> tuple[
     """(X as an array or a sparse matrix, a name for each column)."""
     values: Any = X
     names = feature_names
-    if is_frame(X):
+    if is_frame(X) and vars(model).get("_encoding") is not None:  # categories as the columns that they became
+        values, names = model._read_rows(X, reset=False), names or model._column_names()
+    elif is_frame(X):
         names = [str(name) for name in X.columns] if names is None else names
         values = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
     elif not is_sparse(X):
