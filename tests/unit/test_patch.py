@@ -6,7 +6,9 @@ import pickle
 import subprocess
 import sys
 import warnings
+from contextlib import suppress
 from inspect import signature
+from unittest import SkipTest
 
 import numpy as np
 import pytest
@@ -179,10 +181,9 @@ def test_separated_classes_without_a_penalty_stay_scikit_learns(patched):
 )
 def test_scikit_learns_contract_holds_under_the_patch(kind):
     for model, check in estimator_checks_generator(getattr(patch, kind.__name__)()):
-        # scikit-learn before 1.8 expects its own LinearSVC to fail this one: a repeated row moves its fifth digit.
-        if kind is svm.LinearSVC and OLD and "sample_weight_equivalence" in str(check):
-            continue
-        with warnings.catch_warnings():
+        if kind is linear_model.RidgeClassifier and check.func.__name__ == "check_non_transformer_estimators_n_iter":
+            continue  # scikit-learn's own fails it too: a closed form counts no steps
+        with warnings.catch_warnings(), suppress(SkipTest):  # a check that is skipped skips no other
             warnings.simplefilter("ignore")
             check(model)
 
