@@ -12,7 +12,9 @@ from discriminant.codings.decoders import decode_nearest
 from discriminant.criteria import links
 from discriminant.criteria.pointwise import outdone
 from discriminant.decision import posteriors
-from discriminant.decision.priors import check_priors
+from discriminant.decision.priors import check_priors, estimate_priors
+from discriminant.decision.reject import chow_threshold, reject_interval, with_reject, without_single_winner
+from discriminant.decision.risk import check_costs, cost_threshold
 from discriminant.decision.rule import FEW, MANY, Rule, largest
 from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError
 from discriminant.geometry import regions
@@ -301,6 +303,11 @@ def test_a_separable_penalty_is_its_formula(groups, ratio, q):
     best = max(float((tau * R * a).sum() - omega(a)) for a in tries)
     found = made.conjugate(tau * R)
     assert best <= found + 1e-9
+    if ratio < 1:  # a curvature leaves no slope without its weight: Σ (pull − l₁)₊² / 2l₂
+        assert tau == 1.0
+        pulls = made.lengths(R)[:, None] if made.joint else np.abs(R)
+        excess = np.maximum(pulls - made.l1[:, None], 0)
+        assert found == pytest.approx(float((excess**2 / (2 * made.l2[:, None])).sum()))
     if ratio == 1.0:
         assert found == pytest.approx(0.0, abs=1e-12)
         held = made.violation(R)
@@ -331,6 +338,88 @@ def test_bounds_of_a_separable_penalty():
                 {"groups": ((0, 1),), "upper": 1.0}):  # fmt: skip
         with pytest.raises(ParameterError):
             separable_penalty(3, np.ones(3), **bad)
+
+
+def test_units_and_bounds_of_a_separable_penalty():
+    """A weight a of a column of unit u is the inner weight a·u: l₁/u, l₂/u², and bounds times u."""
+    made = separable_penalty(2, np.array([2.0, 4.0]), l1_ratio=0.5, lower=[-3.0, -1.0], upper=[0.1, np.inf])
+    np.testing.assert_allclose(made.l1, [0.25, 0.125])
+    np.testing.assert_allclose(made.l2, [0.125, 0.03125])
+    np.testing.assert_allclose(made.lower, [-6.0, -4.0])
+    np.testing.assert_allclose(made.upper, [0.2, np.inf])
+    R = np.array([[0.5], [-0.05]])
+    np.testing.assert_allclose(made.violation(R), [0.25, -0.075])
+    assert made.conjugate(R) == pytest.approx(0.25 * 0.2 - 0.5 * 0.125 * 0.2**2)  # up to its bound, below l₁ not at all
+    # Where nothing bends, only a bound ends the first weight; the second is at its level, and none grows it.
+    kinked = separable_penalty(2, np.ones(2), lower=[-2.0, -np.inf], upper=[3.0, np.inf])
+    assert kinked.conjugate(np.array([[-1.5], [1.0]])) == pytest.approx(0.5 * 2.0)
+    assert kinked.scale(np.array([[9.0], [0.5]])) == 1.0
+    assert kinked.scale(np.array([[0.0], [4.0]])) == 0.25
+    assert kinked.scale(np.array([[0.0], [-4.0]])) == 0.25
+    plain = separable_penalty(2, np.ones(2))
+    assert plain.scale(np.array([[0.5], [-0.2]])) == 1.0
+    assert plain.scale(np.array([[0.5], [-4.0]])) == 0.25
+    upper = separable_penalty(2, np.ones(2), upper=[1.0, np.inf])
+    assert upper.bounded
+    assert not upper.plain
+    assert upper.conjugate(np.array([[3.0], [0.0]])) == 2.0
+    assert not plain.bounded
+
+
+def test_weights_without_a_penalty():
+    """Free are those without l₁, l₂ and bounds, like the intercept; they take no part in scale and conjugate."""
+    made = separable_penalty(
+        4, np.ones(4), factors=[0.0, 0.0, 1.0, 0.0], lower=[-np.inf, -1.0, -np.inf, -np.inf],
+        upper=[np.inf, np.inf, np.inf, 2.0],
+    )  # fmt: skip
+    assert made.free.tolist() == [True, False, False, False]
+    assert not made.plain
+    R = np.array([[5.0], [-2.0], [0.5], [0.25]])
+    assert made.scale(R) == 1.0
+    assert made.conjugate(R) == pytest.approx(2.0 * 1.0 + 0.25 * 2.0)
+    ridge = separable_penalty(2, np.ones(2), l1_ratio=0.0, factors=[2.0, 0.0])
+    assert ridge.free.tolist() == [False, True]
+    assert separable_penalty(2, np.ones(2), factors=[2.0, 1.0]).free.tolist() == [False, False]
+    group = separable_penalty(3, np.ones(3), factors=[0.0, 1.0, 0.0], groups=((0, 2),))
+    assert group.free.tolist() == [True, False]
+    assert group.scale(np.array([[3.0], [4.0], [2.0]])) == 0.5  # of the second; the pair is free
+    half = separable_penalty(3, np.ones(3), l1_ratio=0.5, factors=[1.0, 1.0, 1.0], groups=((0, 2),))
+    assert half.free.tolist() == [False, False]
+
+
+def test_some_groups_of_a_separable_penalty():
+    """Features group by group, those in no group behind; a penalty of some of them is that of these weights."""
+    made = separable_penalty(5, np.ones(5), l1_ratio=0.5, factors=np.arange(1.0, 6), groups=((3, 1), (4,)))
+    assert made.order.tolist() == [3, 1, 4, 0, 2]
+    assert made.sizes.tolist() == [2, 1, 1, 1]
+    assert made.features(np.array([2, 0])).tolist() == [0, 3, 1]
+    assert made.features(np.array([], dtype=int)).tolist() == []
+    numbers = np.arange(10.0).reshape(5, 2)
+    np.testing.assert_array_equal(made.arranged(numbers), numbers[[3, 1, 4, 0, 2]])
+    np.testing.assert_array_equal(made.each(np.array([1.0, 2, 3, 4])).ravel(), [1, 1, 2, 3, 4])
+    few = made.pick(np.array([2, 0]))
+    assert (few.order.tolist(), few.starts.tolist(), few.joint) == ([0, 1, 2], [0, 1, 3], True)
+    A = np.array([[2.0], [3.0], [4.0]])  # of the features 0, 3 and 1
+    assert few.value(A) == pytest.approx(0.5 * (2 + 4 * 2**0.5 * 5) + 0.25 * (4 + 4 * 25))
+    assert few.kinks(A) == pytest.approx(0.5 * (2 + 4 * 2**0.5 * 5))
+    assert few.times(3.0).value(A) == pytest.approx(3 * few.value(A))
+    single = separable_penalty(3, np.ones(3), factors=[1.0, 2.0, 3.0], lower=[-1.0, -2.0, -3.0], upper=[4.0, 5.0, 6.0])
+    part = single.pick(np.array([2, 0]))
+    assert single.features(np.array([2, 0])).tolist() == [2, 0]
+    assert (part.l1.tolist(), part.lower.tolist(), part.upper.tolist()) == ([3.0, 1.0], [-3.0, -1.0], [6.0, 4.0])
+    assert part.kinks(np.array([[-2.0], [5.0]])) == 11.0
+    np.testing.assert_array_equal(single.arranged(numbers[:3]), numbers[:3])
+    # Groups of one are features: in the order of the columns, as their bounds are.
+    ones = separable_penalty(3, np.ones(3), groups=((2,), (0,)), upper=[0.0, np.inf, np.inf])
+    assert ones.order.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(ones.violation(ones.arranged(np.array([[2.0], [3.0], [4.0]]))), [-1.0, 2.0, 3.0])
+
+
+def test_defaults_of_penalties():
+    assert penalties.make_penalty("ridge") == penalties.Ridge(1.0)
+    assert penalties.Jeffreys().strength == 1.0
+    assert penalties.Jeffreys().needs_information
+    assert not penalties.Ridge().needs_information
 
 
 def test_kesler_of_the_worst_rival_has_no_curvature():
@@ -379,3 +468,54 @@ def test_a_line_in_boxes():
     assert (regions.polygon_area(first), regions.polygon_area(second), len(never)) == (3.0, 1.0, 0)
     equal = regions.decision_regions(np.zeros((3, 2)), ((0, 1), (0, 1)))
     assert [len(part) for part in equal] == [4, 0]  # a tie is the first's
+
+
+def test_thresholds_of_criteria_move_what_is_wrong():
+    """An output is right strictly on its target's side of the threshold, zero or not."""
+
+    class Moved(criteria.Squared):
+        threshold = 0.4
+
+    t, z = np.array([[-1.0], [1.0], [-1.0], [1.0]]), np.array([[0.2], [0.6], [0.6], [0.2]])
+    assert Moved().wrong(t, z).ravel().tolist() == [False, False, True, True]
+
+
+def test_codings_of_machines_in_numbers():
+    """Outputs that compete have no thresholds; the silent last class of a reference has the score 0."""
+    z = np.array([[0.5, -1.0], [-2.0, -3.0]])
+    reference = make_coding("reference", 3)
+    np.testing.assert_allclose(reference.decode(z), [[0.5, -1.0, 0.0], [-2.0, -3.0, 0.0]])
+    for name in ("machine", "softmax"):
+        assert make_coding(name, 3).threshold.tolist() == [0.0, 0.0, 0.0]
+    last = make_coding("one-vs-rest-k-1", 3)
+    np.testing.assert_array_equal(last.targets, [[1, -1], [-1, 1], [-1, -1]])
+    np.testing.assert_allclose(last.decode(z), [[0.5, -1.0, 0.0], [-2.0, -3.0, 0.0]])
+
+
+def test_rejects_and_costs_in_numbers():
+    assert chow_threshold(0.5, error_cost=3.0, correct_cost=1.0) == 1.25
+    assert with_reject([[0, 1], [1, 0]], 0.2).tolist() == [[0, 1], [1, 0], [0.2, 0.2]]
+    assert reject_interval([[1, 1], [1, 1]], 0.5) == (0.0, 1.0)  # both acts are dearer everywhere
+    assert without_single_winner([[0.0, 1.0], [0.0, -1.0]]).tolist() == [False, True]
+    with pytest.raises(ParameterError, match="costs has the entry 'ab': 1"):
+        check_costs({"ab": 1}, ["a", "b"])
+    with pytest.raises(ParameterError, match="wrong act the cheaper one"):
+        cost_threshold(np.zeros((2, 2)))
+    likelihood = np.log([[0.9, 0.1]] * 3 + [[0.1, 0.9]])
+    with pytest.warns(DiscriminantWarning, match="after 1 steps"):
+        np.testing.assert_allclose(estimate_priors(likelihood, [0.5, 0.5], max_iter=1), [0.7, 0.3])
+    with pytest.warns(DiscriminantWarning, match="after 1 steps"):  # old priors are in proportion
+        np.testing.assert_allclose(estimate_priors(likelihood, [2.0, 2.0], max_iter=1), [0.7, 0.3])
+
+
+def test_a_rule_without_a_coding():
+    rule = Rule(np.array(["a", "b"]), 1)
+    assert (rule.orientation, rule.threshold) == (1.0, 0.0)
+    D, s = rule.linear_decoder
+    np.testing.assert_array_equal(np.array([[3.0]]) @ D + s, [[-1.5, 1.5]])
+
+
+def test_a_function_that_vanishes_crosses_twice_at_most():
+    square = regions.box(((0, 1), (0, 1)))
+    assert regions.crossings(square, np.zeros(4)).shape == (2, 2)
+    np.testing.assert_array_equal(regions.crossings(square, square[:, 0]), [[0, 0], [0, 1]])

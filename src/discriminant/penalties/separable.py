@@ -50,15 +50,12 @@ class SeparablePenalty:
     @cached_property
     def free(self) -> Array:
         """(groups,): no penalty and no bounds, like the intercept."""
-        open_ended = (np.isinf(self.lower) & np.isinf(self.upper))[self.order]
-        if not self.single:
-            open_ended = np.logical_and.reduceat(open_ended, self.starts[:-1])
-        return np.asarray((self.l1 == 0) & (self.l2 == 0) & open_ended)
+        flat = (self.l1 == 0) & (self.l2 == 0)
+        return np.asarray(flat if self.joint else flat & np.isinf(self.lower) & np.isinf(self.upper))
 
     def arranged(self, R: Array) -> Array:
         """Numbers of all features, group by group."""
-        natural = self.single and bool((self.order[1:] > self.order[:-1]).all())
-        return R if natural else R[self.order]
+        return R if self.single else R[self.order]
 
     @cached_property
     def plain(self) -> bool:
@@ -69,7 +66,7 @@ class SeparablePenalty:
         """The features of these groups, one group after the other."""
         if self.single:
             return np.asarray(self.order[groups])
-        return np.concatenate([self.order[self.starts[u] : self.starts[u + 1]] for u in groups] or [np.empty(0, int)])
+        return np.concatenate([self.order[self.starts[u] : self.starts[u + 1]] for u in groups] or [self.order[:0]])
 
     def times(self, strength: float) -> SeparablePenalty:
         """The penalty at λ = strength."""
@@ -153,9 +150,8 @@ class SeparablePenalty:
         return np.asarray(self.largest(pull) - self.l1)
 
     def largest(self, C: Array) -> Array:
-        """The largest of each group's numbers, (groups,), of C (d, q)."""
-        most = C[:, 0] if C.shape[1] == 1 else C.max(axis=1)
-        return np.asarray(most if self.single else np.maximum.reduceat(most, self.starts[:-1]))
+        """The largest of each feature's numbers, (d,), of C (d, q); weights that are not joint are groups of one."""
+        return np.asarray(C[:, 0] if C.shape[1] == 1 else C.max(axis=1))
 
 
 def separable_penalty(
@@ -201,6 +197,8 @@ def _arrange(d: int, groups: tuple[tuple[int, ...], ...] | None) -> tuple[Array,
     members = [int(j) for group in groups for j in group]
     if len(set(members)) < len(members) or any(not 0 <= j < d for j in members) or any(len(g) == 0 for g in groups):
         raise ParameterError(f"groups must be disjoint, not empty, and name features from 0 to {d - 1}.")
+    if len(members) == len(groups):  # groups of one are features, in their own order
+        return np.arange(d), np.arange(d + 1)
     rest = np.setdiff1d(np.arange(d), members)
     order = np.concatenate([np.array(members, dtype=np.intp), rest]).astype(np.intp)
     sizes = [len(group) for group in groups] + [1] * len(rest)
