@@ -23,10 +23,11 @@ import numpy as np
 
 from discriminant.data import make_blocks
 from discriminant.gaussian.moments import ClassMoments, class_moments, mapped_moments
-from discriminant.gaussian.whiten import Again, Whitened, whiten_moments
+from discriminant.gaussian.whiten import EPS, Again, Whitened, whiten_moments
 from discriminant.protocols import Array
 
 ALONE = 1e-10  # 1 − h below this: the row alone spans its direction
+LOST = 1e-11  # of ∇J by rounding in the Gram matrix: ε times the variance inflation factor
 
 
 @dataclass(frozen=True)
@@ -184,16 +185,23 @@ def least_squares(
     scatter = within + _between(weight, means) + np.diag(alpha / unit / unit)
     total = replace(moments, weight=weight, count=moments.count[sub], means=means, scatter=scatter)
     again = None if blocks is None else _reread(blocks, moments, sub, alpha)
-    whitened = whiten_moments(total, N, again=again, thorough=not np.any(alpha))
+    whitened = whiten_moments(total, N, again=again)
     centre, mean = weight @ whitened.means / N, weight @ means / N
     moved = margins.moved(moments)[sub]  # m'_k − m_k, in the units of X
     loads, shares, energy = np.zeros((K, whitened.rank)), np.zeros(K), np.zeros(K)
     shares[sub], energy[sub] = margins.moments.weight[sub] / N, margins.squares[sub] / N
     loads[sub] = shares[sub, None] * (whitened.means + moved @ whitened.matrix - centre)
-    pulls = shares[sub, None] * (means - mean + moved / unit)
     W = whitened.matrix * unit[:, None]
-    gradient = W.T @ ((scatter / N) @ (W @ loads.T))
-    gradient[:, sub] -= W.T @ pulls.T
+    B = W @ loads.T
+    if again is None or EPS * whitened.inflation.max(initial=0.0) < LOST:
+        pulls = shares[sub, None] * (means - mean + moved / unit)
+        gradient = W.T @ ((scatter / N) @ B)
+        gradient[:, sub] -= W.T @ pulls.T
+    else:  # the scatter's own rounding, times W on both sides, would hide what is left: it is read off the rows
+        second, seen = again(np.hstack([W, B]))
+        seen, gradient = seen[:, : whitened.rank], second[: whitened.rank, whitened.rank :]
+        gradient[:, sub] -= (shares[sub, None] * (seen - weight @ seen / N + moved @ whitened.matrix)).T
+        whitened = replace(whitened, passes=whitened.passes + 1)
     null = NullSpace(_flat_directions(whitened, empty=alpha > 0), unit * mean, moments.origin)
     return LeastSquares(whitened, N, centre, loads, shares, energy, gradient, null, alpha > 0)
 

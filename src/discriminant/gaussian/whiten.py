@@ -4,7 +4,9 @@ Columns are first scaled by their own within-class deviation, so that neither ra
 well-conditioned correlation R = L Lᵗ the whitener is L⁻ᵗ.  Otherwise R is decomposed into eigenvectors and the data
 are read again in the whitened coordinates; there the second moment is near I and is computed without cancellation.
 Repeated, that is a QR decomposition by blocks (CholeskyQR2): the error falls from ε·κ(X)² to ε·κ(X), and singular
-values are told from rounding noise down to the precision of the data.
+values are told from rounding noise down to the precision of the data.  As long as L is far from singular the second
+factor is a triangle too: eigenvectors of a matrix near I are any directions, and would mix a column that a penalty
+holds near zero with columns a million times larger, in whose rounding it drowns.
 
 A direction is dropped when the standardised data's singular value along it is within the rounding of the data, or below
 ``tol`` where one is given.
@@ -24,6 +26,7 @@ from discriminant.protocols import Array
 from discriminant.thresholds import REREAD_COLUMNS, REREAD_CONDITION, REREAD_VALUES
 
 WELL_CONDITIONED = 2e3  # κ(R): below it the Gram matrix itself keeps thirteen digits
+TRIANGULAR = 1e6  # κ(R) up to which L⁻ᵗ leaves a second moment so near I that no direction is in doubt
 SEEN = 1e-10  # of a whitened covariance
 NEAR_UNIT = 1e2  # κ of the second moment in whitened coordinates at which another pass gains nothing
 MOST_PASSES = 4
@@ -81,26 +84,27 @@ class Whitened:
 
 
 def whiten_moments(
-    moments: ClassMoments,
-    divisor: float,
-    *,
-    tol: float | None = None,
-    again: Again | None = None,
-    thorough: bool = True,
+    moments: ClassMoments, divisor: float, *, tol: float | None = None, again: Again | None = None
 ) -> Whitened:
-    """Whiten Σ = S_W / divisor; ``thorough``: small data are read again from a smaller condition number on.
+    """Whiten Σ = S_W / divisor.
 
     ``again`` reads the data in new coordinates; without it (merged moments, whose rows are gone) singular values below
     √ε cannot be told from rounding and are dropped.
     """
     columns = _Columns(moments, moments.pooled().scatter / divisor)
     limit = (WELL_CONDITIONED if len(columns.scale) <= REREAD_COLUMNS else REREAD_CONDITION) / moments.inflation
-    small = moments.count.sum() * moments.n_features <= REREAD_VALUES and len(columns.scale) <= REREAD_COLUMNS
-    if small and thorough:
-        limit = min(limit, WELL_CONDITIONED / 10)
-    W, T = _first(columns.correlation, limit)
-    if T is None or again is None:
+    triangular = limit
+    if len(columns.scale) <= REREAD_COLUMNS:
+        triangular = max(limit, min(TRIANGULAR, 0.01 / columns.noise.max(initial=EPS) ** 2))
+        if moments.count.sum() * moments.n_features <= REREAD_VALUES:
+            limit = min(limit, WELL_CONDITIONED / 10)
+    W, T = _first(columns.correlation, triangular)
+    if again is None or (T is None and _spread(columns.correlation, W) < limit):
         return columns.finish(*columns.split(W, T, None), 1, tol)
+    if T is None:
+        T, means = again(columns.spread(W))
+        turn = _inverse_transpose(np.linalg.cholesky(T))
+        return columns.finish(W @ turn, means @ turn, np.zeros((len(W), 0)), 1.0, 2, tol)
     few = columns.doubtful(W, limit, again)
     if few is not None:
         return columns.finish(*few, 2, tol)
@@ -124,11 +128,16 @@ def _first(R: Array, limit: float = WELL_CONDITIONED) -> tuple[Array, Array | No
         return np.zeros((0, 0)), None
     with contextlib.suppress(np.linalg.LinAlgError):
         W = _inverse_transpose(np.linalg.cholesky(R))
-        if np.linalg.norm(R) * np.linalg.norm(W) ** 2 < limit * len(R):
+        if _spread(R, W) < limit:
             return W, None
     values, vectors = np.linalg.eigh(R)
     floored = np.maximum(values, 8 * EPS * len(R) * values[-1])
     return vectors / np.sqrt(floored), np.diag(np.maximum(values, 0.0) / floored)
+
+
+def _spread(R: Array, W: Array) -> float:
+    """About κ(R), from above, for W = L⁻ᵗ of R = L Lᵗ."""
+    return float(np.linalg.norm(R) * np.linalg.norm(W) ** 2) / max(len(R), 1)
 
 
 def _inverse_transpose(L: Array) -> Array:

@@ -136,7 +136,9 @@ class Fisher(FisherParameters, MomentMethod[ClassMoments]):
             notes += wide_notes(moments, whitened.rank, "LinearDiscriminantAnalysis with shrinkage")
             return fisher_projection(whitened, priors, count), False
         notes += rank_notes(whitened, schema.names)
-        notes += near_collinearity_notes([whitened], schema.names, "use LinearDiscriminantAnalysis with shrinkage")
+        notes += near_collinearity_notes(
+            [whitened], moments, schema.names, "use LinearDiscriminantAnalysis with shrinkage"
+        )
         return fisher_projection(whitened, priors, count), whitened.passes == 1
 
     def _two_class(

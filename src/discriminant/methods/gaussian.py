@@ -238,7 +238,7 @@ class Linear(LinearParameters, GaussianMethod):
         whitened = whiten_within(moments, divisor, self.tol, sample)
         if moments.rows is not None:
             return whitened, moments, covariance, wide_notes(moments, whitened.rank)
-        notes = near_collinearity_notes([whitened], schema.names) + rank_notes(whitened, schema.names)
+        notes = near_collinearity_notes([whitened], moments, schema.names) + rank_notes(whitened, schema.names)
         return whitened, moments, covariance, notes
 
     def _special(

@@ -106,7 +106,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
             solved = [problem for problem, _, _ in problems if isinstance(problem, LeastSquares)]
             notes += _rank_notes(solved, schema)
             parts = [problem.whitened for problem in solved]
-            notes += near_collinearity_notes(parts, schema.names, "use a penalty (alpha)")
+            notes += near_collinearity_notes(parts, moments, schema.names, "use a penalty (alpha)")
         discriminant = LinearDiscriminant(
             A, classes, coding=needed_coding(coding), feature_names=schema.names, center=moments.origin,
             basis=schema.basis,
@@ -136,9 +136,14 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
         objective = sum(share * J for share, J, _ in parts)
         gap = sum(share * norm**2 / 2 for share, _, norm in parts)
         rank = max(problem.rank for problem, _, _ in problems)
+        converged = bool(gap <= 1e-9 * max(objective, 1e-9))
+        of_rank = f"rank {rank} of {moments.n_features} columns"
+        status = f"Solved in closed form, {of_rank}."
+        if not converged:
+            status = f"Not solved: rounding leaves the closed form, {of_rank}, {gap:.1e} above the least J."
         return Certificate(
-            status=f"Solved in closed form, rank {rank} of {moments.n_features} columns.",
-            converged=gap <= 1e-9 * max(objective, 1e-9),
+            status=status,
+            converged=converged,
             objective=objective,
             bound=objective - gap,
             gap=gap,

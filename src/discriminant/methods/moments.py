@@ -25,10 +25,13 @@ if TYPE_CHECKING:  # a first fit does not wait for the optimizers, nor for densi
     from discriminant.gaussian.exponential_family import ClassSums
     from discriminant.optimize.choose import Choice
 
-# Variance inflation factors from which columns count as nearly collinear: one of them differs from a combination of the
-# others by 1e-5 of its spread.  Measured within classes: 3 on iris, 2e3 on breast cancer, 9e6 for powers of x up to the
-# sixth; 1e8, 1e10 and 1e12 for a column 2·income + noise of 1e-4, 1e-5 and 1e-6 of its spread.
-NEARLY_COLLINEAR = 1e10
+# Columns count as nearly collinear where rounding of the data alone, ε|x| against a spread s within the classes, moves
+# their weights by more than a third of the digits: (ε|x|/s)·√VIF > ε^⅔, which is 4e-11 in float64 and 2e-5 in float32.
+# Variance inflation factors measured within classes: 3 on iris, 2e3 on breast cancer, 9e6 for powers of x up to the
+# sixth; 1e8, 1e10 and 1e12 for a column 2·income + noise of 1e-4, 1e-5 and 1e-6 of its spread.  Below VIF = 1/√ε it is
+# the distance of a column from zero that costs digits more than the other columns.
+LOST_DIGITS = 2 / 3
+INFLATED = -1 / 2
 
 Sums = TypeVar("Sums", ClassMoments, "ClassSums")  # what a fit is a function of
 
@@ -198,17 +201,26 @@ def wide_notes(moments: ClassMoments, rank: int, remedy: str = "shrinkage") -> l
 
 
 def near_collinearity_notes(
-    parts: Sequence[Whitened], feature_names: Sequence[str] | None, remedy: str = "use shrinkage"
+    parts: Sequence[Whitened],
+    moments: ClassMoments,
+    feature_names: Sequence[str] | None,
+    remedy: str = "use shrinkage",
 ) -> list[Note]:
     """Name the columns that nearly follow from the others, so that little but noise decides their weights."""
-    inflation = np.max([one.inflation for one in parts], axis=0)
-    found = np.flatnonzero(inflation > NEARLY_COLLINEAR)
+    inflation = np.array([one.inflation for one in parts])
+    spread = np.array([one.deviation for one in parts])
+    far = np.abs(moments.class_means).max(axis=0) / np.where(spread > 0, spread, np.inf)
+    moved = moments.precision * np.maximum(far, 1.0) * np.sqrt(inflation)  # the weights, by rounding of the data
+    doubtful = (moved > moments.precision**LOST_DIGITS) & (inflation > moments.precision**INFLATED)
+    found = np.flatnonzero(doubtful.any(axis=0))
     if not len(found):
         return []
     what = columns(found.tolist(), feature_names, most=8)
+    condition = max(one.condition for one, some in zip(parts, doubtful.any(axis=1), strict=True) if some)
     text = (
         f"Variables are nearly collinear: {what} follow from the other columns but for a share of "
-        f"{1 / inflation.max():.1g} of the variance. Noise of that size decides their weights, which are large and "
-        f"cancel one another. Drop all but one of them, or {remedy}."
+        f"{1 / inflation.max():.1g} of the variance; the condition number of their correlation is {condition:.1g}. "
+        "Noise of that size decides their weights, which are large and cancel one another: rounding of the data alone "
+        f"moves them by about {moved[doubtful].max():.0e} of themselves. Drop all but one of them, or {remedy}."
     )
     return [Note(text, CollinearityWarning)]

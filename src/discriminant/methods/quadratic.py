@@ -235,7 +235,7 @@ class _Whitening:
             whiten_moments(one, divisor, tol=method.tol, again=reread(sample, self.moments, divisor, only=k))
             for k, (one, divisor) in enumerate(zip(each, divisors, strict=True))
         ]
-        self.notes.extend(near_collinearity_notes(whitened, self.schema.names))
+        self.notes.extend(near_collinearity_notes(whitened, self.moments, self.schema.names))
         return whitened if all(one.full for one in whitened) else self._within_range(divisors, whitened)
 
     def _without_constants(self, whitened: list[Whitened]) -> None:
