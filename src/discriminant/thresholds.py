@@ -70,6 +70,10 @@ SAMPLE_WORK = 1.0e10
 # Multiplications that a proof by some rows' curvature may take: a few passes.
 PROOF_WORK = 3.0e9
 
+# Times the gap that is asked for, by its dual bound, from which a proof by a row sample's curvature saves passes: it
+# costs about one (40,000×50: 1.5 ms), and the dual bound would need two or more.
+DUAL_FAR = 100.0
+
 # n·d up to which sparse rows may be written out, and the share of entries from which they are (always below an 80th).
 DENSE_VALUES = 8_000_000
 DENSE_SHARE = 0.2

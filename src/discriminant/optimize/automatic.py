@@ -128,7 +128,7 @@ def _sampled_newton(
 ) -> State:
     """Exact Newton steps on all rows from a sample's optimum."""
     sample = drawn(objective, sample_size(objective))
-    A = newton_to_gap(sample, A, Trace(), sampling_error(sample)).A
+    A = newton_to_gap(sample, A, Trace(), sampling_error(sample), prove=False).A
     return newton_to_gap(objective, A, trace, tol, to_the_end=to_the_end)
 
 
@@ -233,6 +233,8 @@ def condition_of(objective: PointwiseObjective, state: State) -> float:
     """The condition number of the Hessian at hand with a unit diagonal; where there was none, of some rows' columns."""
     if state.factors is not None:
         return 1.0 / max(state.factors.least, 1e-300)
+    if np.isfinite(state.condition):
+        return state.condition
     if objective.n_features > CONDITION_COLUMNS or objective.blocks.is_sparse:
         return float("nan")
     design = objective.blocks.spread(max(1_000, 4 * objective.n_features))

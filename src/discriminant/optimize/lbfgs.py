@@ -37,7 +37,7 @@ PAIRS = 20
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
 LAST_DIGITS = 1e-9  # ν/√J below which nine digits of every score are right: each further one costs some steps
 DEAR = 100.0  # times as large as for Newton's method, whose digits double with every step
-HOPELESS = 1e-6  # squared decrement, relative to the target, from which on no further step will make a proof succeed
+HOPELESS = 1e-8  # squared decrement, relative to the target, from which on no further step will make a proof succeed
 
 
 @documented

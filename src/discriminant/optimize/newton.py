@@ -242,9 +242,13 @@ class Trace:
 
 
 def newton_to_gap(
-    objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False
+    objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False, prove: bool = True
 ) -> State:
-    """Newton steps from A until the gap is proved to be ≤ tol·|J|, or, ``to_the_end``, to the last digits."""
+    """Newton steps from A until the gap is proved to be ≤ tol·|J|, or, ``to_the_end``, to the last digits.
+
+    ``prove=False``: until a step promises so little that it will be the last, and is taken unseen (a row sample, whose
+    optimum is but a start); ``found`` and ``factors`` are then those of the weights before.
+    """
     found, longer = null_model(objective, A)
     trace.passes += 1
     if longer is not None:
@@ -252,7 +256,7 @@ def newton_to_gap(
     state, best = State(A, found), None
     factors, previous, drift, first = None, np.inf, 0.0, longer is not None
     least = last_digit(tol, NEGLIGIBLE) if to_the_end else NEGLIGIBLE
-    dual = not to_the_end and objective.ridge is not None and not objective.criterion.coupled
+    dual = prove and not to_the_end and objective.ridge is not None and not objective.criterion.coupled
     for _ in range(500):  # far above what the method needs: a guard against a loop, not a setting
         found = state.found
         if found.hessian is not None:
@@ -278,6 +282,8 @@ def newton_to_gap(
         )  # of J: where all losses are tiny, so is a decrement that still counts
         if decrement <= least * size or (decrement < 1e-6 * size and decrement > 0.3 * previous):
             return proved(objective, best)
+        if not prove and decrement**2 <= 10 * tol * abs(found.value):
+            return replace(state, A=state.A + P)
         if not to_the_end and decrement**2 <= tol * abs(found.value):
             state = proved(objective, state, tol)
             if state.gap <= tol * abs(found.value):

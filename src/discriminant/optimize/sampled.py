@@ -10,6 +10,7 @@ rows squares that error into the gap.  Each sample starts from the optimum of th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from discriminant.criteria import Logistic
 from discriminant.data.blocks import make_blocks
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import precondition
-from discriminant.optimize.certificate import RowLengths, SampleProof, longest_row, share_of
+from discriminant.optimize.certificate import RowLengths, SampleProof, longest_row, loose_gap, share_of
 from discriminant.optimize.choose import hessian_steps
 from discriminant.optimize.factor import factor_hessian
 from discriminant.optimize.lbfgs import lbfgs_to_gap
@@ -27,6 +28,7 @@ from discriminant.optimize.state import State
 from discriminant.protocols import Array, Block, Need
 from discriminant.thresholds import (
     COUPLED_PARAMETERS,
+    DUAL_FAR,
     FACTOR_COLUMNS,
     FIRST_SAMPLE_ROWS,
     MOST_KEPT,
@@ -75,13 +77,14 @@ def by_sampled_hessian(
     size = sample_size(objective)
     # Few columns: exact Hessians of a sample cost next to nothing.  Many: gradients first.
     exact = objective.criterion.coupled or objective.n_features <= NEWTON_COLUMNS
-    solve_sample = newton_to_gap if exact else by_hessian
+    solve_sample = partial(newton_to_gap, prove=False) if exact else by_hessian
     if 4 * first < size:
         small = drawn(objective, first)
         A = solve_sample(small, A, quiet, sampling_error(small)).A
     sample = drawn(objective, size)
     state = solve_sample(sample, A, quiet, sampling_error(sample))
     A, found = state.A, state.found
+    condition = np.nan if state.factors is None else 1 / max(state.factors.least, 1e-300)
     correction = None
     if precondition.little_known(sample):
         whole, part = (one.evaluate(A, Need.DIAGONAL).diagonal for one in (objective, sample))
@@ -103,6 +106,7 @@ def by_sampled_hessian(
         begin = _begin(objective, A, trace, need)
     del sample, hessian, state, found  # what follows may need their memory
     state = lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove, to_the_end=to_the_end)
+    state = replace(state, condition=condition)
     outputs = objective.n_outputs if objective.criterion.coupled else 1
     if met(state, tol) or objective.n_parameters * outputs > FACTOR_COLUMNS:
         return state
@@ -245,18 +249,21 @@ def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective, leng
     """The proof from some rows' curvature: without a ridge, or with one too small for the dual to help."""
     lengths = _Lengths(objective) if lengths is None else lengths
     D, q = objective.n_parameters, objective.n_outputs
+    coupled = objective.criterion.coupled and q * D <= COUPLED_PARAMETERS
+    work = q * (q + 1) / 2 * D * D if coupled else float(D * D)
+    rows = max(PROOF_WORK / work, 20.0 * (q * D if coupled else D))
+    others = rows < objective.n_rows and objective.blocks.pass_cost == 1
+    cheap = sample is not objective and not others and not coupled
     late = 1.0 if objective.penalty is None or objective.blocks.pass_cost > 1 else 1e-4
     made: list[SampleProof] = []
 
     def prove(state: State, wanted: float) -> float:
-        if not state.decrement**2 <= late * wanted or D > FACTOR_COLUMNS:
+        soon = late if not cheap or loose_gap(objective, state.found) <= DUAL_FAR * wanted else 1.0
+        if not state.decrement**2 <= soon * wanted or D > FACTOR_COLUMNS:
             return float("inf")
         if not made:
-            coupled = objective.criterion.coupled and q * D <= COUPLED_PARAMETERS
-            work = q * (q + 1) / 2 * D * D if coupled else float(D * D)
-            rows = max(PROOF_WORK / work, 20.0 * (q * D if coupled else D))
-            base = sample if sample is not objective else objective
-            if rows < objective.n_rows and objective.blocks.pass_cost == 1:
+            base = sample
+            if others:
                 base = drawn(objective, int(rows))
             made.append(SampleProof(base, share_of(objective, base), lengths))
         return made[0](state, wanted)

@@ -22,3 +22,4 @@ class State:
     drift: float = 0.0  # how far, in the factors' metric, the weights have moved since the factors were made
     separated: bool = False  # every row on its own side, without a penalty: J has no minimum
     stalled: bool = False
+    condition: float = np.nan  # of the Hessian of some rows with a unit diagonal, where it was at hand
