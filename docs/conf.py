@@ -13,6 +13,8 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS))
 
+GALLERY = ("boundaries", "learning", "proof", "statistics", "decisions", "data", "engineering")  # in this order
+
 project = "discriminant"
 author = "the discriminant developers"
 version = release = importlib.metadata.version("discriminant")
@@ -23,6 +25,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
     "pages",
 ]
 exclude_patterns = ["pictures", "README.md"]
@@ -37,6 +40,26 @@ autodoc_typehints = "none"  # types stand in the docstrings, in words
 numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "filename_pattern": ".",  # all of them run
+    "doc_module": ("discriminant",),
+    "backreferences_dir": "gallery/used",
+    "reference_url": {"discriminant": None},
+    "subsection_order": [f"../examples/gallery/{name}" for name in GALLERY],
+    "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": ("matplotlib",),
+    "matplotlib_animations": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "min_reported_time": 1e9,
+    "thumbnail_size": (400, 280),
+    "abort_on_example_error": False,
+}
 
 # MathJax is served with the site: one file, found in the package that brings it.
 mathjax_path = "tex-svg.js"

@@ -57,7 +57,8 @@ class Thing(NamedTuple):
             table += f"   * - {link}\n     - {escaped(first_line(self._member(name)))}\n"
         last = f"\nAs everywhere in scikit-learn: {also}.\n" if also else ""
         members = f":members: {', '.join(own)}\n" if own else ""
-        return head + textwrap.indent(f"{members}\n{table}{last}", "   ")
+        gallery = f"\n.. minigallery:: {self.module}.{self.name}\n   :add-heading: Examples with {self.name}\n"
+        return head + textwrap.indent(f"{members}\n{table}{last}", "   ") + gallery
 
     def _member(self, name: str) -> Any:
         member = inspect.getattr_static(self.thing, name)
