@@ -4,6 +4,12 @@ suppressMessages({library(survey); library(mice); library(car); library(brglm2);
 d <- read.csv(commandArgs(TRUE)[1])
 n <- nrow(d); i <- seq_len(n)
 strict <- list(epsilon = 1e-15, maxit = 100)
+# A fit of glm's kind holds the covariance of its last step but one: begun anew at its own end, that is the end.
+again <- function(fit, ...) {
+  f <- do.call(fit, list(..., control = strict))
+  do.call(fit, list(..., control = strict, start = coef(f)))
+}
+logit <- function(...) again(glm, ..., family = binomial())
 model <- chd ~ tobacco + ldl + typea + age
 table <- function(s) list(estimate = unname(s[, 1]), se = unname(s[, 2]), t = unname(s[, 3]), p = unname(s[, 4]))
 out <- list()
@@ -11,7 +17,7 @@ out <- list()
 # A survey: strata, clusters within them, weights
 d$cluster <- (i * 7) %% 23; d$weight <- 1.5 + (i * 13) %% 5
 survey <- function(design) {
-  f <- svyglm(model, design = design, family = quasibinomial(), control = strict)
+  f <- again(svyglm, model, design = design, family = quasibinomial())
   c(table(summary(f)$coefficients), list(df = f$df.residual, interval = unname(confint(f))))
 }
 out$survey <- survey(svydesign(ids = ~cluster, strata = ~famhist, weights = ~weight, data = d, nest = TRUE))
@@ -20,31 +26,68 @@ out$survey_weights <- survey(svydesign(ids = ~1, weights = ~weight, data = d))
 # Five completed copies, by a rule without random numbers
 fits <- lapply(1:5, function(k) {
   e <- d; r <- (i * 11) %% 6 == 0; e$ldl[r] <- e$ldl[r] + 1.5 * sin(seq_len(sum(r)) * k)
-  glm(model, data = e, family = binomial(), control = strict)
+  logit(model, data = e)
 })
 p <- pool(as.mira(fits)); s <- summary(p, conf.int = TRUE)
 out$pool <- list(estimate = s$estimate, se = s$std.error, t = s$statistic, p = s$p.value, df = s$df,
                  fmi = p$pooled$fmi, low = s[["2.5 %"]], high = s[["97.5 %"]])
 
 # Nested models
-large <- glm(model, data = d, family = binomial(), control = strict)
-small <- glm(chd ~ tobacco + ldl, data = d, family = binomial(), control = strict)
+large <- logit(model, data = d)
+small <- logit(chd ~ tobacco + ldl, data = d)
 lr <- anova(small, large, test = "LRT"); rao <- anova(small, large, test = "Rao")
 wald <- linearHypothesis(large, c("typea = 0", "age = 0"), test = "Chisq")
 out$nested <- list(statistic = c(lr$Deviance[2], wald$Chisq[2], rao$Rao[2]),
                    p = c(lr[["Pr(>Chi)"]][2], wald[["Pr(>Chisq)"]][2], rao[["Pr(>Chi)"]][2]))
 
+# Each coefficient by itself: likelihood-ratio tests, and the ends of its profile interval by a search for the root
+X <- model.matrix(large); best <- as.numeric(logLik(large))
+held <- function(j, t) {
+  f <- suppressWarnings(glm.fit(X[, -j], d$chd, family = binomial(), offset = t * X[, j], control = strict))
+  2 * best + f$deviance
+}
+end <- function(j, side) {
+  b <- coef(large)[j]; se <- sqrt(vcov(large)[j, j])
+  uniroot(function(t) held(j, t) - qchisq(0.95, 1), sort(b + side * se * c(1.2, 3)), tol = 1e-14)$root
+}
+ratio <- sapply(1:5, held, t = 0)
+out$profile <- list(statistic = ratio, p = pchisq(ratio, 1, lower.tail = FALSE),
+                    low = unname(sapply(1:5, end, side = -1)), high = unname(sapply(1:5, end, side = 1)))
+
+# A category, alone and with an interaction
+f <- logit(chd ~ tobacco + famhist + age, data = d)
+out$category <- table(summary(f)$coefficients)
+f <- logit(chd ~ tobacco + famhist * age, data = d)
+out$interaction <- table(summary(f)$coefficients)
+
+# Firth's fit: each coefficient against zero by its penalised likelihood (the test of logistf), on few rows
+few <- d[(i %% 9) == 0, ]; Z <- model.matrix(model, few)
+penalised <- function(b) {
+  z <- as.vector(Z %*% b); p <- plogis(z)
+  sum(few$chd * z - log1p(exp(z))) + determinant(t(Z) %*% (p * (1 - p) * Z))$modulus[1] / 2
+}
+f <- glm(model, data = few, family = binomial(), method = "brglmFit", type = "AS_mean", epsilon = 1e-13, maxit = 500)
+top <- function(j) {  # Newton's steps on differences, until nothing is gained
+  b <- coef(f); b[j] <- 0; free <- setdiff(1:5, j); u <- 1 / apply(abs(Z), 2, max)
+  g <- function(x) { b[free] <- x * u[free]; -penalised(b) }
+  x <- b[free] / u[free]
+  for (k in 1:8) x <- optim(x, g, method = "BFGS", control = list(reltol = 1e-16, maxit = 500))$par
+  -g(x)
+}
+ratio <- 2 * (penalised(coef(f)) - sapply(1:5, top))
+out$firth <- list(estimate = unname(coef(f)), statistic = ratio, p = pchisq(ratio, 1, lower.tail = FALSE))
+
 # Firth's fit with its intercept corrected (FLIC), and with added covariate (FLAC), on few rows with a rare class
 e <- d[(i %% 9) == 0, ]; e$chd[seq(1, nrow(e), 2)] <- 0
 f <- glm(model, data = e, family = binomial(), method = "brglmFit", type = "AS_mean", epsilon = 1e-13, maxit = 500)
 eta <- as.vector(model.matrix(f)[, -1] %*% coef(f)[-1])
-icept <- glm(e$chd ~ offset(eta), family = binomial(), control = strict)
+icept <- logit(e$chd ~ offset(eta))
 out$flic <- list(estimate = unname(c(coef(icept), coef(f)[-1])))
 X <- model.matrix(f); pr <- fitted(f); W <- pr * (1 - pr)
 h <- W * rowSums((X %*% solve(t(X) %*% (W * X))) * X)
 three <- rbind(e, e, e); three$added <- rep(c(0, 1), c(nrow(e), 2 * nrow(e)))
 three$chd <- c(e$chd, e$chd, 1 - e$chd); w <- c(rep(1, nrow(e)), h / 2, h / 2)
-g <- suppressWarnings(glm(update(model, . ~ . + added), data = three, weights = w, family = quasibinomial(), control = strict))
+g <- suppressWarnings(again(glm, update(model, . ~ . + added), data = three, weights = w, family = quasibinomial()))
 V <- summary(g, dispersion = 1)$cov.scaled
 out$flac <- list(estimate = unname(coef(g)[1:5]), se = unname(sqrt(diag(V))[1:5]))
 out$versions <- list(R = R.version.string, survey = as.character(packageVersion("survey")), mice = as.character(packageVersion("mice")),

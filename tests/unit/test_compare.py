@@ -114,5 +114,9 @@ def test_a_summary_is_text_markdown_latex_and_html_and_tests_the_whole_model():
     assert table.to_markdown().splitlines()[1].startswith("|---|---:")
     assert "a_1\\|%" in table.to_markdown()
     assert r"a\_1|\%" in table.to_latex()
-    assert table.to_latex().count(r" \\") == 6
+    assert table.to_latex().count(r" \\") == 8  # the head, five weights, two lines below
+    assert "wald intervals at 0.95" in table.to_latex()
+    assert r"$\chi^2$" in table.to_latex()
+    assert table.to_frame().attrs["about"] == ["model covariance, wald tests, wald intervals at 0.95"]
+    np.testing.assert_allclose(table.columns()["OR 97.5%"], np.exp(table.high))
     assert "<table>" in table.to_html()

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from scipy import sparse
 
 from discriminant import (
@@ -15,6 +16,7 @@ from discriminant import (
     LogisticRegression,
     LogisticRegressionCV,
     QuadraticDiscriminantAnalysis,
+    datasets,
 )
 from discriminant.errors import DataError, DiscriminantWarning, ParameterError
 from discriminant.optimize import Newton
@@ -399,3 +401,51 @@ def test_the_table_of_a_limit_needs_no_rows():
     with pytest.warns(DiscriminantWarning, match="separat"):
         model = LogisticRegression(C=np.inf).fit(X.copy(), y.copy())
     assert str(model.summary()) == str(model.summary(X, y))
+
+
+@pytest.mark.parametrize("reference", [None, 0, 1, 2])
+def test_a_reference_class_gives_the_table_of_mnlogit_with_that_class_first(reference):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(400, 3))
+    z = X @ rng.normal(size=(3, 3))
+    y = (z + rng.gumbel(size=z.shape)).argmax(axis=1)
+    model, first = LogisticRegression(C=np.inf).fit(X, y), reference or 0
+    order = [first, *(k for k in range(3) if k != first)]
+    theirs = sm.MNLogit(np.argsort(order)[y], sm.add_constant(X)).fit(disp=0, method="newton", maxiter=99, tol=1e-15)
+    for rows in ((), (X, y)):
+        table = model.summary(*rows, reference=reference)
+        np.testing.assert_allclose(table.estimate, np.ravel(theirs.params, order="F"), rtol=1e-9)
+        np.testing.assert_allclose(table.standard_error, np.ravel(theirs.bse, order="F"), rtol=1e-8)
+        np.testing.assert_allclose(table.covariance, theirs.cov_params(), rtol=1e-6, atol=1e-10)
+        assert f"relative to {first}" in str(table)
+        assert table.outcomes == [str(k) for k in order[1:] for _ in range(4)]
+    exact = model.summary(X, y, reference=reference, tests="likelihood-ratio")
+    np.testing.assert_allclose(exact.estimate, table.estimate, rtol=1e-12)
+    drop = sm.MNLogit(y, sm.add_constant(X)).fit(disp=0, method="newton", maxiter=99, tol=1e-15).llf
+    # The last weight of the last class is zero where its column has one weight for that class and the reference.
+    from scipy.optimize import minimize
+
+    def held(w):
+        A = np.zeros((4, 3))
+        A[:, order[1]], A[:3, order[2]] = w[:4], w[4:]
+        s = sm.add_constant(X) @ A
+        return float(np.logaddexp.reduce(s, axis=1).sum() - s[np.arange(400), y].sum())
+
+    found = minimize(held, np.zeros(7), method="BFGS", options={"gtol": 1e-6})
+    np.testing.assert_allclose(exact.z[-1] ** 2, 2 * (drop + found.fun), rtol=1e-6)
+
+
+def test_reference_classes_of_other_tables():
+    iris = datasets.load("iris")
+    X, y = iris.X[:, :2], iris.y
+    for model in (LinearDiscriminantAnalysis().fit(X, y), LogisticRegression().fit(X, y)):
+        table, first = model.summary(reference="virginica"), model.summary()
+        np.testing.assert_allclose(table.estimate[:3], -first.estimate[3:], rtol=1e-9)
+        np.testing.assert_allclose(table.standard_error[:3], first.standard_error[3:], rtol=1e-9)
+        for use in (lambda m=model, t=table: m.probability_interval(X, t), lambda m=model: m.summary(reference="rose")):
+            with pytest.raises(ParameterError, match=r"first class|choose among"):
+                use()
+    with pytest.warns(UserWarning, match="separa"):
+        model = LogisticRegression(C=np.inf).fit(X, y)
+    with pytest.raises(ParameterError, match="separated"):
+        model.summary(reference="virginica")

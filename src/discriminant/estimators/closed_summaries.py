@@ -177,10 +177,11 @@ class ContrastInference(MomentClassifier):
         *,
         intervals: str = "wald",
         level: float = 0.95,
+        reference: Any = None,
         draws: int = 200,
         random_state: int = 0,
     ) -> Summary:
-        """Weights of each class relative to the first, with standard errors, Wald tests and intervals, as a table.
+        """Weights of each class relative to a reference, with standard errors, Wald tests and intervals, as a table.
 
         Of Fisher's discriminant those of its one direction for two classes.  The class moments suffice; X, y and
         sample_weight are for intervals="bootstrap", which refits ``draws`` times and assumes nothing of the classes.
@@ -189,6 +190,8 @@ class ContrastInference(MomentClassifier):
         ----------
         intervals : {"wald", "bootstrap"}, default="wald"
             By the delta method, or from refits on rows drawn with replacement.
+        reference : label or None, default=None
+            The class that the others are told from; None: the first.
         random_state : int, default=0
             Seed of the bootstrap.
 
@@ -197,15 +200,22 @@ class ContrastInference(MomentClassifier):
         ((10,), ['versicolor', 'virginica'])
         """
         from discriminant.inference.linear_summary import Named, gaussian_summary
+        from discriminant.inference.summary import against, place_of, relative
 
         check_is_fitted(self)
+        K, first = len(self.classes_), place_of(reference, self.classes_.tolist())
         fit, note = self._gaussian_fit(by_formula=intervals != "bootstrap")
-        theta = contrasts(self.discriminant_).reshape(len(self.classes_) - 1, -1).T
+        theta = contrasts(self.discriminant_).reshape(K - 1, -1).T
         named = Named(list(self.discriminant_.names), [str(label) for label in self.classes_[1:]], level)
         table = gaussian_summary(fit, theta, named, [note], slopes_only=note is FISHER_NOTE)
+        table = relative(table, self.classes_.tolist(), first) if first else table
         if intervals != "bootstrap":
             return table
-        return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, contrasts)
+
+        def read(model: LinearDiscriminant) -> Array:
+            return against(contrasts(model).reshape(K - 1, -1), first).ravel()
+
+        return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, read)
 
 
 @documented

@@ -23,7 +23,7 @@ from discriminant.data.scaling import Scaling
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.deciding import Deciding
-from discriminant.estimators.inputs import Inputs
+from discriminant.estimators.inputs import Inputs, is_table
 from discriminant.model import LinearDiscriminant
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
@@ -102,6 +102,8 @@ def _sums(parts: tuple[Any, ...], weights: Array, center: Array | None) -> Optim
 class Uncertain(Inputs):
     """Intervals of predictions for a classifier whose posteriors are softmax functions of linear scores."""
 
+    classes_: Array
+
     def probability_interval(self, X: Any, summary: Summary, level: float = 0.95) -> Array:
         """Intervals for the probabilities of each row, from the covariance of a ``summary``.
 
@@ -117,7 +119,7 @@ class Uncertain(Inputs):
         """
         from discriminant.inference.intervals import probability_intervals
 
-        return probability_intervals(summary, self._dense_rows(X), level)
+        return probability_intervals(self._first_table(summary), self._dense_rows(X), level)
 
     def boundary_interval(self, X: Any, column: Any, summary: Summary, level: float = 0.95) -> Array:
         """The value of a column at which the log odds are zero, all else as in each row, and its interval.
@@ -147,7 +149,14 @@ class Uncertain(Inputs):
             column = known.index(column)
         elif isinstance(column, str) or not 0 <= column < width:
             raise DataError(f"There is no column {column!r}; there are {width}.")
-        return boundary_intervals(summary, self._dense_rows(X), int(column), level)
+        return boundary_intervals(self._first_table(summary), self._dense_rows(X), int(column), level)
+
+    def _first_table(self, summary: Summary) -> Summary:
+        """A table whose weights are relative to the first class."""
+        first = str(self.classes_[0])
+        if summary.kinds.get("reference", first) != first:
+            raise ParameterError(f"This needs a table relative to the first class: summary(reference={first!r}).")
+        return summary
 
     def _dense_rows(self, X: Any) -> Array:
         rows = as_rows(self._read_rows(X, reset=False))
@@ -186,8 +195,9 @@ class Inferential(Uncertain, Deciding):
         *,
         covariance: str = "model",
         intervals: str = "wald",
-        tests: str = "wald",
+        tests: str | None = None,
         level: float = 0.95,
+        reference: Any = None,
         groups: Any = None,
         strata: Any = None,
         draws: int = 200,
@@ -205,8 +215,11 @@ class Inferential(Uncertain, Deciding):
         intervals : {"wald", "profile", "bootstrap"}, default="wald"
             After a ridge, "wald" is the Laplace approximation to the posterior.  "bootstrap": ``draws`` refits on
             rows drawn with replacement, for any penalty.
-        tests : {"wald", "likelihood-ratio"}, default="wald"
-            Which test the p values are of.
+        tests : {"wald", "likelihood-ratio"} or None, default=None
+            Which test the p values are of; None: the one that goes with the intervals, "likelihood-ratio" with
+            profile ones.
+        reference : label or None, default=None
+            The class that the others are told from; None: the first.
         groups : array-like of shape (n,) or None, default=None
             The cluster of each row.
         strata : array-like of shape (n,) or None, default=None
@@ -226,17 +239,22 @@ class Inferential(Uncertain, Deciding):
         >>> table.terms[-1], round(float(table.estimate[-1]), 1), round(float(table.standard_error[-1]), 1)
         ('x3', 18.3, 10.0)
         """
-        from discriminant.inference.summary import Request, summarise, summarise_limit
+        from discriminant.inference.summary import Request, place_of, relative, summarise, summarise_limit
 
         check_is_fitted(self)
         found = self._column_names()
         labels = [f"x{j}" for j in range(self.n_features_in_)] if found is None else found
+        if tests is None:
+            tests = "likelihood-ratio" if intervals == "profile" else "wald"
         request = Request(covariance, intervals, tests, level, groups, strata)
         request.check()
+        first = place_of(reference, self.classes_.tolist())
+        if first and "limit_" in vars(self):
+            raise ParameterError("The classes are separated: infinite weights have no difference; leave out reference.")
         if intervals == "bootstrap":
             rows = self._training_rows(X, y, sample_weight, offset)
             request.check(len(rows[1]))
-            return self._bootstrap(request, labels, rows, draws, random_state)
+            return self._bootstrap(request, labels, rows, draws, random_state, first)
         self._require_likelihood()
         optimum, model = self._kept_sums() if X is None and not request.needs_rows else None, None
         if optimum is None and self.penalty in BIAS_REDUCED[1:]:
@@ -248,13 +266,17 @@ class Inferential(Uncertain, Deciding):
             optimum = _corrected(
                 self._sample(X, y, sample_weight, self.classes_).blocks, len(self.classes_), self.penalty
             )
+        # Each held weight has a likelihood of its own: rows are counted from the reference.  Else it is a linear map.
+        moved = first if request.holds_weights else 0
         if optimum is None:
-            model = self._likelihood(X, y, sample_weight, offset)
+            model = self._likelihood(X, y, sample_weight, offset, moved)
             request.check(model.blocks.n_rows)
-            optimum = model.optimum(self._theta(model))
+            optimum = model.optimum(self._theta(model, moved))
         if "limit_" in vars(self):
             return summarise_limit(self.limit_, optimum.total, labels, request, optimum.null)
-        return summarise(optimum, self.classes_.tolist(), labels, request, self._ridge(), model)
+        classes = self.classes_[self._order(moved)].tolist()
+        table = summarise(optimum, classes, labels, request, self._ridge(), model)
+        return table if first == moved else relative(table, classes, first)
 
     def marginal_effects(
         self,
@@ -288,7 +310,7 @@ class Inferential(Uncertain, Deciding):
         """
         from discriminant.inference.intervals import marginal_effects
 
-        table = self.summary() if summary is None else summary
+        table = self._first_table(self.summary() if summary is None else summary)
         if X is None:
             X, _, sample_weight, _ = self._training_rows(None, None, None, None)
         rows = as_rows(self._read_rows(X, reset=False))
@@ -314,15 +336,18 @@ class Inferential(Uncertain, Deciding):
         score = found.gradient.T.ravel()
         return float(score @ inverse(found.hessian) @ score)
 
-    def _bootstrap(self, request: Request, labels: list[str], rows: tuple[Any, ...], draws: int, seed: int) -> Summary:
+    def _bootstrap(
+        self, request: Request, labels: list[str], rows: tuple[Any, ...], draws: int, seed: int, first: int
+    ) -> Summary:
         from discriminant.estimators.bootstrap import bootstrap_summary
-        from discriminant.inference.summary import Summary
+        from discriminant.inference.summary import Summary, against
 
-        theta = self._contrasts()
-        none = np.full(len(theta), np.nan)
         D = len(labels) + 1
-        outcomes = [str(label) for label in self.classes_[1:] for _ in range(D)]
+        theta = against(self._contrasts().reshape(-1, D), first).ravel()
+        none = np.full(len(theta), np.nan)
+        outcomes = [str(label) for label in np.delete(self.classes_, first) for _ in range(D)]
         kinds = {"errors": "bootstrap", "covariance": "bootstrap", "intervals": "percentile"}
+        kinds["reference"] = str(self.classes_[first])
         terms = ["(intercept)", *labels] * (len(self.classes_) - 1)
         empty = np.full((len(theta), len(theta)), np.nan)
         n = {"n": float(len(rows[1]))}
@@ -330,7 +355,8 @@ class Inferential(Uncertain, Deciding):
         given = {} if rows[3] is None else {"offset": rows[3]}
 
         def refit(counts: Array) -> Array:
-            return np.asarray(clone(self).fit(rows[0], rows[1], sample_weight=counts, **given)._contrasts())
+            found = clone(self).fit(rows[0], rows[1], sample_weight=counts, **given)._contrasts()
+            return against(found.reshape(-1, D), first).ravel()
 
         return bootstrap_summary(refit, table, rows[1], rows[2], draws, seed)
 
@@ -461,17 +487,30 @@ class Inferential(Uncertain, Deciding):
         if not self.fit_intercept or self.class_weight is not None:
             raise ParameterError("summary is defined for fits with an intercept and without class_weight.")
 
-    def _likelihood(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Likelihood:
+    def _order(self, first: int) -> Array:
+        """The classes' positions, this one in front."""
+        return np.concatenate([[first], np.delete(np.arange(len(self.classes_)), first)])
+
+    def _likelihood(self, X: Any, y: Any, sample_weight: Any, offset: Any, first: int = 0) -> Likelihood:
         from discriminant.methods.logistic import read_offset
 
         X, y, sample_weight, offset = self._training_rows(X, y, sample_weight, offset)
-        blocks = self._sample(X, y, sample_weight, self.classes_).blocks
+        if first and (offset is not None or is_table(y)):
+            raise ParameterError("With offsets or class probabilities reference takes 'wald' tests and intervals.")
+        blocks = self._sample(X, y, sample_weight, self.classes_[self._order(first)]).blocks
         jeffreys = self.penalty in BIAS_REDUCED
         return _likelihood_of(blocks, len(self.classes_), read_offset(offset, blocks), None, jeffreys)
 
-    def _theta(self, model: Likelihood) -> Array:
+    def _theta(self, model: Likelihood, first: int = 0) -> Array:
         found = self.discriminant_
-        return model.from_weights(found.weights, found.center)
+        A = (
+            found.weights
+            if not first
+            else -found.weights
+            if found.n_outputs == 1
+            else found.weights[:, self._order(first)]
+        )
+        return model.from_weights(A, found.center)
 
     def _l1_share(self) -> float:
         ratio = vars(self).get("l1_ratio_")  # of a cross-validation, which chose it

@@ -96,6 +96,7 @@ def ols_summary(fit: Ols, weights: Array, named: Named, kind: str, meat: Array |
         }
     errors = "posterior" if fit.ridge else "sampling"
     kinds = {"errors": errors, "covariance": kind, "intervals": "t", "statistic": "t", "odds": ""}
+    kinds |= {} if fit.ridge else {"tests": "t"}
     told = list(notes)
     if fit.ridge:
         told.append(
@@ -186,5 +187,5 @@ def gaussian_summary(
     if len(fit.counts) == 2:
         D2 = float(np.square(fit.means[1] - fit.means[0]).sum())
         statistics |= {"Mahalanobis distance²": D2}
-    kinds = {"errors": "sampling", "covariance": "Gaussian model", "intervals": "wald", "statistic": "z", "odds": "yes"}
+    kinds = {"errors": "sampling", "covariance": "Gaussian model", "tests": "wald", "intervals": "wald"}
     return named.table(weights.T, covariance, statistics, kinds, tuple(notes))

@@ -13,7 +13,7 @@ posterior whose logarithm it maximises (a Gaussian prior on the weights), and ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ class Summary:
     terms : list of str
         The column that each coefficient belongs to.
     outcomes : list of str
-        The class that each row is about, relative to the first.
+        The class that each row is about, relative to the first, or to the reference asked for.
     estimate : ndarray of shape (m,)
         The coefficients.
     standard_error : ndarray of shape (m,)
@@ -87,7 +87,7 @@ class Summary:
     """
 
     terms: list[str]
-    outcomes: list[str]  # of each row: the class that it is about, relative to the first
+    outcomes: list[str]  # of each row: the class that it is about
     estimate: Array
     standard_error: Array
     z: Array
@@ -117,10 +117,14 @@ class Summary:
         if self.kinds["errors"] == "sampling":
             table |= {self.kinds.get("statistic", "z"): self.z, "p": self.p}
         table |= {bounds[0]: self.low, bounds[1]: self.high, **self.extra}
-        return table | ({"odds ratio": self.odds_ratio} if self.kinds.get("odds", "yes") else {})
+        if not self.kinds.get("odds", "yes"):
+            return table
+        with np.errstate(over="ignore"):
+            ends = {f"OR {name}": np.exp(end) for name, end in zip(bounds, (self.low, self.high), strict=True)}
+        return table | {"odds ratio": self.odds_ratio, **ends}
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """The table as a data frame of pandas or polars.
+        """The table as a data frame of pandas or polars; pandas' has the lines below the table in its ``attrs``.
 
         Parameters
         ----------
@@ -136,7 +140,10 @@ class Summary:
             raise ParameterError(f"backend is {backend!r}; choose 'pandas' or 'polars'.")
         import importlib
 
-        return importlib.import_module(backend).DataFrame(self.columns())
+        frame = importlib.import_module(backend).DataFrame(self.columns())
+        if backend == "pandas":
+            frame.attrs |= {"statistics": dict(self.statistics), "about": self._about()[1:]}
+        return frame
 
     def _cells(self) -> dict[str, list[str]]:
         """The table as text."""
@@ -147,6 +154,10 @@ class Summary:
         tail = "  ".join(f"{name} {value:.6g}" for name, value in self.statistics.items())
         tests = f"{self.kinds['tests']} tests, " if "tests" in self.kinds else ""
         about = f"{self.kinds['covariance']} covariance, {tests}{self.kinds['intervals']} intervals at {self.level:g}"
+        if self.kinds.get("tests") == "likelihood-ratio":
+            about += "; z is the signed root of the likelihood-ratio statistic"
+        if "reference" in self.kinds and len(set(self.outcomes)) > 1:
+            about += f"; relative to {self.kinds['reference']}"
         return [tail, about, *self.notes]
 
     def to_markdown(self) -> str:
@@ -157,12 +168,15 @@ class Summary:
         return "\n".join([*lines, "", *self._about()])
 
     def to_latex(self) -> str:
-        """The table in LaTeX, with the rules of the package booktabs."""
+        """The table in LaTeX, with the rules of the package booktabs; below it, what is known of the fit."""
         rows = [[_latex(text) for text in row] for row in self._lines()]
         head, *body = [" & ".join(row) + r" \\" for row in rows]
         columns = "".join("l" if name in TEXT else "r" for name in self.columns())
         top, middle, bottom = (rf"\{name}rule" for name in ("top", "mid", "bottom"))
-        return "\n".join([rf"\begin{{tabular}}{{{columns}}}", top, head, middle, *body, bottom, r"\end{tabular}"])
+        wide = rf"\multicolumn{{{len(columns)}}}{{p{{0.95\linewidth}}}}"
+        below = [rf"{wide}{{\footnotesize {_latex(line)}}} \\" for line in self._about()]
+        lines = [rf"\begin{{tabular}}{{{columns}}}", top, head, middle, *body, bottom, *below, r"\end{tabular}"]
+        return "\n".join(lines)
 
     def to_html(self) -> str:
         """The table in HTML, as notebooks show it."""
@@ -184,6 +198,8 @@ def _latex(text: str) -> str:
     """Text with LaTeX's own characters escaped."""
     for mark in "\\&%$#_{}":
         text = text.replace(mark, r"\textbackslash " if mark == "\\" else f"\\{mark}")
+    for sign, written in {"χ²": r"$\chi^2$", "R²": "$R^2$", "²": "$^2$", "±": r"$\pm$", "–": "--"}.items():
+        text = text.replace(sign, written)
     return text
 
 
@@ -214,6 +230,42 @@ def wald(
     return error, z, p, estimate - quantile * error, estimate + quantile * error
 
 
+def against(theta: Array, reference: int) -> Array:
+    """Weights of each class but the reference, relative to it, of those of each but the first, relative to that."""
+    full = np.vstack([np.zeros(theta.shape[1]), theta])
+    return np.delete(full - full[reference], reference, axis=0)
+
+
+def relative(table: Summary, classes: Sequence[Any], reference: int) -> Summary:
+    """A table of weights relative to the first class with another as the reference: Wald tests and intervals."""
+    K = len(classes)
+    width = len(table.estimate) // (K - 1)
+    estimate = against(table.estimate.reshape(K - 1, width), reference).ravel()
+    R = against(np.eye(K - 1), reference)
+    blocks = table.covariance.reshape(K - 1, width, K - 1, width)
+    covariance = np.einsum("ab,bicj,dc->aidj", R, blocks, R).reshape(table.covariance.shape)
+    df = table.statistics["df"] if "clusters" in table.statistics else np.inf  # of a survey
+    error, z, p, low, high = wald(estimate, covariance, table.level, df)
+    if table.kinds["errors"] == "posterior":
+        p = np.full_like(p, np.nan)
+    lost = np.tile(np.isinf(table.standard_error).reshape(K - 1, width).any(axis=0), K - 1)
+    error[lost], z[lost], p[lost], low[lost], high[lost] = np.inf, np.nan, np.nan, -np.inf, np.inf
+    others = [str(label) for k, label in enumerate(classes) if k != reference]
+    return replace(
+        table, outcomes=[label for label in others for _ in range(width)], estimate=estimate, covariance=covariance,
+        standard_error=error, z=z, p=p, low=low, high=high,
+        kinds={**table.kinds, "reference": str(classes[reference])},
+    )  # fmt: skip
+
+
+def place_of(reference: Any, classes: Sequence[Any]) -> int:
+    """The position of the reference class among the classes; the first where it is None."""
+    known = [str(label) for label in classes]
+    if reference is not None and str(reference) not in known:
+        raise ParameterError(f"reference is {reference!r}; choose among the classes {names(known, most=20)}.")
+    return 0 if reference is None else known.index(str(reference))
+
+
 @dataclass(frozen=True)
 class Request:
     """What is wanted of a summary."""
@@ -229,6 +281,11 @@ class Request:
     def needs_rows(self) -> bool:
         """Whether sums over the rows at the optimum are not enough."""
         return (self.covariance, self.intervals, self.tests) != ("model", "wald", "wald")
+
+    @property
+    def holds_weights(self) -> bool:
+        """Whether weights are held one by one, each against a maximum of its own."""
+        return self.intervals == "profile" or self.tests == "likelihood-ratio"
 
     def check(self, n_rows: int | None = None) -> None:
         for name, options in (
@@ -281,7 +338,7 @@ def summarise(
         columns = np.array(["(intercept)", *feature_names], dtype=object)
         which = columns[lost.reshape(-1, len(columns)).any(axis=0)].tolist()
         notes.append(UNDETERMINED.format(names=names(which)))
-    elif model is not None and (request.tests == "likelihood-ratio" or request.intervals == "profile"):
+    elif model is not None and request.holds_weights:
         from discriminant.inference.profile import likelihood_ratio_tests, profile_intervals
 
         best = -model.evaluate(optimum.theta, Need.VALUE).value
@@ -292,6 +349,7 @@ def summarise(
     terms = ["(intercept)", *(str(name) for name in feature_names)] * (optimum.n_classes - 1)
     outcomes = [str(label) for label in classes[1:] for _ in range(len(optimum.theta))]
     kinds = {
+        "reference": str(classes[0]),
         "errors": "posterior" if ridge else "sampling",
         "covariance": request.covariance if not ridge else "Laplace posterior",
         "intervals": request.intervals if not ridge else "posterior",
@@ -329,7 +387,8 @@ def summarise_limit(limit: Any, total: float, feature_names: Sequence[str], requ
     )
     terms = ["(intercept)", *(str(name) for name in feature_names)] * m
     outcomes = [str(label) for label in limit.classes[1:] for _ in range(d + 1)]
-    kinds = {"errors": "sampling", "covariance": "model", "intervals": "wald"}
+    kinds = {"errors": "sampling", "covariance": "model", "tests": "wald", "intervals": "wald"}
+    kinds["reference"] = str(limit.classes[0])
     p = 2 * ndtr(-np.abs(z))
     return Summary(
         terms, outcomes, estimate, error, z, p, low, high, covariance, statistics, request.level, kinds, (note,)
