@@ -80,15 +80,15 @@ class PointwiseObjective:
                 known &= ~oracle
         return known & ~Oracle.MARGIN  # with a penalty, to have separated the rows is not to be done
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         return int(self.blocks.n_rows)
 
-    @property
+    @cached_property
     def n_features(self) -> int:
         return int(self.blocks.n_features)
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         """1 + d, the rows of A."""
         return int(self.blocks.n_features) + 1
@@ -134,10 +134,15 @@ class PointwiseObjective:
         """(d,), or None where rows are taken as they are."""
         return None if self.scaling is None else self.scaling.center
 
-    @property
+    @cached_property
     def smooth_penalty(self) -> WeightPenalty | None:
         """The penalty, unless it is one of the information matrix."""
         return None if self.penalty is None or self.penalty.needs_information else self.penalty
+
+    @cached_property
+    def quadratic_penalty(self) -> bool:
+        """Whether the penalty has the same curvature everywhere; none has none."""
+        return self.smooth_penalty is None or Oracle.QUADRATIC in self.smooth_penalty.oracles
 
     @cached_property
     def damping(self) -> Array:
@@ -184,7 +189,7 @@ class PointwiseObjective:
         units, penalty = self.units, self.smooth_penalty
         found.gradient = found.gradient / units
         curvature = None
-        if penalty is not None and Oracle.QUADRATIC in penalty.oracles:  # ½ Σ c a², and c is known beforehand
+        if penalty is not None and self.quadratic_penalty:  # ½ Σ c a², and c is known beforehand
             curvature = self.damping
             slope = curvature * A
             found.value += 0.5 * float(np.vdot(slope, A))
@@ -210,14 +215,14 @@ class PointwiseObjective:
             H /= each
             H /= each[:, None]
         if curvature is None:
-            return H if H.ndim == 2 else np.broadcast_to(H, (q, D, D))
+            return H if H.ndim == 2 or len(H) == q else np.broadcast_to(H, (q, D, D))
         if H.ndim == 2:
-            np.einsum("ii->i", H)[...] += curvature.T.ravel()
+            H.ravel()[:: len(H) + 1] += curvature.T.ravel()
             return H
         if len(H) < q and (curvature != curvature[:, :1]).any():
             H = np.repeat(H, q, axis=0)
-        np.einsum("kii->ki", H)[...] += curvature.T[: len(H)]
-        return np.broadcast_to(H, (q, D, D))  # least squares: one block serves every output
+        H.reshape(len(H), -1)[:, :: D + 1] += curvature.T[: len(H)]
+        return H if len(H) == q else np.broadcast_to(H, (q, D, D))  # least squares: one block serves every output
 
     def _pin(self, found: Evaluation) -> Evaluation:
         """No intercept: its gradient is nothing and its curvature one, so that it never moves."""

@@ -18,7 +18,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -59,19 +59,19 @@ class ArrayBlocks:
     scattered: ClassVar[bool] = False  # rows lie on several workers: no one order of samples
     pass_cost: ClassVar[float] = 1.0  # of a pass, against one over rows in memory: more where they are read from files
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         return self.rows.shape[0]
 
-    @property
+    @cached_property
     def n_features(self) -> int:
         return self.rows.shape[1]
 
-    @property
+    @cached_property
     def is_sparse(self) -> bool:
         return isinstance(self.rows, SparseRows)
 
-    @property
+    @cached_property
     def n_values(self) -> int:
         """How many numbers a pass reads."""
         return int(self.rows.X.nnz) if isinstance(self.rows, SparseRows) else self.n_rows * self.n_features
@@ -177,7 +177,7 @@ class ArrayBlocks:
         total: Any = None
         chunks, threads = self._partition(kernel)
         if len(chunks) == 1:
-            return self._fold(kernel, chunks[0])
+            return self._fold(kernel, chunks[0]) if len(chunks[0]) > 1 else kernel(self.block(*chunks[0][0]))
         for part in ordered_map(partial(self._fold, kernel), chunks, threads):
             total = part if total is None else _add(total, part)
         drop_scratch()
@@ -192,14 +192,23 @@ class ArrayBlocks:
 
     def _partition(self, kernel: Any) -> tuple[list[list[tuple[int, int]]], int]:
         """(chunks of blocks, threads); a compiled pass walks its rows in tiles itself, so its blocks are large."""
-        rows = self.rows.source if isinstance(self.rows, OriginRows) else self.rows
-        if self.block_rows or not (isinstance(kernel, TiledRequest) and kernel.compiled and as_stored(rows)):
+        if self.block_rows or not (isinstance(kernel, TiledRequest) and kernel.compiled and self._as_stored):
             return self._chunks(), self._threads()
         work = kernel.work(self.n_rows, self.n_values)
         enough = max(PASS_WORK, SLOT_WORK * kernel.slot)
         count = int(max(min(work // enough, MOST_CHUNKS, self.n_rows // 64), 1))
+        if count == 1:
+            return [[(0, self.n_rows)]], 1
         edges = [self.n_rows * k // count for k in range(count + 1)]
-        return [[edge] for edge in itertools.pairwise(edges)], 1 if count == 1 else workers()
+        return [[edge] for edge in itertools.pairwise(edges)], workers()
+
+    @cached_property
+    def _as_stored(self) -> bool:
+        """Whether compiled passes read these rows where they lie; others are converted a block at a time."""
+        rows = self.rows.source if isinstance(self.rows, OriginRows) else self.rows
+        if isinstance(rows, SparseRows):
+            return rows.X.dtype.char in "df"
+        return isinstance(rows, DenseRows) and rows.X.dtype.isnative and rows.X.dtype.char in "df"
 
     def _chunks(self) -> list[list[tuple[int, int]]]:
         bounds = self.bounds()
@@ -211,13 +220,6 @@ class ArrayBlocks:
 
     def _threads(self) -> int:
         return 1 if self.n_values < SERIAL_VALUES else workers()
-
-
-def as_stored(rows: Any) -> bool:
-    """Whether compiled passes read these rows where they lie; others are converted a block at a time."""
-    if isinstance(rows, SparseRows):
-        return rows.X.dtype.char in "df"
-    return isinstance(rows, DenseRows) and rows.X.dtype.isnative and rows.X.dtype.char in "df"
 
 
 def spaced(n: int, count: int) -> Array:

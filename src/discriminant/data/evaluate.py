@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # methods by moments go through blocks of rows and need no cr
 
 
 Shares = tuple[Array, Array | None]
+# As plain numbers: flags of an enum cost a microsecond each, and an evaluation of few rows ten.
+_, GRADIENT, HESSIAN, PRODUCT, DIAGONAL, INTERCEPT = map(int, Need)
 
 
 class TiledRequest(ABC):
@@ -96,21 +98,27 @@ class Evaluate(TiledRequest):
     @property
     def compiled(self) -> bool:
         """Whether the compiled body serves: it knows the criterion, and is there."""
-        one = Oracle.QUADRATIC in self.criterion.oracles and self.A.shape[1] > 1 and Need.HESSIAN in self.need
-        return self.criterion.kind is not None and compiled.load() is not None and not one
+        if self.criterion.kind is None or compiled.load() is None:
+            return False
+        several = self.A.shape[1] > 1 and int(self.need) & HESSIAN
+        return not (several and Oracle.QUADRATIC in self.criterion.oracles)
 
     def work(self, n_rows: int, n_values: int) -> float:
         """Multiplications of the compiled body, about: scores and slopes, losses, and the Hessian."""
-        q = self.A.shape[1]
+        q = int(self.A.shape[1])
+        plain = 30.0 * n_rows * q + 2.0 * q * n_values
+        if not int(self.need) & HESSIAN:
+            return plain
         pairs = q * (q + 1) / 2 if self.criterion.coupled else q
-        square = pairs * n_values * (n_values / max(n_rows, 1) + 1) / 2 if Need.HESSIAN in self.need else 0.0
-        return float(30.0 * n_rows * q + 2.0 * q * n_values + square)
+        return plain + pairs * n_values * (n_values / max(n_rows, 1) + 1) / 2
 
     @property
     def slot(self) -> int:
         """The Hessian, where it is asked for."""
-        D, q = self.A.shape
-        return int((q * q if self.criterion.coupled else q) * D * D if Need.HESSIAN in self.need else q * D)
+        D, q = map(int, self.A.shape)
+        if not int(self.need) & HESSIAN:
+            return q * D
+        return (q * q if self.criterion.coupled else q) * D * D
 
     def shift(self, block: Block) -> Array | None:
         """(rows, 1) or (rows, q): the offsets of the block's rows."""
@@ -131,7 +139,7 @@ class Evaluate(TiledRequest):
 
     def _compiled(self, rows: Any, block: Block) -> Evaluation:
         D, q = self.A.shape
-        coupled, need = self.criterion.coupled, self.need
+        coupled, need = self.criterion.coupled, int(self.need)
         shares, targets = self.shares or shares_of(self.criterion, self.coding, self.totals)
         codes = None
         if targets is None:
@@ -141,10 +149,10 @@ class Evaluate(TiledRequest):
             codes = np.ascontiguousarray(codes, dtype=np.uint8 if codes.dtype == np.uint8 else np.int64)
         head, gradient = np.zeros(2 + q), np.zeros((q, D))
         head[1] = np.inf
-        hessian = np.zeros((q * D, q * D) if coupled else (q, D, D)) if need & Need.HESSIAN else None
-        product = np.zeros((q, D)) if need & Need.PRODUCT else None
-        diagonal = np.zeros((q, D)) if need & Need.DIAGONAL else None
-        intercept = np.zeros((q, q) if coupled else (q, D)) if need & Need.INTERCEPT else None
+        hessian = np.zeros((q * D, q * D) if coupled else (q, D, D)) if need & HESSIAN else None
+        product = np.zeros((q, D)) if need & PRODUCT else None
+        diagonal = np.zeros((q, D)) if need & DIAGONAL else None
+        intercept = np.zeros((q, q) if coupled else (q, D)) if need & INTERCEPT else None
         blas = None
         if hessian is not None and not coupled and self.criterion.convex and D > BLAS_COLUMNS and len(rows) != 4:
             from scipy.linalg import cython_blas
@@ -153,7 +161,7 @@ class Evaluate(TiledRequest):
         module = compiled.load()
         assert module is not None
         module.evaluate(
-            self.criterion.kind, int(need | Need.GRADIENT), float(self.criterion.margin),
+            self.criterion.kind, need | GRADIENT, float(self.criterion.margin),
             self.criterion.labels, rows, self.center, np.ascontiguousarray(self.A.T),
             None if self.V is None else np.ascontiguousarray(self.V.T), codes, targets, shares, block.weight,
             None if self.offset is None else np.ascontiguousarray(self.shift(block), dtype=np.float64), blas,

@@ -13,6 +13,7 @@ scales of 10^±150 only these can be computed with.  Ranges are exact and do not
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -61,11 +62,15 @@ def choose_scaling(blocks: Any, intercept: bool) -> Scaling:
     if is_sparse(values):  # behind rows without an intercept
         return _sparse_scaling(values)
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, size = values.mean(axis=0), size_of(values)
-        # |mean| > F·spread, since spread² = size² − mean²: no second walk through the rows
-        far = ~(np.abs(mean) <= FAR_MEAN / np.sqrt(1 + FAR_MEAN**2) * size) & np.isfinite(mean)
-        if not intercept or not far.any():
+        size = size_of(values)
+        if not intercept:
             return Scaling(None, usable(power_of_two(size)))
+        mean = np.ones(len(values)) @ values / len(values)
+        # |mean| > F·spread, since spread² = size² − mean²: no second walk through the rows
+        far = ~(np.abs(mean) <= FAR_MEAN / math.sqrt(1 + FAR_MEAN**2) * size)
+        if not far.any():
+            return Scaling(None, usable(power_of_two(size)))
+        far &= np.isfinite(mean)
         nearest = values[np.abs(values - mean).argmin(axis=0), np.arange(d)]
         center = np.where(far, nearest, 0.0)
         return Scaling(center, usable(power_of_two(size_of(values - center))))
@@ -80,8 +85,8 @@ def _sparse_scaling(X: Any) -> Scaling:
 
 def usable(units: Array) -> Array:
     """The units, unless their squares are beyond floats."""
-    beyond = np.flatnonzero((units > LARGEST_UNIT) | (units < 1 / LARGEST_UNIT))
-    if beyond.size:
+    if len(units) and not (units.max() <= LARGEST_UNIT and units.min() >= 1 / LARGEST_UNIT):
+        beyond = np.flatnonzero((units > LARGEST_UNIT) | (units < 1 / LARGEST_UNIT))
         raise DataError(
             f"{columns(beyond.tolist(), None)}: the values are of the order {units[beyond[0]]:.1g}, and "
             "their squares are beyond what the machine can hold. Measure in another unit."
@@ -91,8 +96,8 @@ def usable(units: Array) -> Array:
 
 def size_of(values: Array) -> Array:
     """Root mean squares of the columns, without overflow."""
-    squares = np.einsum("ij,ij->j", values, values)
-    if ((squares > 1e-30) & (squares < 1e30)).all():  # one walk, where squares are far from the ends of floats
+    squares = np.ones(len(values)) @ np.square(values)
+    if len(squares) and squares.min() > 1e-30 and squares.max() < 1e30:  # one walk, far from the ends of floats
         return np.asarray(np.sqrt(squares / len(values)))
     most = np.maximum(values.max(axis=0), -values.min(axis=0))
     most[~(most > 0)] = 1.0
@@ -102,8 +107,10 @@ def size_of(values: Array) -> Array:
 
 def power_of_two(size: Array) -> Array:
     """2^round(log₂ size); 1 where there is no size."""
-    good = np.isfinite(size) & (size > 0)
-    return np.where(good, np.exp2(np.round(np.log2(np.where(good, size, 1.0)))), 1.0)
+    bad = ~((size > 0) & (size < np.inf))
+    if bad.any():
+        size = np.where(bad, 1.0, size)
+    return np.asarray(np.exp2(np.rint(np.log2(size))))
 
 
 FAR = 100.0  # middles further than this many half-widths from zero cost digits

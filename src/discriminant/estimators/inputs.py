@@ -282,7 +282,7 @@ class Inputs(Callbacks):
 
     def _as(self, method: type[Method]) -> Method:
         """The method of this kind with the parameters as they stand."""
-        return method(**{one.name: getattr(self, one.name) for one in fields(method)})  # type: ignore[arg-type]
+        return method(**{name: getattr(self, name) for name in _parameters(method)})  # type: ignore[arg-type]
 
     def _hold(self, fit: Fit) -> Self:
         """Hold what a method found under its attributes' names, and warn of its notes."""
@@ -292,6 +292,11 @@ class Inputs(Callbacks):
         for note in fit.notes:
             warn(*note)
         return self
+
+
+@functools.cache
+def _parameters(method: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(method))
 
 
 def _tell_of_rounding(X: Any) -> None:

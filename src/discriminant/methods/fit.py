@@ -155,6 +155,8 @@ def require_two(classes: Array) -> None:
 
 def cast(values: Mapping[str, Any], dtype: Any) -> dict[str, Array]:
     """Arrays of a fit in the type of its results; those whose numbers it cannot hold stay as they are."""
+    if dtype == np.float64:
+        return {name: np.array(value, dtype=dtype) for name, value in values.items()}
     with np.errstate(over="ignore"):
         small = {name: np.array(value, dtype=dtype) for name, value in values.items()}
     return {name: small[name] if np.array_equal(np.isfinite(small[name]), np.isfinite(value)) else np.array(value)

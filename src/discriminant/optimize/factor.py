@@ -8,14 +8,15 @@ H is first brought to a unit diagonal, so that only true collinearity, never a u
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from discriminant.kernels import compiled
 from discriminant.protocols import Array
 
-NUMPY_UP_TO = 96  # NumPy's inverse of a small triangle is faster than loading SciPy
+COMPILED_UP_TO = 96  # columns up to which our own triangle takes no longer than NumPy's, and spares loading SciPy
 SAFE_PIVOT = 1e-9  # smallest pivot of a unit-diagonal H for which the Gram matrix has kept enough digits
 RANK_CUT = 1e-13  # singular values of a unit-column square root below this are rounding
 
@@ -30,27 +31,17 @@ class Factor:
     rank: int
     least: float  # smallest pivot or singular value squared, relative to a unit diagonal
     null: Array | None = None  # (p, p − rank) unit-diagonal coordinates
-    small: Array | None = None  # S H S of few columns, whose triangle is inverted when it is asked for
-
-    @cached_property
-    def root(self) -> Array | None:
-        """R, unless it would be large."""
-        if self.small is not None:
-            assert self.triangle is not None
-            return np.asarray(np.linalg.inv(self.triangle).T)
-        return self.inverse_root
-
-    def solve_once(self, g: Array) -> Array:
-        """H⁻¹ g for g (p,), as cheaply as it can be where no other solution will be asked for."""
-        if self.small is None:
-            return self.solve(g)
-        return np.asarray(self.scale * np.linalg.solve(self.small, self.scale * g))
 
     def solve(self, g: Array) -> Array:
         """H⁻¹ g for g (p,) or (p, k)."""
-        scale = self.scale if g.ndim == 1 else self.scale[:, None]
-        if self.root is not None:
-            return np.asarray(scale * (self.root @ (self.root.T @ (scale * g))))
+        scale, module = self.scale if g.ndim == 1 else self.scale[:, None], small_kernels(len(self.scale))
+        if self.triangle is None:
+            assert self.inverse_root is not None
+            return np.asarray(scale * (self.inverse_root @ (self.inverse_root.T @ (scale * g))))
+        if module is not None and g.size <= len(scale) * COMPILED_UP_TO:
+            solution = np.array(g, dtype=np.float64, order="C")
+            module.cholesky_solve(self.triangle, self.scale, solution)
+            return solution
         from scipy.linalg.lapack import dpotrs
 
         solution, _ = dpotrs(self.triangle, scale * g, lower=1)
@@ -58,12 +49,20 @@ class Factor:
 
     def root_norm(self) -> float:
         """An upper bound of the largest eigenvalue of (S H S)⁻¹, by the trace norm."""
-        if self.root is not None:
-            return float(np.einsum("ij,ij->", self.root, self.root))
+        if self.triangle is None:
+            assert self.inverse_root is not None
+            return float(np.vdot(self.inverse_root, self.inverse_root))
+        if (module := small_kernels(len(self.scale))) is not None:
+            return float(module.cholesky_trace(self.triangle))
         from scipy.linalg.lapack import dtrtri
 
         inverse, _ = dtrtri(self.triangle, lower=1)
         return float(np.einsum("ij,ij->", np.tril(inverse), np.tril(inverse)))
+
+
+def small_kernels(columns: int) -> Any | None:
+    """The compiled module where it solves with so many columns."""
+    return compiled.load() if columns <= COMPILED_UP_TO else None
 
 
 def unit_diagonal(H: Array) -> tuple[Array, Array]:
@@ -83,17 +82,12 @@ def unit_diagonal(H: Array) -> tuple[Array, Array]:
 
 def factorize(H: Array, safe: float = SAFE_PIVOT) -> Factor | None:
     """A Cholesky factor of H, or None where H is so near to singular that its digits are lost."""
+    p = len(H)
+    if (module := small_kernels(p)) is not None:
+        scale, L = np.empty(p), np.zeros((p, p))
+        least = module.cholesky(np.ascontiguousarray(H), scale, L)
+        return None if least < safe else Factor(scale, None, L, p, least)
     scaled, scale = unit_diagonal(H)
-    p = len(scale)
-    if p <= NUMPY_UP_TO:
-        try:
-            L = np.linalg.cholesky(scaled)
-        except np.linalg.LinAlgError:
-            return None
-        least = float(np.square(np.diagonal(L)).min())
-        if least < safe:
-            return None
-        return Factor(scale, None, L, p, least, small=scaled)
     from scipy.linalg.lapack import dpotrf
 
     L, failed = dpotrf(scaled, lower=1, overwrite_a=1)
@@ -152,12 +146,10 @@ class Factors:
     def solve(self, G: Array) -> Array:
         """H⁻¹ G for G (1+d, q)."""
         if self.coupled:
-            return np.asarray(self.each[0].solve_once(np.ascontiguousarray(G.T.ravel())).reshape(G.T.shape).T)
+            return np.asarray(self.each[0].solve(G.T.ravel()).reshape(G.T.shape).T)
         if len(self.each) == 1:
-            return self.each[0].solve_once(G[:, 0])[:, None] if G.shape[1] == 1 else self.each[0].solve(G)
-        return np.stack(
-            [factor.solve_once(np.ascontiguousarray(G[:, k])) for k, factor in enumerate(self.each)], axis=1
-        )
+            return self.each[0].solve(G)
+        return np.stack([factor.solve(G[:, k]) for k, factor in enumerate(self.each)], axis=1)
 
     @property
     def least(self) -> float:

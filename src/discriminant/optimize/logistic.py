@@ -21,7 +21,6 @@ from discriminant.protocols import Array, Certificate
 
 EPS = float(np.finfo(np.float64).eps)
 LogisticFit = Minimum
-COLUMNS = ("k", "objective", "gradient_norm", "step", "decrement", "passes")
 
 
 @dataclass(frozen=True)

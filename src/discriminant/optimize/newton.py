@@ -12,6 +12,7 @@ least-squares fit of z = Φw − R⁻¹(y − t) with weights R = diag y(1 − y
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -41,6 +42,7 @@ WIDE = 2.0 ** np.arange(20, -41, -2)
 SEPARATED_LOSS = 1e-6  # an unpenalised fit of separated classes ends when its mean loss is below this
 LONGEST_STEP = 8.0  # times a Newton step that the first one may be
 RAREST = 1e-12
+COLUMNS = ("k", "objective", "gradient_norm", "step", "decrement", "passes")  # of a trace
 
 
 @documented
@@ -220,25 +222,21 @@ def best_of(values: Array, steps: Array, J: float, promised: float, slack: float
 class Trace:
     """One record a step: what ``history_`` shows."""
 
-    columns: dict[str, list[float]] = field(default_factory=dict)
     passes: float = 0.0
     told: bool = False  # to who watches the fit
     stopped: bool = False  # who watches has asked for it
+    steps: list[tuple[float, ...]] = field(default_factory=list)
 
     def add(self, A: Array, found: Evaluation, step: float, decrement: float) -> bool:
         """Record where a step begins; whether the run shall end there."""
-        row = {
-            "k": len(self.columns.get("k", ())),
-            "objective": found.value,
-            "gradient_norm": float(np.sqrt(np.vdot(found.gradient, found.gradient))),
-            "step": step,
-            "decrement": decrement,
-            "passes": self.passes,
-        }
-        for name, value in row.items():
-            self.columns.setdefault(name, []).append(value)
+        size = math.sqrt(np.vdot(found.gradient, found.gradient))
+        self.steps.append((len(self.steps), found.value, size, step, decrement, self.passes))
         self.stopped = self.told and stepped(A)
         return self.stopped
+
+    @property
+    def columns(self) -> dict[str, list[float]]:
+        return dict(zip(COLUMNS, map(list, zip(*self.steps, strict=True)), strict=True)) if self.steps else {}
 
 
 def newton_to_gap(
@@ -249,37 +247,29 @@ def newton_to_gap(
     ``prove=False``: until a step promises so little that it will be the last, and is taken unseen (a row sample, whose
     optimum is but a start); ``found`` and ``factors`` are then those of the weights before.
     """
-    found, longer = null_model(objective, A)
+    zero, A = A, null_start(objective, A)
+    found = objective.evaluate(A, FULL)
     trace.passes += 1
-    if longer is not None:
-        A, found = longer
-    state, best = State(A, found), None
-    factors, previous, drift, first = None, np.inf, 0.0, longer is not None
+    best, factors, previous, drift, first = None, None, np.inf, 0.0, A is not zero
     least = last_digit(tol, NEGLIGIBLE) if to_the_end else NEGLIGIBLE
     dual = prove and not to_the_end and objective.ridge is not None and not objective.criterion.coupled
     for _ in range(500):  # far above what the method needs: a guard against a loop, not a setting
-        found = state.found
         if found.hessian is not None:
-            factors, drift = (
-                factor_curvature(objective, state.A, found.hessian),
-                0.0,
-            )
+            factors, drift = factor_curvature(objective, A, found.hessian), 0.0
         else:
             drift += previous
         assert factors is not None
-        P = without_sum(objective, state.A, -factors.solve(found.gradient))
-        decrement = float(np.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0)))
+        P = without_sum(objective, A, -factors.solve(found.gradient))
+        decrement = math.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0))
         step = min(1 / max(1 - decrement**2, 1e-4), LONGEST_STEP) if first else 1.0
-        stop = trace.add(state.A, found, step, decrement)
-        state = replace(state, decrement=decrement, factors=factors, drift=drift)
+        stop = trace.add(A, found, step, decrement)
+        state = State(A, found, decrement, factors=factors, drift=drift)
         best = state if best is None or not decrement > best.decrement else best
         if stop:
             return proved(objective, state)
         if ends_separated(objective, found):
             return replace(state, separated=True)
-        size = np.sqrt(
-            abs(found.value) + 1e-300
-        )  # of J: where all losses are tiny, so is a decrement that still counts
+        size = math.sqrt(abs(found.value) + 1e-300)  # where all losses are tiny, so is a decrement that still counts
         if decrement <= least * size or (decrement < 1e-6 * size and decrement > 0.3 * previous):
             return proved(objective, best)
         if not prove and decrement**2 <= 10 * tol * abs(found.value):
@@ -292,13 +282,14 @@ def newton_to_gap(
         # Where the step leads so near that its dual will prove the gap, no Hessian is formed there, or for once.
         soon = dual and found.hessian is not None and decrement**2 <= SOON * tol * abs(found.value)
         need = FULL if decrement > CHORD * size and not soon else Need.VALUE | Need.GRADIENT | Need.INTERCEPT
-        moved = advance(objective, state.A, found, P, decrement**2 / 2, first=step, need=need, whole=3)
+        moved = advance(objective, A, found, P, decrement**2 / 2, first=step, need=need, whole=3)
         trace.passes += moved.passes
         first = False
         if not moved.step:
             return proved(objective, best)
-        state = State(moved.A, moved.found)
-    return replace(proved(objective, best or state), stalled=True)
+        A, found = moved.A, moved.found
+    assert best is not None
+    return replace(proved(objective, best), stalled=True)
 
 
 def last_digit(tol: float, least: float, times: float = 1.0) -> float:
@@ -311,32 +302,24 @@ def ends_separated(objective: PointwiseObjective, found: Evaluation) -> bool:
     return objective.may_lack_minimum and found.margin > 0 and found.value < SEPARATED_LOSS
 
 
-def null_model(objective: PointwiseObjective, A: Array) -> tuple[Evaluation, tuple[Array, Evaluation] | None]:
-    """(the evaluation at A, and from it alone that of the null model where A = 0 and there are two classes).
+def null_start(objective: PointwiseObjective, A: Array) -> Array:
+    """A, or where it is zero and there are two classes the null model: all posteriors t̄, intercept ln(t̄ / (1 − t̄)).
 
-    The null model's intercept is ln(t̄ / (1 − t̄)), and every posterior t̄: g = g₀ + (t̄ − ½) ȳ and the loss's Hessian is
-    4 t̄(1 − t̄) H₀, with ȳ the mean row.  The Newton step from there is the least-squares fit; with Gaussian classes
-    ν² is its R², and 1/(1 − ν²) times the step leads to the weights of linear discriminant analysis, much nearer.
+    The Newton step from there is the least-squares fit; with Gaussian classes ν² is its R², and 1/(1 − ν²) times the
+    step leads to the weights of linear discriminant analysis, much nearer.
     """
-    found = objective.evaluate(A, FULL)
-    H = None if found.hessian is None else found.hessian
-    plain = isinstance(objective.criterion, Logistic) and A.shape[1] == 1 and objective.intercept
-    if H is None or not plain or objective.offset is not None or A.any():
-        return found, None
-    share = 0.5 - float(found.gradient[0, 0])
+    coding, blocks = objective.coding, objective.blocks
+    if not objective.intercept or objective.offset is not None or coding is None or A.shape[1] > 1 or A.any():
+        return A
+    if blocks.pass_cost > 1 or not isinstance(objective.criterion, Logistic):
+        return A
+    counts = blocks.counts(coding.n_classes)
+    share = float(counts @ coding.targets[:, 0] / counts.sum())
     if not RAREST < share < 1 - RAREST:
-        return found, None
-    damping = np.diag(objective.damping[:, 0])
-    loss = H[0] - damping
-    entropy = -share * np.log(share) - (1 - share) * np.log1p(-share)
-    gradient = found.gradient + 4 * (share - 0.5) * loss[:, :1]
-    gradient[0] = 0.0
-    start = A.copy()
-    start[0] = np.log(share / (1 - share))
-    factor = 4 * share * (1 - share)
-    intercept = None if found.intercept is None else factor * found.intercept
-    hessian = (factor * loss + damping)[None]
-    return found, (start, replace(found, value=float(entropy), gradient=gradient, hessian=hessian, intercept=intercept))
+        return A
+    A = A.copy()
+    A[0] = math.log(share / (1 - share))
+    return A
 
 
-__all__ = ["Newton", "Recorder", "Trace", "advance", "evaluate", "newton_to_gap"]
+__all__ = ["COLUMNS", "Newton", "Recorder", "Trace", "advance", "evaluate", "newton_to_gap", "null_start"]

@@ -16,7 +16,8 @@ from discriminant.data import single_threaded_blas
 from discriminant.data.scaling import choose_scaling
 from discriminant.data.working_columns import AllColumns
 from discriminant.optimize.choose import Choice
-from discriminant.optimize.logistic import COLUMNS, LogisticFit, LogisticProblem
+from discriminant.optimize.logistic import LogisticFit, LogisticProblem
+from discriminant.optimize.newton import COLUMNS
 from discriminant.optimize.progress import reading
 from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.working_set import ColumnProblem

@@ -58,7 +58,7 @@ def factor_curvature(objective: Any, A: Array, hessian: Array) -> Factors:
     rooted = (
         isinstance(objective, PointwiseObjective)
         and isinstance(objective.criterion, Logistic | Softmax)
-        and _is_quadratic(objective.smooth_penalty)
+        and objective.quadratic_penalty
     )
     small = rooted and objective.blocks.in_memory and objective.n_rows * q * (q * D) ** 2 <= ROOT_VALUES
     return factor_hessian(hessian, q, free_sum(objective), partial(objective.hessian_root, A) if small else None)
@@ -78,11 +78,4 @@ def without_sum(objective: Any, A: Array, P: Array) -> Array:
 
 def free_sum(objective: Any) -> bool:
     """Whether J without penalty, or with a quadratic one, is least at a sum of zero."""
-    if not isinstance(objective, PointwiseObjective) or not objective.criterion.free_sum:
-        return False
-    return _is_quadratic(objective.smooth_penalty)
-
-
-def _is_quadratic(penalty: Any) -> bool:
-    """Whether a smooth penalty has the same curvature everywhere; None has none."""
-    return penalty is None or Oracle.QUADRATIC in penalty.oracles
+    return isinstance(objective, PointwiseObjective) and objective.criterion.free_sum and objective.quadratic_penalty

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.criteria import Logistic
 from discriminant.data.blocks import make_blocks
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import precondition
@@ -23,7 +22,7 @@ from discriminant.optimize.certificate import RowLengths, SampleProof, longest_r
 from discriminant.optimize.choose import hessian_steps
 from discriminant.optimize.factor import factor_hessian
 from discriminant.optimize.lbfgs import lbfgs_to_gap
-from discriminant.optimize.newton import FULL, Trace, newton_to_gap
+from discriminant.optimize.newton import FULL, Trace, newton_to_gap, null_start
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Block, Need
 from discriminant.thresholds import (
@@ -145,20 +144,6 @@ def by_kept_hessian(
 def met(state: State, tol: float) -> bool:
     """Whether nothing is left to do."""
     return state.separated or state.gap <= tol * abs(state.found.value)
-
-
-def null_start(objective: PointwiseObjective, A: Array) -> Array:
-    """A, or where it is zero the intercepts of the null model: ln(t̄ / (1 − t̄)) of two classes."""
-    coding = objective.coding
-    if A.any() or not objective.intercept or objective.offset is not None or coding is None or A.shape[1] > 1:
-        return A
-    if objective.blocks.pass_cost > 1 or not isinstance(objective.criterion, Logistic):
-        return A
-    counts = objective.blocks.counts(coding.n_classes)
-    share = float(counts @ coding.targets[:, 0] / counts.sum())
-    A = A.copy()
-    A[0] = np.log(share / (1 - share)) if 0 < share < 1 else 0.0
-    return A
 
 
 def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False) -> State:

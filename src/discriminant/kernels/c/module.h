@@ -11,6 +11,9 @@
 
 #define KERNELS(KERNEL) \
     KERNEL(best_level, "The highest instruction-set level that this processor can run: a name of compiled.LEVELS.") \
+    KERNEL(cholesky, "The triangle of a small positive definite matrix: see factor.c.") \
+    KERNEL(cholesky_solve, "Solutions with such a triangle.") \
+    KERNEL(cholesky_trace, "The trace of the inverse.") \
     KERNEL(descend_columns, "Coordinate descent along columns; see discriminant.kernels.coordinate.") \
     KERNEL(descend_gram, "Coordinate descent on a matrix at hand.") \
     KERNEL(descend_groups, "The same where groups of coordinates have one penalty.") \
