@@ -254,6 +254,9 @@ def test_every_method_and_coding_is_shown(page: Page) -> None:
 def test_it_fits_a_phone(browser: Any, server: Playground) -> None:
     phone = Page(browser, server.url, 375, 740, has_touch=True, is_mobile=True, device_scale_factor=2)
     assert phone.page.evaluate("document.documentElement.scrollWidth") == 375
+    menu = phone.page.locator("#method").bounding_box()
+    assert menu["y"] + menu["height"] < 150  # above the board, without scrolling
+    phone.doing(lambda: phone.page.select_option("#method", "lda"))
     phone.doing(lambda: phone.page.tap("#clear"))
     phone.doing(lambda: phone.page.touchscreen.tap(*phone.at(1.0, 1.0)))
     assert phone.text("#count") == "1 point"
@@ -280,6 +283,93 @@ def test_a_reload_finds_the_drawing_again(page: Page) -> None:
     page.page.reload()
     page.wait(0)
     assert page.text("#count") == "6 points"
+
+
+def test_a_shared_address_opens_the_same_drawing(page: Page, browser: Any, server: Playground) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    draw(page)
+    page.doing(lambda: page.page.select_option("#method", "logistic"))
+    page.doing(lambda: page.page.select_option("#basis", "quadratic"))
+    page.doing(lambda: page.page.locator("#parameters select").first.select_option("newton"))
+    page.doing(lambda: page.page.locator("#split-field input").fill("0.2"))
+    page.page.click("#share")
+    page.page.locator("#share", has_text="Copied").wait_for()
+    link = page.page.evaluate("navigator.clipboard.readText()")
+    other = Page(browser, link)
+    for seen in ("#count", "#step", "#story"):
+        assert other.text(seen) == page.text(seen)
+    assert other.page.text_content("#python") == page.page.text_content("#python")
+    assert "optimize.Newton" in other.page.text_content("#python")
+    assert other.complaints == []
+    other.close()
+    broken = Page(browser, f"{server.url}#points=nonsense")
+    broken.page.locator("#status.bad", has_text="no drawing that can be read").wait_for()
+    assert broken.text("#count") == "40 points"
+    assert broken.complaints == []
+    broken.close()
+
+
+def test_a_table_is_opened_and_dropped_and_what_is_none_is_said(page: Page, tmp_path: Path) -> None:
+    table, bad = tmp_path / "flowers.csv", tmp_path / "bad.csv"
+    table.write_text("width,length,kind\n10,20,rose\n11,21,rose\n50,60,tulip\n52,66,tulip\n30,90,lily\n")
+    bad.write_text("a,b,c,d\n1,2,3,4\n")
+    page.doing(lambda: page.page.set_input_files("#file", table))
+    assert page.text("#count") == "5 points"
+    assert "x is width from 10 to 52, scaled" in page.text("#story")
+    assert "class 1 is lily" in page.text("#story")
+    assert run_python(page)["y"].tolist() == [2, 2, 3, 3, 1]
+    page.page.set_input_files("#file", bad)
+    page.page.locator("#file-problem", has_text="bad.csv has 4 columns").wait_for()
+    assert page.text("#count") == "5 points"
+    drop = """() => { const data = new DataTransfer(); data.items.add(new File(["x,y\\n1,2\\n"], "dropped.csv"));
+        const dropped = new DragEvent("drop", { dataTransfer: data, cancelable: true });
+        document.getElementById("board").dispatchEvent(dropped) }"""
+    page.doing(lambda: page.page.evaluate(drop))
+    assert page.text("#count") == "1 point"
+    assert page.text("#story").startswith("dropped.csv: 1 point;")
+    assert not page.page.locator("#file-problem").is_visible()
+
+
+def test_noise_moves_the_points_and_the_caption_follows_them(page: Page) -> None:
+    story = page.text("#story")
+    assert "street" in story
+    page.doing(lambda: page.page.select_option("#method", "lda"))
+    noise = page.page.locator("#noise-field input")
+    clean = run_python(page)["X"]
+    page.doing(lambda: noise.fill("1"))
+    moved = run_python(page)["X"]
+    assert 0.6 < (moved - clean).std() < 1.3  # forty points, and the board ends
+    assert page.text("#story") == f"{story} With noise of deviation 1."
+    page.doing(lambda: noise.fill("0"))
+    assert (run_python(page)["X"] == clean).all()
+    assert page.text("#story") == story
+    page.click(4.0, -4.0)
+    assert page.text("#story") == "Separable pair, changed by hand."
+    page.doing(lambda: page.page.keyboard.press("Control+z"))
+    assert page.text("#story") == story
+    page.doing(lambda: page.page.click("#clear"))
+    assert page.text("#story") == "Nothing yet: click to put a point."
+
+
+def test_points_left_out_are_tested(page: Page) -> None:
+    page.doing(lambda: page.page.select_option("#preset", "overlap"))
+    page.doing(lambda: page.page.locator("#split-field input").fill("0.35"))
+    assert "of 54 wrong · test:" in page.text("#step")
+    assert "right in the test" in page.text("#score")
+    scope = run_python(page)
+    wrong = int((scope["model"].predict(scope["X_test"]) != scope["y_test"]).sum())
+    assert f"test: {wrong} of 26 wrong" in page.text("#step")
+
+
+def test_what_cannot_tell_the_classes_apart_is_not_offered(page: Page) -> None:
+    page.doing(lambda: page.page.select_option("#method", "minimum-error"))
+    page.page.click('#palette label:has(input[value="3"])')
+    page.click(-4.0, 4.0)
+    assert page.page.input_value("#method") == "perceptron"
+    assert "“Fewest errors” tells 2 classes apart and there are 3" in page.text("#about")
+    assert page.page.locator('#method option[value="minimum-error"]').count() == 0
+    page.doing(lambda: page.page.keyboard.press("Control+z"))
+    assert page.page.locator('#method option[value="minimum-error"]').count() == 1
 
 
 def test_help_opens_and_closes(page: Page) -> None:

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import io
 import json
+import re
 import warnings
 from typing import Any
 
@@ -13,10 +14,11 @@ import numpy as np
 import pytest
 
 import discriminant
-from discriminant.errors import DiscriminantWarning
+from discriminant.errors import DataError, DiscriminantWarning
 from discriminant.play.answer import answer
 from discriminant.play.frames import MOST_FRAMES, thinned
 from discriminant.play.methods import BASES, METHODS, MOST_VISITS, OWN, Choice, description
+from discriminant.play.own_points import own_points
 from discriminant.play.presets import PRESETS, REACH, preset
 from discriminant.play.recipe import Recipe
 from discriminant.play.script import script
@@ -416,3 +418,80 @@ def test_the_four_samples_of_the_guide_are_a_preset():
     X, y = preset("by-hand").points()
     assert X.tolist() == [[0, 0], [1, 0], [0, 1], [2, 2]]
     assert y.tolist() == [1, 1, 1, 2]
+
+
+# Points of one's own, and points left out
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("x,y,kind\n1,2,b\n3,4.5,a\n", [[1.0, 2.0, 2], [3.0, 4.5, 1]]),
+        ("1,2\n3,4\n", [[1.0, 2.0, 1], [3.0, 4.0, 1]]),  # whole numbers are points, not names
+        ("a\tb\tc\n1\t2\t7\n3\t4\t-1\n", [[1.0, 2.0, 2], [3.0, 4.0, 1]]),
+        ("a;b;c\n1,5;2,5;u\n3,5;4,5;v\n", [[1.5, 2.5, 1], [3.5, 4.5, 2]]),  # decimal commas
+        ("a,b\n0,100\n10,300\n5,200\n", [[-4.5, -4.5, 1], [4.5, 4.5, 1], [0.0, 0.0, 1]]),  # scaled to the board
+        ("a,b\n1e308,7\n-1e308,7\n", [[4.5, 0.0, 1], [-4.5, 0.0, 1]]),
+        ("a,b\n1,2\n,3\n2,4\n", [[1.0, 2.0, 1], [2.0, 4.0, 1]]),  # a row with a missing value is left out
+    ],
+)
+def test_a_table_comes_onto_the_board(text: str, points: list[list[float]]) -> None:
+    assert own_points("own.csv", text)["points"] == points
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "own.csv is empty"),
+        ("a,b,c,d\n1,2,3,4\n", "4 columns; the playground takes two"),
+        ("a\n1\n", "1 column;"),
+        ("a,b\n1,hello\n", "'b' of own.csv must hold numbers; it holds 'hello'"),
+        ("a,b\n1,2\n3\n", "1 fields in line 3"),
+        ("a,b\n,\n", "no row without missing values"),
+        ("a,b\n", "no rows"),
+        ("a,b\n1,\0\n", "zero byte"),
+        ("a,b,c\n" + "".join(f"1,2,{k}\n" for k in range(6)), "names 6 classes ('0', '1', '2' and 3 more)"),
+    ],
+)
+def test_a_table_that_is_none_is_said(text: str, words: str) -> None:
+    with pytest.raises(DataError, match=re.escape(words)):
+        own_points("own.csv", text)
+
+
+def test_a_long_table_is_thinned_and_said() -> None:
+    text = "a,b\n" + "".join(f"{k / 1000},{k % 5}\n" for k in range(5000))
+    found = own_points("long.csv", text)
+    assert len(found["points"]) == MOST_POINTS
+    assert found["points"][0][0] == 0.0
+    assert found["points"][-1][0] == 4.999
+    assert "3,000 rows are left out, evenly" in found["story"]
+
+
+@pytest.mark.parametrize("split", [0.1, 0.3, 0.7])
+@pytest.mark.parametrize("name", ["by-hand", "star", "thousand"])
+def test_points_are_left_out_evenly_and_none_of_a_class_alone(name: str, split: float) -> None:
+    state, shown = ask(name, method="lda", split=split)
+    n, left = len(state.y), len(state.y) - len(state.learned)
+    assert set(state.y[state.learned]) == set(state.y)
+    assert abs(left / n - split) < 0.02 + len(state.classes) / n
+    assert shown["fit"] is None or shown["fit"]["learned"] == state.learned.tolist()
+
+
+@pytest.mark.parametrize(("method", "data"), [("perceptron", "overlap"), ("lda", "star"), ("logistic", "rings")])
+def test_the_test_is_not_learned_from(method: str, data: str) -> None:
+    """The fit is that of the other points; what the page says of points is said by their own numbers."""
+    state, shown = ask(data, method=method, split=0.4)
+    model = state.recipe().build()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscriminantWarning)
+        model.fit(*state.sample)
+    assert shown["fit"]["right"] == model.score(*state.sample)
+    codes = [model.classes_.tolist().index(label) for label in model.predict(state.X)]
+    assert shown["fit"]["predicted"] == codes
+    assert set(shown["fit"]["frames"]["row"]) <= {-1, *state.learned.tolist()}
+    if shown["verdict"]["witness"]:
+        assert set(shown["verdict"]["witness"]["rows"]) <= set(state.learned.tolist())
+    scope, printed = execute(shown["python"])
+    left = np.setdiff1d(np.arange(len(state.y)), state.learned)
+    np.testing.assert_array_equal(scope["X_test"], state.X[left])
+    assert f"{model.score(state.X[left], state.y[left]):.1%} in the test" in printed

@@ -207,6 +207,15 @@ def test_sets_of_points_are_the_same_for_a_seed(server: Playground) -> None:
     assert first != post(server, "preset", {"name": "xor", "seed": 4})[1]["points"]
 
 
+def test_a_table_is_read_and_one_that_is_none_is_answered(server: Playground) -> None:
+    assert post(server, "table", {"name": "a.csv", "text": "x,y\n1,2\n"})[1]["points"] == [[1.0, 2.0, 1]]
+    status, answer = post(server, "table", {"name": "B<b>\x1b.csv", "text": "x\n1\n"})
+    assert status == 200
+    assert is_sentence(answer["problem"])
+    assert "\x1b" not in answer["problem"]
+    assert post(server, "table", {"name": "a.csv"})[0] == 422
+
+
 def test_an_empty_board_and_one_class_are_answered(server: Playground) -> None:
     assert post(server, "fit", {"points": []})[1]["problem"] == "Click to put a point."
     assert "two classes" in post(server, "fit", {"points": [[0, 0, 3]]})[1]["problem"]
@@ -244,6 +253,11 @@ def test_the_command_prints_its_address_and_ends_with_ctrl_c() -> None:
     assert not out
     assert "closed" in err
     assert "Traceback" not in err
+
+
+def test_a_link_without_a_drawing_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["play", "--no-browser", "--link", "http://127.0.0.1/x/"]) == 2
+    assert "behind a #" in capsys.readouterr().err
 
 
 def test_a_port_in_use_and_an_unknown_set_are_sentences(server: Playground, capsys: pytest.CaptureFixture[str]) -> None:

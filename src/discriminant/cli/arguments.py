@@ -199,6 +199,7 @@ def _play(commands: argparse._SubParsersAction[Parser]) -> None:
     one = _command(commands, "play", "a page in the browser: draw points, watch the methods learn, see the proof")
     one.add_argument("--port", type=int, default=0, help="the port on 127.0.0.1 (default 0: any that is free)")
     one.add_argument("--no-browser", action="store_true", help="print the address and open nothing")
+    one.add_argument("--link", default="", metavar="ADDRESS", help="open the drawing of an address that was shared")
     one.add_argument("--data", default="pair", metavar="NAME", help="the first set of points, such as xor, star, rings")
     one.add_argument("--quiet", "-q", action="store_true", help="nothing but the address")
 

@@ -6,6 +6,7 @@ The page draws; every fit, verdict and trace is the library's own, made by a sma
     methods     the methods on offer, their parameters with bounds, and the recipe of each choice
     presets     sets of points from the textbooks
     state       what the page sends, checked: points, method, basis, coding, parameters
+    own_points  a table of one's own brought onto the board
     frames      the trace of a fit as weights at each step, and φ on a grid for the picture
     globe       the solution region of weight space on the sphere ‖a‖ = 1
     answer      everything the page shows for a state

@@ -55,11 +55,12 @@ def answer(state: State) -> dict[str, Any]:
 
 
 def _fit(state: State, verdict: str) -> dict[str, Any]:
-    model = state.recipe().build().fit(state.X, state.y)
+    model = state.recipe().build().fit(*state.sample)
     final, rule, made = last_step(model), rule_of(model), frames(model)
     curved = state.basis != "none" or discriminant_of(final) is None
     side, nodes = grid(model, curved)
-    Y = features(model, state.X)
+    Y, learned = features(model, state.X), state.learned
+    shown = np.append(learned, -1)  # the point of each row of the fit; −1 stays
     q = made.weights.shape[2]
     problems = views(rule, q) if discriminant_of(final) is not None and Y.shape[1] > 2 else []
     view = min(state.view, len(problems) - 1)
@@ -70,15 +71,15 @@ def _fit(state: State, verdict: str) -> dict[str, Any]:
         "points": packed(Y),
         "frames": {
             "count": len(made.k), "weights": packed(made.weights), "k": made.k.tolist(),
-            "objective": [_finite(J) for J in made.objective], "row": made.row.tolist(),
+            "objective": [_finite(J) for J in made.objective], "row": shown[made.row].tolist(),
         },
         "weights": final_weights(model).tolist(),
         "predicted": _codes(model.predict(state.X), rule["classes"]),
-        "right": float(model.score(state.X, state.y)),
+        "learned": learned.tolist(), "right": float(model.score(*state.sample)),
         "certificate": _certificate(final),
         "ambiguity": _ambiguity(model, rule, curved),
         "views": [problem["title"] for problem in problems], "view": view,
-        "globe": globe(Y, state.y, made.weights, problems[view], empty) if problems else None,
+        "globe": globe(Y[learned], state.y[learned], made.weights, problems[view], empty) if problems else None,
         "margin": _margin(state),
     }  # fmt: skip
 
@@ -111,17 +112,18 @@ def _ambiguity(model: Any, rule: dict[str, Any], curved: bool) -> dict[str, Any]
 
 
 def _verdict(state: State) -> dict[str, Any]:
-    X = state.X
+    X, y = state.sample
     basis = basis_recipe(state.basis, state.centres)
     if basis is not None:
-        X = np.asarray(basis.build().fit(X, state.y).transform(X))
-    result = separability(X, state.y)
+        X = np.asarray(basis.build().fit(X, y).transform(X))
+    result = separability(X, y)
     straight = basis is None
     plane = result.hyperplane if straight and len(result.classes) == 2 else None
     return {
         "verdict": result.verdict, "text": _said(result, straight), "proved": bool(result.check()),
         "margin": _finite(result.margin), "hyperplane": None if plane is None else plane.tolist(),
-        "witness": _witness(result, straight), "boundary": result.boundary.tolist()[:200],
+        "witness": _witness(result, straight, state.learned),
+        "boundary": state.learned[result.boundary].tolist()[:200],
     }  # fmt: skip
 
 
@@ -145,13 +147,13 @@ def _said(result: Separability, straight: bool) -> str:
     return f"No {what} can: {count} points, weighted as shown, balance each other and prove it."
 
 
-def _witness(result: Separability, straight: bool) -> dict[str, Any] | None:
+def _witness(result: Separability, straight: bool, learned: Array) -> dict[str, Any] | None:
     if result.witness is None:
         return None
     found = result.witness
     point = found.point if straight and found.point is not None else None
     return {
-        "rows": found.rows.tolist(), "rivals": [int(label) for label in found.rivals],
+        "rows": learned[found.rows].tolist(), "rivals": [int(label) for label in found.rivals],
         "weights": [float(weight) for weight in found.weights], "exact": [_fraction(w) for w in found.weights],
         "point": None if point is None else point.tolist(),
     }  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from discriminant.play.state import State
 from discriminant.protocols import Array
 
@@ -24,10 +26,12 @@ def script(state: State) -> str:
             "",
             _array("X", state.X),
             _labels(state.y),
+            *_split(state),
             "",
             f"model = {recipe.source()}",
             "model.fit(X, y)",
             'print(f"{model.score(X, y):.1%} of the points are right")',
+            *['print(f"{model.score(X_test, y_test):.1%} in the test")'] * (len(state.learned) < len(state.y)),
             *_about(state),
             "",
         ]
@@ -48,6 +52,15 @@ def _about(state: State) -> list[str]:
     if state.method not in ("fisher",):
         lines.insert(-1, f"print({model}.certificate_)")
     return lines
+
+
+def _split(state: State) -> list[str]:
+    """Points that are left out for the test."""
+    left = np.setdiff1d(np.arange(len(state.y)), state.learned).tolist()
+    if not left:
+        return []
+    out = f"test = np.isin(np.arange(len(X)), {left})"
+    return [out, "X_test, y_test = X[test], y[test]", "X, y = X[~test], y[~test]"]
 
 
 def _array(name: str, X: Array) -> str:

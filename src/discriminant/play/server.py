@@ -12,6 +12,7 @@ import secrets
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
@@ -184,6 +185,15 @@ class Handler(BaseHTTPRequestHandler):
             return _json(answer(read_state(sent)))
         if asked == "preset":
             return _json(_points(sent))
+        if asked == "table":
+            from discriminant.play.own_points import own_points
+
+            if not isinstance(sent, dict) or not all(isinstance(sent.get(part), str) for part in ("name", "text")):
+                raise ParameterError("The request must hold the name and the text of a table.")
+            try:
+                return _json(own_points(sent["name"], sent["text"]))
+            except DataError as error:  # a file that cannot be used is an answer, not a fault of the request
+                return _json({"problem": " ".join(str(error).split())})
         raise Refusal(HTTPStatus.NOT_FOUND, "There is no such question here.")
 
     def _body(self) -> Any:
@@ -240,12 +250,12 @@ def _json(document: Any) -> tuple[str, bytes]:
 
 def _options(first: str) -> dict[str, Any]:
     from discriminant.play.methods import description
-    from discriminant.play.state import MOST_CLASSES, MOST_POINTS
+    from discriminant.play.state import MOST_CLASSES, MOST_POINTS, SPLIT
 
     kept = ("title", "story", "method", "basis", "coding", "parameters")
     sets = [{"name": name, **{part: getattr(p, part) for part in kept}} for name, p in PRESETS.items()]
-    limits = {"points": MOST_POINTS, "classes": MOST_CLASSES, "reach": REACH}
-    return {**description(), "presets": sets, "first": first, "limits": limits}
+    limits = {"points": MOST_POINTS, "classes": MOST_CLASSES, "reach": REACH, "bytes": MOST_BYTES}
+    return {**description(), "split": asdict(SPLIT), "presets": sets, "first": first, "limits": limits}
 
 
 def _first_fit() -> None:

@@ -7,18 +7,21 @@ coordinates, parameters within the bounds of their controls.  A refusal is a sen
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from discriminant.errors import DataError, ParameterError, names
-from discriminant.play.methods import BASES, CENTRES, CODINGS, METHODS, OWN, Choice, Method, basis_recipe
+from discriminant.play.methods import BASES, CENTRES, CODINGS, METHODS, OWN, Choice, Method, Parameter, basis_recipe
 from discriminant.play.recipe import Recipe
 from discriminant.protocols import Array
 
 MOST_POINTS = 2_000
 MOST_CLASSES = 5
 FARTHEST = 1_000.0
+SPLIT = Parameter("split", "left out for the test", 0.0, 0.0, 0.7, help="Rings: not learned from, only tested.")
+GOLDEN = (5**0.5 - 1) / 2  # its multiples spread evenly over the unit interval, however many there are
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,19 @@ class State:
     given: dict[str, Any]
     centres: int
     view: int  # which two-class problem the globe of weights shows
+    split: float = 0.0  # the share of the points that is left out for the test
+
+    @cached_property
+    def learned(self) -> Array:
+        """Numbers of the points that are learned from; the first of each class always is."""
+        place = np.arange(1, len(self.y) + 1) * GOLDEN % 1
+        place[np.unique(self.y, return_index=True)[1]] = 1.0
+        return np.flatnonzero(place >= self.split)
+
+    @property
+    def sample(self) -> tuple[Array, Array]:
+        """(X, y) that are learned from."""
+        return self.X[self.learned], self.y[self.learned]
 
     @property
     def classes(self) -> list[int]:
@@ -49,7 +65,7 @@ class State:
         if self.row.classes < K:
             raise ParameterError(f"{self.row.title!r} tells two classes apart, and there are {K}.")
         basis = basis_recipe(self.basis, self.centres)
-        return self.row.make(Choice(len(self.y), K, self.coding, self.decoder, basis, self.given))
+        return self.row.make(Choice(len(self.learned), K, self.coding, self.decoder, basis, self.given))
 
 
 def read_state(sent: Any) -> State:
@@ -74,6 +90,7 @@ def read_state(sent: Any) -> State:
     return State(
         X, y, method, basis, coding, decoder, _parameters(METHODS[method], sent.get("parameters", {})),
         CENTRES.check(sent.get("centres", CENTRES.default)), _whole(sent.get("view", 0), "view", 0, 99),
+        SPLIT.check(sent.get("split", SPLIT.default)),
     )  # fmt: skip
 
 

@@ -59,13 +59,41 @@ function take(answer, labels, round) {
   setTimeout(() => { if (fit && fit.sent === answer.fit && fit.count > 1) { errors = fit.allErrors(); curve.draw(fit, frame, errors); } }, 120);
 }
 
-/** A reload of the page finds the points and choices again. */
-function keepForReload() {
-  try { sessionStorage.setItem("playground", JSON.stringify([state.points, state.choices, state.parameters])); } catch { /* a browser that keeps nothing */ }
+/** Points and choices are in the address, so that a reload or a friend finds them; browsers allow 200 changes of it in 30 seconds. */
+let allowed = 40, written = 0, due = null;
+function address() {
+  clearTimeout(due);
+  const now = performance.now();
+  allowed = Math.min(40, allowed + (now - written) / 200);
+  written = now;
+  if (allowed < 1) { due = setTimeout(address, 250); return; }
+  allowed -= 1;
+  const link = `#${state.link()}`;
+  if (link !== location.hash) history.replaceState(null, "", link);
 }
 
-function kept() {
-  try { return JSON.parse(sessionStorage.getItem("playground")); } catch { return null; }
+async function share() {
+  allowed = Math.max(1, allowed);
+  address();
+  await copied(location.href, $("share"), "The address of this drawing is in the clipboard.");
+}
+
+/** A file of one's own: the server reads it as it reads every table. */
+async function own(file) {
+  const problem = $("file-problem");
+  problem.hidden = true;
+  try {
+    if (file.size > 0.9 * options.limits.bytes) throw new Error(`${file.name} is larger than the ${0.9 * options.limits.bytes / 1e6} MB that the playground takes.`);
+    const { points, story, problem: told } = await ask("table", { name: file.name, text: await file.text() });
+    if (told) throw new Error(told);
+    state.replace(points, { name: "", title: file.name, story });
+    board.selected = -1;
+    changed();
+  } catch (error) {
+    problem.textContent = error.message;
+    problem.hidden = false;
+    announce(error.message);
+  }
 }
 
 // Showing
@@ -88,7 +116,9 @@ function step() {
   const J = fit.sent.frames.objective[frame], wrong = fit.errors(frame), k = fit.sent.frames.k;
   const bits = fit.count > 1 ? [`step <b>${k[frame]}</b> of ${k[fit.count - 1]}`] : [];
   if (J !== null) bits.push(`J = <b>${short(J)}</b>`);
-  bits.push(`<b>${wrong}</b> of ${fit.n} wrong`);
+  const tested = fit.n - fit.sent.learned.length;
+  bits.push(`<b>${wrong}</b> of ${fit.n - tested} wrong`);
+  if (tested) bits.push(`test: <b>${fit.errors(frame, 1)}</b> of ${tested} wrong`);
   const row = fit.sent.frames.row[frame];
   if (row >= 0 && frame < fit.count - 1) bits.push(`corrects point ${row + 1}`);
   $("step").innerHTML = bits.join(" · ");
@@ -106,7 +136,8 @@ function tell(answer) {
   $("certificate").className = answer.fit ? (certificate.converged ? "" : "open") : "refused";
   $("certificate").textContent = certificate ? certificate.status : answer.problem ?? "";
   $("score").replaceChildren(...(answer.fit ? [
-    figure(`${(100 * answer.fit.right).toFixed(answer.fit.right === 1 ? 0 : 1)} %`, "right"),
+    figure(share100(answer.fit.right), "right"),
+    ...(fit.n > answer.fit.learned.length ? [figure(share100(1 - fit.errors(frame, 1) / (fit.n - answer.fit.learned.length)), "right in the test")] : []),
     ...[["objective", "criterion J"], ["gap", "gap to the bound"]].filter(([name]) => Number.isFinite(certificate[name]))
       .map(([name, label]) => figure(short(certificate[name]), label)),
   ] : []));
@@ -124,6 +155,8 @@ function question() {
   const many = state.classes().length > 2, curved = state.choices.basis !== "none";
   return `Can ${many ? "a linear machine" : curved ? "a hyperplane" : "a line"} tell them apart?`;
 }
+
+const share100 = (share) => `${(100 * share).toFixed(share === 1 ? 0 : 1)} %`;
 
 const figure = (value, label) => {
   const span = document.createElement("span"), b = document.createElement("b");
@@ -174,6 +207,11 @@ function looked() {
 function count() {
   const n = state.points.length;
   $("count").textContent = `${n} point${n === 1 ? "" : "s"}`;
+  $("story").textContent = state.caption();
+  $("preset").value = state.source.edited ? "" : state.source.name;
+  const noise = document.querySelector("#noise-field input");
+  if (!state.source.noise && noise.value !== "0") { noise.value = 0; document.querySelector("#noise-field .value").textContent = "0"; }
+  address();
   $("undo").disabled = !state.past.length;
   $("redo").disabled = !state.future.length;
 }
@@ -248,8 +286,7 @@ function changed() {
 async function load(name) {
   const preset = options.presets.find((p) => p.name === name);
   const { points } = await ask("preset", { name, seed });
-  state.keep();
-  state.points = points;
+  state.replace(points, { name, title: preset.title, story: preset.story });
   board.selected = -1;
   classes = state.classes().join();
   controls.follow(preset);
@@ -284,26 +321,38 @@ function wire() {
   $("redo").onclick = () => { if (state.redo()) { board.selected = -1; changed(); } };
   $("clear").onclick = () => { state.keep(); state.points = []; board.selected = -1; changed(); };
   $("preset").onchange = () => { seed = 0; load($("preset").value); };
-  $("again").onclick = () => { seed += 1; load($("preset").value); };
+  $("again").onclick = () => { seed += 1; load(state.source.name || options.first); };
+  $("open").onclick = () => $("file").click();
+  $("file").onchange = () => { if ($("file").files.length) own($("file").files[0]); $("file").value = ""; };
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    $("board").addEventListener(kind, (event) => {
+      event.preventDefault();
+      $("board").classList.toggle("over", kind === "dragover");
+      if (kind === "drop" && event.dataTransfer.files.length) own(event.dataTransfer.files[0]);
+    });
+  }
+  $("share").onclick = share;
+  addEventListener("hashchange", () => { if (state.follow(location.hash.slice(1), options.presets)) { board.selected = -1; controls.renew(); refit(); } });
   $("help").onclick = () => $("keys").showModal();
-  $("copy").onclick = copy;
+  $("copy").onclick = () => copied($("python").textContent, $("copy"), "The Python is in the clipboard.");
   $("theme").onclick = () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; show(); };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (e) => { root.dataset.theme = e.matches ? "dark" : "light"; show(); });
-  addEventListener("pagehide", keepForReload);
   new ResizeObserver(() => show()).observe($("board"));
 }
 
-async function copy() {
-  const text = $("python").textContent;
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    getSelection().selectAllChildren($("python"));
+/** Copy a text and say so on the button. */
+async function copied(text, button, told) {
+  const before = button.textContent;
+  try { await navigator.clipboard.writeText(text); } catch {
+    const area = Object.assign(document.createElement("textarea"), { value: text });
+    document.body.append(area);
+    area.select();
     document.execCommand("copy");
+    area.remove();
   }
-  $("copy").textContent = "Copied";
-  announce("The Python is in the clipboard.");
-  setTimeout(() => { $("copy").textContent = "Copy"; }, 1500);
+  button.textContent = "Copied";
+  announce(told);
+  setTimeout(() => { button.textContent = before; }, 1500);
 }
 
 async function begin() {
@@ -316,12 +365,10 @@ async function begin() {
   controls = new Controls(options, state, refit);
   palette();
   wire();
-  const before = kept();
-  if (!before) { await load(options.first); return; }
-  state.points = before[0];
-  Object.assign(state.choices, before[1]);
-  for (const name of Object.keys(state.parameters)) Object.assign(state.parameters[name], before[2][name]);
-  changed();
+  if (location.hash.length > 1 && state.follow(location.hash.slice(1), options.presets)) { changed(); return; }
+  const bad = location.hash.length > 1;
+  await load(options.first);
+  if (bad) say("The address holds no drawing that can be read; this is the first set of points.", true);
 }
 
 begin().catch((error) => say(error.message, true));

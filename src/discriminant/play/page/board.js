@@ -87,7 +87,7 @@ export class Board {
       this.told.looked();
     });
     const end = () => {
-      if (dragged >= 0 && !moved && this.state.past.length && this.state.past.at(-1).length === this.state.points.length) this.state.past.pop();
+      if (dragged >= 0 && !moved && this.state.past.length && this.state.past.at(-1)[0].length === this.state.points.length) this.state.forget();
       dragged = -1; painting = false;
     };
     root.addEventListener("pointerup", end);
@@ -308,7 +308,8 @@ export class Board {
     const { points } = this.state, many = points.length > 400, stamps = this.stamps(look, many), half = stamps.size / 2;
     points.forEach((p, i) => {
       const [x, y] = this.at(p), wrong = this.shows.errors && decided && decided[i] !== this.fit.own[i];
-      pen.drawImage(stamps[wrong ? "wrong" : "right"][p[2] - 1], x - half, y - half, stamps.size, stamps.size);
+      const kind = decided && this.fit.isTest[i] ? (wrong ? "wrongTest" : "test") : wrong ? "wrong" : "right";
+      pen.drawImage(stamps[kind][p[2] - 1], x - half, y - half, stamps.size, stamps.size);
     });
   }
 
@@ -317,14 +318,16 @@ export class Board {
     const ratio = window.devicePixelRatio || 1, key = [look.classes, look.ink, look.card, many, ratio].join();
     if (this.stamped?.key === key) return this.stamped;
     const r = many ? RADIUS * 0.72 : RADIUS, size = Math.ceil(4 * r);
-    const make = (ink, width) => SHAPES.map((shape, k) => {
+    const make = (ink, width, hollow = false) => SHAPES.map((shape, k) => {
       const canvas = new OffscreenCanvas(size * ratio, size * ratio), pen = canvas.getContext("2d"), path = new Path2D(shape(r));
       pen.setTransform(ratio, 0, 0, ratio, (size * ratio) / 2, (size * ratio) / 2);
       pen.fillStyle = look.classes[k]; pen.fill(path);
       pen.strokeStyle = ink; pen.lineWidth = width; pen.stroke(path);
+      if (hollow) { pen.fillStyle = look.card; pen.fill(new Path2D(shape(0.5 * r))); }
       return canvas;
     });
-    this.stamped = { key, size, right: make(look.card, many ? 0.8 : 1.4), wrong: make(look.ink, 2.2) };
+    const light = many ? 0.8 : 1.4;
+    this.stamped = { key, size, right: make(look.card, light), wrong: make(look.ink, 2.2), test: make(look.card, light, true), wrongTest: make(look.ink, 2.2, true) };
     return this.stamped;
   }
 

@@ -9,7 +9,7 @@ function fill(select, pairs, chosen) {
 const shown = (value) => (Number.isInteger(value) ? String(value) : String(+value.toPrecision(3)));
 
 /** A control for a parameter of the table. */
-function control(parameter, value, changed) {
+export function control(parameter, value, changed) {
   const label = document.createElement("label");
   label.className = "field";
   if (parameter.help) label.title = parameter.help;
@@ -50,12 +50,18 @@ export class Controls {
     this.changed = changed;
     this.methods = new Map(options.methods.map((m) => [m.name, m]));
     for (const m of options.methods) state.parameters[m.name] = Object.fromEntries(m.parameters.map((p) => [p.name, p.default]));
-    fill($("preset"), options.presets.map((p) => [p.name, p.title]), options.first);
+    fill($("preset"), [["", "your own points"], ...options.presets.map((p) => [p.name, p.title])], options.first);
+    $("preset").options[0].hidden = true;
     fill($("basis"), options.bases, state.choices.basis);
-    fill($("method"), options.methods.map((m) => [m.name, m.title]), state.choices.method);
     for (const name of ["method", "basis", "coding", "decoder"]) {
       $(name).addEventListener("change", () => { state.choices[name] = $(name).value; state.choices.view = 0; this.renew(); changed(); });
     }
+    const noise = { name: "noise", label: "noise", default: 0, low: 0, high: 2, choices: [], help: "Moves every point at random." };
+    $("noise-field").append(control(noise, 0, (v) => { state.shake(v); changed(); }));
+    // Above the board on a phone, where the form below it is out of reach.
+    const narrow = matchMedia("(max-width: 760px)"), place = () => $(narrow.matches ? "method-slot" : "method-home").append($("method-field"));
+    narrow.addEventListener("change", place);
+    place();
     $("view").addEventListener("change", () => { state.choices.view = Number($("view").value); changed(); });
   }
 
@@ -64,18 +70,20 @@ export class Controls {
     Object.assign(this.state.choices, { method: preset.method, basis: preset.basis, coding: preset.coding, decoder: "auto", view: 0 });
     const method = this.methods.get(preset.method);
     this.state.parameters[method.name] = { ...Object.fromEntries(method.parameters.map((p) => [p.name, p.default])), ...preset.parameters };
-    $("story").textContent = preset.story;
-    $("preset").value = preset.name;
     this.renew();
   }
 
   /** Show what belongs to the chosen method. */
   renew() {
-    const { state, options } = this, chosen = state.choices, method = this.methods.get(chosen.method);
-    const many = state.classes().length > 2;
-    $("method").value = chosen.method;
+    const { state, options } = this, chosen = state.choices, classes = state.classes().length, many = classes > 2;
+    // What cannot tell so many classes apart is not offered; where it was chosen, the first method takes its place.
+    const offered = options.methods.filter((m) => m.classes >= classes), asked = this.methods.get(chosen.method);
+    const method = offered.includes(asked) ? asked : offered[0];
+    chosen.method = method.name;
+    fill($("method"), offered.map((m) => [m.name, m.title]), method.name);
     $("basis").value = chosen.basis;
-    $("about").textContent = method.about;
+    $("about").textContent = (method === asked ? "" : `“${asked.title}” tells ${asked.classes} classes apart and there are ${classes}: ${method.title} instead. `) + method.about;
+    $("split-field").replaceChildren(control(options.split, chosen.split, (v) => { chosen.split = v; this.changed(); }));
     if (!method.codings.includes(chosen.coding)) chosen.coding = method.codings[0] ?? "auto";
     fill($("coding"), method.codings.map((c) => [c, options.codings[c]]), chosen.coding);
     $("coding-field").hidden = !many || !method.codings.length;

@@ -21,6 +21,8 @@ export class Fit {
     this.weights = new Float64Array(bytes(sent.frames.weights));
     this.n = this.Y.length / this.D;
     this.own = labels.map((c) => sent.rule.classes.indexOf(c));
+    this.isTest = new Uint8Array(this.n).fill(1); // left out of the learning
+    for (const i of sent.learned) this.isTest[i] = 0;
     this.slopes = sent.rule.slopes ? Float64Array.from(sent.rule.slopes.flat()) : null;
     this.signs = sent.rule.signs ? Float64Array.from(sent.rule.signs.flat()) : null;
     this.claim = sent.rule.claims;
@@ -119,10 +121,11 @@ export class Fit {
     return out;
   }
 
-  errors(frame) {
+  /** How many points are wrong: of those learned from, or of those left out for the test. */
+  errors(frame, test = 0) {
     const decided = this.decisions(frame);
     let wrong = 0;
-    for (let i = 0; i < this.n; i++) wrong += decided[i] === this.own[i] ? 0 : 1;
+    for (let i = 0; i < this.n; i++) wrong += decided[i] === this.own[i] || this.isTest[i] !== test ? 0 : 1;
     return wrong;
   }
 
