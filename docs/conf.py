@@ -50,15 +50,13 @@ sphinx_gallery_conf = {
     "reference_url": {"discriminant": None},
     "subsection_order": [f"../examples/gallery/{name}" for name in GALLERY],
     "within_subsection_order": "FileNameSortKey",
-    "image_scrapers": ("matplotlib",),
-    "matplotlib_animations": False,
     "remove_config_comments": True,
     "show_memory": False,
+    "write_computation_times": False,
     "show_signature": False,
     "download_all_examples": False,
     "min_reported_time": 1e9,
     "thumbnail_size": (400, 280),
-    "abort_on_example_error": False,
 }
 
 # MathJax is served with the site: one file, found in the package that brings it.
@@ -71,6 +69,7 @@ html_title = "discriminant"
 html_favicon = "favicon.svg"
 html_context = {"default_mode": "auto"}
 html_copy_source = html_show_sourcelink = False
+html_sidebars = {"index": []}
 html_theme_options = {
     "header_links_before_dropdown": 7,
     "navbar_align": "left",
@@ -78,7 +77,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"index": [], "**": ["page-toc"]},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }

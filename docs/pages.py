@@ -29,6 +29,7 @@ PAGE = re.compile(r"^\[\[page ([\w./]+)\]\]$", re.MULTILINE)
 REFERENCE = re.compile(r"^\[\[reference ([\w.,\s]+)\]\]$", re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])")
 CODE = re.compile(r"(?:discriminant\.)?([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)(?:\(.*\))?", re.DOTALL)
+MARK = re.compile(r"(``[^`]*``|:\w+:`[^`]*`)|(?<![\w.])([^\W\d_])([_^])(\{[^{}`]+\}|\w{1,2})(?![\w^])|\|")
 REQUEST = re.compile(r"set_\w+_request")  # made by scikit-learn
 
 
@@ -54,7 +55,7 @@ class Thing(NamedTuple):
         table = ".. rubric:: Methods and properties\n\n.. list-table::\n   :class: methods\n\n" if own else ""
         for name in own:
             link = f":py:obj:`{name} <{self.module}.{self.name}.{name}>`"
-            table += f"   * - {link}\n     - {escaped(first_line(self._member(name)))}\n"
+            table += f"   * - {link}\n     - {typeset(first_line(self._member(name)))}\n"
         last = f"\nAs everywhere in scikit-learn: {also}.\n" if also else ""
         members = f":members: {', '.join(own)}\n" if own else ""
         gallery = f"\n.. minigallery:: {self.module}.{self.name}\n   :add-heading: Examples with {self.name}\n"
@@ -78,9 +79,15 @@ def first_line(thing: Any) -> str:
     return (inspect.getdoc(thing) or "").partition("\n")[0]
 
 
-def escaped(line: str) -> str:
-    """Bars that mean a modulus are no substitutions; in code they stay as they are."""
-    return re.sub(r"(``[^`]*``)|\|", lambda found: found[1] or r"\|", line)
+def typeset(line: str) -> str:
+    """A line of a docstring: w_i and e^{z} with a lower or upper index, a bar that means a modulus; code as it is."""
+
+    def changed(found: re.Match[str]) -> str:
+        code, letter, mark, index = found.groups()
+        role = {"_": "sub", "^": "sup"}.get(mark)
+        return code or (rf"{letter}\ :{role}:`{index.strip('{}')}`\ " if role else r"\|")
+
+    return MARK.sub(changed, line)
 
 
 def homes(markdown: str) -> list[str]:
@@ -140,15 +147,18 @@ def rewrite(app: Any, docname: str, content: list[str]) -> None:
         source = ROOT / found[1]
         text = PAGE.sub(source.read_text(encoding="utf-8").replace("\\", r"\\"), text)
     text = LINK.sub(lambda link: led(link[1], source, up), text)
-    content[0] = REFERENCE.sub(lambda reference: listed(reference[0], up), text)
+    content[0] = REFERENCE.sub(lambda reference: listed(reference[0]), text)
 
 
-def listed(reference: str, up: str) -> str:
+def listed(reference: str) -> str:
     """A table of the classes, which are the pages below this one, and the functions in full."""
     found = things(reference)
     classes = [one for one in found if one.is_class]
-    rows = [f"| [`{one.name}`]({up}{one.page}.rst) | {escaped(first_line(one.thing))} |" for one in classes]
-    table = "\n".join(["| class | |", "|---|---|", *rows]) if rows else ""
+    rows = "".join(
+        f"   * - :py:obj:`{one.name} <{one.module}.{one.name}>`\n     - {typeset(first_line(one.thing))}\n"
+        for one in classes
+    )
+    table = f"```{{eval-rst}}\n.. list-table::\n   :class: methods\n\n{rows}```" if classes else ""
     tree = "\n".join(["```{toctree}", ":hidden:", "", *(f"/{one.page}" for one in classes), "```"]) if classes else ""
     functions = [f".. autofunction:: {one.module}.{one.name}" for one in found if not one.is_class]
     full = "\n".join(["```{eval-rst}", *functions, "```"]) if functions else ""
@@ -178,7 +188,7 @@ def led(link: str, source: Path, up: str) -> str:
 def escape(_: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """A docstring, up to its examples, as reStructuredText."""
     end = lines.index("Examples") if "Examples" in lines else len(lines)
-    lines[:end] = [escaped(line) for line in lines[:end]]
+    lines[:end] = [typeset(line) for line in lines[:end]]
 
 
 def link_code(_: Any, doctree: nodes.document) -> None:

@@ -45,13 +45,30 @@ def gallery() -> str:
 
 
 def draw() -> None:
-    """Every figure and the contact sheet, in 256 colours."""
+    """Every figure, the contact sheet and the picture of the first page, in 256 colours."""
     from discriminant.figures import contact_sheet
 
     PICTURES.mkdir(parents=True, exist_ok=True)
     for one in REGISTRY.values():
         _write(one.draw(), PICTURES / f"{one.name}.png", 90)
     _write(contact_sheet(), PICTURES.parent / "figures.png", 110)
+    _write(home(), PICTURES.parent / "home.png", 110)
+
+
+def home() -> object:
+    """The picture of the first page: three species, straight boundaries, and where it is better not to decide."""
+    import matplotlib.pyplot as plt
+
+    from discriminant import LinearDiscriminantAnalysis, MinimumRiskClassifier, datasets
+    from discriminant.plots import DecisionRegionsDisplay
+
+    penguins = datasets.load("penguins", as_frame=True)
+    X = penguins.X[["bill_length_mm", "bill_depth_mm"]]
+    careful = MinimumRiskClassifier(LinearDiscriminantAnalysis(), reject_cost=0.1).fit(X, penguins.y)
+    figure, ax = plt.subplots(figsize=(5.2, 3.9))
+    DecisionRegionsDisplay.from_estimator(careful, X, penguins.y, ax=ax)
+    ax.set(xlabel="bill length in mm", ylabel="bill depth in mm")
+    return figure
 
 
 def _write(figure: object, path: Path, dpi: int) -> None:
