@@ -45,7 +45,7 @@ class Remembered:
     """
 
     def __init__(self, *objects: Any, sums: Callable[[], Optimum] | None = None, held: bool = False) -> None:
-        self._sums = sums
+        self._sums, self.held = sums, held
         self._references: list[Callable[[], Any] | None] = []
         for item in objects:
             try:
@@ -55,7 +55,7 @@ class Remembered:
                 return
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"optimum": self.optimum, "_references": []}
+        return {"optimum": self.optimum, "_references": [], "held": False}
 
     @cached_property
     def optimum(self) -> Optimum | None:
@@ -272,6 +272,8 @@ class Inferential(Uncertain, Deciding):
             model = self._likelihood(X, y, sample_weight, offset, moved)
             request.check(model.blocks.n_rows)
             optimum = model.optimum(self._theta(model, moved))
+            if X is None and not request.needs_rows and not self._rows.held:  # rows of the fit: kept for the next table
+                vars(self._rows)["optimum"] = optimum
         if "limit_" in vars(self):
             return summarise_limit(self.limit_, optimum.total, labels, request, optimum.null)
         classes = self.classes_[self._order(moved)].tolist()

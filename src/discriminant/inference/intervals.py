@@ -16,10 +16,12 @@ pass gives everything:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 
+from discriminant.data import single_threaded_blas
 from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.errors import DataError, ParameterError
 from discriminant.inference.summary import Summary, wald
@@ -117,7 +119,8 @@ def marginal_effects(
     full = np.vstack([np.zeros(D), theta])
     if at == "mean":
         rows = iter([(_mean(rows)[None, :], None)])
-    effects, jacobian = _effects(full, *_moments(full, rows))
+    with single_threaded_blas():  # many small products, whose threads would wait for each other
+        effects, jacobian = _effects(full, *_moments(full, rows))
     first = 1 if K == 2 else 0  # of two classes the effects are each other's negatives
     estimate = effects[first:, 1:].ravel()
     J = jacobian[first:, 1:, 1:].reshape(len(estimate), -1)
@@ -149,27 +152,31 @@ def _mean(rows: Iterator[tuple[Array, Array | None]]) -> Array:
 def _moments(full: Array, rows: Iterator[tuple[Array, Array | None]]) -> tuple[Array, Array, Array, Array, Array]:
     """m (K,), P (K, K), and E[p y] (K, D), E[p pᵗ y] (K, K, D), E[p p p y] (K, K, K, D)."""
     K, D = full.shape
-    sums = [np.zeros(shape) for shape in ((K,), (K, K), (K, D), (K * K, D), (K * K * K, D))]
-    weights = 0.0
+    # A product of posteriors is the same in any order: each is summed once, and looked up where it stands.
+    pairs = list(combinations_with_replacement(range(K), 2))
+    triples = list(combinations_with_replacement(range(K), 3))
+    i, j = np.array(pairs).T
+    of_pair, last = np.array([(pairs.index(t[:2]), t[2]) for t in triples]).T
+    sums, weights = np.zeros((K + len(pairs) + len(triples), D)), 0.0
     for block, weight in rows:
         for start in range(0, len(block), ROWS):
             x = block[start : start + ROWS]
-            w = np.ones(len(x)) if weight is None else weight[start : start + ROWS]
-            Y = np.column_stack([np.ones(len(x)), x])
-            p = softmax(Y @ full.T)
-            Yw = Y * w[:, None]
-            two = (p[:, :, None] * p[:, None, :]).reshape(len(x), -1)
-            three = (two[:, :, None] * p[:, None, :]).reshape(len(x), -1)
-            sums[0] += w @ p
-            sums[1] += (two.T @ w).reshape(K, K)
-            sums[2] += p.T @ Yw
-            sums[3] += two.T @ Yw
-            sums[4] += three.T @ Yw
-            weights += float(w.sum())
+            p = softmax(x @ full[:, 1:].T + full[:, 0])
+            two = p[:, i] * p[:, j]
+            products = np.hstack([p, two, two[:, of_pair] * p[:, last]])
+            if weight is not None:
+                products *= weight[start : start + ROWS, None]
+            sums[:, 0] += products.sum(axis=0)
+            sums[:, 1:] += products.T @ x
+            weights += len(x) if weight is None else float(weight[start : start + ROWS].sum())
     if not weights:
         raise DataError("X has no rows, over which effects could be averaged.")
-    m, P, one, two, three = (part / weights for part in sums)
-    return m, P, one, two.reshape(K, K, D), three.reshape(K, K, K, D)
+    one, two, three = np.split(sums / weights, [K, K + len(pairs)])
+    place = np.empty((K, K), dtype=int)
+    place[i, j] = place[j, i] = np.arange(len(pairs))
+    number = {triple: t for t, triple in enumerate(triples)}
+    cube = np.array([number[tuple(sorted(at))] for at in np.ndindex(K, K, K)]).reshape(K, K, K)  # type: ignore[index]
+    return one[:, 0], two[place, 0], one, two[place], three[cube]
 
 
 def _effects(full: Array, m: Array, P: Array, one: Array, two: Array, three: Array) -> tuple[Array, Array]:

@@ -58,7 +58,8 @@ class RowKernel:
     def __call__(self, block: Block) -> RowParts:
         design, t, _, z, _ = self.request.parts(block)
         criterion: Any = self.request.criterion
-        Y = design.scores(np.eye(len(self.unit))) / self.unit
+        Y = np.ones(design.shape)  # fits that are asked have an intercept
+        np.divide(design.dense(), self.unit[1:], out=Y[:, 1:])
         value, slope = criterion.value_and_gradient(t, z)
         first = int(criterion.coupled)
         weight = np.ones(len(Y)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
@@ -74,7 +75,7 @@ class OuterProducts:
 
     def __call__(self, block: Block) -> Array:
         found = self.rows(block)
-        scores = found.scores * np.sqrt(found.weight)[:, None]
+        scores = found._replace(residual=found.residual * np.sqrt(found.weight)[:, None]).scores
         return np.asarray(scores.T @ scores)
 
 
