@@ -120,3 +120,73 @@ def test_a_summary_is_text_markdown_latex_and_html_and_tests_the_whole_model():
     assert table.to_frame().attrs["about"] == ["model covariance, wald tests, wald intervals at 0.95"]
     np.testing.assert_allclose(table.columns()["OR 97.5%"], np.exp(table.high))
     assert "<table>" in table.to_html()
+
+
+def stand_in(monkeypatch):
+    """The part of marginaleffects 0.6 that an adapter meets."""
+    import sys
+    import types
+    from dataclasses import dataclass
+
+    @dataclass
+    class ModelVault:
+        coef: object
+        coefnames: object
+        formula: object
+        modeldata: object
+        package: str
+        vcov: object
+        variable_names: list
+
+    class ModelAbstract:
+        def __init__(self, model, vault):
+            self.model, self.vault = model, vault
+
+    package, classes = types.ModuleType("marginaleffects"), types.ModuleType("marginaleffects.classes")
+    classes.ModelAbstract, classes.ModelVault, package.classes = ModelAbstract, ModelVault, classes
+    monkeypatch.setitem(sys.modules, "marginaleffects", package)
+    monkeypatch.setitem(sys.modules, "marginaleffects.classes", classes)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_adapter_for_marginaleffects_answers_as_the_model(n_classes, monkeypatch):
+    """Predictions at the coefficients, the covariance, and by differences of both the errors of marginal effects."""
+    pytest.importorskip("polars")
+    stand_in(monkeypatch)
+    X, y = rows(n_classes)
+    X = X.assign(site=np.array(["n", "s", "w"])[np.arange(len(X)) * 7 % 3])
+    model = LogisticRegression(C=NONE).fit(X, y)
+    adapter = model.for_marginaleffects()
+    coef, frame = adapter.vault.coef, adapter.vault.modeldata
+    found = adapter.get_predict(coef, adapter.get_exog(frame))
+    chances = model.predict_proba(X)
+    expected = chances[:, 1] if n_classes == 2 else chances.T.ravel()
+    np.testing.assert_allclose(found["estimate"].to_numpy(), expected, atol=1e-12)
+    assert adapter.get_vcov(False) is None
+    robust = adapter.get_vcov("HC1")
+    np.testing.assert_allclose(robust, model.summary(X, y, covariance="HC1").covariance, rtol=1e-9)
+
+    def slope(theta):
+        up, down = (adapter.get_predict(theta, frame.with_columns(frame["a"] + h)) for h in (1e-4, -1e-4))
+        change = (up["estimate"] - down["estimate"]).to_numpy() / 2e-4
+        return change.reshape(-1, len(X)).mean(axis=1)
+
+    effects = model.marginal_effects(X)
+    mine = [k for k, term in enumerate(effects.terms) if term == "a"]
+    np.testing.assert_allclose(slope(coef), effects.estimate[mine], rtol=1e-6)
+    J = np.column_stack([(slope(coef + h) - slope(coef - h)) / 2e-4 for h in 1e-4 * np.eye(len(coef))])
+    errors = np.sqrt(np.einsum("ij,jk,ik->i", J, adapter.get_vcov(), J))
+    np.testing.assert_allclose(errors, effects.standard_error[mine], rtol=1e-5)
+
+
+def test_marginaleffects_itself_takes_the_adapter():
+    me = pytest.importorskip("marginaleffects")
+    X, y = rows(2)
+    model = LogisticRegression(C=NONE).fit(X, y)
+    try:
+        found = me.avg_slopes(model.for_marginaleffects())
+    except Exception as error:
+        pytest.skip(f"this release does not work with the polars that is installed: {error}")
+    effects = model.marginal_effects(X)
+    np.testing.assert_allclose(sorted(found["estimate"]), sorted(effects.estimate), rtol=1e-5)
+    np.testing.assert_allclose(sorted(found["std_error"]), sorted(effects.standard_error), rtol=1e-4)

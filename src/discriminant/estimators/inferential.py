@@ -327,6 +327,42 @@ class Inferential(Uncertain, Deciding):
         )
         return marginal_effects(table, self.classes_.tolist(), blocks, at, level)
 
+    def for_marginaleffects(self, data: Any = None, summary: Summary | None = None) -> Any:
+        """This model for the package ``marginaleffects``: its ``predictions``, ``comparisons``, ``slopes`` take it.
+
+        Parameters
+        ----------
+        data : data frame or None, default=None
+            The rows that they are about; None: those of the fit, while they are still there.
+        summary : Summary or None, default=None
+            A table of this fit whose covariance is used, such as a robust one; None: the default table.
+
+        Returns
+        -------
+        marginaleffects.classes.ModelAbstract
+            What its functions take in place of a model.
+
+        Raises
+        ------
+        ImportError
+            Where that package is not installed.
+
+        See Also
+        --------
+        marginal_effects : Effects of columns without it, exact derivatives in one pass.
+
+        >>> model = LogisticRegression(C=float("inf")).fit(iris.X[50:], iris.y[50:])
+        >>> model.for_marginaleffects(iris.X[50:])  # an array has no names
+        Traceback (most recent call last):
+        ...
+        discriminant.errors.DataError: marginaleffects knows columns by their names: fit the model to a data frame.
+        """
+        from discriminant.estimators.effects_package import adapted
+
+        table = self._first_table(self.summary() if summary is None else summary)
+        rows = self._training_rows(None, None, None, None)[0] if data is None else data
+        return adapted(self, rows, table)
+
     def _score_at(self, theta: Array, X: Any, y: Any, sample_weight: Any, offset: Any) -> float:
         """Rao's statistic Uᵗ I⁻¹ U at contrasts θ (1+d, K−1) of raw columns."""
         from discriminant.inference.likelihood import inverse
