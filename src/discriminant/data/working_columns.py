@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import as_dense
 from discriminant.data.blocks import ArrayBlocks, map_rows
 from discriminant.data.rows import DenseRows, SparseRows
 from discriminant.data.threads import ordered_map, scratch, workers
@@ -61,14 +62,20 @@ class AllColumns:
             return False
         return self.n >= COLUMNS_IN_PLACE * self.d and self.d * outputs <= MOST_GRAM
 
-    def held(self, most: int) -> tuple[Array, Array | None, Array | None] | None:
-        """All columns by columns, in inner units, if they are sparse or no more than so many values; else None."""
+    def held(self, most: int) -> tuple[Array, Array | None, Array | None, Array | None] | None:
+        """(values, row numbers, starts, centre): sparse columns in inner units, or dense values as they are.
+
+        None where these are more than so many.
+        """
         if self.blocks.is_sparse:
             X = self.csc
             each = X.data if (self.unit == 1).all() else X.data / np.repeat(self.unit, np.diff(X.indptr))
             each = np.ascontiguousarray(each, dtype=np.float64)
-            return each, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
-        return (self.gathered(np.arange(self.d)), None, None) if self.blocks.n_values <= most else None
+            return each, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False), None
+        if self.blocks.n_values > most:
+            return None
+        X = as_dense(self.blocks.block(0, self.n).design.values)
+        return X if X.flags.forc else np.ascontiguousarray(X), None, None, self.center
 
     def adjoint(self, V: Array) -> Array:
         """((X − c)/u)ᵗ V, (d, q), in one pass."""

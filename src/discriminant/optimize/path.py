@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discriminant.criteria import Logistic, Softmax
-from discriminant.data import single_threaded_blas
 from discriminant.data.scaling import choose_scaling
 from discriminant.data.working_columns import AllColumns
 from discriminant.optimize.choose import Choice
@@ -133,9 +132,8 @@ def solve_path(
             largest = columns_of(problem, replace(penalty, l1_ratio=NO_L1)).follow(np.empty(0), tol).largest
         return strengths_from(largest, count, least)
 
-    with single_threaded_blas():
-        inner = columns_of(problem, penalty)
-        found = inner.follow(grid if strengths is None else strengths, tol)
+    inner = columns_of(problem, penalty)
+    found = inner.follow(grid if strengths is None else strengths, tol)
     center, numbers = inner.columns.center, (found.J, found.gaps, found.steps)
     return SparsePath(found.strengths, found.weights, center, *numbers, found.passes, found.largest)
 
@@ -144,15 +142,14 @@ def solve_sparse(
     problem: LogisticProblem, strength: float, penalty: SparsePenalty, tol: float = 1e-8, start: Array | None = None
 ) -> LogisticFit:
     """Minimise J at one λ; small problems to the last digits.  ``start``: weights with a plain intercept."""
-    with single_threaded_blas():
-        inner = columns_of(problem, penalty)
-        center, unit, q = inner.columns.center, inner.columns.unit, inner.loss.q
-        if start is not None:
-            intercept = start[0] + (0.0 if center is None else center @ start[1:])
-            start = np.vstack([intercept * np.ones((1, q)), start[1:] * unit[:, None]]).astype(np.float64)
-        exact = problem.values * q <= LAST_DIGITS and tol <= LAST_DIGITS_TOL
-        with reading(lambda A: (A, center)):
-            found = inner.follow(np.array([strength]), tol, exact=exact, start=start)
+    inner = columns_of(problem, penalty)
+    center, unit, q = inner.columns.center, inner.columns.unit, inner.loss.q
+    if start is not None:
+        intercept = start[0] + (0.0 if center is None else center @ start[1:])
+        start = np.vstack([intercept * np.ones((1, q)), start[1:] * unit[:, None]]).astype(np.float64)
+    exact = problem.values * q <= LAST_DIGITS and tol <= LAST_DIGITS_TOL
+    with reading(lambda A: (A, center)):
+        found = inner.follow(np.array([strength]), tol, exact=exact, start=start)
     J, gap = float(found.J[0]), float(found.gaps[0])
     _, values, gaps, levels, passes = np.array(found.records).T
     table = (np.arange(len(values)), values, gaps, levels, np.sqrt(2 * gaps), passes)

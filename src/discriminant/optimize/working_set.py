@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discriminant.criteria import Logistic, SquaredHinge
+from discriminant.data import single_threaded_blas
 from discriminant.data.working_columns import AllColumns
 from discriminant.kernels.compiled import load
 from discriminant.optimize.progress import stepped
@@ -130,6 +131,13 @@ class ColumnProblem:
         known = isinstance(self.loss.criterion, Logistic | SquaredHinge) and self.loss.q == 1
         if known and load() is not None and not self.columns.in_place(1):
             return self._compiled(strengths, tol, exact, start)
+        with single_threaded_blas():
+            return self._follow(strengths, tol, exact, start)
+
+    def _follow(
+        self, strengths: Array | Callable[[float], Array], tol: float, exact: bool, start: Array | None
+    ) -> Followed:
+        """The same by NumPy, for every criterion and number of outputs."""
         fit, q = WorkingSet(self.columns, self.loss, self.penalty, self.intercept), self.loss.q
         largest = fit.start()
         if start is not None and start.any():
@@ -153,12 +161,13 @@ class ColumnProblem:
         source, loss, penalty, kernels = self.columns, self.loss, self.penalty, load()
         assert kernels is not None
         several = callable(strengths) or len(strengths) > 1
-        held = source.held(TURNED_VALUES if several else SMALL_SET)
+        held = source.held(TURNED_VALUES)
         n, d = (0, 0) if held else (source.n, source.d)
         v, R, features = np.empty((n, 1)), np.empty(d), np.empty(d, dtype=np.int64)
 
         def look() -> None:
-            R[:] = source.adjoint(v)[:, 0]
+            with single_threaded_blas():
+                R[:] = source.adjoint(v)[:, 0]
 
         def gather(count: int) -> Array:
             return source.gathered(features[:count])
@@ -175,7 +184,7 @@ class ColumnProblem:
             tuple(rows),
             levels,
             (loss.criterion.kind, self.intercept, exact),
-            (margin, loss.dual(np.zeros_like(loss.t)), tol),
+            (margin, tol),
             (SPARSE_GRAM, MOST_GRAM, MOST_CHOLESKY),
         )
         begin = None if start is None else (np.ascontiguousarray(start[1:, 0]), np.ascontiguousarray(start[:1, 0]))

@@ -23,12 +23,14 @@
 #define MOST_WEIGHT 10.0 /* Σ|c| beyond which rounding in the passes is no longer nothing */
 #define ROUGH 0.3 /* of the gap wanted: how far off the slopes of the model may be */
 #define PROGRESS 0.05 /* of what they are off now */
-#define EXACT 1e-15 /* of the least l₁: how still they stand in the last steps of a fit */
+#define GROWING 0.1 /* of that while columns are missing */
+#define EXACT 1e-15 /* of the least l₁: how still they stand in the last steps of a fit to all digits */
+#define ALL_DIGITS 1e-8 /* tol up to which that is asked for; above, as many digits as tol says and two more */
 #define STANDING 0.1 /* of tol: relative steps so short leave far less */
-#define STALE 0.05 /* a step that leaves more than this share of what it promised: M is formed anew */
 #define INNER 0.3
 #define KEPT 0.8
 #define LITTLE 96 /* columns */
+#define SMALL 200000 /* values up to which bounds by the columns' lengths are cheaper than passes */
 #define SETTLED 1e-4 /* of tol: the slope that an intercept may be left with */
 #define FREE 1e-9 /* of a column's length: slopes of weights without a penalty that count as none */
 #define MOST_EIGEN 64 /* size of a group up to which its step is exact */
@@ -46,8 +48,9 @@ typedef struct {
     double margin, least; /* least: the dual at 0 */
     const double *t, *s, *offset, *l1, *l2, *lower, *upper, *norms, *unit; /* l1, l2 by group at λ = 1 */
     const int64_t *order, *starts;
-    Columns all; /* in this process (x is not NULL), or asked for: */
-    PyObject *look, *gather;
+    Columns all; /* sparse columns (row is not NULL), dense ones, rows, or none, which are asked for: */
+    const double *rows, *center; /* dense values of the user, (x − center) / unit */
+    PyObject *ask_look, *ask_gather;
     PyThreadState *thread;
     double *asked_v, *asked_R;
     int64_t *asked;
@@ -213,6 +216,66 @@ static double bound_of(const Path *f, const double *u, const double *R, const Pa
 
 /* All columns */
 
+#define STRETCH 256 /* rows that are added up before they are added to the rest: fewer roundings */
+#define LINE 8 /* rows that are turned into columns at a time: a line of the cache */
+
+static inline double centered(const Path *f, long i, long j)
+{
+    double x = f->rows ? f->rows[i * f->d + j] : f->all.x[j * f->n + i];
+    return f->center ? x - f->center[j] : x;
+}
+
+/* Columns `feature` of dense values, in inner units, one after the other. */
+static void gather(const Path *f, const long *feature, long count, double *out)
+{
+    for (long top = 0; top < f->n; top += LINE) {
+        long end = top + LINE < f->n ? top + LINE : f->n;
+        for (long k = 0; k < count; k++) {
+            double scale = 1 / f->unit[feature[k]]; /* a power of two */
+            for (long i = top; i < end; i++) out[k * f->n + i] = centered(f, i, feature[k]) * scale;
+        }
+    }
+}
+
+/* Σ w x of each column and, where `squares` are asked for, Σ w x², of dense values in inner units. */
+static void dense_moments(const Path *f, const double *restrict w, double *restrict sums, double *restrict squares)
+{
+    long d = f->d, n = f->n;
+    memset(sums, 0, d * sizeof *sums);
+    if (squares) memset(squares, 0, d * sizeof *squares);
+    if (!f->rows)
+        for (long j = 0; j < d; j++) {
+            double *x = f->scratch, scale = 1 / f->unit[j];
+            for (long i = 0; i < n; i++) x[i] = centered(f, i, j) * scale;
+            sums[j] = dot(x, w, n);
+            for (long i = 0; squares && i < n; i++) x[i] *= x[i];
+            if (squares) squares[j] = dot(x, w, n);
+        }
+    double *restrict part = f->work, *restrict part2 = f->work + d;
+    for (long top = 0; f->rows && top < n; top += STRETCH) {
+        long end = top + STRETCH < n ? top + STRETCH : n, i = top;
+        memset(part, 0, 2 * d * sizeof *part);
+        if (!squares && !f->center)
+            for (; i + 4 <= end; i += 4) {
+                const double *restrict x = f->rows + i * d, *y = x + d, *z = y + d, *u = z + d;
+                double a = w[i], b = w[i + 1], c = w[i + 2], e = w[i + 3];
+                for (long j = 0; j < d; j++) part[j] += (a * x[j] + b * y[j]) + (c * z[j] + e * u[j]);
+            }
+        for (; i < end; i++) {
+            const double *restrict x = f->rows + i * d, *restrict center = f->center;
+            for (long j = 0; j < d; j++) {
+                double value = center ? x[j] - center[j] : x[j], once = w[i] * value;
+                part[j] += once;
+                if (squares) part2[j] += once * value;
+            }
+        }
+        for (long j = 0; j < d; j++) sums[j] += part[j];
+        for (long j = 0; squares && j < d; j++) squares[j] += part2[j];
+    }
+    for (long j = 0; f->rows && j < d; j++) sums[j] /= f->unit[j];
+    for (long j = 0; f->rows && squares && j < d; j++) squares[j] /= f->unit[j] * f->unit[j];
+}
+
 /* R = −Xᵗ s v over all columns, in a pass. */
 static void look(Path *f, const double *v)
 {
@@ -222,14 +285,16 @@ static void look(Path *f, const double *v)
     f->seen = f->seen < PASSES ? f->seen + 1 : PASSES;
     f->passes++;
     memcpy(oldest_v, v, f->n * sizeof *v);
-    double *sv = f->all.x ? f->sv : f->asked_v;
+    double *sv = f->asked_v ? f->asked_v : f->sv;
     for (long i = 0; i < f->n; i++) sv[i] = -f->s[i] * v[i];
-    if (f->all.x) {
-        for (long j = 0; j < f->d; j++) oldest_R[j] = column_dot(&f->all, j, sv);
+    if (!f->asked_v) {
+        if (f->all.row)
+            for (long j = 0; j < f->d; j++) oldest_R[j] = column_dot(&f->all, j, sv);
+        else dense_moments(f, sv, oldest_R, NULL);
         return;
     }
     PyEval_RestoreThread(f->thread);
-    PyObject *done = PyObject_CallObject(f->look, NULL);
+    PyObject *done = PyObject_CallObject(f->ask_look, NULL);
     if (!done) f->failed = 1;
     Py_XDECREF(done);
     f->thread = PyEval_SaveThread();
@@ -366,14 +431,13 @@ static void enter(Path *f, long count)
     if (grow(f, (void **)&f->x_own, f->room * f->n, room * f->n, sizeof(double))) return;
     f->room = room;
     f->X = (Columns){f->x_own, NULL, NULL, f->n};
-    if (f->all.x) {
-        for (long j = old; j < f->m; j++)
-            memcpy(f->x_own + j * f->n, f->all.x + f->feature[j] * f->n, f->n * sizeof(double));
+    if (!f->asked) {
+        gather(f, f->feature + old, f->m - old, f->x_own + old * f->n);
         return;
     }
     for (long j = old; j < f->m; j++) f->asked[j - old] = f->feature[j];
     PyEval_RestoreThread(f->thread);
-    PyObject *columns = PyObject_CallFunction(f->gather, "l", f->m - old);
+    PyObject *columns = PyObject_CallFunction(f->ask_gather, "l", f->m - old);
     Buffers held = {0};
     if (!columns) held.failed = 1;
     const double *x = float64_in(&held, columns, "columns", (f->m - old) * f->n);
@@ -742,7 +806,7 @@ static int jump(Path *f)
                 }
                 f->delta[j] = end[j] - a[j];
             }
-        if (ahead(f) + kinks(f, end) < before) {
+        if (ahead(f) + kinks(f, end) < before * (1 + (turn ? 0 : 1e-15))) {
             memcpy(a, end, f->m * sizeof *a);
             axpy(f->m, 1.0, f->change, f->g);
             return 1;
@@ -751,15 +815,17 @@ static int jump(Path *f)
     return 0;
 }
 
-/* Sweeps until one over all coordinates moves no slope by more than `still`. */
-static void minimize_model(Path *f, double still)
+/* Sweeps until one over all coordinates moves no slope by more than `still`; `least`: the least l₁. */
+static void minimize_model(Path *f, double still, double least)
 {
     long sweeps = 0, support = 0;
     if (f->smooth) jump(f);
     for (long j = 0; j < f->m; j++) support += f->to[j] != 0;
-    double limit = 3 + support / 12.0; /* about what a jump costs */
+    double limit = 3 + support / 12.0, moved = INFINITY; /* limit: about what a jump costs */
     for (int round = 0; round < 100; round++) {
-        if (sweep(f, 0) <= still) return;
+        double before = moved;
+        moved = sweep(f, 0);
+        if (moved <= still || (moved <= 1e-6 * least && moved > 0.5 * before)) return; /* the latter: rounding */
         for (int k = 0; k < 20; k++) {
             if (sweep(f, 1) <= INNER * still) break;
             if (++sweeps < limit) continue;
@@ -770,19 +836,21 @@ static void minimize_model(Path *f, double still)
     }
 }
 
-/* How far off the slopes of the model may be: the gap is of first order in what they exceed the least l₁ by. */
-static double stillness(const Path *f, double goal, int exact)
+/* How far off the slopes of the model may be: the gap is of first order in what they exceed an l₁ by, or, where there is
+   an l₂, of second: excess²/2l₂. */
+static double stillness(const Path *f, double goal, double exact)
 {
-    double least = INFINITY, off = 0;
+    double least = INFINITY, rough = INFINITY, off = 0;
     for (long k = 0; k < f->k; k++) {
         long j = f->first[k], p = f->first[k + 1] - j;
-        double a = f->a[j];
+        double a = f->a[j], second = sqrt(2 * ROUGH * goal * fabs(f->J) * f->L2[k] / f->m);
         int live = p == 1 && (a != 0 || f->L1[k] == 0) && f->low[j] < a && a < f->up[j];
         off = fmax(off, live ? fabs(f->g[j] + (a > 0 ? f->L1[k] : a < 0 ? -f->L1[k] : 0)) : length(f->g + j, p) - f->L1[k]);
-        if (f->L1[k] > 0) least = fmin(least, f->L1[k]);
+        if (f->L1[k] > 0) least = fmin(least, f->L1[k]), rough = fmin(rough, fmax(ROUGH * goal * f->L1[k], second));
     }
-    if (isinf(least)) least = 1;
-    return exact ? EXACT * least : fmax(fmin(ROUGH * goal * least, PROGRESS * off), EXACT * least);
+    if (isinf(least)) least = 1, rough = ROUGH * goal;
+    if (f->growing) return GROWING * off;
+    return exact ? exact * least : fmax(fmin(rough, PROGRESS * off), EXACT * least);
 }
 
 /* Take u, with slopes R, for the dual point if its bound is better than what is known and than `least`. */
@@ -796,11 +864,23 @@ static int propose(Path *f, const double *u, double least)
     return 1;
 }
 
+/* Whether M is to be formed anew: it costs less than the steps that are left at the rate of the last one.  In
+   multiplications: a step goes twice down its columns, sweeps over M and takes losses; tiles of M are four times as fast
+   as that where columns are dense, and entries of sparse ones twice as slow (1000×180: 6 steps; 5000×20: half a one). */
+static int outdated(const Path *f, double before, double goal)
+{
+    double m = f->m, entries = f->X.row ? (double)f->start_own[f->m] / m : (double)f->n, wanted = goal * fabs(f->J);
+    double price = m * m * entries * (f->X.row ? 0.5 : 0.125) / (2 * m * entries + 10 * m * m + 60.0 * f->n);
+    if (f->gap <= wanted) return 0;
+    return !(f->gap < 0.9 * before) || log(wanted / f->gap) / log(f->gap / before) > price + 1;
+}
+
 /* One step that gets J down, and the bound of min J on the working set up; 0 where there is none. */
-static int step(Path *f, double goal, int exact)
+static int step(Path *f, double goal, double exact)
 {
     long n = f->n, m = f->m;
     int dear = f->X.row ? m > f->sparse_gram : !f->several && m > LITTLE && m > n / 8; /* M costs more than many sweeps */
+    if (exact == EXACT && !f->X.row && m <= f->most_cholesky) dear = 0;
     int matrix = f->m != f->k || (m <= f->most_gram && (f->matrix || !dear));
     int fresh = f->stale || !matrix;
     if (fresh) {
@@ -811,7 +891,7 @@ static int step(Path *f, double goal, int exact)
         f->formed = f->factored = 0, f->stale = !matrix;
     }
     f->steps++;
-    double g0 = f->intercept ? dot(f->s, f->v, n) : 0, shift = f->corner > 0 ? g0 / f->corner : 0, *u = f->sv;
+    double before = f->gap, g0 = f->intercept ? dot(f->s, f->v, n) : 0, shift = f->corner > 0 ? g0 / f->corner : 0, *u = f->sv;
     for (long i = 0; i < n; i++) u[i] = f->s[i] * f->v[i] - shift * f->w[i];
     for (long k = 0; k < f->k; k++)
         for (long j = f->first[k]; j < f->first[k + 1]; j++) f->g[j] = column_dot(&f->X, j, u) + f->L2[k] * f->a[j];
@@ -822,7 +902,7 @@ static int step(Path *f, double goal, int exact)
     memcpy(f->to, f->a, m * sizeof *f->a);
     memcpy(f->slope, f->g, m * sizeof *f->g);
     double still = stillness(f, goal, exact);
-    if (matrix) minimize_model(f, still);
+    if (matrix) minimize_model(f, still, exact ? still / exact : 0.0);
     else {
         Plan plan = {exact ? 50 : 4, exact ? 10 : 6, still};
         int reached = descend_columns(&f->X, m, f->w, f->intercept, f->to, f->g, f->L1, f->L2, f->low, f->up, f->work, plan);
@@ -863,7 +943,6 @@ static int step(Path *f, double goal, int exact)
         f->z = f->zt, f->v = f->vt, f->h = f->ht, f->a = f->to;
         f->zt = z, f->vt = v, f->ht = h, f->to = a;
         f->b += t * b, f->value = value, f->J = J;
-        double share = fmin(STALE * fmax(1.0, m / 25.0), 0.6); /* to form M costs more steps, the more columns it has */
         if (!told) { /* the model's slopes are none of the loss: those of the new point */
             double sum = f->intercept ? dot(f->s, f->v, n) : 0, corner = dot(f->s, f->h, n), by = corner > 0 ? sum / corner : 0;
             for (long i = 0; i < n; i++) u[i] = f->v[i] - by * f->h[i], f->zt[i] = f->s[i] * u[i];
@@ -871,7 +950,7 @@ static int step(Path *f, double goal, int exact)
             propose(f, u, f->bound <= f->least ? -INFINITY : f->least);
         }
         f->gap = fmax(J - f->bound, 0.0);
-        if (!f->growing && f->gap > share * fmax(-model, 0.0)) f->stale = 1;
+        f->stale |= !f->growing && outdated(f, before, goal);
         return 1;
     }
     if (fresh) return 0;
@@ -891,7 +970,7 @@ static void minimize(Path *f, double goal)
             patience = f->gap;
         }
         double J = f->J, gap = f->gap;
-        if (!step(f, goal, 0) || f->growing) return;
+        if (!step(f, goal, 0.0) || f->growing) return;
         stuck = f->J >= J * (1 - 1e-15) && f->gap > 0.7 * gap ? stuck + 1 : 0;
     }
 }
@@ -1020,7 +1099,7 @@ static void solve(Path *f, double strength, double previous, double tol, int exa
             record[0] = f->steps, record[1] = f->J, record[2] = f->gap, record[3] = strength, record[4] = f->passes;
             ++*rounds;
         }
-        if (left <= tol || (missing == 0 && (goal <= 0.9 * tol || left > 0.9 * before))) break;
+        if (left <= tol || (missing == 0 && !f->growing && (goal <= 0.9 * tol || left > 0.9 * before))) break;
         goal = fmax(0.9 * tol, SHARE * left);
         if (f->growing && 10 * missing < f->k) f->growing = 0, f->stale = 1;
     }
@@ -1029,7 +1108,7 @@ static void solve(Path *f, double strength, double previous, double tol, int exa
     for (int k = 0; exact && f->m && k < LAST_STEPS && !f->failed; k++) {
         double J = f->J, size = 0;
         f->stale |= k == 0;
-        if (!step(f, 0.0, 1) || f->J > J + 1e-12 * fabs(J)) break;
+        if (!step(f, 0.0, tol > ALL_DIGITS ? 0.01 * tol : EXACT) || f->J > J + 1e-12 * fabs(J)) break;
         for (long j = 0; j < f->m; j++) size = fmax(size, fabs(f->a[j]));
         f->stale = f->moved > 0.1 * last;
         last = f->moved;
@@ -1041,8 +1120,8 @@ static void solve(Path *f, double strength, double previous, double tol, int exa
     f->gap = fmax(f->J - f->proved, 0.0);
 }
 
-/* solve_path((x, row, start) or None, (look, gather, v, R, features), (t, s, offset), (l1, l2, lower, upper, order,
-   starts, norms, unit), (kind, intercept, exact), (margin, least, tol), (sparse gram, most gram, most cholesky), strengths,
+/* solve_path((x, row, start, center) or None, (look, gather, v, R, features), (t, s, offset), (l1, l2, lower, upper, order,
+   starts, norms, unit), (kind, intercept, exact), (margin, tol), (sparse gram, most gram, most cholesky), strengths,
    (a, b) or None, (weights, numbers, records)): (λ_max, passes, rounds).
 
    weights (L, 1 + d) get intercepts and weights in the user's units, numbers (3, L) J, gaps and steps, records (·, 5)
@@ -1055,9 +1134,9 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
     int exact;
     double tol;
     memset(&f, 0, sizeof f);
-    if (!PyArg_ParseTuple(args, "O(OOOOO)(OOO)(OOOOOOOO)(ipp)(ddd)(lll)OO(OOO)", &ocolumns, &f.look, &f.gather, &ov, &oR,
+    if (!PyArg_ParseTuple(args, "O(OOOOO)(OOO)(OOOOOOOO)(ipp)(dd)(lll)OO(OOO)", &ocolumns, &f.ask_look, &f.ask_gather, &ov, &oR,
                           &ofeatures, &orows[0], &orows[1], &orows[2], &open[0], &open[1], &open[2], &open[3], &open[4],
-                          &open[5], &open[6], &open[7], &f.kind, &f.intercept, &exact, &f.margin, &f.least, &tol,
+                          &open[5], &open[6], &open[7], &f.kind, &f.intercept, &exact, &f.margin, &tol,
                           &f.sparse_gram, &f.most_gram, &f.most_cholesky, &ostrengths, &ostart, &oweights, &onumbers, &orecords))
         return NULL;
     Buffers held = {0};
@@ -1087,9 +1166,18 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
     }
     f.all = f.X = (Columns){NULL, NULL, NULL, n};
     if (ocolumns != Py_None) {
-        PyObject *ox, *orow, *ostarts;
-        if (!PyArg_ParseTuple(ocolumns, "OOO", &ox, &orow, &ostarts)) held.failed = 1;
-        else f.all = columns_of(&held, ox, orow, ostarts, n, d);
+        PyObject *ox, *orow, *ostarts, *ocenter;
+        if (!PyArg_ParseTuple(ocolumns, "OOOO", &ox, &orow, &ostarts, &ocenter)) held.failed = 1;
+        else if (orow != Py_None) f.all = columns_of(&held, ox, orow, ostarts, n, d);
+        else {
+            const Py_buffer *view = hold(&held, ox, "x", PyBUF_ANY_CONTIGUOUS);
+            if (view && (type_of(view) != FLOAT64 || length_of(view) != n * d)) {
+                PyErr_Format(PyExc_ValueError, "x must hold %ld float64 numbers.", n * d);
+                held.failed = 1;
+            }
+            if (view) *(PyBuffer_IsContiguous(view, 'C') ? &f.rows : &f.all.x) = view->buf;
+            if (ocenter != Py_None) f.center = float64_in(&held, ocenter, "center", d);
+        }
     } else {
         f.asked_v = float64_out(&held, ov, "v", n), f.asked_R = float64_out(&held, oR, "R", d);
         f.asked = int64_out(&held, ofeatures, "features", d);
@@ -1117,7 +1205,7 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
     f.inside = reserve(&f, G, 1);
     f.pairs = reserve(&f, G, sizeof *f.pairs);
     f.start_own = reserve(&f, d + 1, sizeof *f.start_own);
-    double *own_norms = !f.norms && f.all.x ? reserve(&f, d, sizeof(double)) : NULL;
+    double *own_norms = !f.norms && (f.all.row || L > 1 || n * d <= SMALL) ? reserve(&f, 2 * d, sizeof(double)) : NULL;
     double largest = 0;
     long rounds = 0;
     if (!f.failed) {
@@ -1130,13 +1218,15 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
         f.thread = PyEval_SaveThread();
         for (long i = 0; f.offset && i < n; i++) f.z[i] = f.offset[i];
         if (own_norms) {
-            for (long j = 0; j < d; j++) {
-                double square, mean;
-                column_moments(&f.all, j, f.s, &square, &mean);
-                own_norms[j] = sqrt(f.intercept ? fmax(square - mean * mean, 0) + 1e-14 * square : square);
-            }
+            double *squares = own_norms, *means = own_norms + d;
+            if (f.all.row)
+                for (long j = 0; j < d; j++) column_moments(&f.all, j, f.s, squares + j, means + j);
+            else dense_moments(&f, f.s, means, squares);
+            for (long j = 0; j < d; j++)
+                own_norms[j] = sqrt(f.intercept ? fmax(squares[j] - means[j] * means[j], 0) + 1e-14 * squares[j] : squares[j]);
             f.norms = own_norms;
         }
+        f.least = dual_value(&f, f.dual, 0.0);
         largest = begin(&f);
         if (a) {
             long count = 0;
