@@ -17,7 +17,7 @@ from discriminant.codings import make_coding
 from discriminant.data import make_blocks
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize import Inverse, Power, SingleSample
+from discriminant.optimize import Inverse, Newton, Power, SingleSample
 from discriminant.penalties import Lasso, Ridge
 from unit.sequential_problems import DATA, IRIS, SPECIES, augmented, blobs, many_class, problem, two_class, zeros
 
@@ -261,16 +261,52 @@ def test_rows_that_are_no_numbers_are_said(engine):
     assert np.isfinite(found.weights).all()
 
 
-def test_runs_end_when_weights_settle_or_the_loss_stalls():
-    found = SingleSample(Inverse(0.1), epochs=5000, tolerance=1e-4, engine="numpy").minimize(
-        *problem(criteria.Logistic(), "overlap")
-    )
-    assert found.converged
-    assert "moved the weights by less than" in found.status
+@pytest.mark.parametrize("step", [Inverse(0.1), 0.02])
+@pytest.mark.parametrize("criterion", [criteria.Logistic(), criteria.Squared()], ids=repr)
+def test_weights_that_settle_are_near_the_minimum_or_said_not_to_be(criterion, step):
+    """Steps that fade end a run anywhere: what is called converged is within two parts in a hundred of the least J."""
+    objective, start = problem(criterion, "overlap")
+    found = SingleSample(step, epochs=5000, tolerance=1e-3, engine="numpy").minimize(objective, start)
+    assert "the last moved the weights by less than 0.001 of their length" in found.status
+    least = Newton().minimize(objective, start).objective
+    assert found.converged == (found.objective <= 1.02 * least) == found.status.startswith("Ended near the minimum")
+    told = float(found.status.rpartition(" by ")[2].rstrip("."))
+    assert 0.5 * told < found.objective - least < 2 * told
+    assert found.converged == (step == 0.02)
+
+
+def test_a_run_that_overflows_is_not_called_converged():
+    """‖A − A'‖ = ∞ is no less than a part of ‖A‖ = ∞, which two infinities compare as."""
+    found = SingleSample(10.0, epochs=20, tolerance=0.1).minimize(*problem(criteria.Squared(), "overlap"))
+    assert not found.converged
+    assert found.status.startswith("Diverged")
+
+
+@engines
+def test_an_average_that_does_not_separate_is_not_said_to(engine):
+    """The last weights put every sample on its side; their average over all samples, early ones too, need not."""
+    told = set()
+    for seed in range(20):
+        X, codes = blobs(n=20, gap=1.0, seed=seed)
+        objective = two_class(criteria.Perceptron(), (X, codes))
+        found = SingleSample(epochs=300, keep="average", engine=engine).minimize(objective, zeros(objective))
+        wrong = int((np.where(codes > 0, 1, -1) * (augmented(X) @ found.weights[:, 0]) <= 0).sum())
+        if "samples are separated" in found.status:
+            assert found.converged
+            assert wrong == 0
+        elif "their average" in found.status:
+            assert not found.converged
+            assert f"has {wrong} sample" in found.status
+        told.add(found.status.partition(" ")[0])
+    assert {"Converged:", "Ended"} <= told
+
+
+def test_runs_end_when_the_loss_stalls():
     stalled = SingleSample(epochs=500, improvement=1e-3, patience=3, engine="numpy").minimize(
         *problem(criteria.Perceptron(), "overlap")
     )
     assert "had not fallen by 0.001 for 3 epochs" in stalled.status
+    assert not stalled.converged  # the samples are not separated
     assert stalled.iterations < 500
 
 

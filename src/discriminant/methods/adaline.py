@@ -32,12 +32,11 @@ from discriminant.objective import PointwiseObjective
 from discriminant.optimize import ClosedForm, Constant, GradientDescent, Power, SingleSample, check_conditions
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.sequence import repeated_rows
+from discriminant.optimize.single_sample import EXACT, NEAR
 from discriminant.optimize.solve import largest_eigenvalue
 from discriminant.protocols import Array, Certificate, Solution
 
-EXACT = 1e-6  # of J at the origin, below which the targets are met
 DIVERGED = 10.0  # times J of weights zero: no run that settles ends there
-NEAR = 0.02  # J within this part of its minimum counts as arrived, for a procedure that comes near and never arrives
 CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is worked out beside
 
 
@@ -178,7 +177,8 @@ class LeastMeanSquares(AdalineParameters, SequentialMethod):
             return certificate
         least = ClosedForm().minimize(objective, np.zeros_like(solution.weights)).objective
         gap = max(certificate.objective - least, 0.0)
-        status = f"{certificate.status} J = {certificate.objective:.6g}; the least-squares minimum is {least:.6g}."
+        status = certificate.status.partition("; a Newton step")[0].rstrip(".")  # the minimum itself says more
+        status = f"{status}. J = {certificate.objective:.6g}; the least-squares minimum is {least:.6g}."
         # A minimum of zero has no digits: J of weights zero, ½ mean b², says what is little.
         origin = float(objective.value_and_gradient(np.zeros_like(solution.weights))[0])
         near = gap <= NEAR * max(least, EXACT * origin)

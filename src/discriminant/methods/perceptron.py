@@ -237,6 +237,8 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
                 told = ", ".join(f"{found.bound:.4g}" for found in solution.bounds[:8])
                 text += f" The theorem's bound (R/γ)² on corrections is {told}."
             return dataclasses.replace(certificate, status=text, converged=True, separability="separable")
+        if "average, which is handed back" in solution.status:  # the last weights separate them
+            return dataclasses.replace(certificate, converged=False, separability="separable")
         text = certificate.status.split(" Whether the")[0]  # the optimizer's advice to ask is followed here
         outputs = worst_outputs(task.objective, solution.weights) if np.isfinite(solution.objective) else []
         answers = verdicts(task.classes, task.objective, outputs) if outputs else None

@@ -23,7 +23,7 @@ from discriminant.optimize.history import History
 from discriminant.optimize.iterative import STOPPED
 from discriminant.optimize.progress import stepped
 from discriminant.optimize.sequence import repeated_rows
-from discriminant.optimize.single_sample import SequentialSolution
+from discriminant.optimize.single_sample import SequentialSolution, settled
 from discriminant.protocols import Array, Block, Oracle
 
 NOTE = "Iterative parameter mixing: each partition is swept from common weights, which are then averaged."
@@ -135,23 +135,25 @@ class Course:
         self.corrections, self.samples = self.corrections + made, self.samples + mixed.samples
         self.epochs, self.last = epoch, float(made.sum())
         self.history.record(k=epoch, corrections=self.last, step=float(optimizer.step))
-        return self._verdict(optimizer, Oracle.MARGIN in objective.oracles, moved, self.last / max(mixed.samples, 1))
+        return self._verdict(optimizer, objective, moved, self.last / max(mixed.samples, 1))
 
-    def _verdict(self, optimizer: Any, by_margin: bool, moved: float, share: float) -> tuple[str, bool]:
-        if not np.isfinite(self.weights).all():
+    def _verdict(self, optimizer: Any, objective: PointwiseObjective, moved: float, share: float) -> tuple[str, bool]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            by_margin, length = Oracle.MARGIN in objective.oracles, float(np.linalg.norm(self.weights))
+        epochs = counted(self.epochs, "mixed epoch")
+        if not np.isfinite(length):
             return f"Diverged in epoch {self.epochs}: the weights overflow; take a shorter step.", False
         if by_margin and not self.last:
             k = int(self.corrections.sum())
-            made = f"{counted(k, 'correction')} in {counted(self.epochs, 'mixed epoch')}"
+            made = f"{counted(k, 'correction')} in {epochs}"
             return f"Converged: the samples are separated after {made}.", True
-        if optimizer.tolerance > 0 and moved <= optimizer.tolerance * float(np.linalg.norm(self.weights)):
-            return f"Converged: mixed epoch {self.epochs} moved the weights by less than the tolerance.", True
+        if optimizer.tolerance > 0 and moved <= optimizer.tolerance * length:
+            why = f"the last moved the weights by less than {optimizer.tolerance:g} of their length"
+            return settled(objective, self.weights, by_margin, epochs, why)
         if optimizer.improvement is not None:
             self.waited = 0 if share < self.best - optimizer.improvement else self.waited + 1
             self.best = min(self.best, share)
             if self.waited >= optimizer.patience:
-                return (
-                    f"Ended after {counted(self.epochs, 'mixed epoch')}: the share of corrections had ceased to fall.",
-                    True,
-                )
+                why = "the share of corrections had ceased to fall"
+                return settled(objective, self.weights, by_margin, epochs, why)
         return "", False

@@ -106,10 +106,13 @@ class Newton(Iterative):
             P = without_sum(objective, A, -factors.solve(G))
             promised = -float((G * P).sum()) / 2
             if 0 < last < self.threshold:
-                status, converged = (
-                    f"Converged: the step of iteration {k} was shorter than θ = {self.threshold:g}.",
-                    True,
-                )
+                converged = promised <= record.negligible(J)
+                status = f"Converged: the step of iteration {k} was shorter than θ = {self.threshold:g}."
+                if not converged:
+                    status = (
+                        f"Not converged: the step of iteration {k} was shorter than θ = {self.threshold:g}, but a "
+                        f"further one promises to lower J = {J:.6g} by {promised:.2g}."
+                    )
                 break
             if not self.threshold and promised <= self.tolerance * abs(J):
                 status, converged = self._arrived(k, promised, J), True

@@ -26,10 +26,14 @@ from discriminant.objective import PointwiseObjective
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.optimize.progress import stepped
+from discriminant.optimize.promise import promise
 from discriminant.optimize.schedules import Schedule
 from discriminant.optimize.sequence import Run, begin
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Oracle, Solution
+
+NEAR = 0.02  # J within this part of its minimum counts as arrived, for a procedure that comes near and never arrives
+EXACT = 1e-6  # of J at the origin, below which the targets are met
 
 
 @dataclass(frozen=True)
@@ -185,22 +189,27 @@ class SingleSample:
             run.record(epoch, met)
             A = run.weights()
             watcher_stops = stepped(lambda: run.kept(self.keep)[0])
-            if not np.isfinite(A.sum()):
-                run.restore(before)
-                status = self._overflowed(run, epoch)
+            with np.errstate(over="ignore"):
+                length = float(np.linalg.norm(A))
+            if not np.isfinite(length):
+                status = self._overflowed(run, epoch, before)
+                if not np.isfinite(A).all():
+                    run.restore(before)
                 break
             if run.ended():
-                status, converged = self._separated(run, epoch), True
+                status, converged = self._done(run, epoch)
                 break
-            if self.tolerance > 0 and np.linalg.norm(A - before) <= self.tolerance * np.linalg.norm(A):
-                status = f"Converged: epoch {epoch} moved the weights by less than {self.tolerance:g} of their length."
-                converged = True
+            if self.tolerance > 0 and np.linalg.norm(A - before) <= self.tolerance * length:
+                why = f"the last moved the weights by less than {self.tolerance:g} of their length"
+                status, converged = self._settled(run, epoch, why)
                 break
             if self.improvement is not None:
                 waited = 0 if met < best - self.improvement else waited + 1
                 best = min(best, met)
                 if waited >= self.patience:
-                    status, converged = self._stalled(epoch, met), True
+                    fell = f"had not fallen by {self.improvement:g} for {counted(self.patience, 'epoch')}"
+                    why = f"the mean loss met on the way, {met:.6g}, {fell}"
+                    status, converged = self._settled(run, epoch, why)
                     break
             step = Step(epoch, met, float("nan"), run.eta(), run.corrections(), A)
             if watcher_stops or (self.callback is not None and self.callback(step)):
@@ -253,32 +262,35 @@ class SingleSample:
         if self.keep != "last" or self.trace:
             raise MismatchError("Optimizer SingleSample keeps averages, pockets and traces without a penalty only.")
 
-    def _separated(self, run: Run, epoch: int) -> str:
-        k = run.corrections()
+    def _done(self, run: Run, epoch: int) -> tuple[str, bool]:
+        """How a run ended that every sample has passed, or in which a step was shorter than θ."""
         if not run.by_margin:
-            return f"Ended in epoch {epoch}: a step was shorter than θ = {self.threshold:g}."
+            return self._settled(run, epoch, f"a step was shorter than θ = {self.threshold:g}")
+        made = f"{counted(run.corrections(), 'correction')} in {counted(epoch, 'epoch')}"
         base = run.objective.criterion.single
         if isinstance(base, Quadratic | Relaxation) and base.margin == 0:
             return (
-                f"Converged after {counted(k, 'correction')} in {counted(epoch, 'epoch')}: no sample lies on the "
+                f"Converged after {made}: no sample lies on the "
                 "wrong side by more than rounding. Without a margin this criterion ends on the boundary of "
                 "the solution region; with margin > 0 it ends inside."
-            )
-        return (
-            f"Converged: the samples are separated after {counted(k, 'correction')} in {counted(epoch, 'epoch')}; "
-            f"{run.needed()} in a row needed none."
-        )
+            ), True
+        if self.keep == "average":
+            wrong = int(run.objective.sides(run.kept(self.keep)[0])[0].sum())
+            if wrong:
+                return (
+                    f"Ended after {made}: the last weights put every sample on its side, but their average, which is "
+                    f"handed back, has {counted(wrong, 'sample')} on the wrong one."
+                ), False
+        return f"Converged: the samples are separated after {made}; {run.needed()} in a row needed none.", True
 
-    def _overflowed(self, run: Run, epoch: int) -> str:
-        if not np.isfinite(run.objective.value(run.weights())):
+    def _settled(self, run: Run, epoch: int, why: str) -> tuple[str, bool]:
+        return settled(run.objective, run.kept(self.keep)[0], run.by_margin, counted(epoch, "epoch"), why)
+
+    def _overflowed(self, run: Run, epoch: int, before: Array) -> str:
+        """How a run ended whose weights, or their squares, are no numbers any more."""
+        if epoch == 1 and not np.isfinite(run.objective.value(before)):
             return NOT_A_NUMBER
         return f"Diverged in epoch {epoch}: the weights overflow; take a shorter step than η = {run.eta():g}."
-
-    def _stalled(self, epoch: int, met: float) -> str:
-        return (
-            f"Ended after {counted(epoch, 'epoch')}: the mean loss met on the way, {met:.6g}, had not fallen by "
-            f"{self.improvement:g} for {counted(self.patience, 'epoch')}."
-        )
 
     def _unfinished(self, run: Run) -> str:
         k, q = run.corrections(), len(run.state.A)
@@ -304,9 +316,25 @@ class SingleSample:
 
     def _solution(self, run: Run, status: str, converged: bool, epoch: int) -> SequentialSolution:
         A, note = run.kept(self.keep)
-        value = run.objective.value(A) if self.evaluate else float("nan")
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = run.objective.value(A) if self.evaluate else float("nan")
         return SequentialSolution(
             A, status, converged, passes=epoch + self.evaluate, iterations=epoch, objective=value,
             history=run.history, notes=(note,) if note else (), corrections=run.corrections(), samples=run.samples(),
             each=run.each(),
         )  # fmt: skip
+
+
+def settled(objective: PointwiseObjective, A: Array, by_margin: bool, epochs: str, why: str) -> tuple[str, bool]:
+    """How a run ended that was not seen to arrive, and whether it is near the minimum: what a Newton step promises.
+
+    Short steps say little, since they may have faded on the way.
+    """
+    if by_margin:  # the samples are not separated, and steps of one length have no minimum to settle at
+        return f"Ended after {epochs}: {why}.", False
+    with np.errstate(over="ignore", invalid="ignore"):
+        J, slope = objective.value_and_gradient(A)
+        left = promise(objective, A, slope, 0.0).fall
+        near = left <= NEAR * max(J - left, EXACT * objective.value(np.zeros_like(A)))
+    ended = "Ended near the minimum" if near else "Not converged"
+    return f"{ended} after {epochs}: {why}; a Newton step promises to lower J = {J:.6g} by {left:.2g}.", bool(near)
