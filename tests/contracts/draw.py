@@ -271,8 +271,13 @@ def _pandas(rng: Rng, X: Any) -> tuple[Any, Any, str]:
         frame.columns = list(range(X.shape[1]))[::-1]
         word += ", columns by number"
     if rng.random() < 0.1:
-        frame["odd"], dtype = _odd_column(rng, len(X))
-        return frame, None, f"pandas with {dtype}"
+        name: Any = "odd" if isinstance(frame.columns[0], str) else X.shape[1]
+        frame[name], dtype = _odd_column(rng, len(X))
+        if dtype not in ("category", "string"):
+            return frame, None, f"pandas with {dtype}"
+        # Zeros and ones, for each level but the first in the order of the alphabet.
+        word, levels = f"{word} with {dtype}", sorted(set(frame[name]))[1:]
+        values = np.column_stack([values, *(np.asarray(frame[name] == level, dtype=float) for level in levels)])
     if rng.random() < 0.2:
         frame.index = np.arange(len(X))[::-1]
         word += ", index backwards"
@@ -526,10 +531,10 @@ def tolerance(one: Configuration) -> float:
 def _is_about_storage(error: BaseException, one: Configuration) -> bool:
     """The refusals that a plain array does not meet: sparse rows, labels that mean rejection, words to a regression.
 
-    A query is a file of rows, which some methods need in memory.
+    A query is a file of rows, which some methods need in memory; a basis takes numbers and no words.
     """
     text = str(error)
-    sparse = sp.issparse(one.X) and "parse" in text
+    sparse = (sp.issparse(one.X) and "parse" in text) or "a basis needs numbers" in text
     return sparse or "LazyFrame" in one.words[1] or "reject_label" in text or "scoring cannot judge" in text
 
 
@@ -573,6 +578,8 @@ def run(numbers: Any, report: Callable[[str], None]) -> collections.Counter[str]
         outcomes[kind] += 1
         if kind not in GOOD:
             report(f"{kind}: {line}\n    {one}\n    {COMMAND} {number}")
+        if not (done := sum(outcomes.values())) % 1000:
+            report(f"{done} done")
     return outcomes
 
 

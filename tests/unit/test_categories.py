@@ -210,3 +210,14 @@ def test_a_fit_to_numbers_forgets_the_categories_of_an_earlier_one(rows):
     model = LogisticRegression().fit(frame, y).fit(frame[["age", "dose"]], y)
     assert model.coef_.shape == (1, 2)
     assert model.fit(dummies(frame)[:, :3], y).predict(dummies(frame)[:, :3]).shape == (N,)
+
+
+@pytest.mark.parametrize("names", [(0, 1), ("age", "count"), (1, 0)])
+def test_columns_may_be_called_by_numbers_or_count(names):
+    """The names of columns say nothing of what they hold."""
+    draw = np.random.default_rng(0)
+    number, text = draw.normal(size=30), np.array(["low", "mid", "high"])[np.arange(30) % 3]
+    y = (number + (text == "mid") + 0.5 * draw.normal(size=30) > 0.3).astype(int)
+    found = LogisticRegression().fit(pd.DataFrame({names[0]: number, names[1]: text}), y)
+    plain = LogisticRegression().fit(np.column_stack([number, text == "low", text == "mid"]), y)
+    np.testing.assert_allclose(found.coef_, plain.coef_, rtol=1e-9)

@@ -72,8 +72,8 @@ def _rule(series: Any) -> ColumnRule:
     if not _is_category(series.dtype):
         values = column_numbers(series)
         return ColumnRule(name, NUMBER, fill=float(values.mean()) if len(values) else 0.0)
-    found = series.drop_nulls().value_counts()
-    counts = dict(zip(map(str, found[series.name].to_list()), found["count"].to_list(), strict=True))
+    found = series.drop_nulls().alias("level").value_counts(name="rows")  # its own name may be a number, or "count"
+    counts = dict(zip(map(str, found["level"].to_list()), found["rows"].to_list(), strict=True))
     counts = {level: count for level, count in counts.items() if count}
     if len(counts) > MOST_LEVELS or (len(counts) > FEW_LEVELS and 2 * len(counts) > len(series)):
         raise DataError(
