@@ -13,6 +13,7 @@ import sys
 import warnings
 from abc import ABCMeta
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,6 +34,7 @@ from discriminant.estimators.logistic_cv import LogisticRegressionCV as OurLogis
 from discriminant.estimators.perceptron import Perceptron as OurPerceptron
 from discriminant.estimators.quadratic import QuadraticDiscriminantAnalysis as OurQDA
 from discriminant.estimators.svc import LinearSVC as OurSVC
+from discriminant.patch_folds import find_fold, share_folds, share_in_workers
 
 FEW = 50  # steps, of scikit-learn's default of 100, below which a limit is meant to end the fit early
 WORDS = {True: "discriminant", False: "scikit-learn"}
@@ -74,6 +76,10 @@ class Patched(metaclass=Twin):
     def _ours(self) -> Any:
         """This package's estimator of the same setting."""
         raise AssertionError("each class says its own")
+
+    def __setstate__(self, state: Any) -> None:
+        share_in_workers()
+        super().__setstate__(state)  # type: ignore[misc]
 
     def _get_doc_link(self) -> str:
         return str(self._original()._get_doc_link())
@@ -187,6 +193,21 @@ class LogisticRegression(Weighted, linear_model.LogisticRegression):
             class_weight=self.class_weight,
             solver=self.solver,
         )
+
+    def _fit_here(self, X: Any, y: Any, sample_weight: Any) -> None:
+        fold = find_fold(X)
+        if fold is None or fold.y is not y or sample_weight is not None or self.class_weight is not None:
+            super()._fit_here(X, y, sample_weight)
+            return
+        model = self._ours()
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            if fold.sample is None:
+                fold.sample = model._sample(X, y, None)
+                fold.sample.blocks.remembering()
+            fit = model._method().fit(fold.sample)
+        if fit.notes:
+            raise Unlike(fit.notes[0].text)
+        self._take(SimpleNamespace(n_features_in_=X.shape[1], **fit.state), X)
 
     def _take(self, fitted: Any, X: Any) -> None:
         if not np.isfinite(fitted.coef_).all():
@@ -425,6 +446,7 @@ def patch_sklearn(*, verbose: bool = False) -> None:
     >>> discriminant.unpatch_sklearn()
     """
     Patched._verbose = verbose
+    share_folds()
     for module, classes in PLACES.items():
         for kind in classes:
             setattr(module, kind.__name__, kind)
@@ -445,6 +467,7 @@ def unpatch_sklearn() -> None:
     >>> sklearn.linear_model.LogisticRegression.__module__
     'sklearn.linear_model._logistic'
     """
+    share_folds(False)
     for module, classes in PLACES.items():
         for kind in classes:
             setattr(module, kind.__name__, kind._original)

@@ -155,3 +155,6 @@ REREAD_VALUES = 1_000_000
 # Weights of an output (all outputs where they are coupled) up to which, or up to the passes that a run took, its end is
 # judged by the whole Hessian: that costs 4, 17, 23 and 100 gradients at 50, 100, 200 and 800 columns.
 WHOLE_HESSIAN = 100
+
+# Bytes of rows that a search under ``patch_sklearn`` holds at most: five folds of 50,000×50, and scaled, are 160 MB.
+FOLD_BYTES = 500_000_000

@@ -15,11 +15,14 @@ import pytest
 import sklearn
 from sklearn import discriminant_analysis, linear_model, svm
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold, _validation
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, QuantileTransformer, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import discriminant
-from discriminant import patch
+from discriminant import patch, patch_folds
+from discriminant.methods.logistic import Logistic
 
 OLD = "multi_class" in signature(linear_model.LogisticRegression).parameters  # before scikit-learn 1.8
 CV = {"scoring": "accuracy", "cv": 3, "Cs": 4}
@@ -206,3 +209,103 @@ def test_the_module_is_the_command_line():
         [sys.executable, "-m", "discriminant", "--version"], capture_output=True, text=True, check=True
     )
     assert discriminant.__version__ in done.stdout
+
+
+# Searches: the copies of a fold, and what fits of it have in common, are made once
+
+
+def many_rows(n=20_000, d=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) @ (np.eye(d) + 0.1 * rng.normal(size=(d, d)))
+    return X, (X @ rng.normal(size=d) / 8 + rng.logistic(size=n) > 0).astype(int)
+
+
+def search(model, name, X, y, **options):
+    found = GridSearchCV(model, {name: np.logspace(-4, 3, 5)}, cv=3, scoring="neg_log_loss", **options).fit(X, y)
+    return np.array([found.cv_results_[f"split{k}_test_score"] for k in range(3)]), found
+
+
+@pytest.mark.parametrize("scaled", [False, True], ids=["alone", "pipeline"])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_search_gives_the_scores_of_converged_fits(n_jobs, scaled):
+    """Log losses of every fold and C are those that scikit-learn's fits to 1e-10 have."""
+    X, y = many_rows()
+    original = linear_model.LogisticRegression
+
+    def scores(kind, n_jobs=None, **options):
+        model = kind(**options)
+        model = make_pipeline(StandardScaler(), model) if scaled else model
+        return search(model, f"{kind.__name__.lower()}__C" if scaled else "C", X, y, n_jobs=n_jobs)
+
+    theirs, chosen = scores(original, tol=1e-10, max_iter=10_000)
+    discriminant.patch_sklearn()
+    try:
+        ours, found = scores(linear_model.LogisticRegression, n_jobs)
+    finally:
+        discriminant.unpatch_sklearn()
+    # A gap of 1e-8 on the training rows leaves 1e-4 of the weights, and a slope of J on the test rows times that.
+    np.testing.assert_allclose(ours, theirs, rtol=3e-5)
+    assert found.best_params_ == chosen.best_params_
+
+
+def test_a_search_copies_and_scales_the_rows_of_a_fold_once(patched, monkeypatch):
+    X, y = many_rows()
+    scaled, copied = [], []
+    fit, take = StandardScaler.fit, _validation._safe_split.__wrapped__
+    monkeypatch.setattr(StandardScaler, "fit", lambda self, *args: scaled.append(1) or fit(self, *args))
+    counted = patch_folds.shared_split(lambda *args: copied.append(1) or take(*args))
+    monkeypatch.setattr(_validation, "_safe_split", counted)
+    search(make_pipeline(StandardScaler(), linear_model.LogisticRegression()), "logisticregression__C", X, y)
+    assert len(copied) == 6  # three folds, training and test rows
+    assert len(scaled) == 3 + 1  # and the last fit, of all rows
+    assert patch_folds.find_fold(X) is None
+
+
+def test_a_second_search_sees_rows_that_have_changed(patched):
+    X, y = many_rows()
+    splits = list(KFold(3).split(X))
+    model, grid = linear_model.LogisticRegression(), {"C": [0.1, 1.0]}
+    first = GridSearchCV(model, grid, cv=splits).fit(X, y).best_score_
+    X[:] = np.random.default_rng(1).normal(size=X.shape)
+    assert GridSearchCV(model, grid, cv=splits).fit(X, y).best_score_ < 0.55 < first
+
+
+@pytest.mark.parametrize(
+    "step", [StandardScaler(copy=False), FunctionTransformer(np.negative), QuantileTransformer(n_quantiles=50)]
+)
+def test_steps_that_may_change_rows_or_draw_get_copies_of_their_own(patched, step):
+    X, y = many_rows(4_000, 5)
+    model = make_pipeline(step, linear_model.LogisticRegression())
+    assert not patch_folds._keeps_rows(model)
+    scores, _ = search(model, "logisticregression__C", X, y)
+    assert np.isfinite(scores).all()
+
+
+def test_searches_are_scikit_learns_again_afterwards():
+    before = [getattr(place, name) for place, name, *_ in patch_folds.HOOKS]
+    discriminant.patch_sklearn()
+    assert GridSearchCV.fit is not before[0]
+    discriminant.unpatch_sklearn()
+    assert [getattr(place, name) for place, name, *_ in patch_folds.HOOKS] == before
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_fits_of_rows_that_remember_do_not_depend_on_their_order(intercept):
+    """A fit from an anchor ends at the optimum, with a proof, and to the bit where a fit of other order does."""
+    X, y = many_rows()
+    grid = np.logspace(-7, 6, 8)
+
+    def fits(order):
+        sample = discriminant.LogisticRegression()._sample(X, y, None)
+        sample.blocks.remembering()
+        return {C: Logistic(C=C, fit_intercept=intercept).fit(sample).state for C in order}
+
+    there, back = fits(grid), fits(grid[::-1])
+    for C in grid:
+        assert (there[C]["coef_"] == back[C]["coef_"]).all()
+        exact = discriminant.LogisticRegression(C=C, fit_intercept=intercept, tol=1e-13).fit(X, y)
+        proof = there[C]["certificate_"]
+        assert proof.converged
+        J = exact.certificate_.objective
+        assert -1e-12 * J <= proof.objective - J <= proof.gap + 1e-12 * J
+        np.testing.assert_allclose(there[C]["coef_"], exact.coef_, atol=3e-4)  # of columns of spread one

@@ -87,6 +87,16 @@ class ArrayBlocks:
         return None
 
     @property
+    def memory(self) -> dict[Any, Any] | None:
+        """What fits of these very rows, targets and weights leave for the next one; None where there will be none."""
+        return self.__dict__.get("_memory")
+
+    def remembering(self) -> Self:
+        """The same, for several fits."""
+        self.__dict__["_memory"] = {}
+        return self
+
+    @property
     def is_soft(self) -> bool:
         """Whether the targets are probabilities, not codes of classes."""
         return self.target is not None and self.target.dtype.kind == "f"

@@ -15,6 +15,7 @@ from discriminant.data import held_blas, make_blocks
 from discriminant.data.row_space import row_coordinates, solve_triangle
 from discriminant.data.scaling import Scaling, choose_scaling, power_of_two, size_of
 from discriminant.objective import PointwiseObjective
+from discriminant.optimize.anchor import Anchor, find_anchor, from_anchor
 from discriminant.optimize.choose import Choice, Shape, choose, hessian_steps
 from discriminant.optimize.factor import unit_diagonal
 from discriminant.optimize.newton import Trace, newton_to_gap
@@ -86,7 +87,9 @@ def minimize(objective: PointwiseObjective, tol: float = 1e-8, start: Array | No
     objective = written_out(objective)
     choice = choose(shape_of(objective))
     with held_blas(objective.n_parameters * objective.n_outputs):
-        objective = objective.scaled(choose_scaling(objective.blocks, objective.intercept))
+        anchor = find_anchor(objective) if _is_anchored(objective, choice) else None
+        scaling = choose_scaling(objective.blocks, objective.intercept) if anchor is None else anchor.scaling
+        objective = objective.scaled(scaling)
         A = np.zeros((objective.n_parameters, objective.n_outputs))
         if start is not None:
             assert objective.scaling is not None
@@ -94,8 +97,25 @@ def minimize(objective: PointwiseObjective, tol: float = 1e-8, start: Array | No
         trace = Trace(told=True)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # a step too far is noticed by its J
             with reading(lambda A: _to_user(objective, A)):
-                state, best = METHODS[choice.method](objective, A, trace, tol)
+                state, best = _solve(choice.method, objective, A, trace, tol, anchor)
             return _finish(objective, state, best, choice, trace)
+
+
+def _is_anchored(objective: PointwiseObjective, choice: Choice) -> bool:
+    """Whether an earlier fit of the rows may save passes: not where fits are carried to the last digits."""
+    return choice.method == "sampled-quasi-newton" and shape_of(objective).hessian_work > LAST_DIGITS_WORK
+
+
+def _solve(
+    method: str, objective: PointwiseObjective, A: Array, trace: Trace, tol: float, anchor: Anchor | None
+) -> Answer:
+    """By what an earlier fit of the rows left, where it did and that is enough; else by the method."""
+    if anchor is not None and not A.any():
+        state = from_anchor(objective, anchor, trace, tol)
+        if met(state, tol):
+            return state, state.A
+        A = state.A
+    return METHODS[method](objective, A, trace, tol)
 
 
 def nearer(objective: PointwiseObjective, start: Array, zero: Array) -> Array:

@@ -129,19 +129,23 @@ def proved(objective: PointwiseObjective, state: State, wanted: float = ROUNDING
 
 
 def _newton_gap(objective: PointwiseObjective, state: State, enough: float) -> float:
-    """By self-concordance.  The factors may be from before the last steps, which drifted by ‖s‖ in their metric.
-
-    Along s the Hessian falls by e^{−R‖s‖} at most, scores moving by R‖s‖.
-    """
+    """By self-concordance.  The factors may be from before the last steps, which drifted by ‖s‖ in their metric."""
     assert state.factors is not None
-    R = reach(objective, state.factors)
-    grown = float(np.exp(min(R * state.drift / 2, 300.0)))
-    gap = self_concordant_gap(state.decrement * grown, R * grown)
+    gap = drifted_gap(state.decrement, reach(objective, state.factors), state.drift)
     if gap <= enough or state.factors.least > WELL_CONDITIONED:
         return gap
     if (moved := (R := row_reach(objective, state.A)) * state.drift) < 0.1:
         gap = min(gap, self_concordant_gap(state.decrement * float(np.exp(0.6 * moved)), R))
     return gap
+
+
+def drifted_gap(decrement: float, reach: float, drift: float) -> float:
+    """``self_concordant_gap`` where decrement and R are in the metric of a Hessian from ``drift`` away.
+
+    Along that way it falls by e^{−R·drift} at most, scores moving by R·drift.
+    """
+    grown = float(np.exp(min(reach * drift / 2, 300.0)))
+    return self_concordant_gap(decrement * grown, reach * grown)
 
 
 def reach(objective: PointwiseObjective, factors: Factors) -> float:

@@ -1,0 +1,170 @@
+"""Under ``patch_sklearn``: what the fits of one fold have in common is done once.
+
+A search fits every setting on every fold, and each time scikit-learn copies the rows of the fold and fits the scaler
+before the classifier anew.  While a search runs, the copies, and what scalers make of them, are kept (read-only) and
+handed out again, and fits of the same copy share what does not depend on the penalty (``optimize.anchor``).  In
+joblib's workers the same holds for rows that they read from joblib's own files, which no one changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import wraps
+from multiprocessing import current_process
+from typing import Any
+
+import numpy as np
+from sklearn import pipeline
+from sklearn.model_selection import _search, _validation
+
+from discriminant.thresholds import FOLD_BYTES
+
+JOBLIB_FILES = "joblib_memmapping_folder"
+
+
+@dataclass
+class Fold:
+    """Rows that several fits learn from, and what they have in common."""
+
+    X: np.ndarray[Any, Any]
+    y: Any
+    sample: Any = None  # blocks that remember
+    made: dict[Any, tuple[Fold, Any]] = field(default_factory=dict)  # by a transformer: rows, and the transformer
+
+
+class Folds:
+    """The folds of one search, as far as there is room."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+        self.room = FOLD_BYTES
+        self.known: dict[Any, Fold] = {}
+        self.by_rows: dict[int, Fold] = {}
+
+    def keep(self, X: Any, y: Any) -> Fold | None:
+        """A fold of these rows; None where they are no array of floats, or there is no room."""
+        if type(X) is not np.ndarray or X.dtype.kind != "f" or X.nbytes > self.room:
+            return None
+        self.room -= X.nbytes
+        X.flags.writeable = False
+        fold = self.by_rows[id(X)] = Fold(X, y)
+        return fold
+
+
+_search_folds: ContextVar[Folds | None] = ContextVar("folds of the search that runs", default=None)
+_worker_folds: list[Folds] = []  # of the file that this process, a worker of joblib's, read last
+
+
+def find_fold(X: Any) -> Fold | None:
+    """The fold that these very rows are."""
+    for folds in (_search_folds.get(), *_worker_folds):
+        if folds is not None and id(X) in folds.by_rows:
+            return folds.by_rows[id(X)]
+    return None
+
+
+def shared_search(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """``fit`` of a search, which keeps folds as long as it runs."""
+
+    @wraps(fit)
+    def search(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        token = _search_folds.set(Folds(X))
+        try:
+            return fit(self, X, *args, **kwargs)
+        finally:
+            _search_folds.reset(token)
+
+    return search
+
+
+def shared_split(split: Callable[..., Any]) -> Callable[..., Any]:
+    """(X, y) of some rows: the copy that was made before."""
+
+    @wraps(split)
+    def rows(estimator: Any, X: Any, y: Any, indices: Any, train_indices: Any = None) -> Any:
+        folds = _folds_of(X) if _keeps_rows(estimator) else None
+        if folds is None:
+            return split(estimator, X, y, indices, train_indices)
+        key = hash((indices.shape, np.ascontiguousarray(indices).tobytes()))
+        if key not in folds.known:
+            found = split(estimator, X, y, indices)
+            fold = folds.keep(*found)
+            if fold is None:
+                return found
+            folds.known[key] = fold
+        return folds.known[key].X, folds.known[key].y
+
+    return rows
+
+
+def shared_transform(transform: Callable[..., Any]) -> Callable[..., Any]:
+    """(rows, transformer) of a step of a pipeline: what such a step made of the same rows before."""
+
+    @wraps(transform)
+    def one(transformer: Any, X: Any, y: Any, weight: Any = None, *args: Any, **kwargs: Any) -> Any:
+        fold = find_fold(X)
+        plain = weight is None and not any((kwargs.get("params") or {}).values())
+        if fold is None or not plain or not _is_pure(transformer):
+            return transform(transformer, X, y, weight, *args, **kwargs)
+        key = type(transformer), repr(sorted(transformer.get_params().items()))
+        if key not in fold.made:
+            found, fitted = transform(transformer, X, y, weight, *args, **kwargs)
+            folds = _search_folds.get() or _worker_folds[0]
+            made = folds.keep(found, fold.y)
+            if made is None:
+                return found, fitted
+            fold.made[key] = made, fitted
+        return fold.made[key][0].X, fold.made[key][1]
+
+    return one
+
+
+def _folds_of(X: Any) -> Folds | None:
+    """The folds that are kept of X."""
+    folds = _search_folds.get()
+    if folds is not None and folds.rows is X:
+        return folds if type(X) is np.ndarray else None
+    where = (str(getattr(X, "filename", "")), getattr(X, "offset", 0), getattr(X, "shape", ()))
+    if not isinstance(X, np.memmap) or JOBLIB_FILES not in where[0]:
+        return None
+    if not _worker_folds or _worker_folds[0].rows != where:
+        _worker_folds[:] = [Folds(where)]
+    return _worker_folds[0]
+
+
+def _keeps_rows(estimator: Any) -> bool:
+    """Whether the rows that it is fitted to stay as they are: a patched class, alone or after preprocessing."""
+    steps = estimator.steps if type(estimator) is pipeline.Pipeline else [("", estimator)]
+    return all(_is_pure(step) for _, step in steps[:-1]) and type(steps[-1][1]).__module__ == "discriminant.patch"
+
+
+def _is_pure(step: Any) -> bool:
+    """Whether a step makes the same of the same rows, and leaves them as they are: scalers, encoders, polynomials."""
+    if not type(step).__module__.startswith("sklearn.preprocessing."):
+        return False
+    given = step.get_params(deep=False)
+    return given.get("copy", True) is True and not given.keys() & {"random_state", "func"}
+
+
+HOOKS = tuple(
+    (place, name, getattr(place, name), shared)
+    for place, name, shared in (
+        (_search.BaseSearchCV, "fit", shared_search),
+        (_validation, "_safe_split", shared_split),
+        (pipeline, "_fit_transform_one", shared_transform),
+    )
+)
+
+
+def share_folds(on: bool = True) -> None:
+    """Let searches keep their folds, or not any more."""
+    for place, name, original, shared in HOOKS:
+        setattr(place, name, shared(original) if on else original)
+
+
+def share_in_workers() -> None:
+    """The same in a worker of joblib's, where the names are not patched."""
+    if current_process().name.startswith("Loky") and _validation._safe_split is HOOKS[1][2]:
+        share_folds()
