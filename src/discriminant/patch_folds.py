@@ -126,9 +126,9 @@ def _folds_of(X: Any) -> Folds | None:
     folds = _search_folds.get()
     if folds is not None and folds.rows is X:
         return folds if type(X) is np.ndarray else None
-    where = (str(getattr(X, "filename", "")), getattr(X, "offset", 0), getattr(X, "shape", ()))
-    if not isinstance(X, np.memmap) or JOBLIB_FILES not in where[0]:
+    if not isinstance(X, np.memmap) or JOBLIB_FILES not in str(X.filename):
         return None
+    where = str(X.filename), X.offset, X.shape
     if not _worker_folds or _worker_folds[0].rows != where:
         _worker_folds[:] = [Folds(where)]
     return _worker_folds[0]
