@@ -303,6 +303,9 @@ class Certificate:
     notes: tuple[str, ...] = field(default=())
     condition: float = float("nan")  # of the matrix that was solved with, columns scaled; NaN where there was none
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         from discriminant.shown import paragraphs
 

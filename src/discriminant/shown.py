@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from discriminant.errors import printable
 
 ENDS = 5  # rows of a long table at its beginning and at its end
+WIDE = 100  # characters of a line of words
+LONG = 40  # rows from which on a table is shown by its ends
 # The colours of classes in every picture, on light ground (Okabe and Ito's, 2008) and on dark: colour-blind readers
 # tell them apart, and with eight markers sixty-four classes differ.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C564B", "#4D5D75")
@@ -55,15 +58,23 @@ def aligned(table: Mapping[str, Sequence[str]], left: Iterable[str] = (), rule: 
     return [lines[0], "─" * max(map(len, lines)), *lines[1:]] if rule else lines
 
 
-def html_table(table: Mapping[str, Sequence[str]], title: str = "", below: Iterable[str] = ()) -> str:
+def html_table(
+    table: Mapping[str, Sequence[str]], title: str = "", below: Iterable[str] = (), left: Iterable[str] = ()
+) -> str:
     """The same as HTML, with sentences above and below."""
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in table)
+    sides = [f' style="{"text-align:left" if name in set(left) else "white-space:nowrap"}"' for name in table]
+    head = "".join(f"<th{side}>{html.escape(name)}</th>" for side, name in zip(sides, table, strict=True))
     rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>"
+        "<tr>" + "".join(f"<td{side}>{html.escape(text)}</td>" for side, text in zip(sides, row, strict=True)) + "</tr>"
         for row in zip(*table.values(), strict=True)
     )
     grid = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if table else ""
     return paragraphs([title] if title else []) + grid + paragraphs(below)
+
+
+def wrapped(lines: Iterable[str]) -> list[str]:
+    """Sentences for a terminal, broken between words."""
+    return [part for line in lines for part in textwrap.wrap(line, WIDE, break_on_hyphens=False)]
 
 
 def data_frame(columns: Mapping[str, Any]) -> Any:
@@ -74,3 +85,27 @@ def data_frame(columns: Mapping[str, Any]) -> Any:
 def paragraphs(lines: Iterable[str]) -> str:
     """Sentences as HTML."""
     return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+
+
+class Shown:
+    """A result that reads as a title, a short table and sentences below it; ``to_frame()`` has the rest."""
+
+    def _shown(self) -> tuple[str, Mapping[str, Sequence[str]], Sequence[str], Iterable[str]]:
+        """(title, the table as text, which of its columns hold words, sentences below)."""
+        raise NotImplementedError
+
+    def _short(self) -> tuple[list[str], dict[str, list[str]], Sequence[str], list[str]]:
+        title, table, left, below = self._shown()
+        rows = len(next(iter(table.values()), ()))
+        kept = list(range(rows)) if rows <= LONG else shortened(range(rows))
+        short = {name: ["…" if i is None else column[i] for i in kept] for name, column in table.items()}
+        more = [f"{rows} rows in all: to_frame() has them"] * (len(kept) < rows)
+        return [title] * bool(title), short, left, [*more, *below]
+
+    def __repr__(self) -> str:
+        title, table, left, below = self._short()
+        return "\n".join([*title, *(aligned(table, left) if table else []), *wrapped(below)])
+
+    def _repr_html_(self) -> str:
+        title, table, left, below = self._short()
+        return html_table(table, "".join(title), below, left)

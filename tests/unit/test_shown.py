@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import discriminant
-from discriminant import LogisticRegression, Perceptron, compare, datasets, separability
+from discriminant import LogisticRegression, Perceptron, compare, datasets, plots, separability
 
 IRIS = datasets.load("iris")
 X, Y = IRIS.X[50:], IRIS.y[50:]
 MODEL = LogisticRegression(C=np.inf).fit(X, Y)
+LETTERS = np.array([chr(65 + k) for k in range(26)])[np.arange(780) % 26]
+MANY_X = np.random.default_rng(0).normal(size=(26, 3))[np.arange(780) % 26] + np.random.default_rng(1).normal(
+    size=(780, 3)
+)
+MANY = LogisticRegression().fit(MANY_X, LETTERS)
 RESULTS = {
     "diagnostics": lambda: MODEL.diagnostics(X, Y),
     "separability": lambda: separability(X, Y),
@@ -21,14 +30,18 @@ RESULTS = {
     "summary": lambda: MODEL.summary(),
     "comparison": lambda: compare(LogisticRegression(C=np.inf).fit(X[:, :2], Y), MODEL, X, Y),
     "certificate": lambda: MODEL.certificate_,
+    "summary of 26 classes": lambda: MANY.summary(),
+    "effects of 26 classes": lambda: MANY.marginal_effects(MANY_X),
+    "contributions of 26 classes": lambda: MANY.explain(MANY_X),
+    "witness of 26 classes": lambda: separability(MANY_X, LETTERS).witness,
 }
 
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_is_short_in_a_terminal_and_a_notebook(name):
     found = RESULTS[name]()
-    text, page = str(found), found._repr_html_()
-    assert len(text.splitlines()) <= 16
+    text, page = repr(found), found._repr_html_()
+    assert len(text.splitlines()) <= 20
     assert max(map(len, text.splitlines())) <= 200
     assert page.count("<tr>") <= 14
     assert page.count("<p>") + page.count("<table>") >= 1
@@ -63,3 +76,43 @@ def test_the_rows_of_the_largest_influence_come_first():
     first = str(found).splitlines()[2].split()[0]
     assert int(first) == int(found.cook.argmax())
     assert isinstance(found, discriminant.inference.diagnostics.Diagnostics)
+
+
+def test_a_long_table_is_whole_where_it_is_asked_for():
+    """What is shown by its ends in a notebook is printed, written as HTML and handed out as a frame in full."""
+    found = MANY.summary()
+    assert "100 rows in all: to_frame() has them" in repr(found)
+    assert len(found.to_frame()) == 100
+    assert found.to_html().count("<tr>") == 101
+    assert len(str(found).splitlines()) > 100
+
+
+@pytest.mark.parametrize("make", [
+    lambda: plots.DecisionRegionsDisplay.from_estimator(LogisticRegression().fit(X[:, :2], Y), X[:, :2], Y),
+    lambda: plots.CalibrationDisplay.from_estimator(MODEL, X, Y),
+    lambda: discriminant.ambiguity(LogisticRegression().fit(IRIS.X[:, :2], IRIS.y), ((4, 8), (2, 5))),
+    lambda: MODEL.report(X, Y),
+], ids=["regions", "calibration", "ambiguity", "report"])  # fmt: skip
+def test_pictures_and_pages_say_in_a_line_what_they_are(make):
+    text = repr(make())
+    assert len(text) < 150
+    assert "\n" not in text
+
+
+def test_a_first_picture_leaves_a_notebook_interactive():
+    """IPython turns interaction on when pyplot is loaded; pictures after ours are shown only if that lasts."""
+    code = (
+        "import numpy as np, matplotlib, sys\n"
+        "from discriminant import plots, LogisticRegression\n"
+        "class Loads:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'matplotlib.pyplot': matplotlib.rcParams['interactive'] = True\n"
+        "sys.meta_path.insert(0, Loads())\n"
+        "X = np.array([[0.0, 0], [1, 0], [0, 2], [1, 3]]); y = [0, 0, 1, 1]\n"
+        "plots.DecisionRegionsDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)\n"
+        "print(matplotlib.is_interactive())\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "MPLBACKEND": "agg"}, capture_output=True, text=True
+    )
+    assert ran.stdout == "True\n", ran.stderr

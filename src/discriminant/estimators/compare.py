@@ -21,12 +21,12 @@ from discriminant.inference.likelihood import inverse
 from discriminant.inference.summary import Summary
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
-from discriminant.shown import aligned, html_table
+from discriminant.shown import Shown
 
 
 @documented
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """Tests of a small model against a larger one, and both models' information criteria.
 
     2 (ℓ_large − ℓ_small), the Wald statistic θ₂ᵗ V₂₂⁻¹ θ₂ and Rao's Uᵗ I⁻¹ U, each χ² under the small model.
@@ -100,11 +100,8 @@ class Comparison:
         ]
         return [*about, f"added: {', '.join(self.added)}"]
 
-    def __str__(self) -> str:
-        return "\n".join([*aligned(self._cells(), ["test"]), "", *self._about()])
-
-    def _repr_html_(self) -> str:
-        return html_table(self._cells(), below=self._about())
+    def _shown(self) -> tuple[str, dict[str, list[str]], list[str], list[str]]:
+        return "", self._cells(), ["test"], self._about()
 
 
 @documented

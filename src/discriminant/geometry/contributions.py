@@ -18,14 +18,14 @@ import numpy as np
 from discriminant.docstrings import documented
 from discriminant.errors import DataError
 from discriminant.protocols import Array
-from discriminant.shown import html_table
+from discriminant.shown import Shown
 
 MOST_ROWS, MOST_NAMES = 8, 5  # of a table that is shown
 
 
 @documented
-@dataclass(frozen=True, eq=False)
-class Contributions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Contributions(Shown):
     """w_j (x_j − r_j) for each row and attribute (and class, where there are more than two).
 
     Together with the score of the reference r they add up to the score: g(x) = g(r) + Σ_j w_j (x_j − r_j)
@@ -141,10 +141,7 @@ class Contributions:
         ]
         return frames[0] if len(frames) == 1 else pd.concat(dict(zip(self.classes, frames, strict=True)))
 
-    def __repr__(self) -> str:
-        return f"Contributions(shape={self.shape}, baseline={np.asarray(self.baseline).round(4).tolist()})"
-
-    def _repr_html_(self) -> str:
+    def _shown(self) -> tuple[str, dict[str, list[str]], list[str], list[str]]:
         """The strongest contributions of the first rows; of several classes to the score of each row's largest."""
         rows = range(min(len(self), MOST_ROWS))
         largest = [None if self.values.ndim == 2 else self.classes[int(self.scores[i].argmax())] for i in rows]
@@ -152,7 +149,9 @@ class Contributions:
             ", ".join(f"{name} {value:+.3g}" for name, value in list(self.row(i, k).items())[:MOST_NAMES])
             for i, k in zip(rows, largest, strict=True)
         ]
-        scores = [f"{self.scores[i].max():.4g}" for i in rows]
-        more = f"{len(self)} rows in all; to_frame() has every contribution" if len(self) > MOST_ROWS else ""
-        table = {"row": [str(i) for i in rows], "score": scores, "strongest contributions": said}
-        return html_table(table, "Score = baseline + contributions of the attributes", [more] if more else [])
+        table = {"row": [str(i) for i in rows]}
+        table |= {"class": [str(label) for label in largest]} if self.values.ndim == 3 else {}
+        table |= {"score": [f"{self.scores[i].max():.4g}" for i in rows], "strongest contributions": said}
+        more = [f"{len(self)} rows in all: to_frame() has every contribution"] * (len(self) > MOST_ROWS)
+        title = "Score = baseline + contributions of the attributes"
+        return title, table, ["class", "strongest contributions"], more

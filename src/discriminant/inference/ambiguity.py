@@ -25,7 +25,7 @@ SAMPLE = 100_000
 
 
 @documented
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ambiguity:
     """Shares of a box claimed by none, by one and by several classes, with the regions where these are polygons.
 
@@ -65,7 +65,7 @@ class Ambiguity:
         """The share that has no single winner."""
         return self.none + self.several
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         how = "of the area" if self.exact else f"of {SAMPLE} points drawn in the box"
         return f"{self.one:.2%} {how} is claimed by one class, {self.none:.2%} by none, {self.several:.2%} by several."
 

@@ -19,14 +19,14 @@ from discriminant.inference import documented
 from discriminant.inference.likelihood import Likelihood, inverse
 from discriminant.optimize.factor import make_factor
 from discriminant.protocols import Array
-from discriminant.shown import aligned, cell, data_frame, html_table
+from discriminant.shown import Shown, cell, data_frame
 
 MOST_ROWS = 8  # of a table that is shown
 
 
 @documented
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnostics:
+class Diagnostics(Shown):
     """Residuals, leverages and Cook's distances of the rows of a two-class fit.
 
     One number a row (Pregibon 1981).
@@ -70,20 +70,13 @@ class Diagnostics:
         """
         return data_frame({one.name: getattr(self, one.name) for one in fields(self)})
 
-    def _shown(self) -> tuple[str, dict[str, list[str]]]:
+    def _shown(self) -> tuple[str, dict[str, list[str]], list[str], list[str]]:
         """The rows of the largest influence."""
         worst = np.argsort(-np.nan_to_num(self.cook), kind="stable")[:MOST_ROWS]
         title = f"Diagnostics of {len(self.cook)} rows; those of the largest Cook's distance:"
         table = {"row": [str(row) for row in worst]}
-        return title, table | {one.name: [cell(v) for v in getattr(self, one.name)[worst]] for one in fields(self)}
-
-    def __repr__(self) -> str:
-        title, table = self._shown()
-        return "\n".join([title, *aligned(table)])
-
-    def _repr_html_(self) -> str:
-        title, table = self._shown()
-        return html_table(table, title)
+        table |= {one.name: [cell(v) for v in getattr(self, one.name)[worst]] for one in fields(self)}
+        return title, table, [], []
 
 
 def diagnose(model: Likelihood, theta: Array) -> Diagnostics:

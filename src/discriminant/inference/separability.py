@@ -37,7 +37,7 @@ from discriminant.inference.proofs import all_positive, balanced, boundary_only,
 from discriminant.inference.search import Finding
 from discriminant.inference.settled_rows import MANY_COLUMNS, find
 from discriminant.protocols import Array
-from discriminant.shown import aligned, cell, data_frame, html_table, paragraphs
+from discriminant.shown import Shown, cell, data_frame, paragraphs
 
 if TYPE_CHECKING:
     from discriminant.inference.limit import LimitingFit
@@ -52,7 +52,7 @@ WITNESS = "Rows whose weighted sum shows that no weights put all of them strictl
 
 @documented
 @dataclass(frozen=True, repr=False)
-class Witness:
+class Witness(Shown):
     """Rows that no weights can put strictly on their side, all at once, and the positive weights that show it.
 
     Two classes: ``weights`` sum to one in each class, and the two weighted averages are one and the same ``point``: the
@@ -92,14 +92,9 @@ class Witness:
         """The same as a pandas data frame."""
         return data_frame(self.columns())
 
-    def _cells(self) -> dict[str, list[str]]:
-        return {name: [cell(value) for value in values] for name, values in self.columns().items()}
-
-    def __repr__(self) -> str:
-        return "\n".join([WITNESS, *aligned(self._cells())])
-
-    def _repr_html_(self) -> str:
-        return html_table(self._cells(), WITNESS)
+    def _shown(self) -> tuple[str, dict[str, list[str]], list[str], list[str]]:
+        cells = {name: [cell(value) for value in values] for name, values in self.columns().items()}
+        return WITNESS, cells, ["held against"], []
 
     def __len__(self) -> int:
         return len(self.weights)

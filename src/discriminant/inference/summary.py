@@ -25,7 +25,7 @@ from discriminant.inference import documented
 from discriminant.inference.diagnostics import clustered_scores
 from discriminant.inference.likelihood import Likelihood, Optimum, OuterProducts, inverse, to_raw, undetermined
 from discriminant.protocols import Array, Need
-from discriminant.shown import aligned, html_table
+from discriminant.shown import Shown, aligned, html_table, wrapped
 
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "survey")
 TEXT = ("outcome", "term")  # columns of words, on the left
@@ -43,8 +43,8 @@ UNDETERMINED = (
 
 
 @documented
-@dataclass(frozen=True, eq=False)
-class Summary:
+@dataclass(frozen=True, eq=False, repr=False)
+class Summary(Shown):
     """A table with a row for each coefficient, and what is known of the fit as a whole.
 
     ``print(summary)`` shows it; ``to_frame`` gives a data frame.
@@ -151,7 +151,7 @@ class Summary:
 
     def _about(self) -> list[str]:
         """What stands below the table: measures of the fit, then what errors, tests and intervals are of."""
-        tail = "  ".join(f"{name} {value:.6g}" for name, value in self.statistics.items())
+        tail = ", ".join(f"{name} {value:.6g}" for name, value in self.statistics.items())
         tests = f"{self.kinds['tests']} tests, " if "tests" in self.kinds else ""
         about = f"{self.kinds['covariance']} covariance, {tests}{self.kinds['intervals']} intervals at {self.level:g}"
         if self.kinds.get("tests") == "likelihood-ratio":
@@ -179,8 +179,8 @@ class Summary:
         return "\n".join(lines)
 
     def to_html(self) -> str:
-        """The table in HTML, as notebooks show it."""
-        return self._repr_html_()
+        """The table in HTML, whole; notebooks show a long one by its ends."""
+        return html_table(self._cells(), "", self._about(), TEXT)
 
     def _lines(self) -> list[list[str]]:
         """Row by row, headings first."""
@@ -188,10 +188,10 @@ class Summary:
         return [list(cells), *map(list, zip(*cells.values(), strict=True))]
 
     def __str__(self) -> str:
-        return "\n".join([*aligned(self._cells(), TEXT, rule=True), "", *self._about()])
+        return "\n".join([*aligned(self._cells(), TEXT, rule=True), "", *wrapped(self._about())])
 
-    def _repr_html_(self) -> str:
-        return html_table(self._cells(), below=self._about())
+    def _shown(self) -> tuple[str, dict[str, list[str]], tuple[str, ...], list[str]]:
+        return "", self._cells(), TEXT, self._about()
 
 
 def _latex(text: str) -> str:

@@ -9,13 +9,13 @@ import numpy as np
 
 from discriminant.errors import ParameterError, names
 from discriminant.protocols import Array
-from discriminant.shown import ENDS, aligned, html_table, shortened
+from discriminant.shown import ENDS, Shown, shortened
 
 MOST_COLUMNS = 10  # columns that are printed
 
 
 @dataclass(repr=False)
-class History:
+class History(Shown):
     """What happened at each step: columns that grow together, one record a step.
 
     The usual columns are ``k``, ``objective``, ``gradient_norm``, ``step`` and, with ``trace``, ``errors`` and
@@ -50,28 +50,17 @@ class History:
     columns: dict[str, Any] = field(default_factory=dict)
     objective: Any = None
 
-    def __repr__(self) -> str:
-        table, more = self._shown()
-        return "\n".join([self._title(), *(aligned(table) if table else []), *more])
-
-    def _repr_html_(self) -> str:
-        table, more = self._shown()
-        return html_table(table, self._title(), more)
-
-    def _title(self) -> str:
-        return f"{type(self).__name__} of {len(self)} records"
-
-    def _shown(self) -> tuple[dict[str, list[str]], list[str]]:
-        """(a short table as text, what it leaves out)."""
+    def _shown(self) -> tuple[str, dict[str, list[str]], list[str], list[str]]:
+        title = f"{type(self).__name__} of {len(self)} records"
         if not len(self):
-            return {}, []
+            return title, {}, [], []
         rows = shortened(range(len(self)))
         flat = self._flat(np.array([row for row in rows if row is not None]))
         table = {name: [_short(value) for value in flat[name]] for name in list(flat)[:MOST_COLUMNS]}
         if None in rows:
             table = {name: [*column[:ENDS], "…", *column[ENDS:]] for name, column in table.items()}
         hidden = len(flat) - len(table)
-        return table, [f"… and {hidden} more columns: to_frame() has them all"] if hidden else []
+        return title, table, [], [f"… and {hidden} more columns: to_frame() has them all"] * bool(hidden)
 
     def record(self, **values: Any) -> None:
         """Add one record; weights are copied, since optimizers go on changing theirs.

@@ -25,7 +25,7 @@ from discriminant.protocols import Array
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class TraceAnimation(Display):
     """The weights of each step of a traced fit, drawn over the rows.
 

@@ -20,7 +20,7 @@ from discriminant.report.measures import CalibrationBin, calibration
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CalibrationDisplay(Display):
     """Observed frequency against predicted probability, a curve for each class.
 

@@ -15,7 +15,7 @@ from discriminant.protocols import Array
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DiscriminantAxesDisplay(Display):
     """Coordinates on the first one or two discriminant axes.
 

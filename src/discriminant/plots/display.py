@@ -51,9 +51,12 @@ figure_ : matplotlib Figure
 """).documented
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Display:
     """Something that can be drawn, and knows where it was."""
 
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}, drawn on ax_ of figure_" if self.ax_ is not None else type(self).__name__

@@ -26,7 +26,7 @@ WORDS = {
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class HistoryDisplay(Display):
     """Columns of a history against the step.
 

@@ -21,7 +21,7 @@ from discriminant.protocols import Array
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class MarginDisplay(Display):
     """Distances from the boundary, in the plane with their feet, or as a histogram for any number of columns.
 

@@ -17,7 +17,7 @@ from discriminant.shown import COLORS
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CoefficientPathDisplay(Display):
     """Weights of one output against λ (logarithmic, the strongest penalty at the left).
 

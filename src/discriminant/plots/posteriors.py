@@ -16,7 +16,7 @@ from discriminant.protocols import Array
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class PosteriorDisplay(Display):
     """P(C_k|x) over two columns, on a grid.
 

@@ -22,7 +22,7 @@ Area = tuple[Array, tuple[Any, ...]]  # a convex polygon and the classes that cl
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class DecisionRegionsDisplay(Display):
     """The regions of a classifier over two features, with ambiguous and rejected areas.
 

@@ -19,7 +19,7 @@ from discriminant.protocols import Array
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SolutionRegionDisplay(Display):
     """The region of two weights as a polygon, of three as a cone.
 

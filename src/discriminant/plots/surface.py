@@ -26,7 +26,7 @@ Entries = tuple[tuple[int, int], tuple[int, int]]  # two entries (row, output) o
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class CriterionSurfaceDisplay(Display):
     """J over two weights, and a path of descent.
 

@@ -64,10 +64,13 @@ def styled(function: Function) -> Function:
 
     @functools.wraps(function)
     def inner(*args: Any, **kwargs: Any) -> Any:
-        library = matplotlib()
+        matplotlib()
+        # A notebook makes itself interactive when pyplot is loaded: within our settings that would be undone with them,
+        # and no later picture would be shown.
         from cycler import cycler
+        from matplotlib import pyplot
 
-        with library.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLORS)}):
+        with pyplot.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLORS)}):
             return function(*args, **kwargs)
 
     return inner  # type: ignore[return-value]

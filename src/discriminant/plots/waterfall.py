@@ -19,7 +19,7 @@ from discriminant.protocols import Array
 
 
 @documented
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ContributionsDisplay(Display):
     """A waterfall of contributions: how the attributes of one row lead from the reference's score to its own.
 

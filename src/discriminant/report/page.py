@@ -35,7 +35,7 @@ MOST_SEPARABILITY = 300_000  # rows × features up to which a report asks whethe
 
 
 @documented
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """One self-contained HTML page on what a fitted classifier is worth; in a notebook it shows itself.
 
@@ -78,6 +78,9 @@ class Report:
         except OSError as error:
             raise DataError(f"{target} cannot be written: {error.strerror or error}.") from error
         return target
+
+    def __repr__(self) -> str:
+        return f"Report: {len(self.html):,} characters of HTML; save(path) writes them"
 
     def _repr_html_(self) -> str:
         from html import escape
