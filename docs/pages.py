@@ -58,8 +58,10 @@ class Thing(NamedTuple):
             table += f"   * - {link}\n     - {typeset(first_line(self._member(name)))}\n"
         last = f"\nAs everywhere in scikit-learn: {also}.\n" if also else ""
         members = f":members: {', '.join(own)}\n" if own else ""
+        pages = ", ".join(f":doc:`/{page}`" for page in told_in(self.name, self.module))
+        told = f"\nTold in: {pages}.\n" if pages else ""
         gallery = f"\n.. minigallery:: {self.module}.{self.name}\n   :add-heading: Examples with {self.name}\n"
-        return head + textwrap.indent(f"{members}\n{table}{last}", "   ") + gallery
+        return head + textwrap.indent(f"{members}\n{table}{last}{told}", "   ") + gallery
 
     def _member(self, name: str) -> Any:
         member = inspect.getattr_static(self.thing, name)
@@ -72,6 +74,19 @@ class Thing(NamedTuple):
         member = self._member(name)
         found = inspect.isroutine(member) or isinstance(member, property | functools.cached_property)
         return found and not name.startswith("_") and not REQUEST.fullmatch(name) and bool(inspect.getdoc(member))
+
+
+def told_in(name: str, module: str) -> list[str]:
+    """The pages of the guide that speak of a class, by its name or as ``package.Name``."""
+    package = module.removeprefix("discriminant").lstrip(".")
+    named = re.compile(
+        rf"\b{package}\.{name}\b"
+        if package in discriminant._PACKAGES
+        else rf"(?<![\w.])`{name}\b|\bdiscriminant\.{name}\b"
+    )
+    return [
+        f"guide/{path.stem}" for path in sorted((DOCS / "guide").glob("*.md")) if named.search(path.read_text("utf-8"))
+    ]
 
 
 def first_line(thing: Any) -> str:
