@@ -1,7 +1,8 @@
 """Builds the kernels: every C file of src/discriminant/kernels/c into one extension per instruction-set level.
 
 The build backend calls this when a wheel is made or the package is installed; ``python hatch_build.py`` does it in
-place, for work on a checkout.  The extensions use Python's limited API: one binary serves all Pythons from 3.11.
+place, for work on a checkout.  The extensions use Python's limited API: one binary serves all Pythons from 3.11; for a
+free-threaded Python, which has none, they are its own.
 Where there is no C compiler, or it fails, a line says so and the package is pure Python: the same answers, slower.
 """
 
@@ -30,6 +31,8 @@ LEVELS: dict[str, list[str]] = {"baseline": []}
 if platform.machine().lower() in ("x86_64", "amd64") and sys.maxsize > 2**32:
     LEVELS["avx2"] = ["-mavx2", "-mfma"]
     LEVELS["avx512"] = ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mfma", "-mprefer-vector-width=512"]
+FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX") if FREE_THREADED else ".abi3.so"
 LINK = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
 
 
@@ -44,7 +47,7 @@ def compiler() -> list[str] | None:
 
 def build(folder: Path = KERNELS) -> list[Path]:
     """Compile into ``folder`` what is not up to date there, and return the extensions; none where it cannot be done."""
-    targets = {level: folder / f"_compiled_{level}.abi3.so" for level in LEVELS}
+    targets = {level: folder / f"_compiled_{level}{SUFFIX}" for level in LEVELS}
     sources = sorted((KERNELS / "c").glob("*.[ch]"))
     newest = max(path.stat().st_mtime for path in [*sources, Path(__file__)])
     stale = [level for level, path in targets.items() if not path.exists() or path.stat().st_mtime < newest]
@@ -79,7 +82,8 @@ def _tag() -> str:
     from packaging.tags import sys_tags
 
     here = next(tag.platform for tag in sys_tags() if "manylinux" not in tag.platform and "musl" not in tag.platform)
-    return f"cp311-abi3-{here}"
+    own = "cp{}{}".format(*sys.version_info)
+    return f"{own}-{own}t-{here}" if FREE_THREADED else f"cp311-abi3-{here}"
 
 
 try:

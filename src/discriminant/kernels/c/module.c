@@ -25,9 +25,17 @@ PyObject *kernel_best_level(PyObject *self, PyObject *args)
 #define ENTRY(name, text) {#name, kernel_##name, METH_VARARGS, text},
 static PyMethodDef methods[] = {KERNELS(ENTRY){NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_compiled_" TEXT(LEVEL), "Kernels in C; discriminant.kernels.compiled chooses the level.",
-    0, methods, NULL, NULL, NULL, NULL,
+/* No kernel keeps anything between calls, and all work on arrays of their callers: they need no lock. */
+static PyModuleDef_Slot slots[] = {
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
 };
 
-PyMODINIT_FUNC JOIN(PyInit__compiled_, LEVEL)(void) { return PyModule_Create(&definition); }
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_compiled_" TEXT(LEVEL), "Kernels in C; discriminant.kernels.compiled chooses the level.",
+    0, methods, slots, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC JOIN(PyInit__compiled_, LEVEL)(void) { return PyModuleDef_Init(&definition); }

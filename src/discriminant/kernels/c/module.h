@@ -4,7 +4,8 @@
 #define DISCRIMINANT_MODULE_H
 
 #define PY_SSIZE_T_CLEAN
-#ifndef Py_LIMITED_API
+#include <pyconfig.h>
+#ifndef Py_GIL_DISABLED /* free-threaded Pythons have no limited API: one binary for each of those */
 #define Py_LIMITED_API 0x030B0000 /* one binary for all Pythons from 3.11: the buffer protocol entered it there */
 #endif
 #include <Python.h>
