@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
+import os
+import subprocess
+import sys
 import warnings
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
+from sklearn.utils import estimator_checks, get_tags
 
 import discriminant
 from discriminant import LinearDiscriminantAnalysis, LogisticRegression, MinimumErrorClassifier, Perceptron
 from discriminant.arrays import in_memory
+from discriminant.data import sources
+from discriminant.data.device import open_device
 
 rng = np.random.default_rng(0)
 X = np.abs(rng.normal(size=(90, 4)))
@@ -73,6 +83,99 @@ def test_learning_goes_on_from_weights_elsewhere(kind, there, tmp_path):
             np.testing.assert_array_equal(
                 clone(here).fit(there(X), there(Y)).sparsify().coef_.toarray(), clone(here).fit(X, Y).coef_
             )
+
+
+CHECKS = """
+import sys
+import warnings
+from unittest import SkipTest
+
+import discriminant
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import _yield_array_api_checks
+
+warnings.simplefilter("ignore")
+for name in sys.argv[1:]:
+    model = getattr(discriminant, name)()
+    if name == "MinimumErrorClassifier":
+        model.set_params(max_iter=10, rounds=1)
+    if name in ("LinearMachine", "Perceptron", "Adaline"):
+        model.set_params(**({"optimizer": "gradient-descent"} if name == "LinearMachine" else {"max_iter": 20}))
+    assert get_tags(model).array_api_support
+    done = 0
+    for check in _yield_array_api_checks(model):
+        try:
+            check(name, model)
+            done += 1
+        except SkipTest:
+            pass
+        except Exception as error:
+            if type(error).__name__ == "Skipped":
+                continue
+            raise AssertionError(f"{name}, {check}") from error
+    assert done >= 3, (name, done)
+"""
+FOLLOW = [
+    "Adaline", "Discriminant", "FisherDiscriminant", "LeastSquaresClassifier", "LinearDiscriminantAnalysis",
+    "LinearMachine", "LinearProgrammingClassifier", "LogisticRegression", "MinimumErrorClassifier", "Perceptron",
+    "QuadraticDiscriminantAnalysis", "SigmoidRegressionClassifier",
+]  # fmt: skip
+
+
+def test_the_tag_is_set_where_it_is_true():
+    declared = {kind.__name__ for kind in ESTIMATORS if get_tags(kind()).array_api_support}
+    assert declared == set(FOLLOW)
+    for model in (
+        LogisticRegression(l1_ratio=0.5),
+        LogisticRegression(penalty="jeffreys"),
+        LogisticRegression(basis="quadratic"),
+        LogisticRegression(coding="pairwise"),
+        Perceptron(fit_intercept=False),
+        LinearDiscriminantAnalysis(basis="quadratic"),
+    ):
+        assert not get_tags(model).array_api_support
+
+
+def test_scikit_learns_checks_of_what_declares_array_api_support():
+    """In a process of its own: SciPy's part of the array API is switched on before its first import."""
+    pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    if not hasattr(estimator_checks, "check_array_api_same_namespace"):
+        pytest.skip("these checks came with scikit-learn 1.9")
+    source = str(Path(discriminant.__file__).parents[1])
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": source}
+    run = subprocess.run([sys.executable, "-c", CHECKS, *FOLLOW], env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-3000:]
+
+
+@pytest.mark.parametrize("name", FOLLOW)
+def test_large_rows_of_another_library_give_the_same_model_there(name, there, monkeypatch):
+    monkeypatch.setitem(sources.OPENERS, "torch", f"{__name__}:opened")
+    monkeypatch.setitem(sources.OPENERS, "array_api_strict", f"{__name__}:opened")
+    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or SimpleNamespace(opened=opened))
+    kind, labels = getattr(discriminant, name), (Y > 0).astype(np.int64)
+    here, model = fitted(kind, X, labels), fitted(kind, there(X), there(labels))
+    absent = {"priors_"} - set(vars(model))  # of a logistic regression: they would cost a pass
+    for key, value in vars(here).items():
+        if key.endswith("_") and isinstance(value, np.ndarray) and key not in ("classes_", *absent):
+            assert type(vars(model)[key]) is type(there(X)), key
+            assert vars(model)[key].shape == value.shape
+    assert np.mean(in_memory(model.predict(there(X))) == here.predict(X)) > 0.98
+
+
+def opened(rows):
+    source = open_device(rows)
+    return None if source is None else dataclasses.replace(source, smallest=1)
+
+
+def test_while_scikit_learn_dispatches_rows_must_lie_where_the_fit_was(monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    model = LogisticRegression().fit(strict.asarray(X), strict.asarray(Y))
+    with (
+        sklearn.config_context(array_api_dispatch=True),
+        pytest.raises(ValueError, match=r"LogisticRegression\.predict\(\) must use the same namespace"),
+    ):
+        model.predict(X)
 
 
 def test_arrays_of_other_libraries_are_told_from_numpys():

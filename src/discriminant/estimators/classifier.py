@@ -10,14 +10,18 @@ import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn import get_config
 
 import discriminant
+from discriminant.arrays import is_foreign
 from discriminant.data import as_rows
+from discriminant.data.rows import Rows
 from discriminant.data.sources import RowFunction, Source, find_source
 from discriminant.docstrings import documented
+from discriminant.errors import DataError
 from discriminant.estimators.inputs import Available, Inputs, bring_home
 
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
@@ -54,6 +58,8 @@ class Classifier(Inputs):
         """The page of this class, to which scikit-learn's HTML of estimators links; empty where no address is known."""
         where = documentation() if type(self).__module__.startswith("discriminant.") else ""
         return where and f"{where.rstrip('/')}/reference/{type(self).__name__}.html"
+
+    _wide: ClassVar[tuple[str, ...]] = ()  # what is answered in float64 for float32 rows, too
 
     # What a decision may be beside that of the discriminant: an export asks.
     @property
@@ -157,6 +163,7 @@ def _applied(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        require_same_namespace(self, X, method.__name__)
         if type(X) is np.ndarray or (source := find_source(X)) is None:
             return method(self, X, *args, **kwargs)
         out = kwargs.pop("out", None)
@@ -164,6 +171,19 @@ def _applied(method: Callable[..., Any]) -> Callable[..., Any]:
         return source.apply(Answer(method, self, args, kwargs), out)
 
     return either
+
+
+def require_same_namespace(model: Any, X: Any, method: str) -> None:
+    """Where scikit-learn dispatches on arrays, refuse rows of another library or device than those of the fit."""
+    learned = vars(model).get("coef_", vars(model).get("means_"))
+    if type(learned) is np.ndarray or not is_foreign(learned) or isinstance(X, Rows | Source):
+        return
+    apart = type(X) is not type(learned) or getattr(X, "device", None) != getattr(learned, "device", None)
+    if apart and get_config()["array_api_dispatch"]:
+        raise DataError(
+            f"Inputs passed to {type(model).__name__}.{method}() must use the same namespace and the same device as "
+            "those passed to fit(), while array_api_dispatch is on; without it they are converted."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +210,9 @@ class Answer(RowFunction):
     def on_device(self, rows: Any, piece: Any) -> Any:
         from discriminant.estimators.device_predict import answer_on_device
 
-        model = None if self.args or self.kwargs else self.estimator._decider()
-        return None if model is None else answer_on_device(self.method.__name__, model, rows, piece)
+        model, name = None if self.args or self.kwargs else self.estimator._decider(), self.method.__name__
+        found = None if model is None else answer_on_device(name, model, rows, piece)
+        return rows.library.cast(found, "float64") if found is not None and name in self.estimator._wide else found
 
 
 def _scored(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.arrays import in_memory
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.gaussian import GaussianClassifier
@@ -82,7 +83,7 @@ class LeastSquaresInference(MomentClassifier):
         check_kind(covariance, ("model", *HC))
         if self._margins is not None or len(self._problems) > 1:
             raise ParameterError("summary is defined where every row takes part in every output, without row margins.")
-        problem, targets = self._problems[0][0], self.targets_
+        problem, targets = self._problems[0][0], in_memory(self.targets_)
         if covariance != "model" and (X is None or problem.penalised):
             raise DataError("HC covariances need the rows: call summary(X, y, covariance=...), of an unpenalised fit.")
         fit = self._ols(problem, targets)
@@ -128,7 +129,7 @@ class LeastSquaresInference(MomentClassifier):
             v = problem._centred(values)
             u = np.c_[np.ones(len(v)), v]
             weight = np.ones(len(v)) if block.weight is None else block.weight
-            e = self.targets_[np.asarray(block.target, dtype=np.intp)] - (values @ A[1:] + A[0])
+            e = in_memory(self.targets_)[np.asarray(block.target, dtype=np.intp)] - (values @ A[1:] + A[0])
             slack = 1 - np.einsum("ij,ij->i", u, u) / fit.total
             factor = weight / {"HC2": slack, "HC3": slack**2}.get(kind, np.ones(1))
             return np.stack([(u * (factor * e[:, j] ** 2)[:, None]).T @ u for j in range(e.shape[1])])

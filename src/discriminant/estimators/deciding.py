@@ -7,7 +7,7 @@ The coding says what the q outputs mean; posteriors are there where the criterio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # closed forms decide too, and load neither
 class Deciding(Learner):
     """Decisions of a classifier with ``discriminant_``, ``coding_``, ``criterion_`` and, with a basis, its features."""
 
+    _wide: ClassVar[tuple[str, ...]] = ("predict_proba", "predict_log_proba")
     coding_: ClassCoding
     criterion_: Pointwise
 
@@ -153,6 +154,9 @@ class DiscriminativeClassifier(Deciding):
     """A classifier whose fit is argmin J.  A subclass says in ``_method`` by which method."""
 
     warm_start: bool = False
+
+    def _follows_rows(self) -> bool:
+        return self.basis is None and bool(self.get_params(deep=False).get("fit_intercept", True))
 
     def _method(self) -> CriterionMethod:
         return self._as(self._kind)  # type: ignore[no-any-return]

@@ -65,6 +65,9 @@ class ExponentialFamilyClassifier(ExponentialFamilyParameters, LinearPosteriors)
 
     _kind = ExponentialFamily
 
+    def _follows_rows(self) -> bool:
+        return False  # families_ are words
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = self.basis is None

@@ -84,13 +84,20 @@ def all_or_nothing(fit: Function) -> Function:
 
 
 def bring_home(model: Any, X: Any) -> None:
-    """Weights in the library and on the device of the rows that they were learned from, as scikit-learn has them."""
+    """What was learned, in the library and on the device of the rows that it was learned from, as scikit-learn has it.
+
+    ``classes_`` stay where they are: labels may be text.  Estimators that do not declare it move their weights alone.
+    """
     source = find_source(X)
     if source is None:
         return
-    for name in ("coef_", "intercept_"):
-        if isinstance(vars(model).get(name), np.ndarray):
-            vars(model)[name] = source.native(vars(model)[name])
+    every = get_tags(model).array_api_support
+    for name, value in vars(model).items():
+        if name.endswith("_") and name != "classes_" and (every or name in ("coef_", "intercept_")):
+            if isinstance(value, np.ndarray):
+                vars(model)[name] = source.native(value)
+            elif isinstance(value, list) and value and all(isinstance(one, np.ndarray) for one in value):
+                vars(model)[name] = [source.native(one) for one in value]
 
 
 @documented

@@ -59,7 +59,12 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = self._follows_rows()
         return tags
+
+    def _follows_rows(self) -> bool:
+        """Whether all that is learned and answered is in the library and on the device of X, however large X is."""
+        return self.basis is None
 
     # Learning
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.arrays import as_dense
+from discriminant.arrays import as_dense, in_memory
 from discriminant.codings import ClassCoding
 from discriminant.data import map_rows
 from discriminant.decision.rule import Rule
@@ -230,7 +230,7 @@ class LeastSquaresClassifier(LeastSquaresParameters, LeastSquaresInference):
     def _targeted(self, parts: Array, codes: Array, weight: Array) -> Array:
         """Outputs (n, q) from outputs for targets of one (n, K); Fisher's targets are counted again without the row."""
         if not self._counted:
-            return np.asarray(parts @ self.targets_)
+            return np.asarray(parts @ in_memory(self.targets_))
         parts = parts * class_margins(self.margin, self.classes_)
         counts = np.tile(self.moments_.weight, (len(codes), 1))
         counts[np.arange(len(codes)), codes] -= weight

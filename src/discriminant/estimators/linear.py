@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from discriminant.arrays import in_memory
 from discriminant.data import map_rows, require_finite
+from discriminant.data.sources import find_source
 from discriminant.errors import NotAvailableError, ParameterError
 from discriminant.estimators.closed_summaries import GaussianInference
 from discriminant.estimators.gaussian import Deletion
@@ -109,7 +111,9 @@ class LinearDiscriminantAnalysis(
         method = self._method()
         if "moments_" not in vars(self) or not method.stores_covariance:
             raise AttributeError("covariance_ is kept with store_covariance=True, or solver='lsqr' or 'eigen'.")
-        return method.covariance_of(self.moments_).astype(self.coef_.dtype, copy=False)
+        found = method.covariance_of(self.moments_).astype(self._dtype(), copy=False)
+        source = find_source(self.coef_)
+        return found if source is None else source.native(found)  # type: ignore[no-any-return]
 
     def transform(self, X: Any) -> Array:
         """Coordinates on the discriminant axes: within-class variance 1, overall mean 0.
@@ -160,7 +164,7 @@ class LinearDiscriminantAnalysis(
                 "restricted covariance use sklearn.model_selection.cross_val_predict with LeaveOneOut()."
             )
         lost = len(self.classes_) if self.covariance == "unbiased" else 0
-        given = None if self.priors is None else self.priors_
+        given = None if self.priors is None else in_memory(self.priors_)
         return LinearDeletion(self._whitened, self.moments_.weight, self.moments_.total - lost, given)
 
 

@@ -122,11 +122,17 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
     limit_: Any = field(init=False)
     discriminant_: LinearDiscriminant = field(init=False)
     _belief: LaplacePosterior | None = field(init=False)
+    _wide = ()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.solver != "liblinear"
         return tags
+
+    def _follows_rows(self) -> bool:
+        special = self.penalty_factors, self.bounds, self.groups
+        ridge = self.penalty in ("deprecated", "l2", None) and not self.l1_ratio
+        return ridge and all(value is None for value in special) and not self._is_coded()
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> Self:
@@ -247,7 +253,7 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
                     "parts or as probabilities. Use discriminant.decision.shift_posteriors with both priors."
                 )
             given = check_priors(priors, self.classes_)
-            return shift_log_posteriors(self.predict_log_proba(X), known, given)
+            return shift_log_posteriors(self.predict_log_proba(X), in_memory(known), given)
         if "coding_" in vars(self):
             return np.asarray(super().predict_log_proba(X))
         rows = self._checked(X)

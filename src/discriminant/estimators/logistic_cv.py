@@ -176,6 +176,9 @@ class LogisticRegressionCV(LogisticRegression):
     def _most_steps(self) -> int:
         return 2  # folds, then all rows
 
+    def _follows_rows(self) -> bool:
+        return False
+
     @property
     def partial_fit(self) -> Any:  # type: ignore[override]
         """Not defined, since cross-validation needs all rows at once: raises an AttributeError that says so."""

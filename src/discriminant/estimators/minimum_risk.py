@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import has_fit_parameter
 
+from discriminant.arrays import in_memory
 from discriminant.data import count_classes
 from discriminant.data.check import check_weights
 from discriminant.data.rows import HeldRows
@@ -302,7 +303,7 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         last = last[-1] if isinstance(last, Pipeline) else last
         for name in ("priors_", "class_prior_"):
             if hasattr(last, name):
-                return np.asarray(getattr(last, name), dtype=np.float64)
+                return in_memory(getattr(last, name)).astype(np.float64)
         if hasattr(last, "class_log_prior_"):
             return np.asarray(np.exp(last.class_log_prior_))
         codes = self._truth(y)

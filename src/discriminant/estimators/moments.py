@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.arrays import in_memory
 from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.decision.priors import check_priors, shift_log_posteriors
 from discriminant.decision.rule import largest
@@ -117,7 +118,7 @@ class MomentClassifier(Learner):
         return Schema(self.classes_, self._dtype(), self._names(), self._basis)
 
     def _dtype(self) -> Any:
-        return vars(self)["means_"].dtype
+        return np.dtype(str(vars(self)["means_"].dtype).rpartition(".")[2])  # of NumPy or of torch
 
     def _names(self) -> list[str] | None:
         return self._feature_names()
@@ -169,6 +170,7 @@ def _learned_alike(a: Any, b: Any) -> bool:
 class GenerativeClassifier(MomentClassifier):
     """Prediction, with priors at prediction time, from the joint log likelihoods of a subclass."""
 
+    _wide = ("decision_function", "predict_proba", "predict_log_proba")
     priors_: Array
 
     # Prediction
@@ -190,7 +192,9 @@ class GenerativeClassifier(MomentClassifier):
         """
         scores = self._joint_log_likelihood(self._checked(X))
         if priors is not None:
-            scores = shift_log_posteriors(log_softmax(scores), self.priors_, check_priors(priors, self.classes_))
+            scores = shift_log_posteriors(
+                log_softmax(scores), in_memory(self.priors_), check_priors(priors, self.classes_)
+            )
         return np.asarray(self.classes_.take(largest(scores)))
 
     def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
@@ -203,7 +207,7 @@ class GenerativeClassifier(MomentClassifier):
         log_posteriors = log_softmax(self._joint_log_likelihood(self._checked(X)))
         if priors is None:
             return log_posteriors
-        return shift_log_posteriors(log_posteriors, self.priors_, check_priors(priors, self.classes_))
+        return shift_log_posteriors(log_posteriors, in_memory(self.priors_), check_priors(priors, self.classes_))
 
     def predict_proba(self, X: Any, priors: Any = None) -> Array:
         """P(C_k|x), under the training priors or those given here.

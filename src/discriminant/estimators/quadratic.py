@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.errors import ParameterError
 from discriminant.estimators.gaussian import Deletion, GaussianClassifier
 from discriminant.estimators.parameters import FRACTION, NOT_NEGATIVE, Among, parameters
@@ -158,6 +159,6 @@ class QuadraticDiscriminantAnalysis(QuadraticParameters, GaussianClassifier):
                 "The closed-form leave-one-out is exact for plain covariances only; with shrinkage, pooling, a robust "
                 "or a restricted covariance use sklearn.model_selection.cross_val_predict with LeaveOneOut()."
             )
-        given = None if self.priors is None else self.priors_
+        given = None if self.priors is None else in_memory(self.priors_)
         lost = 1.0 if self.covariance == "unbiased" else 0.0
         return QuadraticDeletion(self._whitened, self.moments_.weight, lost, given, self.classes_)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
 
+from discriminant.arrays import in_memory
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, NotAvailableError, ParameterError
 from discriminant.estimators.deciding import DiscriminativeClassifier, SparseCoefficients
@@ -84,7 +85,7 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
         if "discriminant_" not in vars(self):
             return Progress()
         schedule = vars(self).get("_schedule")
-        return Progress(np.array(self.discriminant_.weights), self.corrections_, self.t_, schedule)
+        return Progress(np.array(self.discriminant_.weights), in_memory(self.corrections_), self.t_, schedule)
 
 
 def given_start(coef: Any, intercept: Any) -> Array | None:

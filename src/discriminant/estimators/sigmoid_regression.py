@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 
+from discriminant.arrays import in_memory
 from discriminant.criteria import sigmoid
 from discriminant.data import as_rows, make_blocks
 from discriminant.data.check import check_weights
@@ -143,12 +144,12 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
 
     def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
         """Labels that exclude each other, or an indicator matrix of those that hold."""
-        shape = np.asarray(y).shape
+        shape = in_memory(y).shape
         self._multilabel = len(shape) == 2 and shape[1] > 1
         if not self._multilabel:
             return super()._sample(X, y, sample_weight, classes)
         given = self._read_rows(X, reset=True)
-        targets = np.asarray(y)
+        targets = in_memory(y)
         if type_of_target(targets) != "multilabel-indicator" or not np.isin(targets, (0, 1)).all():
             raise DataError(
                 f"y has {targets.shape[1]} columns, which are read as labels that hold (1) or not (0); it holds other "

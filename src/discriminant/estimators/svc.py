@@ -83,6 +83,9 @@ class LinearSVC(SVCParameters, SparseCoefficients, Deciding):
     (0.97, True)
     """
 
+    def _follows_rows(self) -> bool:
+        return False  # a device's rows are taken where they are few enough to be fetched
+
     def _method(self) -> SupportVectors:
         return self._as(SupportVectors)
 

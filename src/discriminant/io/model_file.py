@@ -17,6 +17,7 @@ import numpy as np
 
 import discriminant
 from discriminant.arguments import MODEL, PATH, Allowed, checked, optional
+from discriminant.arrays import in_memory
 from discriminant.errors import DataError, DiscriminantError
 from discriminant.io.container import ModelFileError, documented, pack, unpack, write_whole
 from discriminant.io.encode import Decoder, Encoder, is_estimator
@@ -187,7 +188,7 @@ def _probe_rows(model: Any, X: Any) -> Array:
     centre = None if linear is None else linear.center
     means = vars(model).get("means_")
     if means is not None and np.shape(means)[-1:] == (d,):
-        centre = np.asarray(means, dtype=np.float64).mean(axis=0)
+        centre = in_memory(means).astype(np.float64).mean(axis=0)
     return rows if centre is None or len(centre) != d else rows + centre
 
 

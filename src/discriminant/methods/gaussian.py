@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.data import held_blas
 from discriminant.data.sources import require_memory
 from discriminant.errors import DataError, MismatchError, ParameterError
@@ -93,7 +94,7 @@ class GaussianMethod(MomentMethod[ClassMoments]):
         if np.isfinite(residual):
             status += f" The whitening undoes the covariance to {residual:.1e}."
         likely = rank == d and self._maximises_likelihood
-        J = _mean_log_loss(parts, state["priors_"]) if likely else float("nan")
+        J = _mean_log_loss(parts, in_memory(state["priors_"])) if likely else float("nan")
         passes = float(max(one.passes for one in parts))
         condition = max(one.condition for one in parts)
         return Certificate(status, True, J, J, 0.0, gradient_norm=residual, passes=passes, condition=condition)

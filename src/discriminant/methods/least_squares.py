@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.data import held_blas
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, as_numbers, columns, names
@@ -131,7 +132,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
         J − min J = ½‖∇J‖² in whitened coordinates, in which ``gradient_norm`` is measured.
         """
         problems: list[Problem] = state["_problems"]
-        moments, targets = state["moments_"], state["targets_"]
+        moments, targets = state["moments_"], in_memory(state["targets_"])
         parts = [(p.total / moments.total, *p.optimality(targets[:, j])) for p, _, j in problems]
         objective = sum(share * J for share, J, _ in parts)
         gap = sum(share * norm**2 / 2 for share, _, norm in parts)

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.plots.display import Display, documented
 from discriminant.plots.theme import INK, arrow, axes_for, color, scatter, styled
@@ -79,7 +80,7 @@ class DiscriminantAxesDisplay(Display):
         means = np.array([coordinates[labels == label].mean(axis=0) for label in present])
         shares = np.asarray(getattr(estimator, "explained_variance_ratio_", np.ones(1)), dtype=np.float64)
         spread = np.asarray(np.std(np.asarray(X, dtype=np.float64), axis=0))
-        loadings = np.asarray(estimator.scalings_)[:, : coordinates.shape[1]] * spread[:, None]
+        loadings = in_memory(estimator.scalings_)[:, : coordinates.shape[1]] * spread[:, None]
         known = getattr(estimator, "feature_names_in_", None)
         titles = list(known) if known is not None else [f"x{j}" for j in range(len(spread))]
         return cls(coordinates, labels, classes, means, shares, loadings, titles).plot(ax=ax, **options)
