@@ -24,7 +24,7 @@ def _told(report: ReportData) -> tuple[list[int], str]:
     areas = {k: auc(chances[:, k], own == k) for k in range(len(report.classes))}
     known = sorted((k for k in areas if areas[k] == areas[k]), key=lambda k: areas[k])
     if len(report.classes) == 2:
-        return known[-1:] and [1], ""
+        return [1] * bool(known), ""
     if len(known) <= MOST_CURVES:
         return sorted(known), ""
     rest, mean = [areas[k] for k in known[MOST_CURVES:]], np.mean([areas[k] for k in known])
@@ -95,6 +95,7 @@ def thresholds(report: ReportData) -> str:
     miss, alarm = (
         (float(report.costs[0, 1]), float(report.costs[1, 0])) if two and report.costs is not None else (1.0, 1.0)
     )
+    start = round(STEPS * alarm / (miss + alarm)) if miss + alarm > 0 else STEPS // 2  # where both sides cost the same
     plane = svg.Plane(((0.0, 1.0), (0.0, 1.0)), 250.0)
     frame = [plane.left, plane.right, plane.top, plane.height - plane.bottom]
     drawn = [plane.axes("threshold", "share"), f'<path data-is="line" stroke="{svg.INK}" stroke-dasharray="5 3"/>']
@@ -112,7 +113,7 @@ def thresholds(report: ReportData) -> str:
     )
     sent = escape(json.dumps(counts, separators=(",", ":")))
     legend = "".join(f'<span class="{name}">━ {name}</span>' for name in names)
-    slider = f'data-is="at" type="range" min="0" max="{STEPS}" value="{STEPS // 2}"'
+    slider = f'data-is="at" type="range" min="0" max="{STEPS}" value="{start}"'
     body = (
         f'<div class="threshold" data-counts="{sent}" data-frame="{frame}">'
         f'{chosen}<label>cost of a miss <input data-is="miss" {number} value="{miss:g}"></label>'

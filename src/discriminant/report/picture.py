@@ -70,16 +70,8 @@ def _plane(report: ReportData, X: Array, rows: Array) -> tuple[str, str]:
     if report.linear is not None and report.costs is None:
         linear = report.linear
         ground = svg.polygons(decision_regions(linear.class_weights, plane.bounds, linear.center), plane)
-    wrong = _wrong(report, X)
-    drawn = svg.scatter(
-        X[rows],
-        report.codes[rows],
-        report.names,
-        ground,
-        plane,
-        wrong[rows],
-        (report.feature_names[0], report.feature_names[1]),
-    )
+    wrong, titles = _wrong(report, X), (report.feature_names[0], report.feature_names[1])
+    drawn = svg.scatter(X[rows], report.codes[rows], report.names, ground, plane, wrong[rows], titles)
     return drawn, f"Each class is decided on its own ground. Rows decided otherwise are ringed: {int(wrong.sum()):,}."
 
 
