@@ -40,9 +40,8 @@ def number(low: float = -np.inf, high: float = np.inf, *, open_: str = "", whole
 
     below = f"{'greater than' if left else 'at least'} {low:g}" if low > -np.inf else ""
     above = f"{'less than' if right else 'at most'} {high:g}" if high < np.inf else ""
-    return Allowed(
-        f"{'an integer' if whole else 'a number'} {' and '.join(filter(None, (below, above)))}".strip(), holds
-    )
+    what = "an integer" if whole else "a finite number" if right and not above else "a number"
+    return Allowed(f"{what} {' and '.join(filter(None, (below, above)))}".strip(), holds)
 
 
 def among(*words: str) -> Allowed:
@@ -55,34 +54,56 @@ def optional(allowed: Allowed) -> Allowed:
     return Allowed(f"{allowed.words}, or None", lambda value: value is None or allowed.holds(value))
 
 
-def numbers(ndim: int, words: str) -> Allowed:
-    """An array of numbers with so many dimensions."""
+def some_numbers(words: str, holds: Callable[[Any], bool] = lambda values: True) -> Allowed:
+    """An array of numbers of which ``holds`` is true."""
 
-    def holds(value: Any) -> bool:
-        if isinstance(value, str | bytes):
-            return False
+    def all_hold(value: Any) -> bool:
         try:
-            return np.asarray(value, dtype=np.float64).ndim == ndim
+            return not isinstance(value, str | bytes) and bool(holds(np.asarray(value, dtype=np.float64)))
         except (TypeError, ValueError):
             return False
 
-    return Allowed(words, holds)
+    return Allowed(words, all_hold)
+
+
+def numbers(ndim: int, words: str) -> Allowed:
+    """An array of numbers with so many dimensions."""
+    return some_numbers(words, lambda values: values.ndim == ndim)
 
 
 BOOLEAN = Allowed("True or False", lambda value: isinstance(value, bool | np.bool_))
+CALLABLE = Allowed("callable", callable)
 CLASS_WEIGHT = Allowed(
     "a dict, 'balanced' or None",
     lambda value: value is None or isinstance(value, Mapping) or (isinstance(value, str) and value == "balanced"),
 )
 COUNT = number(1, whole=True)
+FLOAT = Allowed("float32, float64 or None", lambda value: value is None or _is_float(value))
 MODEL = Allowed("a model", lambda value: value is not None and not isinstance(value, str | bytes | Real | list | tuple))
+FINITE = number(-np.inf, np.inf, open_="both")
+NOT_NEGATIVE = number(0, np.inf, open_="high")
+POSITIVE = number(0, np.inf, open_="both")
 PATH = Allowed("a path, as text or os.PathLike", lambda value: isinstance(value, str | os.PathLike))
-SEED = number(0, whole=True)
+SEED = FROM_ZERO = number(0, whole=True)
+SHARE = number(0, 1, open_="both")
+RANDOM = Allowed(
+    "an integer at least 0, a generator of random numbers, or None",
+    lambda value: value is None or SEED.holds(value) or isinstance(value, np.random.Generator | np.random.RandomState),
+)
 TEXT = Allowed("text that is not empty", lambda value: isinstance(value, str) and bool(value))
+
+
+def _is_float(dtype: Any) -> bool:
+    try:
+        return np.dtype(dtype) in (np.float32, np.float64)
+    except TypeError:
+        return False
 
 
 def checked(**allowed: Allowed) -> Callable[[Function], Function]:
     """Refuse arguments that are not what is allowed, in a sentence that names the argument and the value.
+
+    Below ``@dataclass`` the arguments are its fields, looked at when it is made, with those of the classes above it.
 
     >>> @checked(n=COUNT)
     ... def twice(n):
@@ -94,19 +115,41 @@ def checked(**allowed: Allowed) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
+        if isinstance(function, type):
+            return _with_checked_fields(function, allowed)  # type: ignore[no-any-return]
         signature = inspect.signature(function)
         assert set(allowed) <= set(signature.parameters), f"{function.__name__} has no such argument"
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:
             for name, value in signature.bind(*args, **kwargs).arguments.items():
-                if name in allowed and not allowed[name].holds(value):
-                    raise ParameterError(
-                        f"The {name!r} parameter of {function.__name__} must be {allowed[name].words}. Got {value!r} "
-                        "instead."
-                    )
+                if name in allowed:
+                    require(function.__name__, name, value, allowed[name])
             return function(*args, **kwargs)
 
         return run  # type: ignore[return-value]
 
     return decorate
+
+
+def _with_checked_fields(cls: Any, allowed: dict[str, Allowed]) -> Any:
+    above = [base for base in cls.__mro__[1:] if "_allowed" in vars(base)]
+    cls._allowed = {**(above[0]._allowed if above else {}), **allowed}
+    own = vars(cls).get("__post_init__")
+    if above and own is None:  # that of the class above looks at all that its heirs allow
+        return cls
+
+    def __post_init__(self: Any) -> None:
+        for name, one in self._allowed.items():
+            require(type(self).__name__, name, getattr(self, name), one)
+        if own is not None:
+            own(self)
+
+    cls.__post_init__ = __post_init__
+    return cls
+
+
+def require(owner: str, name: str, value: Any, allowed: Allowed) -> None:
+    """Refuse a value of a parameter that it may not be."""
+    if not allowed.holds(value):
+        raise ParameterError(f"The {name!r} parameter of {owner} must be {allowed.words}. Got {value!r} instead.")

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import FLOAT, Allowed, checked, number, require
 from discriminant.arrays import is_sparse
 from discriminant.decision.priors import check_priors, prior_shift
 from discriminant.decision.rule import FEW, Rule, largest
 from discriminant.docstrings import Entries
-from discriminant.errors import DataError, MismatchError, ParameterError, names
+from discriminant.errors import DataError, MismatchError, ParameterError, as_numbers, names
 from discriminant.geometry.affine import AffineMap, is_large
 from discriminant.geometry.contributions import Contributions
 from discriminant.geometry.hyperplane import Hyperplane, frozen
@@ -190,6 +191,7 @@ class LinearDiscriminant:
         >>> line.scores([[0.0, 0.0], [6.0, 8.0]]).tolist()
         [[-10.0], [40.0]]
         """
+        require("scores", "dtype", dtype, FLOAT)
         return self._affine.apply(_as_is, X, self.n_outputs, dtype)
 
     def decision_function(self, X: Any) -> Array:
@@ -441,6 +443,7 @@ class LinearDiscriminant:
             return self.boundary().offset
         return np.array([plane.offset for plane in self._planes()])
 
+    @checked(features=Allowed("a list of names or positions", lambda value: isinstance(value, Sequence | np.ndarray)))
     def slice(self, features: Sequence[Any], at: Any = None) -> LinearDiscriminant:
         """The discriminant on a few features, with all others held at a point.
 
@@ -461,7 +464,7 @@ class LinearDiscriminant:
         [-6.0, 3.0]
         """
         self._require_straight()
-        chosen = [self.names.index(f) if isinstance(f, str) else range(self.n_features)[f] for f in features]
+        chosen = [self._feature(one) for one in features]
         center = self._center
         held = np.ones(self.n_features, dtype=bool)
         held[chosen] = False
@@ -566,10 +569,18 @@ class LinearDiscriminant:
         return np.zeros(self.n_features) if self.center is None else self.center
 
     def _point(self, given: Any, name: str) -> Array:
-        point = np.asarray(given, dtype=np.float64)
-        if point.shape != (self.n_features,):
-            raise DataError(f"{name} must be a point with {self.n_features} features; got shape {point.shape}.")
+        point = as_numbers(given, name)
+        if point.shape != (self.n_features,) or not np.isfinite(point).all():
+            raise DataError(f"{name} must be a point with {self.n_features} finite features; got {given!r}.")
         return point
+
+    def _feature(self, feature: Any) -> int:
+        """The position of a feature that is given by name or position."""
+        if isinstance(feature, str) and feature in self.names:
+            return self.names.index(feature)
+        if not number(-self.n_features, self.n_features - 1, whole=True).holds(feature):
+            raise ParameterError(f"features names {feature!r}; there are {self.n_features}: {names(self.names)}.")
+        return int(feature) % self.n_features
 
     def _features(self, X: Any) -> Array:
         features = X if self.basis is None else self.basis.transform(X)

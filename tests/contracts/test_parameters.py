@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import discriminant
+from discriminant import bases, codings, criteria, decision, geometry, optimize, penalties
 from discriminant.errors import ParameterError
 
 ESTIMATORS = [
@@ -266,3 +267,242 @@ def test_functions_refuse_what_means_nothing_by_name(function, name, tmp_path, m
                 getattr(discriminant, function)(**{**right, name: value})
         assert name.lower() in str(refused.value).lower(), (value, str(refused.value))
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"], "what is refused writes nothing"
+
+
+# Parts and methods
+
+CLASSES = Y + (X[:, 2] > np.median(X[:, 2]))
+MODELS = {
+    "logistic": discriminant.LogisticRegression(C=np.inf).fit(X, Y),
+    "lda": discriminant.LinearDiscriminantAnalysis().fit(X, Y),
+    "least squares": discriminant.LeastSquaresClassifier().fit(X, Y),
+    "fisher": discriminant.FisherDiscriminant().fit(X, Y),
+    "plane": TWO.discriminant_,
+    "three": discriminant.LinearDiscriminantAnalysis().fit(X, CLASSES).discriminant_,
+}
+SUMMARY = MODELS["logistic"].summary()
+BOX = ((-1, 1), (-1, 1))
+P, EVEN = [[0.3, 0.7], [0.6, 0.4]], [0.5, 0.5]
+TABLE, WRONG_TABLE = [[0, 1], [1, 0]], ["abc", 3, NAN, Nothing(), ["a", "b"], [[NAN, 1], [1, 0]]]
+NOT_NEGATIVE_OR_INFINITE = [*NOT_A_NUMBER, -1e-9, np.inf]
+NOT_FINITE = [*NOT_A_NUMBER, np.inf, -np.inf]
+NOT_POSITIVE = [*NOT_NEGATIVE_OR_INFINITE, 0]
+NOT_CALLABLE = [3, "x", NAN, Nothing()]
+NOT_PRIORS = ["abc", NAN, Nothing(), [NAN, 0.5], [-1, 2], ["a", "b"], [0.5]]
+NOT_NUMBERS = ["abc", Nothing(), ["a", "b"]]
+LEVEL = [*NOT_A_SHARE, np.inf]
+SEEDS = ["seven", 1.5, -1, NAN, Nothing(), [1]]
+STEPS = [*NOT_POSITIVE, -1.0]
+DRAWN = {"level": LEVEL, "draws": [*NOT_A_COUNT, 19], "random_state": [None, True, *SEEDS]}
+WATCHED = {"trace": NOT_A_BOOLEAN, "count_errors": NOT_A_BOOLEAN, "callback": NOT_CALLABLE, "scale": [*NAME, "total"]}
+SCALES = [3, NAN, "abc", Nothing(), [0.0, 1.0], [NAN, 1.0]]
+FACTORS = [3, NAN, "abc", Nothing(), ("a",), (NAN, 1.0), (-1.0, 1.0)]
+ITERATED = {**WATCHED, "iterations": NOT_FROM_ZERO}
+TOLERANT = {**ITERATED, "tolerance": NOT_NEGATIVE_OR_INFINITE}
+COEFFICIENTS = {"rate": STEPS, "power": NOT_FINITE, "delay": [*NOT_FINITE, -1]}
+MARGINAL = {"margin": NOT_NEGATIVE_OR_INFINITE}
+PENALISED = {"strength": NOT_NEGATIVE_OR_INFINITE, "factors": FACTORS}
+DURATION = [*NOT_A_NUMBER, 0, -1.0]
+RESULTS = {"BoundedSolution", "Conditions", "Corrections", "History", "Iterative", "LeastSquares", "Reweighted",
+           "SequentialSolution", "Solved", "Step", "Margin", "Pointwise", "Probability", "WeightPenalty"}  # fmt: skip
+
+
+def on_rows(made):
+    """A basis says what is wrong when it learns."""
+    return lambda **given: made(**given).fit(X, Y).transform(X)
+
+
+# (what is called, what it takes that makes sense, of each parameter what makes none)
+CALLS = {
+    **{f"criteria.{name}": (getattr(criteria, name), {}, MARGINAL)
+       for name in ("Hinge", "Perceptron", "Quadratic", "Relaxation", "SquaredHinge", "ZeroOne")},
+    "criteria.Softmax": (criteria.Softmax, {}, {"reference": NOT_A_BOOLEAN}),
+    "criteria.Kesler": (criteria.Kesler, {}, {"base": [None, 3, "hinge", Nothing()], "over": [*NAME, "every"]}),
+    "criteria.make_criterion": (criteria.make_criterion, {"criterion": "hinge"}, {"criterion": WRONG["criterion"]}),
+    "penalties.Ridge": (penalties.Ridge, {}, PENALISED),
+    "penalties.Jeffreys": (penalties.Jeffreys, {}, PENALISED),
+    "penalties.Lasso": (penalties.Lasso, {}, {**PENALISED, "mix": FRACTION}),
+    "penalties.ElasticNet": (penalties.ElasticNet, {}, {**PENALISED, "mix": FRACTION}),
+    "penalties.Group": (
+        penalties.Group, {},
+        {**PENALISED, "groups": ["abc", 3, NAN, Nothing(), ((0, 0),), ((),), ((-1,),), ((0.5,),), ("a",)]},
+    ),
+    "penalties.make_penalty": (
+        penalties.make_penalty, {"penalty": "ridge"},
+        {"penalty": [3, NAN, True, Nothing(), "", "l3"], "strength": NOT_NEGATIVE_OR_INFINITE},
+    ),
+    "penalties.strength_from_C": (
+        penalties.strength_from_C, {"C": 1.0, "total_weight": 9.0}, {"C": POSITIVE, "total_weight": NOT_POSITIVE},
+    ),
+    "optimize.LBFGS": (
+        optimize.LBFGS, {}, {**TOLERANT, "memory": [*NOT_A_COUNT, 0], "preconditioner": NOT_CALLABLE},
+    ),
+    "optimize.Annealing": (
+        optimize.Annealing, {},
+        {**ITERATED, "scales": SCALES, "random_state": SEEDS,
+         "temperature": [3, "ab", NAN, Nothing(), (1.0,), (NAN, 1.0), (0.0, 1.0), (1.0, 0.0), (0.1, 0.2)]},
+    ),
+    "optimize.ClosedForm": (optimize.ClosedForm, {}, {"refinements": NOT_FROM_ZERO}),
+    "optimize.ConjugateGradient": (optimize.ConjugateGradient, {}, TOLERANT),
+    "optimize.ProximalGradient": (optimize.ProximalGradient, {}, TOLERANT),
+    "optimize.ProximalNewton": (optimize.ProximalNewton, {}, {"tolerance": NOT_NEGATIVE_OR_INFINITE}),
+    "optimize.Newton": (
+        optimize.Newton, {}, {**TOLERANT, "threshold": NOT_NEGATIVE_OR_INFINITE, "halvings": NOT_FROM_ZERO},
+    ),
+    "optimize.DifferentialEvolution": (
+        optimize.DifferentialEvolution, {},
+        {**WATCHED, "iterations": [*NOT_A_COUNT, 0], "population": [*NOT_A_COUNT, 0], "scales": SCALES,
+         "random_state": SEEDS},
+    ),
+    "optimize.GradientDescent": (
+        optimize.GradientDescent, {},
+        {**ITERATED, "step": STEPS, "rates": SCALES, "threshold": NOT_NEGATIVE_OR_INFINITE, "patience": NOT_FROM_ZERO},
+    ),
+    "optimize.LinearProgram": (optimize.LinearProgram, {}, {"seconds": DURATION}),
+    "optimize.MixedInteger": (
+        optimize.MixedInteger, {}, {"seconds": DURATION, "margin": NOT_POSITIVE, "most_rows": [*NOT_A_COUNT, 0]},
+    ),
+    "optimize.SingleSample": (
+        optimize.SingleSample, {},
+        {"step": STEPS, "order": [*NAME, "random"], "epochs": NOT_FROM_ZERO, "keep": [*NAME, "best"],
+         "threshold": NOT_NEGATIVE_OR_INFINITE, "tolerance": NOT_NEGATIVE_OR_INFINITE,
+         "improvement": NOT_NEGATIVE_OR_INFINITE[1:], "patience": NOT_FROM_ZERO, "random_state": SEEDS,
+         "trace": NOT_A_BOOLEAN, "callback": NOT_CALLABLE, "evaluate": NOT_A_BOOLEAN, "engine": [*NAME, "c"]},
+    ),
+    **{f"optimize.{name}": (getattr(optimize, name), {}, COEFFICIENTS) for name in ("Constant", "Inverse", "Power")},
+    "optimize.make_optimizer": (optimize.make_optimizer, {"optimizer": "newton"}, {"optimizer": WRONG["optimizer"]}),
+    "optimize.make_schedule": (optimize.make_schedule, {"step": 1.0}, {"step": STEPS}),
+    "optimize.check_conditions": (optimize.check_conditions, {"schedule": 1.0}, {"schedule": STEPS}),
+    "bases.Polynomial": (
+        on_rows(bases.Polynomial), {}, {"degree": [*NOT_A_COUNT, 0], "interaction_only": NOT_A_BOOLEAN},
+    ),
+    "bases.Gaussian": (
+        on_rows(bases.Gaussian), {},
+        {"centres": ["abc", NAN, True, Nothing(), 0, -1, 1.5, [], ["a"]], "width": ["1", True, NAN, Nothing(), 0, -1]},
+    ),
+    "bases.Radial": (on_rows(bases.Radial), {}, {"random_state": SEEDS, "placement": [*NAME, "row"]}),
+    "bases.Wiring": (
+        on_rows(bases.Wiring), {"units": 4, "connections": 2},
+        {"units": [*NOT_A_COUNT, 0], "connections": [*NOT_A_COUNT, 0], "random_state": SEEDS},
+    ),
+    "bases.Sine": (on_rows(bases.Sine), {}, {"frequencies": ["abc", 3, NAN, Nothing(), ["a"]], "phase": NOT_FINITE}),
+    "bases.Functions": (on_rows(bases.Functions), {"functions": np.sin}, {"functions": [3, NAN, Nothing()]}),
+    "bases.Columns": (
+        on_rows(bases.Columns), {"basis": bases.Sine(), "columns": (0,)},
+        {"columns": [NAN, Nothing(), [NAN], [1.5], ()]},
+    ),
+    "codings.make_coding": (
+        codings.make_coding, {"coding": "fisher", "classes": 3, "counts": [3, 4, 5]},
+        {"coding": WRONG["coding"][:-1], "classes": [None, NAN, 0, 1.5, "abc", Nothing()],
+         "labels": ["ab", 3, NAN, Nothing(), (1.0,), ("a", "b"), (NAN, 1.0), (1.0, 1.0)],
+         "threshold": [*NOT_FINITE[1:]], "decoder": WRONG["decoder"],
+         "counts": ["abc", 3, NAN, Nothing(), [1.0], [NAN] * 3, [-1, 1, 1]]},
+    ),
+    "codings.pairs": (codings.pairs, {"n_classes": 3}, {"n_classes": [*NOT_A_COUNT, 0]}),
+    "decision.check_costs": (
+        decision.check_costs, {"costs": TABLE, "classes": ["a", "b"]}, {"costs": WRONG_TABLE},
+    ),
+    "decision.check_priors": (decision.check_priors, {"priors": EVEN, "classes": ["a", "b"]}, {"priors": NOT_PRIORS}),
+    "decision.prior_shift": (decision.prior_shift, {"old": EVEN, "new": EVEN}, {"old": NOT_PRIORS, "new": NOT_PRIORS}),
+    "decision.estimate_priors": (
+        decision.estimate_priors, {"log_posteriors": np.log(P), "old": EVEN},
+        {"log_posteriors": ["abc", Nothing(), 3, ["a"]], "old": NOT_PRIORS[:-1], "tol": NOT_NEGATIVE_OR_INFINITE,
+         "max_iter": [*NOT_A_COUNT, 0]},
+    ),
+    "decision.chow_threshold": (
+        decision.chow_threshold, {"reject_cost": 0.1},
+        {"reject_cost": NOT_FINITE, "error_cost": [*NOT_FINITE, -1.0], "correct_cost": [*NOT_FINITE, 2.0]},
+    ),
+    "decision.expected_costs": (
+        decision.expected_costs, {"posteriors": P, "costs": TABLE},
+        {"posteriors": ["abc", 3, Nothing(), ["a"]], "costs": [*WRONG_TABLE, [[0, 1, 2]]]},
+    ),
+    "decision.cost_threshold": (decision.cost_threshold, {"costs": TABLE}, {"costs": WRONG_TABLE}),
+    "decision.with_reject": (
+        decision.with_reject, {"costs": TABLE, "reject_cost": 0.1}, {"costs": WRONG_TABLE, "reject_cost": NOT_FINITE},
+    ),
+    "decision.reject_interval": (
+        decision.reject_interval, {"costs": TABLE, "reject_cost": 0.1},
+        {"costs": WRONG_TABLE, "reject_cost": NOT_FINITE},
+    ),
+    "decision.reject_by_posterior": (
+        decision.reject_by_posterior, {"posteriors": P, "threshold": 0.9},
+        {"posteriors": ["abc", 3, Nothing(), ["a"]], "threshold": NOT_FINITE},
+    ),
+    "decision.zero_one_costs": (decision.zero_one_costs, {"n_classes": 2}, {"n_classes": [*NOT_A_COUNT, 0]}),
+    "geometry.box": (geometry.box, {"bounds": BOX}, {"bounds": NOT_NUMBERS}),
+    "geometry.polygon_area": (
+        geometry.polygon_area, {"polygon": [[0, 0], [1, 0], [0, 1]]}, {"polygon": [3, [[1.0]], *NOT_NUMBERS]},
+    ),
+    "geometry.Hyperplane": (
+        geometry.Hyperplane, {"normal": [1.0, 2.0]},
+        {"normal": NOT_NUMBERS, "intercept": ["a", Nothing(), [1, 2]], "center": NOT_NUMBERS},
+    ),
+    "geometry.decision_regions": (
+        geometry.decision_regions, {"weights": np.zeros((3, 2)), "bounds": BOX},
+        {"bounds": NOT_NUMBERS, "center": NOT_NUMBERS},
+    ),
+    "LinearDiscriminant.slice": (
+        MODELS["three"].slice, {"features": [0, 1]},
+        {"features": [3, NAN, Nothing(), [0, 9], [0, 1.5], ["a", "b"], "abc"], "at": NOT_NUMBERS},
+    ),
+    "LinearDiscriminant.scores": (
+        MODELS["plane"].scores, {"X": X[:, :2]}, {"dtype": ["nonsense", 3, Nothing(), "int64", str]},
+    ),
+    "LinearDiscriminant.contributions": (MODELS["plane"].contributions, {"X": X[:, :2]}, {"reference": NOT_NUMBERS}),
+    "LinearDiscriminant.regions": (MODELS["plane"].regions, {"bounds": BOX}, {"bounds": NOT_NUMBERS}),
+    "LinearDiscriminant.with_priors": (
+        MODELS["plane"].with_priors, {"priors": EVEN, "training_priors": EVEN},
+        {"priors": NOT_PRIORS, "training_priors": NOT_PRIORS},
+    ),
+    "LogisticRegression.summary": (
+        MODELS["logistic"].summary, {},
+        {**DRAWN, "covariance": [*NAME, "HC9"], "intervals": [*NAME, "Wald"], "tests": [*NOT_A_WORD, "Wald"]},
+    ),
+    "LinearDiscriminantAnalysis.summary": (MODELS["lda"].summary, {}, {**DRAWN, "intervals": [*NAME, "profile"]}),
+    "FisherDiscriminant.summary": (MODELS["fisher"].summary, {}, {**DRAWN, "intervals": [*NAME, "profile"]}),
+    "LeastSquaresClassifier.summary": (
+        MODELS["least squares"].summary, {}, {**DRAWN, "intervals": [*NAME, "profile"], "covariance": [*NAME, "HC9"]},
+    ),
+    "LogisticRegression.probability_interval": (
+        MODELS["logistic"].probability_interval, {"X": X, "summary": SUMMARY}, {"summary": NOT_A_MODEL, "level": LEVEL},
+    ),
+    "LogisticRegression.boundary_interval": (
+        MODELS["logistic"].boundary_interval, {"X": X, "column": 0, "summary": SUMMARY},
+        {"column": [None, NAN, 1.5, Nothing()], "summary": NOT_A_MODEL, "level": LEVEL},
+    ),
+    "LogisticRegression.marginal_effects": (
+        MODELS["logistic"].marginal_effects, {"X": X},
+        {"at": [*NAME, "median"], "level": LEVEL, "summary": NOT_A_MODEL[1:]},
+    ),
+    "LogisticRegression.fit": (discriminant.LogisticRegression().fit, {"X": X, "y": Y}, {"offset": NOT_NUMBERS}),
+    "Perceptron.fit": (discriminant.Perceptron().fit, {"X": X, "y": Y}, {"coef_init": NOT_NUMBERS}),
+    "FisherDiscriminant.criterion": (
+        MODELS["fisher"].criterion, {"directions": [1.0, 0.0, 0.0]}, {"directions": [*NOT_NUMBERS, NAN, [1.0]]},
+    ),
+    "Separability.removals": (discriminant.separability(X, Y).removals, {}, {"seconds": DURATION}),
+    "pool": (discriminant.pool, {"tables": [SUMMARY, SUMMARY]}, {"level": LEVEL}),
+}  # fmt: skip
+
+
+def test_every_part_and_its_parameters_are_in_the_table():
+    for package in (criteria, penalties, optimize):
+        for name in package.__all__:
+            part = getattr(package, name)
+            if not inspect.isclass(part) or name in RESULTS or inspect.isabstract(part):
+                continue
+            parameters = set(inspect.signature(part).parameters)
+            if parameters:
+                assert set(CALLS[f"{package.__name__.rpartition('.')[2]}.{name}"][2]) == parameters, name
+
+
+@pytest.mark.parametrize(("call", "name"), [(call, name) for call, (_, _, wrong) in CALLS.items() for name in wrong])
+def test_parts_and_methods_refuse_what_means_nothing_by_name(call, name):
+    function, right, wrong = CALLS[call]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        function(**right)
+        for value in wrong[name]:
+            with pytest.raises(ParameterError) as refused:
+                function(**{**right, name: value})
+            assert name.lower().rstrip("s") in str(refused.value).lower(), (value, str(refused.value))

@@ -148,7 +148,7 @@ def test_refusals_are_sentences():
         make_coding("pairwise", 3, decoder="median")
     with pytest.raises(ParameterError, match="counts"):
         make_coding("fisher", 3)
-    with pytest.raises(ParameterError, match="positive count"):
+    with pytest.raises(ParameterError, match="counts, positive"):
         make_coding("fisher", 2, counts=[3, 0])
     with pytest.raises(ParameterError, match=r"3 classes and the matrix has shape \(2, 2\)"):
         make_coding(np.eye(2), 3)

@@ -95,7 +95,7 @@ def test_weights_count_as_repeated_rows_and_blocks_do_not_matter():
 
 def test_effects_of_separated_classes_and_unknown_places_are_refused():
     X, y = rows(2)
-    with pytest.raises(ParameterError, match="at is 'median'"):
+    with pytest.raises(ParameterError, match=r"'at' parameter .* Got 'median'"):
         LogisticRegression(C=NONE).fit(X, y).marginal_effects(X, at="median")
     separated = np.arange(20.0)[:, None]
     with pytest.warns(UserWarning, match="separated"):

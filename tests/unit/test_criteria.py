@@ -129,7 +129,7 @@ def test_refusals_name_the_way_out():
         criteria.Kesler().check_targets(np.array([[0.5, 0.5]]))
     with pytest.raises(MismatchError, match="already couples"):
         criteria.Kesler(criteria.Softmax())
-    with pytest.raises(ParameterError, match="'all' or 'worst'"):
+    with pytest.raises(ParameterError, match="'all' and 'worst'"):
         criteria.Kesler(over="some")
 
 

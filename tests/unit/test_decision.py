@@ -250,7 +250,7 @@ def test_inside_the_reject_interval_reject_is_cheapest(costs, reject_cost):
 def test_reject_is_taken_only_where_it_is_strictly_cheaper():
     costs = decision.with_reject(decision.zero_one_costs(2), 0.5)
     assert decision.bayes_actions([[0.5, 0.5]], costs).tolist() == [0]
-    with pytest.raises(ParameterError, match="reject_cost is nan"):
+    with pytest.raises(ParameterError, match=r"'reject_cost' parameter .* a finite number. Got nan"):
         decision.with_reject(costs, np.nan)
     with pytest.raises(ParameterError, match="two acts"):
         decision.reject_interval(costs, 0.5)

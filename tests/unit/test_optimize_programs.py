@@ -153,7 +153,7 @@ def test_mixed_integer_refusals():
         solve(MixedInteger(), objective(criteria.Hinge(), IRIS, codes))
     with pytest.raises(DataError, match=r"150 are too many.*Annealing"):
         solve(MixedInteger(most_rows=100), objective(criteria.ZeroOne(), IRIS, codes))
-    with pytest.raises(ParameterError, match="at least 1e-6"):
+    with pytest.raises(ParameterError, match="at least 1e-06"):
         solve(MixedInteger(margin=0.0), objective(criteria.ZeroOne(), IRIS, codes))
 
 
@@ -188,7 +188,7 @@ def test_annealing_with_scales_is_free_of_units():
     assert scaled.objective == plain.objective
     with pytest.raises(ParameterError, match="3 positive numbers"):
         solve(Annealing(scales=[1.0]), J)
-    with pytest.raises(ParameterError, match="cools"):
+    with pytest.raises(ParameterError, match="a positive temperature"):
         solve(Annealing(temperature=(0.0, 1.0)), J)
     stopped = solve(Annealing(callback=lambda step: step.k == 5), J)
     assert stopped.status == "Stopped by the callback at step 5."

@@ -59,5 +59,5 @@ def test_rates_must_be_positive(wrong):
 def test_what_is_no_schedule_is_refused():
     with pytest.raises(ParameterError, match="a function of k"):
         make_schedule("fast")
-    with pytest.raises(ParameterError, match="delay above"):
+    with pytest.raises(ParameterError, match="greater than -1"):
         Power(1.0, 1.0, delay=-1.0)

@@ -357,5 +357,5 @@ def test_refusals_are_sentences():
     objective = many_class(criteria.Softmax(reference=True), "reference")
     with pytest.raises(MismatchError, match="knows no rule"):
         SingleSample().minimize(objective, zeros(objective))
-    with pytest.raises(ParameterError, match=r"order is one of 'cyclic', 'shuffled'; not 'random'"):
+    with pytest.raises(ParameterError, match=r"one of 'cyclic' and 'shuffled'. Got 'random'"):
         SingleSample(order="random")

@@ -7,8 +7,8 @@ import pytest
 from scipy import special
 
 from discriminant import criteria, penalties
-from discriminant.codings import make_coding
-from discriminant.codings.decoders import decode_nearest
+from discriminant.codings import couple_pairwise, make_coding
+from discriminant.codings.decoders import decode_nearest, decode_votes
 from discriminant.criteria import links
 from discriminant.criteria.pointwise import outdone
 from discriminant.decision import posteriors
@@ -242,7 +242,7 @@ def test_strengths_and_levels_of_penalties():
     assert strength_from_C(0.5, 100) == 0.02
     assert strength_from_C(np.inf, 100) == 0.0
     for C in (0.0, -1.0):
-        with pytest.raises(ParameterError, match="positive"):
+        with pytest.raises(ParameterError, match="greater than 0"):
             strength_from_C(C, 10)
     assert all(
         kind().strength == 1.0 for kind in (penalties.Ridge, penalties.Lasso, penalties.Group, penalties.ElasticNet)
@@ -519,3 +519,22 @@ def test_a_function_that_vanishes_crosses_twice_at_most():
     square = regions.box(((0, 1), (0, 1)))
     assert regions.crossings(square, np.zeros(4)).shape == (2, 2)
     np.testing.assert_array_equal(regions.crossings(square, square[:, 0]), [[0, 0], [0, 1]])
+
+
+def test_codings_at_their_edges():
+    for r in ([[-0.1, 0.5, 0.5]], [[1.1, 0.5, 0.5]]):
+        with pytest.raises(ParameterError, match="between 0 and 1"):
+            couple_pairwise(np.array(r))
+    two, three = np.array([[2.0]]), np.array([[3.0], [-1.0], [0.0]])
+    np.testing.assert_allclose(decode_votes(two, np.array([[1.0], [-1.0]])), [[1 + 2 / 9, -2 / 9]])
+    coding = make_coding("one-vs-rest", 3)
+    assert make_coding(coding, 3) is coding
+    assert make_coding(three, 3).decoder == "nearest"  # −1 among other numbers is a number, no side
+    np.testing.assert_array_equal(make_coding(three, 3).targets, three)
+    low = make_coding(np.array([[1.0, 4.0], [2.0, 3.0], [2.0, 4.0]]), 3)
+    np.testing.assert_array_equal(low.signs, [[-1, 1], [1, -1], [1, 1]])  # half way, wherever zero is
+
+
+def test_softplus_is_the_logarithm_of_one_and_a_power():
+    z = np.array([-800.0, -1.5, 0.0, 2.0, 800.0])
+    np.testing.assert_allclose(criteria.softplus(z), np.logaddexp(0, z), rtol=1e-15)

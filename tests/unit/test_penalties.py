@@ -48,17 +48,23 @@ def test_names_and_scales():
     given = penalties.Group(2.0)
     assert penalties.make_penalty(given, 7.0) is given
     assert penalties.strength_from_C(np.inf, 10) == 0
-    with pytest.raises(ParameterError, match="C must be positive"):
+    with pytest.raises(ParameterError, match=r"'C' parameter .* greater than 0"):
         penalties.strength_from_C(0.0, 10)
 
 
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: penalties.Ridge(-1.0), "strength of at least 0; it was -1.0"),
-        (lambda: penalties.Lasso(np.nan), "finite strength"),
-        (lambda: penalties.Ridge(1.0, factors=(1.0, -1.0)), "factors of at least 0"),
-        (lambda: penalties.ElasticNet(1.0, mix=1.5), "mix between 0 and 1"),
+        (
+            lambda: penalties.Ridge(-1.0),
+            "'strength' parameter of Ridge must be a finite number at least 0. Got -1.0",
+        ),
+        (lambda: penalties.Lasso(np.nan), "'strength' parameter of Lasso .* finite number at least 0. Got nan"),
+        (lambda: penalties.Ridge(1.0, factors=(1.0, -1.0)), "'factors' parameter of Ridge .* at least 0"),
+        (
+            lambda: penalties.ElasticNet(1.0, mix=1.5),
+            "'mix' parameter of ElasticNet must be a number at least 0 and at most 1. Got 1.5",
+        ),
         (lambda: penalties.Group(1.0, groups=((0, 1), (1,))), "disjoint"),
         (lambda: penalties.Group(1.0, groups=((0, 9),)).value(np.ones((3, 1))), "not there: there are 2"),
         (lambda: penalties.Group(1.0, factors=(1.0,)).value(np.ones((3, 1))), "2 groups and 1 factors"),

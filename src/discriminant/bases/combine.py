@@ -147,6 +147,8 @@ class Columns(Expansion):
         return {"indices_": np.array(indices), "basis_": fit_part(self.basis, chosen, y)}
 
     def _indices(self, known: list[str] | None, d: int) -> list[int]:
+        if not isinstance(self.columns, str | int | np.integer | Sequence | np.ndarray):
+            raise ParameterError(f"columns={self.columns!r} of Columns must hold names or positions.")
         wanted = [self.columns] if isinstance(self.columns, str | int | np.integer) else list(self.columns)
         if not wanted:
             raise ParameterError(f"{self!r} names no columns: say which, as in Sine().on('age') or Sine().on(0).")
@@ -184,7 +186,7 @@ def _position(column: Any, known: list[str] | None, d: int) -> int:
             raise DataError(f"X has no column {column!r}; its columns are {names(known)}.")
         return known.index(column)
     if isinstance(column, bool | np.bool_) or not isinstance(column, int | np.integer):
-        raise ParameterError(f"Column {column!r} must be a name or a position.")
+        raise ParameterError(f"Column {column!r} of columns= must be a name or a position.")
     if not -d <= column < d:
         raise DataError(f"Column {column} was asked for and X has {d} columns.")
     return int(column) % d

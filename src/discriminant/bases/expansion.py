@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from discriminant.arguments import RANDOM
 from discriminant.arrays import first_not_finite, is_sparse
 from discriminant.bases.contract import Contract, documented
 from discriminant.bases.inputs import Fitted, Rows, read
@@ -196,10 +197,10 @@ def generator(random_state: Any) -> np.random.Generator:
     """A generator from None, a seed, a Generator or scikit-learn's older RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
-    if random_state is None or isinstance(random_state, int | np.integer | np.random.Generator):
+    if RANDOM.holds(random_state):
         return np.random.default_rng(random_state)
     raise ParameterError(
-        f"random_state={random_state!r} must be None, an integer, a numpy Generator or a numpy RandomState."
+        f"random_state={random_state!r} must be None, an integer at least 0, a numpy Generator or a numpy RandomState."
     )
 
 

@@ -59,6 +59,8 @@ class Functions(Expansion):
 
     def _named(self) -> dict[str, Function]:
         given: Any = self.functions
+        if not (callable(given) or isinstance(given, Mapping | Sequence)):
+            raise ParameterError(f"functions={given!r} of Functions must be callables, or a mapping of names to them.")
         if isinstance(given, Mapping):
             named = {str(name): function for name, function in given.items()}
         else:

@@ -23,7 +23,7 @@ import numpy as np
 from discriminant.bases.contract import basis, documented
 from discriminant.bases.expansion import Expansion, whole
 from discriminant.bases.polynomial import Polynomial
-from discriminant.errors import DataError, MismatchError, ParameterError
+from discriminant.errors import DataError, MismatchError, ParameterError, as_numbers
 from discriminant.protocols import Array
 
 
@@ -192,7 +192,7 @@ class LowRankQuadratic(Expansion):
             rank = whole(self.rank, "rank", "LowRankQuadratic")
             directions = leading_directions(X.astype(np.float64, copy=False), _codes(y, len(X)), rank)
         else:
-            directions = np.asarray(self.directions, dtype=np.float64)
+            directions = as_numbers(self.directions, "directions")
             if directions.ndim != 2 or len(directions) != X.shape[1] or not np.isfinite(directions).all():
                 raise ParameterError(
                     f"directions of LowRankQuadratic have shape {directions.shape}: finite columns of length "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discriminant.arguments import COUNT, checked
 from discriminant.docstrings import documented
 from discriminant.errors import ParameterError
 from discriminant.protocols import Array
@@ -17,6 +18,7 @@ CHUNK_VALUES = 2_000_000
 
 
 @documented
+@checked(n_classes=COUNT)
 def pairs(n_classes: int) -> tuple[Array, Array]:
     """The pairs (i, j) with i < j, in the order of the pairwise outputs: 01, 02, …, 12, ….
 

@@ -15,11 +15,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import COUNT, FINITE, Allowed, checked, optional, some_numbers
 from discriminant.codings.coupling import pairs
 from discriminant.codings.matrix import ClassCoding, documented
 from discriminant.errors import ParameterError, as_numbers, names
@@ -39,7 +40,17 @@ CODINGS = (
 )
 
 
+CLASSES = Allowed(
+    "a number of classes or their labels",
+    lambda value: COUNT.holds(value) or (isinstance(value, Sized) and not isinstance(value, str)),
+)
+LABELS = some_numbers(
+    "two different finite numbers", lambda b: b.shape == (2,) and np.isfinite(b).all() and b[0] != b[1]
+)
+
+
 @documented
+@checked(classes=CLASSES, labels=LABELS, threshold=optional(FINITE))
 def make_coding(
     coding: Any,
     classes: int | Sequence[Any] | Array,
@@ -156,9 +167,9 @@ def _fisher(K: int, counts: Array | None) -> ClassCoding:
     """Targets N/N_k and −N/(N−N_k): they sum to zero over the rows, so that w0 = −w·m and the boundary is z = 0."""
     if counts is None:
         raise ParameterError("Fisher's targets are N/N_k: the coding 'fisher' needs counts, the rows of each class.")
-    count = np.asarray(counts, dtype=np.float64)
+    count = as_numbers(counts, "counts")
     if count.shape != (K,) or not (count > 0).all():
-        raise ParameterError(f"The coding 'fisher' needs a positive count for each of {K} classes; it got {counts}.")
+        raise ParameterError(f"The coding 'fisher' needs counts, positive for each of {K} classes; it got {counts}.")
     total = count.sum()
     targets = np.where(np.eye(K) > 0, total / count, -total / (total - count))
     if K == 2:

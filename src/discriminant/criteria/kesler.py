@@ -19,14 +19,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from discriminant.arguments import Allowed, among, checked
 from discriminant.criteria.perceptron import Perceptron
 from discriminant.criteria.pointwise import Pointwise, documented, outdone
-from discriminant.errors import MismatchError, ParameterError
+from discriminant.errors import MismatchError
 from discriminant.protocols import Array, Oracle
 
 
 @documented
 @dataclass(frozen=True)
+@checked(base=Allowed("a criterion", lambda value: isinstance(value, Pointwise)), over=among("all", "worst"))
 class Kesler(Pointwise):
     """L(t, z) from a two-class ℓ, for one-of-K targets: Kesler's construction, without the K−1 samples it builds.
 
@@ -68,8 +70,6 @@ class Kesler(Pointwise):
                 f"{type(self.base).__name__} already couples its outputs; use it directly, or give Kesler a two-class "
                 f"criterion such as Perceptron, Hinge or Logistic."
             )
-        if self.over not in ("all", "worst"):
-            raise ParameterError(f"Kesler's over must be 'all' or 'worst'; it was {self.over!r}.")
 
     @property
     def oracles(self) -> Oracle:  # type: ignore[override]

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from discriminant.arguments import NOT_NEGATIVE, checked
 from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError
 from discriminant.protocols import Array, Oracle
@@ -239,6 +240,7 @@ class Pointwise(ABC):
 
 
 @documented
+@checked(margin=NOT_NEGATIVE)
 class Margin(Pointwise):
     """ℓ = f(m) of the shortfall m = max(0, b − t·z), for t = ±1: the error-correcting criteria.
 

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from discriminant.arguments import BOOLEAN, checked
 from discriminant.criteria.links import entropy_term, log_sum_exp
 from discriminant.criteria.pointwise import Probability, documented, like, outdone
 from discriminant.errors import MismatchError
@@ -22,6 +23,7 @@ from discriminant.protocols import Array, Oracle
 
 @documented
 @dataclass(frozen=True)
+@checked(reference=BOOLEAN)
 class Softmax(Probability):
     """ℓ = ln Σ_k e^{z_k} − t·z, one number a row: the cross-entropy of K outputs that compete.
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import COUNT, NOT_NEGATIVE, checked, some_numbers
 from discriminant.decision.posteriors import documented, log_softmax
 from discriminant.errors import DataError, ParameterError, as_numbers, names, warn
 from discriminant.protocols import Array
@@ -77,7 +78,14 @@ def _from_mapping(priors: Mapping[Any, Any], classes: Sequence[Any] | Array, nam
     return [priors[label] for label in known]
 
 
+PRIORS = some_numbers(
+    "finite numbers at least 0, one for each class", lambda p: p.ndim == 1 and (np.isfinite(p) & (p >= 0)).all()
+)
+LOGS = some_numbers("an array of numbers, a column for each class", lambda p: p.ndim > 0)
+
+
 @documented
+@checked(old=PRIORS, new=PRIORS)
 def prior_shift(old: Any, new: Any) -> Array:
     """log P'_k / P_k for each class: what a change of priors adds to each score.
 
@@ -97,6 +105,10 @@ def prior_shift(old: Any, new: Any) -> Array:
     [0.0, 0.0]
     """
     old, new = np.asarray(old, dtype=np.float64), np.asarray(new, dtype=np.float64)
+    if old.shape != new.shape:
+        raise ParameterError(
+            f"old has {len(old)} priors and new has {len(new)}; give both in the order of the classes."
+        )
     impossible = (old <= 0) & (new > 0)
     if impossible.any():
         raise DataError(
@@ -109,6 +121,7 @@ def prior_shift(old: Any, new: Any) -> Array:
 
 
 @documented
+@checked(log_posteriors=LOGS)
 def shift_log_posteriors(log_posteriors: Any, old: Any, new: Any) -> Array:
     """log P'(C_k|x) under new priors, from log P(C_k|x) under the old ones.
 
@@ -138,6 +151,7 @@ def shift_log_posteriors(log_posteriors: Any, old: Any, new: Any) -> Array:
 
 
 @documented
+@checked(posteriors=LOGS)
 def shift_posteriors(posteriors: Any, old: Any, new: Any) -> Array:
     """P'(C_k|x) under new priors: proportional to P(C_k|x) P'_k / P_k.
 
@@ -158,6 +172,7 @@ def shift_posteriors(posteriors: Any, old: Any, new: Any) -> Array:
 
 
 @documented
+@checked(log_posteriors=LOGS, old=PRIORS, tol=NOT_NEGATIVE, max_iter=COUNT)
 def estimate_priors(log_posteriors: Any, old: Any, *, tol: float = 1e-8, max_iter: int = 10_000) -> Array:
     """The priors under which unlabelled rows with these posteriors (under the old priors) are most likely.
 
@@ -190,8 +205,8 @@ def estimate_priors(log_posteriors: Any, old: Any, *, tol: float = 1e-8, max_ite
     """
     values = np.asarray(log_posteriors, dtype=np.float64)
     old = np.asarray(old, dtype=np.float64)
-    if values.ndim != 2 or not len(values):
-        raise DataError("Priors are estimated from at least one row of log posteriors, shape (n, K).")
+    if values.ndim != 2 or not len(values) or values.shape[1:] != old.shape:
+        raise DataError("Priors are estimated from at least one row of log posteriors, shape (n, K), and K old priors.")
     likelihood = np.exp(values - values.max(axis=1, keepdims=True)) / old  # ∝ p(x|C_k), row by row
     priors: Array = old / old.sum()
     for _ in range(max_iter):

@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import FINITE, checked
 from discriminant.decision.posteriors import documented
+from discriminant.decision.risk import COSTS, POSTERIORS
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
 
 
 @documented
+@checked(reject_cost=FINITE, error_cost=FINITE, correct_cost=FINITE)
 def chow_threshold(reject_cost: float, *, error_cost: float = 1.0, correct_cost: float = 0.0) -> float:
     """Chow's threshold t = (error − reject) / (error − correct): reject iff the largest posterior is below t.
 
@@ -45,11 +48,14 @@ def chow_threshold(reject_cost: float, *, error_cost: float = 1.0, correct_cost:
     0.9
     """
     if not error_cost > correct_cost:
-        raise ParameterError(f"An error must cost more than a right act; got {error_cost:g} and {correct_cost:g}.")
+        raise ParameterError(
+            f"An error must cost more than a right act; error_cost is {error_cost:g} and correct_cost {correct_cost:g}."
+        )
     return (error_cost - reject_cost) / (error_cost - correct_cost)
 
 
 @documented
+@checked(posteriors=POSTERIORS, threshold=FINITE)
 def reject_by_posterior(posteriors: Any, threshold: float) -> Array:
     """Chow's rule: True for the rows whose largest posterior is below the threshold.
 
@@ -74,6 +80,7 @@ def reject_by_posterior(posteriors: Any, threshold: float) -> Array:
 
 
 @documented
+@checked(costs=COSTS, reject_cost=FINITE)
 def with_reject(costs: Any, reject_cost: float) -> Array:
     """The cost matrix with one more act, last, that costs the same whatever the class.
 
@@ -93,12 +100,11 @@ def with_reject(costs: Any, reject_cost: float) -> Array:
     [[0.0, 1.0], [1.0, 0.0], [0.2, 0.2]]
     """
     matrix = np.asarray(costs, dtype=np.float64)
-    if not np.isfinite(reject_cost):
-        raise ParameterError(f"reject_cost is {reject_cost}; it must be a finite number, or None for no reject.")
     return np.vstack([matrix, np.full((1, matrix.shape[1]), float(reject_cost))])
 
 
 @documented
+@checked(costs=COSTS, reject_cost=FINITE)
 def reject_interval(costs: Any, reject_cost: float) -> tuple[float, float] | None:
     """With two classes, the interval of P(C₁|x) in which to reject is cheapest.
 

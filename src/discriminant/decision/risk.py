@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import COUNT, checked, numbers, some_numbers
 from discriminant.decision.posteriors import documented
 from discriminant.errors import ParameterError, as_numbers, names
 from discriminant.protocols import Array
@@ -22,7 +23,12 @@ from discriminant.protocols import Array
 MOST_CLASSES = 10_000
 
 
+COSTS = some_numbers("a table of finite numbers, acts × classes", lambda c: c.ndim == 2 and np.isfinite(c).all())
+POSTERIORS = numbers(2, "a table of numbers, rows × classes")
+
+
 @documented
+@checked(n_classes=COUNT)
 def zero_one_costs(n_classes: int) -> Array:
     """λ(α_a|C_k) = 1 for a ≠ k, else 0: every error costs the same.
 
@@ -133,6 +139,7 @@ def _nested(costs: Mapping[Any, Any], known: list[Any]) -> dict[Any, dict[Any, A
 
 
 @documented
+@checked(posteriors=POSTERIORS, costs=COSTS)
 def expected_costs(posteriors: Any, costs: Any) -> Array:
     """R(α_a|x) = Σ_k λ(α_a|C_k) P(C_k|x), the risk of each act.
 
@@ -181,6 +188,7 @@ def bayes_actions(posteriors: Any, costs: Any = None) -> Array:
 
 
 @documented
+@checked(costs=COSTS)
 def cost_threshold(costs: Any) -> float:
     """The threshold t with: act 1 is the cheaper of two iff P(C₁|x) > t.
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.arguments import SEED, SHARE, among, checked, number
 from discriminant.arrays import in_memory
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError
@@ -49,6 +50,7 @@ class LeastSquaresInference(MomentClassifier):
     _margins: MarginMoments | None
     _problems: list[Problem]
 
+    @checked(intervals=among("wald", "bootstrap"), level=SHARE, draws=number(20, whole=True), random_state=SEED)
     def summary(
         self,
         X: Any = None,
@@ -170,6 +172,7 @@ class ContrastInference(MomentClassifier):
         """What the errors follow from, and a note on them; or a sentence why there are none (``by_formula``)."""
         raise NotImplementedError(f"{type(self).__name__} must say what its errors follow from.")
 
+    @checked(intervals=among("wald", "bootstrap"), level=SHARE, draws=number(20, whole=True), random_state=SEED)
     def summary(
         self,
         X: Any = None,

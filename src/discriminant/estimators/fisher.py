@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.errors import ParameterError, as_numbers
 from discriminant.estimators.closed_summaries import FisherInference
 from discriminant.estimators.parameters import COUNT, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.projection import THRESHOLDS, trace_criterion
@@ -151,7 +152,11 @@ class FisherDiscriminant(FisherParameters, ClassNamePrefixFeaturesOutMixin, Tran
         (32.48, 1.62)
         """
         check_is_fitted(self)
-        W = np.asarray(directions, dtype=np.float64)
+        W = as_numbers(directions, "directions")
+        if len(W.shape) not in (1, 2) or len(W) != self.moments_.n_features or not np.isfinite(W).all():
+            raise ParameterError(
+                f"directions has {self.moments_.n_features} finite numbers for each; it has shape {W.shape}."
+            )
         return trace_criterion(self.moments_, W[:, None] if W.ndim == 1 else W)
 
 

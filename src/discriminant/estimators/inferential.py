@@ -11,12 +11,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from functools import cached_property, partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from discriminant.arguments import SEED, SHARE, Allowed, among, checked, number, optional
 from discriminant.data import as_rows
 from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
@@ -98,12 +100,22 @@ def _sums(parts: tuple[Any, ...], weights: Array, center: Array | None) -> Optim
     return model.optimum(model.from_weights(weights, center))
 
 
+def _is_summary(value: Any) -> bool:
+    from discriminant.inference.summary import Summary
+
+    return isinstance(value, Summary)
+
+
+TABLE = Allowed("a summary", _is_summary)
+
+
 @documented
 class Uncertain(Inputs):
     """Intervals of predictions for a classifier whose posteriors are softmax functions of linear scores."""
 
     classes_: Array
 
+    @checked(summary=TABLE, level=SHARE)
     def probability_interval(self, X: Any, summary: Summary, level: float = 0.95) -> Array:
         """Intervals for the probabilities of each row, from the covariance of a ``summary``.
 
@@ -121,6 +133,11 @@ class Uncertain(Inputs):
 
         return probability_intervals(self._first_table(summary), self._dense_rows(X), level)
 
+    @checked(
+        column=Allowed("a name or a position", lambda value: isinstance(value, str | Integral)),
+        summary=TABLE,
+        level=SHARE,
+    )
     def boundary_interval(self, X: Any, column: Any, summary: Summary, level: float = 0.95) -> Array:
         """The value of a column at which the log odds are zero, all else as in each row, and its interval.
 
@@ -187,6 +204,7 @@ class Inferential(Uncertain, Deciding):
         """Whether ``coef_`` and ``intercept_`` are what the fit left there."""
         raise NotImplementedError(f"{type(self).__name__} must know its weights from others.")
 
+    @checked(level=SHARE, draws=number(20, whole=True), random_state=SEED)
     def summary(
         self,
         X: Any = None,
@@ -280,6 +298,7 @@ class Inferential(Uncertain, Deciding):
         table = summarise(optimum, classes, labels, request, self._ridge(), model)
         return table if first == moved else relative(table, classes, first)
 
+    @checked(at=among("overall", "mean"), level=SHARE, summary=optional(TABLE))
     def marginal_effects(
         self,
         X: Any = None,

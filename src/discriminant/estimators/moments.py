@@ -124,10 +124,10 @@ class MomentClassifier(Learner):
         return self._feature_names()
 
     def _merged(self, other: Any) -> Any:
-        for model in (self, other):
-            check_is_fitted(model, "moments_")
+        check_is_fitted(self, "moments_")
         if type(other) is not type(self) or not _same(self.get_params(), other.get_params()):
             raise MismatchError(f"Only two fitted {type(self).__name__} with equal parameters can be merged.")
+        check_is_fitted(other, "moments_")
         if not np.array_equal(self.classes_, other.classes_):
             raise DataError(
                 f"The models know different classes: {names(list(self.classes_))} and {names(list(other.classes_))}."

@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from discriminant.arrays import in_memory
 from discriminant.docstrings import documented
-from discriminant.errors import DataError, NotAvailableError, ParameterError
+from discriminant.errors import DataError, NotAvailableError, ParameterError, as_numbers
 from discriminant.estimators.deciding import DiscriminativeClassifier, SparseCoefficients
 from discriminant.estimators.inputs import all_or_nothing, available_if
 from discriminant.methods.parts import require_known_weights
@@ -94,8 +94,8 @@ def given_start(coef: Any, intercept: Any) -> Array | None:
         return None
     if coef is None:
         raise ParameterError("intercept_init says where the intercepts start; give coef_init with it.")
-    slopes = np.atleast_2d(np.asarray(coef, dtype=np.float64))
-    first = np.zeros(len(slopes)) if intercept is None else np.ravel(np.asarray(intercept, dtype=np.float64))
+    slopes = np.atleast_2d(as_numbers(coef, "coef_init"))
+    first = np.zeros(len(slopes)) if intercept is None else np.ravel(as_numbers(intercept, "intercept_init"))
     if first.shape != (len(slopes),):
         raise ParameterError(f"intercept_init has {first.size} entries and coef_init {len(slopes)} rows.")
     return np.vstack([first, slopes.T])

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import checked, numbers, optional, some_numbers
 from discriminant.arrays import is_sparse
 from discriminant.errors import DataError
 from discriminant.geometry.regions import box, crossings, documented
@@ -31,6 +32,7 @@ def frozen(values: Any, dtype: Any = np.float64) -> Array:
 
 @documented
 @dataclass(frozen=True, eq=False)
+@checked(normal=some_numbers("numbers"), intercept=numbers(0, "a number"), center=optional(some_numbers("numbers")))
 class Hyperplane:
     """g(x) = intercept + normal·(x − center) = 0, and what is measured from it.
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import checked, some_numbers
 from discriminant.docstrings import Entries
-from discriminant.errors import DataError
+from discriminant.errors import DataError, as_numbers
 from discriminant.protocols import Array
 
 documented = Entries("""
@@ -42,7 +43,7 @@ def box(bounds: Any) -> Array:
     >>> box(((0, 1), (0, 2))).tolist()
     [[0.0, 0.0], [1.0, 0.0], [1.0, 2.0], [0.0, 2.0]]
     """
-    limits = np.asarray(bounds, dtype=np.float64)
+    limits = as_numbers(bounds, "bounds")
     if limits.size != 4 or not np.isfinite(limits).all():
         raise DataError(f"bounds must be ((x0, x1), (y0, y1)), four finite numbers; got {bounds!r}.")
     (x0, x1), (y0, y1) = limits.reshape(2, 2).tolist()
@@ -54,6 +55,7 @@ def box(bounds: Any) -> Array:
 
 
 @documented
+@checked(polygon=some_numbers("vertices, an array of shape (m, 2)", lambda p: p.size == 0 or p.shape[1:] == (2,)))
 def polygon_area(polygon: Any) -> float:
     """The area of a polygon, positive when its vertices go counter-clockwise.
 
@@ -156,7 +158,7 @@ def decision_regions(weights: Array, bounds: Any, center: Array | None = None) -
     (1.0, 3.0)
     """
     corners = box(bounds)
-    origin = np.zeros(2) if center is None else center
+    origin = np.zeros(2) if center is None else as_numbers(center, "center")
     regions = []
     for i in range(weights.shape[1]):
         polygon = corners

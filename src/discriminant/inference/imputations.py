@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arguments import SHARE, checked
 from discriminant.errors import ParameterError
 from discriminant.inference import documented
 from discriminant.inference.summary import Summary, wald
 
 
 @documented
+@checked(level=SHARE)
 def pool(tables: Sequence[Any], *, level: float = 0.95) -> Summary:
     """One table from the tables of the same model on several completed copies of the data, by Rubin's rules.
 
@@ -52,8 +54,6 @@ def pool(tables: Sequence[Any], *, level: float = 0.95) -> Summary:
     found: list[Summary] = [table if isinstance(table, Summary) else table.summary() for table in tables]
     if len(found) < 2:
         raise ParameterError(f"tables has {len(found)} entries; pooling takes the tables of two or more imputations.")
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95.")
     first, m = found[0], len(found)
     for i, table in enumerate(found):
         if (table.terms, table.outcomes) != (first.terms, first.outcomes):

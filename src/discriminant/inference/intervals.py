@@ -23,7 +23,7 @@ import numpy as np
 
 from discriminant.data import single_threaded_blas
 from discriminant.decision.posteriors import log_softmax, softmax
-from discriminant.errors import DataError, ParameterError
+from discriminant.errors import DataError
 from discriminant.inference.summary import Summary, wald
 from discriminant.protocols import Array
 
@@ -99,15 +99,12 @@ def _weights(summary: Summary, d: int) -> Array:
 
 
 ROWS = 8_192  # at a time, so that the products of posteriors stay in the cache
-PLACES = ("overall", "mean")
 
 
 def marginal_effects(
     summary: Summary, classes: Sequence[Any], rows: Iterator[tuple[Array, Array | None]], at: str, level: float
 ) -> Summary:
     """The table of the effects; ``rows``: blocks of x (rows, d) with their weights or None."""
-    if at not in PLACES:
-        raise ParameterError(f"at is {at!r}; choose 'overall', the mean over rows, or 'mean', at the mean row.")
     K = len(classes)
     theta = summary.estimate.reshape(K - 1, -1)  # of each class but the first, relative to it
     if not (np.isfinite(theta).all() and np.isfinite(summary.covariance).all()):

@@ -34,10 +34,6 @@ class Named:
     outcomes: Sequence[str]
     level: float = 0.95
 
-    def check(self) -> None:
-        if not 0 < self.level < 1:
-            raise ParameterError(f"level is {self.level!r}; it must lie between 0 and 1, such as 0.95.")
-
     def table(
         self,
         estimate: Array,
@@ -73,7 +69,6 @@ def ols_summary(fit: Ols, weights: Array, named: Named, kind: str, meat: Array |
     """The table of raw weights (1+d, q); ``meat`` (q, 1+r, 1+r): Σ w ω e² u uᵗ of each output, for HC covariances."""
     from scipy.linalg import block_diag
 
-    named.check()
     df = fit.total - fit.rank
     if df <= 0:
         raise DataError(f"{fit.total:g} rows for {fit.rank} weights leave nothing to estimate errors from.")
@@ -172,7 +167,6 @@ def gaussian_summary(
     fit: GaussianFit, weights: Array, named: Named, notes: Sequence[Any], slopes_only: bool
 ) -> Summary:
     """The table of contrasts with the first class, (1+d, K−1); ``slopes_only``: the intercept has errors of its own."""
-    named.check()
     if not fit.freedom > fit.W.shape[1] + 1:
         raise DataError(
             f"{fit.counts.sum():g} rows in {len(fit.counts)} classes do not tell a covariance of {fit.W.shape[1]} "

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from discriminant.arguments import BOOLEAN, SEED, among, checked
+from discriminant.arguments import BOOLEAN, SEED, among, checked, number
 from discriminant.arrays import as_dense, is_frame
 from discriminant.data import as_rows, encode_labels, require_finite, single_threaded_blas
 from discriminant.data.rows import column_names
@@ -228,6 +228,7 @@ class Separability:
         """Pairs that span those on the boundary, the columns that tell them, and the relations of the other columns."""
         return list(self.multipliers), self._spanned[0], dict(self._spanned[1])
 
+    @checked(seconds=number(0, open_="low"))
     def removals(self, seconds: float = 10.0) -> Removals:
         """A small set of rows without which the classes are separable, and how many rows that takes at least.
 

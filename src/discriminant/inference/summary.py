@@ -295,8 +295,6 @@ class Request:
         ):
             if getattr(self, name) not in options:
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; choose among {names(options)}.")
-        if not 0 < self.level < 1:
-            raise ParameterError(f"level is {self.level!r}; it must lie between 0 and 1, such as 0.95.")
         survey = self.covariance == "survey"
         if not survey and (self.covariance == "cluster") != (self.groups is not None):
             raise ParameterError("covariance='cluster' and groups (a label for each row) go together.")

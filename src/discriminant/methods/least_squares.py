@@ -215,7 +215,7 @@ def class_margins(margin: Any, classes: Array) -> Array:
 
 def row_margins(margin: Any, n_rows: int) -> Array:
     """b_n (n,): a positive number for each row; 1 for None."""
-    margins = np.asarray(1.0 if margin is None else margin, dtype=np.float64)
+    margins = as_numbers(1.0 if margin is None else margin, "margin")
     if margins.shape not in ((), (n_rows,)):
         raise DataError(f"margin has shape {margins.shape}; it must hold one number for each of the {n_rows} rows.")
     margins = np.broadcast_to(margins, (n_rows,))

@@ -489,8 +489,8 @@ def read_offset(offset: Any, blocks: ArrayBlocks) -> Array | None:
     """Known parts of the scores, one (or K) for each row."""
     if offset is None:
         return None
-    values = np.asarray(offset, dtype=np.float64)
-    if len(values) != blocks.n_rows or not np.isfinite(values).all():
+    values = as_numbers(offset, "offset")
+    if values.shape[:1] != (blocks.n_rows,) or not np.isfinite(values).all():
         raise DataError(f"offset must hold a finite number for each of the {blocks.n_rows} rows.")
     return values
 

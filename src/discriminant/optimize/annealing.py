@@ -12,15 +12,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import FROM_ZERO, RANDOM, checked, some_numbers
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, documented, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, ROW_SCALES, STOPPED, Iterative, documented, starting_weights
 from discriminant.optimize.needs import require
 from discriminant.protocols import Array, Oracle, Solution
+
+TEMPERATURES = some_numbers(
+    "a positive temperature and one that is not above it", lambda t: t.shape == (2,) and np.inf > t[0] >= t[1] > 0
+)
 
 
 @documented
 @dataclass(frozen=True)
+@checked(iterations=FROM_ZERO, temperature=TEMPERATURES, scales=ROW_SCALES, random_state=RANDOM)
 class Annealing(Iterative):
     """Simulated annealing: the next weights are drawn along a random line with probability ∝ e^(−J/T), while T falls.
 
@@ -62,8 +68,6 @@ class Annealing(Iterative):
         objective = self.on_scale(objective)
         require_margin(objective, "Annealing")
         hot, cold = self.temperature
-        if not hot >= cold > 0:
-            raise ParameterError(f"Annealing cools from a positive temperature to a lower one, not {self.temperature}.")
         rng, record = np.random.default_rng(self.random_state), self.recorder(objective)
         A = starting_weights(objective, start)
         scales = weight_scales(self.scales, A)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import FROM_ZERO, checked
 from discriminant.optimize.history import History
 from discriminant.optimize.iterative import NOT_A_NUMBER, documented, starting_weights
 from discriminant.optimize.needs import require
@@ -24,6 +25,7 @@ from discriminant.protocols import Array, Oracle, Solution
 
 @documented
 @dataclass(frozen=True)
+@checked(refinements=FROM_ZERO)
 class ClosedForm:
     """The minimum of a quadratic criterion, from its Hessian and gradient at zero, with the residual corrected.
 

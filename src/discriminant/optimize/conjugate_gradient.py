@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import FROM_ZERO, NOT_NEGATIVE, checked
 from discriminant.optimize.iterative import (
     NOT_A_NUMBER,
     STOPPED,
@@ -28,6 +29,7 @@ LOOK_EVERY = 25
 
 @documented
 @dataclass(frozen=True)
+@checked(tolerance=NOT_NEGATIVE, iterations=FROM_ZERO)
 class ConjugateGradient(Iterative):
     """Nonlinear conjugate gradients (Polak–Ribière, restarted) with a line search by slopes.
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.errors import ParameterError
+from discriminant.arguments import COUNT, RANDOM, checked
 from discriminant.optimize.annealing import require_margin, weight_scales
-from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, ROW_SCALES, STOPPED, Iterative, starting_weights
 from discriminant.optimize.needs import require
 from discriminant.protocols import Array, Oracle, Solution
 
@@ -21,6 +21,7 @@ REACH = 10.0  # half a side of the box, in units of the start's largest weight o
 
 
 @dataclass(frozen=True)
+@checked(iterations=COUNT, population=COUNT, scales=ROW_SCALES, random_state=RANDOM)
 class DifferentialEvolution(Iterative):
     """A genetic search beside ``Annealing``, for criteria that have values and nothing else.
 
@@ -85,8 +86,6 @@ class DifferentialEvolution(Iterative):
         require(self, objective)
         objective = self.on_scale(objective)
         require_margin(objective, "DifferentialEvolution")
-        if self.iterations < 1 or self.population < 1:
-            raise ParameterError("DifferentialEvolution needs iterations and a population of at least 1.")
         A = starting_weights(objective, start)
         J = float(objective.value(A))
         if not np.isfinite(J):

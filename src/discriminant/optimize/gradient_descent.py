@@ -12,11 +12,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import FROM_ZERO, NOT_NEGATIVE, checked
 from discriminant.errors import MismatchError, ParameterError, counted
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, documented, starting_weights
+from discriminant.optimize.iterative import (
+    NOT_A_NUMBER,
+    ROW_SCALES,
+    STOPPED,
+    Iterative,
+    Recorder,
+    documented,
+    starting_weights,
+)
 from discriminant.optimize.needs import require
-from discriminant.optimize.schedules import Schedule, make_schedule
+from discriminant.optimize.schedules import STEP, Schedule, make_schedule
 from discriminant.optimize.solve import largest_eigenvalue
 from discriminant.protocols import Array, Oracle, Solution
 
@@ -25,6 +34,7 @@ RISES = 8  # so many rises of J in a row are not a swing that settles
 
 @documented
 @dataclass(frozen=True)
+@checked(step=STEP, rates=ROW_SCALES, threshold=NOT_NEGATIVE, iterations=FROM_ZERO, patience=FROM_ZERO)
 class GradientDescent(Iterative):
     """a ← a − η(k) ∇J(a), the textbooks' procedure (Duda, Hart and Stork 5.4, Alpaydin 10.6).
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from discriminant.arguments import BOOLEAN, CALLABLE, among, checked, optional, some_numbers
 from discriminant.data import ArrayBlocks
 from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError
@@ -81,8 +82,14 @@ Solution
 """).documented
 
 
+ROW_SCALES = optional(
+    some_numbers("positive numbers, one for each row of the weights", lambda s: s.ndim > 0 and bool((s > 0).all()))
+)
+
+
 @documented
 @dataclass(frozen=True, kw_only=True)
+@checked(trace=BOOLEAN, count_errors=BOOLEAN, callback=optional(CALLABLE), scale=among("mean", "sum"))
 class Iterative:
     """The options that every iterative optimizer takes.
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import CALLABLE, COUNT, FROM_ZERO, NOT_NEGATIVE, checked, optional
 from discriminant.errors import counted
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.certificate import dual_gap, loose_gap
@@ -42,6 +43,7 @@ HOPELESS = 1e-8  # squared decrement, relative to the target, from which on no f
 
 @documented
 @dataclass(frozen=True)
+@checked(tolerance=NOT_NEGATIVE, iterations=FROM_ZERO, memory=COUNT, preconditioner=optional(CALLABLE))
 class LBFGS(Iterative):
     """Limited-memory BFGS: quasi-Newton steps from the last changes of weights and gradient.
 

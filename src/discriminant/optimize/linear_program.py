@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import checked, number
 from discriminant.errors import MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.constraints import Program, programs
@@ -30,6 +31,7 @@ from discriminant.protocols import Array, Oracle, Solution
 
 @documented
 @dataclass(frozen=True)
+@checked(seconds=number(0, open_="low"))
 class LinearProgram:
     """argmin of a hinge-like criterion, with or without a Lasso penalty, by HiGHS.
 

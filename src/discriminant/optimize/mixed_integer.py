@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import COUNT, checked, number
 from discriminant.criteria import Kesler, ZeroOne
-from discriminant.errors import DataError, MismatchError, ParameterError
+from discriminant.errors import DataError, MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.constraints import Program, programs
 from discriminant.optimize.highs import mixed_program
@@ -69,6 +70,7 @@ class BoundedSolution(Solution):
 
 @documented
 @dataclass(frozen=True)
+@checked(seconds=number(0, open_="low"), margin=number(1e-6, np.inf, open_="high"), most_rows=COUNT)
 class MixedInteger:
     """argmin of the zero-one criterion by a mixed-integer program, with a proof.
 
@@ -146,10 +148,6 @@ class MixedInteger:
             raise MismatchError(
                 f"Optimizer MixedInteger minimises the count of errors, criterion ZeroOne() (for many classes "
                 f"Kesler(ZeroOne(), over='worst')), and not {criterion!r}; use LBFGS, SingleSample or LinearProgram."
-            )
-        if not self.margin >= 1e-6:
-            raise ParameterError(
-                f"The margin δ of MixedInteger must be at least 1e-6, or rounding decides; {self.margin}."
             )
         if rows.blocks.n_rows > self.most_rows:
             raise DataError(

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import FROM_ZERO, NOT_NEGATIVE, checked
 from discriminant.criteria import Logistic
 from discriminant.errors import counted
 from discriminant.objective import PointwiseObjective
@@ -47,6 +48,7 @@ COLUMNS = ("k", "objective", "gradient_norm", "step", "decrement", "passes")  # 
 
 @documented
 @dataclass(frozen=True)
+@checked(tolerance=NOT_NEGATIVE, threshold=NOT_NEGATIVE, iterations=FROM_ZERO, halvings=FROM_ZERO)
 class Newton(Iterative):
     """a ← a − s H⁻¹∇J with step-halving: Newton's method.
 

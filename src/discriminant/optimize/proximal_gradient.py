@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import FROM_ZERO, NOT_NEGATIVE, checked
 from discriminant.errors import MismatchError, counted
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
@@ -22,6 +23,7 @@ SMOOTH = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
 
 @documented
 @dataclass(frozen=True)
+@checked(tolerance=NOT_NEGATIVE, iterations=FROM_ZERO)
 class ProximalGradient(Iterative):
     """A ← prox(B − s∇L(B), s), with momentum: for penalties with a proximal map and no gradient.
 

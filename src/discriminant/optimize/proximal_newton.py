@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import NOT_NEGATIVE, checked
 from discriminant.criteria import Softmax
 from discriminant.data import OriginRows
 from discriminant.data.scaling import Scaling, choose_scaling
@@ -30,6 +31,7 @@ SMOOTH = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.CONJUGATE
 
 @documented
 @dataclass(frozen=True)
+@checked(tolerance=NOT_NEGATIVE)
 class ProximalNewton:
     """Coordinate descent on quadratic models of J, over few columns at a time.
 

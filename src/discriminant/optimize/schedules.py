@@ -17,11 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.errors import ParameterError, capital
+from discriminant.arguments import FINITE, POSITIVE, Allowed, checked, number
+from discriminant.errors import capital
 from discriminant.protocols import Array
+
+STEP = Allowed(
+    "a positive and finite number, a schedule or a function of k = 1, 2, …",
+    lambda value: callable(value) or POSITIVE.holds(value),
+)
 
 
 @dataclass(frozen=True)
+@checked(rate=POSITIVE, power=FINITE, delay=number(-1, np.inf, open_="both"))
 class Power:
     """η(k) = rate / (k + delay)^power: a learning rate that fades.
 
@@ -49,12 +56,6 @@ class Power:
     rate: float = 1.0
     power: float = 1.0
     delay: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.rate) and self.rate > 0):
-            raise ParameterError(f"The rate of a schedule must be positive and finite; it was {self.rate!r}.")
-        if not (np.isfinite(self.power) and self.delay > -1):
-            raise ParameterError("A schedule rate/(k + delay)^power needs a finite power and a delay above −1.")
 
     def __call__(self, k: Any) -> Any:
         return self.rate if self.power == 0 else self.rate / (k + self.delay) ** self.power
@@ -187,6 +188,7 @@ class Conditions:
 Schedule = Power | Callable[[int], float]
 
 
+@checked(step=STEP)
 def make_schedule(step: float | Schedule) -> Schedule:
     """A number as a constant schedule; a schedule or a function of k as it is.
 
@@ -210,13 +212,10 @@ def make_schedule(step: float | Schedule) -> Schedule:
     >>> make_schedule(0.5)(3)
     0.5
     """
-    if callable(step):
-        return step
-    if isinstance(step, int | float | np.integer | np.floating):
-        return Constant(float(step))
-    raise ParameterError(f"A step size is a positive number, a schedule or a function of k = 1, 2, …; not {step!r}.")
+    return step if callable(step) else Constant(float(step))
 
 
+@checked(schedule=STEP)
 def check_conditions(schedule: float | Schedule) -> Conditions:
     """Which of the convergence conditions the schedule obeys.
 

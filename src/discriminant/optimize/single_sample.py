@@ -19,15 +19,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from discriminant.arguments import BOOLEAN, CALLABLE, FROM_ZERO, NOT_NEGATIVE, RANDOM, among, checked, optional
 from discriminant.criteria import Quadratic, Relaxation
-from discriminant.errors import MismatchError, ParameterError, counted
+from discriminant.errors import MismatchError, counted
 from discriminant.kernels.sweeps import sweep
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.optimize.progress import stepped
 from discriminant.optimize.promise import promise
-from discriminant.optimize.schedules import Schedule
+from discriminant.optimize.schedules import STEP, Schedule
 from discriminant.optimize.sequence import Run, begin
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Oracle, Solution
@@ -89,6 +90,21 @@ class SequentialSolution(Solution):
 
 @documented
 @dataclass(frozen=True)
+@checked(
+    step=STEP,
+    order=among("cyclic", "shuffled"),
+    epochs=FROM_ZERO,
+    keep=among("last", "average", "pocket"),
+    threshold=NOT_NEGATIVE,
+    tolerance=NOT_NEGATIVE,
+    improvement=optional(NOT_NEGATIVE),
+    patience=FROM_ZERO,
+    random_state=RANDOM,
+    trace=BOOLEAN,
+    callback=optional(CALLABLE),
+    evaluate=BOOLEAN,
+    engine=among("auto", "numpy", "compiled"),
+)
 class SingleSample:
     """One sample at a time: a ← a − η(k) ∇ℓ of the next sample (Duda, Hart and Stork 5.5–5.8, PRML 4.1.7).
 
@@ -152,15 +168,6 @@ class SingleSample:
     evaluate: bool = True
     engine: Literal["auto", "numpy", "compiled"] = "auto"
     needs: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT
-
-    def __post_init__(self) -> None:
-        for name, value, allowed in (
-            ("order", self.order, ("cyclic", "shuffled")),
-            ("keep", self.keep, ("last", "average", "pocket")),
-            ("engine", self.engine, ("auto", "numpy", "compiled")),
-        ):
-            if value not in allowed:
-                raise ParameterError(f"SingleSample's {name} is one of {', '.join(map(repr, allowed))}; not {value!r}.")
 
     def minimize(self, objective: Any, start: Array) -> SequentialSolution:
         """Run epochs until one of the ends that were asked for.

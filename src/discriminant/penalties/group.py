@@ -6,17 +6,24 @@ Without groups each feature is one, over all outputs: a feature is in the model 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.arguments import FROM_ZERO, Allowed, checked, optional
 from discriminant.errors import ParameterError
 from discriminant.penalties.weight import WeightPenalty, documented, keep_intercept
 from discriminant.protocols import Array, Oracle
 
 
+def _names_features(groups: Any) -> bool:
+    nested = isinstance(groups, list | tuple) and all(isinstance(group, list | tuple) for group in groups)
+    return nested and all(FROM_ZERO.holds(feature) for group in groups for feature in group)
+
+
 @documented
 @dataclass(frozen=True)
+@checked(groups=optional(Allowed("a tuple of tuples of feature indices", _names_features)))
 class Group(WeightPenalty):
     """λ Σ_g √|g| ‖A_g‖₂ over disjoint groups of features, all outputs together; features in no group are free.
 
@@ -49,7 +56,6 @@ class Group(WeightPenalty):
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.CONJUGATE
 
     def __post_init__(self) -> None:
-        self.check()
         members = [feature for group in self.groups or () for feature in group]
         if len(set(members)) < len(members) or any(len(group) == 0 for group in self.groups or ()):
             raise ParameterError("Penalty Group needs groups that are disjoint and not empty.")

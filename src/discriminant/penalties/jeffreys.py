@@ -50,9 +50,6 @@ class Jeffreys(WeightPenalty):
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE
     needs_information: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def value(self, A: Array) -> float:
         raise self._refusal()
 

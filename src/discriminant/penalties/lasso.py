@@ -7,13 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from discriminant.errors import ParameterError
+from discriminant.arguments import checked, number
 from discriminant.penalties.weight import WeightPenalty, documented, keep_intercept, soft_threshold
 from discriminant.protocols import Array, Oracle
 
 
 @documented
 @dataclass(frozen=True)
+@checked(mix=number(0, 1))
 class ElasticNet(WeightPenalty):
     """λ Σ_j f_j [α|a_j| + (1−α)/2 a_j²]; ``mix`` is α (glmnet's alpha, scikit-learn's l1_ratio).
 
@@ -36,11 +37,6 @@ class ElasticNet(WeightPenalty):
     mix: float = 0.5
     factors: tuple[float, ...] | None = None
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.CONJUGATE
-
-    def __post_init__(self) -> None:
-        self.check()
-        if not 0 <= self.mix <= 1:
-            raise ParameterError(f"Penalty {type(self).__name__} needs a mix between 0 and 1; it was {self.mix!r}.")
 
     def value(self, A: Array) -> float:
         rows = A[1:]

@@ -31,9 +31,6 @@ class Ridge(WeightPenalty):
     factors: tuple[float, ...] | None = None
     oracles: ClassVar[Oracle] = Oracle.VALUE | Oracle.GRADIENT | Oracle.CURVATURE | Oracle.QUADRATIC | Oracle.CONJUGATE
 
-    def __post_init__(self) -> None:
-        self.check()
-
     def value(self, A: Array) -> float:
         return float((self.scale(A) * np.square(A[1:])).sum() / 2)
 

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from discriminant.arguments import NOT_NEGATIVE, POSITIVE, checked, number, optional, some_numbers
 from discriminant.docstrings import Entries
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.protocols import Array, Oracle
@@ -27,7 +28,15 @@ factors : tuple of d floats or None
 """).documented
 
 
+FACTORS = optional(
+    some_numbers(
+        "a tuple of finite numbers at least 0", lambda f: f.ndim == 1 and bool((np.isfinite(f) & (f >= 0)).all())
+    )
+)
+
+
 @documented
+@checked(strength=NOT_NEGATIVE, factors=FACTORS)
 class WeightPenalty(ABC):
     """λΩ(A), with its proximal map and its conjugate; ``factors`` scale it feature by feature.
 
@@ -142,12 +151,7 @@ class WeightPenalty(ABC):
         ParameterError
             Where one is negative or not finite.
         """
-        if not (np.isfinite(self.strength) and self.strength >= 0):
-            raise ParameterError(
-                f"Penalty {type(self).__name__} needs a finite strength of at least 0; it was {self.strength!r}."
-            )
-        if self.factors is not None and not (np.isfinite(self.factors).all() and np.min(self.factors) >= 0):
-            raise ParameterError(f"Penalty {type(self).__name__} needs factors of at least 0; it has {self.factors}.")
+        self.__post_init__()  # type: ignore[attr-defined]
 
     def scale(self, A: Array) -> Array:
         """λ times the factor of each feature.
@@ -204,6 +208,7 @@ def soft_threshold(a: Array, level: Array) -> Array:
 
 
 @documented
+@checked(C=number(0, open_="low"), total_weight=POSITIVE)
 def strength_from_C(C: float, total_weight: float) -> float:
     """λ = 1/(C Σw): the strength at which ½‖a‖² weighs as in scikit-learn's C Σ w ℓ + ½‖a‖².
 
@@ -227,6 +232,4 @@ def strength_from_C(C: float, total_weight: float) -> float:
     >>> strength_from_C(0.5, 100)
     0.02
     """
-    if not C > 0:
-        raise ParameterError(f"C must be positive; it was {C!r}. A large C means little regularisation.")
     return 0.0 if np.isinf(C) else 1.0 / (C * total_weight)
