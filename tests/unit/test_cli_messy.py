@@ -36,7 +36,7 @@ def quoted(values: list) -> list[str]:
 
 
 def messy() -> dict[str, tuple[bytes, list[str]]]:
-    """Ten files by name, each with the options it is fitted with."""
+    """Files by name, each with the options it is fitted with."""
     dear = quoted([f"${1000 * x + 500:,.2f}" for x in X])
     share = [f"{i * i % 19} %" for i in range(N)]
     spaced = [label + " " * (i % 5 == 0) if i % 7 else label.upper() for i, label in enumerate(Y)]
@@ -60,6 +60,10 @@ def messy() -> dict[str, tuple[bytes, list[str]]]:
             table(x=X, patient_id=ids, seen=days, remark=words, y=Y).encode(),
             [],
         ),
+        "calendar.csv": (
+            table(x=X, seen=days, day=[f"{1 + 3 * i % 28}/02/2023" for i in range(N)], y=Y).encode(),
+            ["--dates", "all"],
+        ),
         "codes.csv": (table(x=odd, y=Y).encode(), ["--na=-999,unknown"]),
         "latin.csv": (table(x=X, town=town, y=Y).encode("latin1"), ["--encoding", "latin1"]),
         "events.jsonl": (lines.encode(), []),
@@ -80,7 +84,7 @@ def transcript(folder: Path) -> str:
     return "\n".join(parts)
 
 
-def test_ten_messy_files(tmp_path):
+def test_messy_files(tmp_path):
     pytest.importorskip("pyarrow", reason="JSON lines need pyarrow")
     found = transcript(tmp_path)
     assert found == RECORD.read_text(encoding="utf-8")
@@ -133,6 +137,93 @@ def test_encodings_are_told_and_refused(tmp_path, capsys):
     assert "'latin99' is no encoding" in capsys.readouterr().err
     assert main(["fit", str(path), "-t", "y", "--encoding", "utf-8"]) == 2
     assert "is not text in utf-8" in capsys.readouterr().err
+
+
+def test_dates_are_days_in_every_spelling_and_file(tmp_path, capsys):
+    pa = pytest.importorskip("pyarrow", reason="typed dates need it")
+    import datetime
+
+    from pyarrow import parquet
+
+    days = [datetime.date(2023, 1, 1) + datetime.timedelta(days=(37 * i) % 400) for i in range(N)]
+    spellings = {"iso": "%Y-%m-%d", "day": "%d.%m.%Y", "month": "%m/%d/%y", "name": "%d %b %Y", "whole": "%Y%m%d"}
+    answers = {}
+    for kind, how in spellings.items():
+        path, model = tmp_path / f"{kind}.csv", tmp_path / f"{kind}.model"
+        path.write_text(table(x=X, date=[day.strftime(how) for day in days], y=Y))
+        assert main(["fit", str(path), "-t", "y", "-m", "lda", "--cv", "0", "--dates", "date", "-o", str(model)]) == 0
+        assert "'date': dates, counted in days since 1970-01-01." in capsys.readouterr().err
+        loaded = discriminant.load(model)
+        answers[kind] = loaded.predict_proba(loaded.read(path))
+        assert loaded.feature_names == ["x", "date"]
+    typed = tmp_path / "typed.parquet"
+    parquet.write_table(pa.table({"x": X, "date": days, "y": Y}), typed)
+    model = tmp_path / "typed.model"
+    assert main(["fit", str(typed), "-t", "y", "-m", "lda", "--cv", "0", "--dates", "all", "-q", "-o", str(model)]) == 0
+    answers["typed"] = discriminant.load(model).predict_proba(discriminant.load(model).read(typed))
+    numbers = [(day - datetime.date(1970, 1, 1)).days for day in days]
+    plain = discriminant.LinearDiscriminantAnalysis().fit(np.c_[X, numbers], Y).predict_proba(np.c_[X, numbers])
+    for found in answers.values():
+        np.testing.assert_allclose(found, plain, atol=1e-9)
+    unclear = tmp_path / "unclear.csv"
+    unclear.write_text(table(x=X, date=[f"{1 + i % 12}/{1 + i % 11}/2023" for i in range(N)], y=Y))
+    assert main(["fit", str(unclear), "-t", "y", "-m", "lda", "--dates", "date"]) == 2
+    assert "does not tell days from months" in capsys.readouterr().err
+
+
+def test_an_offset_has_a_weight_of_one_in_the_fit_and_in_predictions(tmp_path, capsys):
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(0)
+    x, exposure = rng.normal(size=200), rng.uniform(-2, 2, 200)
+    y = np.where(rng.logistic(size=200) < x + exposure, "yes", "no")
+    path, model = tmp_path / "d.csv", tmp_path / "m"
+    path.write_text(table(x=x.tolist(), exposure=exposure.tolist(), y=y.tolist()))
+    fit = ["fit", str(path), "-t", "y", "-m", "logistic", "--set", "C=inf", "--offset", "exposure", "-o", str(model)]
+    assert main(fit) == 0
+    assert "'exposure' is added to the log odds with a weight of one" in capsys.readouterr().err
+    design = sm.add_constant((x - x.mean()) / x.std())
+    theirs = sm.GLM((y == "yes") * 1.0, design, sm.families.Binomial(), offset=exposure).fit(tol=1e-14)
+    loaded = discriminant.load(model)
+    np.testing.assert_allclose(loaded.predict_proba(loaded.read(path))[:, 1], theirs.fittedvalues, atol=1e-10)
+    assert main(["summary", str(model), "--data", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["inference"]
+    np.testing.assert_allclose(told["std. error"], theirs.bse, rtol=1e-6)
+    assert main([*fit[:4], "-m", "lda", "--offset", "exposure"]) == 2
+    assert "--offset goes with --model logistic" in capsys.readouterr().err
+
+
+def test_probabilities_worse_than_the_class_frequencies_are_said_and_passed_over(tmp_path, capsys):
+    rng = np.random.default_rng(3)
+    noise, path = rng.normal(size=(60, 30)), tmp_path / "noise.csv"
+    columns = {f"g{j}": noise[:, j].tolist() for j in range(30)}
+    path.write_text(table(**columns, y=np.array(Y)[rng.permutation(60)].tolist()))
+    assert main(["fit", str(path), "-t", "y", "-q"]) == 0
+    assert "probabilities are worse than the class frequencies alone" in capsys.readouterr().out
+    from discriminant.cli.compare import Comparison, Trial
+    from discriminant.cli.methods import METHODS
+
+    labels = np.array(["a", "b"] * 20)
+    sure = Trial(METHODS["lda-shrunk"], [0.30, 0.34], [5.0, 5.0])
+    calm = Trial(METHODS["logistic"], [0.32, 0.34], [0.6, 0.6])
+    found = Comparison([sure, calm], np.arange(40), labels, np.array(["a", "b"]), 2, 0.5)
+    assert found.chosen is calm
+    assert "but probabilities worse than the class frequencies alone" in found.why()
+
+
+def test_a_scan_reads_dressed_numbers(tmp_path):
+    pytest.importorskip("pyarrow", reason="a scan of text needs it")
+    path = tmp_path / "money.csv"
+    path.write_bytes(messy()["money.csv"][0])
+    rows = discriminant.scan(path, target="y")
+    assert rows.feature_names == ("price", "share")
+    assert "numbers with separators" in rows.notes[0]
+    values = np.c_[[1000 * x + 500 for x in X], [i * i % 19 for i in range(N)]]
+    np.testing.assert_allclose(rows.whole(), values, atol=0.005)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, *lines[1:] * 9, '"£3.00",7 %,no']) + "\n")
+    with pytest.raises(discriminant.errors.DataError, match=r"'price'.*another unit"):
+        discriminant.LogisticRegression().fit(discriminant.scan(path, target="y"))
 
 
 def test_json_lines_that_are_none(tmp_path, capsys):

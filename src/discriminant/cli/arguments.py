@@ -120,6 +120,9 @@ def _data(one: Parser) -> None:
     one.add_argument(
         "--na", metavar="VALUES", default="", help="values that mean missing: --na=-999,unknown; remembered"
     )
+    one.add_argument(
+        "--dates", metavar="COLS", default="", help="columns of dates to learn from, as days since 1970; all: every one"
+    )
     one.add_argument("--as-classes", action="store_true", help="take the target's values as classes, however many")
 
 
@@ -132,6 +135,9 @@ def _fit(commands: argparse._SubParsersAction[Parser]) -> None:
                      help="a parameter of the method, such as C=0.1; may be repeated")  # fmt: skip
     one.add_argument(
         "--weights", metavar="COL", default="", help="a column of numbers that says how much each row counts"
+    )
+    one.add_argument(
+        "--offset", metavar="COL", default="", help="a column of known parts of the log odds (logistic, two classes)"
     )
     one.add_argument("--models", metavar="NAMES", default="", help="what auto compares, separated by commas")
     one.add_argument("--cv", type=int, default=None, metavar="FOLDS", help="folds of the cross-validation; 0: none")

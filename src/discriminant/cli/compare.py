@@ -2,7 +2,8 @@
 
     error of a method    the mean over folds of the share of rows decided wrongly
     its standard error   the folds' standard deviation / √folds
-    the choice           the simplest method whose error is within one standard error of the least
+    the choice           the simplest method whose error is within one standard error of the least, among those whose
+                         probabilities are better than the class frequencies, where there are such
 
 Columns are decided and filled within each fold, from its training rows alone.
 """
@@ -71,16 +72,37 @@ class Comparison:
         return min(self.usable, key=lambda trial: (trial.error, trial.method.freedom))
 
     @property
+    def base_loss(self) -> float:
+        """The log loss of the class frequencies, whatever the row."""
+        shares = np.unique(self.labels, return_counts=True)[1] / len(self.labels)
+        return float(-(shares * np.log(shares)).sum())
+
+    def is_overconfident(self, trial: Trial) -> bool:
+        """Whether its probabilities are worse than the class frequencies."""
+        return bool(trial.log_loss > self.base_loss)
+
+    @property
     def chosen(self) -> Trial:
         limit = self.best.error + np.nan_to_num(self.best.standard_error)
-        return min((t for t in self.usable if t.error <= limit + 1e-12), key=lambda t: (t.method.freedom, t.error))
+        near = [t for t in self.usable if t.error <= limit + 1e-12]
+        return min(near, key=lambda t: (self.is_overconfident(t), t.method.freedom, t.error))
+
+    def warning(self, trial: Trial) -> str:
+        """What to say of probabilities that are worse than the class frequencies."""
+        return (
+            f"Its probabilities are worse than the class frequencies alone (log loss {trial.log_loss:.3g} against "
+            f"{self.base_loss:.3g}): go by its decisions, not by them."
+        )
 
     def why(self) -> str:
         """The choice in a sentence, and a second one where nothing was learned."""
         best = self.best
-        if best.error + np.nan_to_num(best.standard_error) < self.baseline:
-            return self._reason()
-        return f"{self._reason()} But no method is clearly better than always naming the commonest class."
+        told = [self._reason()]
+        if not best.error + np.nan_to_num(best.standard_error) < self.baseline:
+            told.append("But no method is clearly better than always naming the commonest class.")
+        if self.is_overconfident(self.chosen):
+            told.append(self.warning(self.chosen))
+        return " ".join(told)
 
     def _reason(self) -> str:
         best, chosen = self.best, self.chosen
@@ -90,6 +112,12 @@ class Comparison:
             equal = [t.method.name for t in self.usable if t is not best and abs(t.error - best.error) < 1e-12]
             tie = f", together with {names(equal)}, and is the simplest of them" if equal else ""
             return f"{chosen.method.name} has the least error{tie}; nothing simpler is within one standard error."
+        if self.is_overconfident(best) and not self.is_overconfident(chosen):
+            return (
+                f"{best.method.name} has the least error, {100 * best.error:.1f} %, but probabilities worse than the "
+                f"class frequencies alone (log loss {best.log_loss:.3g} against {self.base_loss:.3g}); "
+                f"{chosen.method.name} is within one standard error of it ({100 * best.standard_error:.1f} points)."
+            )
         return (
             f"{best.method.name} has the least error, {100 * best.error:.1f} %, and {chosen.method.name} is within one "
             f"standard error of it ({100 * best.standard_error:.1f} points) and simpler: the difference may be chance."
@@ -142,7 +170,8 @@ def compare(
                 console.progress(f"fold {number + 1} of {folds}: {trial.method.name}", tried, folds * len(trials))
                 if not trial.refusal:
                     some = None if weights is None else weights[train]
-                    _try(trial, X, labels[train], some, X_test, labels, test, rules.feature_names, classes)
+                    given = (X, labels[train], some, rules.feature_names, training.offset)
+                    _try(trial, given, X_test, labels, test, classes)
                 tried += 1
     console.done()
     if all(trial.refusal for trial in trials):
@@ -162,13 +191,11 @@ def _sampled(labels: Array, seed: int, most: int) -> Array:
     return np.sort(np.concatenate(parts))
 
 
-def _try(
-    trial: Trial, X: Array, y: Array, weights: Array | None, X_test: Array, labels: Array, test: Array,
-    features: Sequence[str], classes: Array,
-) -> None:  # fmt: skip
+def _try(trial: Trial, given: tuple[Any, ...], X_test: Array, labels: Array, test: Array, classes: Array) -> None:
     started = time.perf_counter()
     try:
-        model, _ = fit_method(trial.method, X, y, features, weights)
+        X, y, weights, features, offset = given
+        model, _ = fit_method(trial.method, X, y, features, weights, offset)
         predicted = np.asarray(model.predict(X_test))
         chances = _chances(model, X_test, classes)
     except (DiscriminantError, ArithmeticError, ValueError, np.linalg.LinAlgError) as error:

@@ -64,7 +64,7 @@ def learn(given: Any, training: Training, console: Console) -> Fitted:
     rules = training.rules(standardize=method.standardize)
     console.note(*rules.notes)
     X = rules.matrix(training.table)[0]
-    inner, notes = fit_method(method, X, training.labels, rules.feature_names, training.weights)
+    inner, notes = fit_method(method, X, training.labels, rules.feature_names, training.weights, training.offset)
     console.note(*notes)
     console.note(*data_checks(X, training.labels, rules.feature_names, training.counts))
     console.done()
@@ -97,6 +97,8 @@ def _mean_cost(costs: Array, classes: Array, decided: Array, labels: Array) -> f
 
 
 def _methods(given: Any, training: Training) -> list[Method]:
+    if given.offset and (given.model != "logistic" or given.script):
+        raise ParameterError("--offset goes with --model logistic, and without --script, which knows no offsets.")
     if given.model != "auto":
         return [method_named(given.model, given.parameters)]
     if given.parameters:
@@ -139,11 +141,13 @@ def _facts(training: Training, method: Method, inner: Any, comparison: Compariso
     }  # fmt: skip
     if training.weighted:
         found["weights"] = training.weighted
+    if training.offset:
+        found["offset"] = training.offset
     if comparison is not None:
         trial = next(t for t in comparison.trials if t.method.name == method.name)
         found["cross_validation"] = {
             "error": trial.error, "standard_error": trial.standard_error, "folds": comparison.folds,
-            "rows": len(comparison.rows), "log_loss": trial.log_loss,
+            "rows": len(comparison.rows), "log_loss": trial.log_loss, "base_log_loss": comparison.base_loss,
         }  # fmt: skip
     return found
 
@@ -204,6 +208,8 @@ def _show(given: Any, fitted: Fitted, console: Console, written: list[str]) -> N
         found = model.facts["cross_validation"]  # of the decisions by cost, where there are costs
         error = f"{percent(found['error'])} ± {percent(trial.standard_error)} ({comparison.folds} folds)"
         console.show(f"  cross-validated error {error}, always the commonest class {percent(comparison.baseline)}")
+        if comparison.is_overconfident(trial):
+            console.show(f"  {comparison.warning(trial)}")
     low, high = wilson(fitted.training_errors, training.n)
     share = f"{fitted.training_errors:,} of {training.n:,}; 95 % interval {percent(low)} to {percent(high)}"
     console.show(f"  training error {percent(fitted.training_errors / training.n)} ({share})")

@@ -12,7 +12,7 @@ import numpy as np
 
 import discriminant
 from discriminant.data import as_rows
-from discriminant.errors import ParameterError, names
+from discriminant.errors import DataError, ParameterError, names
 from discriminant.methods import HOMES, make_sample, method_of
 from discriminant.protocols import Array
 
@@ -68,7 +68,7 @@ METHODS = {
 }  # fmt: skip
 AUTOMATIC = ("lda-shrunk", "lda", "logistic", "qda-pooled", "qda")
 MANY_COLUMNS = 300  # from here on a covariance for each class is neither well determined nor quick
-WIDE, SPARSE = ("lda", "logistic"), ("logistic", "perceptron")
+WIDE, SPARSE = ("lda-shrunk", "logistic"), ("logistic", "perceptron")
 
 
 def automatic(n_columns: int, *, sparse: bool) -> tuple[str, ...]:
@@ -111,11 +111,16 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def fit_method(
-    method: Method, X: Any, labels: Array, feature_names: Sequence[str], weights: Array | None = None
+    method: Method, X: Any, labels: Array, feature_names: Sequence[str], weights: Array | None = None, offset: str = ""
 ) -> tuple[Any, list[str]]:
-    """(what was fitted, notes): a fit; an estimator where the user set parameters, which it checks."""
+    """(what was fitted, notes): a fit; an estimator where the user set parameters, which it checks.
+
+    ``offset``: the last column of X is a known part of the score, whose weight is one.
+    """
     if weights is not None:
         _require_weights(method)
+    if offset:
+        return _fit_offset(method, X, labels, feature_names, weights)
     if method.estimator in HOMES and not method.asked:
         sample = make_sample(as_rows(X), labels, weights, names=feature_names)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what overflows is found in the result
@@ -126,6 +131,30 @@ def fit_method(
         warnings.simplefilter("always")
         model.fit(X, labels, **({} if weights is None else {"sample_weight": weights}))
     return model, _notes([str(warning.message) for warning in caught], feature_names)
+
+
+def _fit_offset(
+    method: Method, X: Array, labels: Array, feature_names: Sequence[str], weights: Array | None
+) -> tuple[Any, list[str]]:
+    """The fit with the column of the offset in its discriminant: its predictions add it."""
+    if method.estimator != "LogisticRegression":
+        raise ParameterError(f"--offset is for logistic regression (--model logistic), not for {method.name}.")
+    if len(set(labels.tolist())) != 2:
+        raise ParameterError("--offset is a known part of the log odds of two classes, and there are more.")
+    sample = make_sample(as_rows(X[:, :-1]), labels, weights, names=feature_names[:-1])
+    fit = method_of(method.estimator)(**method.parameters).fit(sample, None, X[:, -1])
+    found = fit.discriminant_
+    if found is None or "limit_" in fit.state:
+        raise DataError(
+            "The classes are separated without a penalty: the weights are infinite beside an offset. Use C=1."
+        )
+    center = np.zeros(found.n_features) if found.center is None else found.center
+    whole = replace(
+        found, weights=np.vstack([found.weights, [[1.0]]]), center=np.append(center, 0.0), feature_names=feature_names
+    )
+    coef = np.array(whole.coef)
+    state = {**fit.state, "discriminant_": whole, "coef_": coef, "_kept": (coef.copy(), fit.state["_kept"][1])}
+    return replace(fit, discriminant=whole, state=state), _once([note.text for note in fit.notes])
 
 
 def _require_weights(method: Method) -> None:

@@ -12,7 +12,7 @@ from discriminant.protocols import Array
 def script(given: Any, training: Training, method: Method, costs: Array | None = None) -> str:
     """A program that reads the table, decides on its columns, fits the method and, where ``out`` is given, saves it."""
     text_columns = [*training.categorical, training.target]
-    listed = {"drop": training.drop, "categorical": training.categorical, "na": training.na}
+    listed = {"drop": training.drop, "categorical": training.categorical, "na": training.na, "dates": training.dates}
     options = [f"{name}={list(value)!r}" for name, value in listed.items() if value]
     if method.standardize and training.table.sparse is None:
         options.append("standardize=True")

@@ -72,7 +72,12 @@ def inference(given: Any, console: Console) -> Any:
     X, notes = model.matrix(table)
     console.note(*table.notes, *notes)
     weighted = model.facts.get("weights")
-    found = model.model.summary(X, labels, None if weighted is None else table.column(weighted).values)
+    weights = None if weighted is None else table.column(weighted).values
+    inner, given = model.model, {}
+    if "offset" in model.facts:  # its column is the last, and has no error
+        X, given = X[:, :-1], {"offset": X[:, -1]}
+        inner = type(inner)(**inner.get_params()).fit(X, labels, sample_weight=weights, **given)
+    found = inner.summary(X, labels, weights, **given)
     called = {f"x{j}": name for j, name in enumerate(model.feature_names)}
     scaled = any(rule.scale != 1.0 for rule in model.preprocess.rules)
     unit = ("Numbers count in standard deviations of the training rows.",) if scaled else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,8 @@ from discriminant.cli.console import Console
 from discriminant.data.files import read_table
 from discriminant.data.labels import encode_labels
 from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
-from discriminant.data.preprocess import Preprocess
+from discriminant.data.preprocess import ColumnRule, Preprocess
+from discriminant.data.roles import NUMBER
 from discriminant.data.tables import Column, Table, differ_in_case, level_numbers
 from discriminant.errors import DataError, ParameterError, counted, names
 from discriminant.protocols import Array
@@ -33,6 +34,8 @@ class Training:
     categorical: tuple[str, ...] = ()
     na: tuple[str, ...] = ()  # values that mean missing
     weighted: str = ""  # the column that says how much each row counts
+    offset: str = ""  # the column of known parts of the log odds
+    dates: tuple[str, ...] = ()  # columns of dates to learn from
 
     @property
     def weights(self) -> Array | None:
@@ -51,14 +54,19 @@ class Training:
 
     def rules(self, table: Table | None = None, *, standardize: bool = False) -> Preprocess:
         """What each column is for, decided on all rows or on some."""
-        return Preprocess.fit(
+        found = Preprocess.fit(
             self.table if table is None else table,
             self.target,
             drop=self.drop,
             categorical=self.categorical,
             standardize=standardize and self.table.sparse is None,
             na=self.na,
+            dates=self.dates,
         )
+        if not self.offset:
+            return found
+        others = tuple(rule for rule in found.rules if rule.name != self.offset)
+        return replace(found, rules=(*others, ColumnRule(self.offset, NUMBER)))
 
 
 def read_training(given: Any, console: Console) -> Training:
@@ -89,7 +97,15 @@ def read_training(given: Any, console: Console) -> Training:
     if weighted:
         _check_weights(table.column(weighted), console)
         drop += (weighted,) * (weighted not in drop)
-    training = Training(table, labels, target, drop, categorical, na, weighted)
+    offset = str(vars(given).get("offset", ""))
+    if offset:
+        column = table.column(offset)
+        if column.kind != "number" or column.missing.any():
+            raise DataError(f"The offset's column {offset!r} must hold a number in every row.")
+        console.note(f"{offset!r} is added to the log odds with a weight of one, here and in predictions.")
+        drop += (offset,) * (offset not in drop)
+    dates = listed(str(vars(given).get("dates", "")))
+    training = Training(table, labels, target, drop, categorical, na, weighted, offset, dates)
     for same in differ_in_case([str(label) for label in training.counts]):
         console.note(
             f"The classes {names(same)} differ only in case and are kept apart; correct the file if they are one."

@@ -20,7 +20,7 @@ import numpy as np
 from discriminant.data.preprocess import ColumnRule, Remark, category_rule, indicator_table
 from discriminant.data.roles import CATEGORY, NUMBER, refuse_nearly_numbers
 from discriminant.data.rows import DenseDesign
-from discriminant.data.tables import arrow_codes, arrow_numbers, kind_of, suggestion
+from discriminant.data.tables import arrow_codes, arrow_numbers, dressed_numbers, kind_of, suggestion
 from discriminant.data.threads import scratch
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
@@ -64,6 +64,8 @@ class FileColumns:
     dtype: Any
     rules: dict[str, ColumnRule] = field(default_factory=dict)  # of text, once its levels are known
     notes: list[Remark] = field(default_factory=list)
+    dressed: tuple[str, ...] = ()  # columns of numbers with separators, units or brackets
+    decimal: str = "."
     fixed: bool = False  # whether the rules are those of a fit, to which no level is new
 
     def known(self, rules: Sequence[ColumnRule], path: str) -> FileColumns:
@@ -109,6 +111,17 @@ class FileColumns:
 
     def _encoded(self, name: str, values: Any) -> Any:
         """Numbers, or (codes, the numbers that each code stands for); the last code is for missing values."""
+        if name in self.dressed:
+            codes, levels = arrow_codes(values)
+            numbers = dressed_numbers(levels, self.decimal) if any(levels) else np.full(len(levels), np.nan)
+            if numbers is None:
+                odd = [level for level in levels if dressed_numbers([level], self.decimal) is None and level]
+                raise DataError(
+                    f"Column {name!r} holds numbers with separators or units further up, and here "
+                    f"{names(odd or levels, 3)}, which are none, or of another unit. Correct the file, or "
+                    "leave the column out (columns=[…])."
+                )
+            return np.append(numbers, np.nan)[codes]
         if name not in self.rules:
             return arrow_numbers(values)
         codes, levels = arrow_codes(values)

@@ -14,6 +14,7 @@ from discriminant.data.file_source import ColumnSource, FileColumns, FileSource,
 from discriminant.data.files import file_head
 from discriminant.data.libsvm import TARGET, Lines, parse_lines
 from discriminant.data.rows import SparseRows
+from discriminant.data.tables import dressed_numbers
 from discriminant.errors import DataError
 
 LEAST_BYTES = 1 << 16  # of a part
@@ -59,8 +60,22 @@ class CsvSource(ColumnSource):
         chosen = choose_columns(list(first.header), files[0], target, columns)
         place = {name: j for j, name in enumerate(first.header)}
         text = [name for name in chosen if not is_numeric(first, place[name])]
-        self.columns = FileColumns(chosen, text, np.dtype(np.float64))
+        dressed = [name for name in text if self._is_dressed(first, place[name])]
+        self.columns = FileColumns(
+            chosen, [name for name in text if name not in dressed], np.dtype(np.float64), dressed=tuple(dressed),
+            decimal=first.decimal,
+        )  # fmt: skip
+        for name in dressed:
+            sentence = f"{name!r}: numbers with separators, units or brackets are read as numbers."
+            self.columns.notes.append(
+                ("hold numbers with separators, units or brackets, read as numbers", name, sentence)
+            )
         self.dtype = self.columns.dtype
+
+    @staticmethod
+    def _is_dressed(layout: Layout, j: int) -> bool:
+        texts = [row[j] if j < len(row) else "" for row in layout.sample]
+        return dressed_numbers(texts, layout.decimal) is not None
 
     @staticmethod
     def _layout(path: str) -> Layout:
@@ -85,7 +100,7 @@ class CsvSource(ColumnSource):
         if data.count(b'"') % 2:
             raise DataError(f"{path} has a quoted field that runs over a line end, which a scan cannot read.")
         try:
-            found = parse_csv(data, layout, {*self.columns.text, self.target}, columns)
+            found = parse_csv(data, layout, {*self.columns.text, *self.columns.dressed, self.target}, columns)
         except pa.ArrowInvalid as error:
             name = failed_column(error, layout)
             where = f"Column {name!r} of {path}" if name else path

@@ -30,6 +30,7 @@ from discriminant.data.tables import (
     text_column,
 )
 from discriminant.errors import DataError, MissingFileError, ParameterError, names
+from discriminant.protocols import Array
 
 HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
 FAST_BYTES = 4_000_000  # below it the standard library is done before pyarrow is loaded
@@ -125,7 +126,7 @@ def _read_workbook(data: bytes, name: str) -> Table:
             columns.append(number_column(title, numbers, whole))
         elif all(isinstance(value, datetime.date | datetime.time) for value in known):
             blank = np.array([-1 if value is None else 0 for value in values], dtype=np.int32)
-            columns.append(Column(title, "date", blank, ("a date",)))
+            columns.append(Column(title, "date", blank, ("a date",), days=_days(values)))
         else:
             columns.append(_plain_column(title, values))
     others = [other.title for other in book.worksheets[1:]]
@@ -261,7 +262,10 @@ def _arrow_column(name: str, values: Any) -> Column:
         inner = values.type.value_type
         return _arrow_column(name, values.cast(inner if pa.types.is_temporal(inner) else pa.string()))
     missing = np.concatenate([np.asarray(chunk.is_null()) for chunk in values.chunks])
-    return Column(name, kind, np.where(missing, -1, 0).astype(np.int32), (str(values.type),))
+    days = None
+    if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
+        days = arrow_numbers(values.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())) / 86_400_000
+    return Column(name, kind, np.where(missing, -1, 0).astype(np.int32), (str(values.type),), days=days)
 
 
 def read_frame(frame: Any) -> Table:
@@ -289,8 +293,23 @@ def _frame_column(name: str, series: Any) -> Column:
         return number_column(name, numbers, whole)
     if kind.is_temporal():
         blank = np.where(series.is_null().to_numpy(), -1, 0).astype(np.int32)
-        return Column(name, "date", blank, (str(kind),))
+        return Column(name, "date", blank, (str(kind),), days=_days(series.to_list()))
     return _plain_column(name, series.to_list())
+
+
+def _days(values: Sequence[Any]) -> Array | None:
+    """Days since 1970 of dates and times of Python, NaN for None; None where some are times of day or durations."""
+    import datetime
+
+    if not all(value is None or value != value or isinstance(value, datetime.date) for value in values):
+        return None
+    moments = [
+        None
+        if value is None or value != value
+        else np.datetime64(value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value, "ms")
+        for value in values
+    ]
+    return np.array([np.nan if m is None else m.astype(np.int64) / 86_400_000 for m in moments], dtype=np.float64)
 
 
 def _plain_column(name: str, values: Any) -> Column:

@@ -85,6 +85,7 @@ class Preprocess:
     notes: tuple[str, ...] = field(default=(), compare=False)
     sparse_width: int = 0  # libsvm files: the number of features, all taken as they are
     na: tuple[str, ...] = ()  # values that mean missing, besides those that always do
+    dates: tuple[tuple[str, str], ...] = ()  # columns of dates that are learned from, and how they are written
 
     @property
     def feature_names(self) -> list[str]:
@@ -108,6 +109,7 @@ class Preprocess:
         categorical: Sequence[str] = (),
         standardize: bool = False,
         na: Sequence[str] = (),
+        dates: Sequence[str] = (),
     ) -> Preprocess:
         """Decide what each column of the table is for.
 
@@ -119,6 +121,7 @@ class Preprocess:
         categorical : columns to take as categories though they hold numbers
         standardize : bring numbers to mean 0 and deviation 1, for methods whose answer depends on units
         na : values that mean missing, here and in later tables
+        dates : columns of dates to take as numbers, days since 1970; "all": every one
 
         >>> from discriminant.data.files import read_table
         >>> rules = Preprocess.fit(read_table("penguins"), "species")
@@ -127,11 +130,13 @@ class Preprocess:
         >>> rules.matrix(read_table("penguins"))[0].shape
         (344, 9)
         """
-        for name in [*drop, *categorical, *[target] * bool(target)]:
+        for name in [*drop, *categorical, *[target] * bool(target), *(name for name in dates if name != "all")]:
             table.column(name)
         if table.sparse is not None:
             return cls((), target, (), int(table.sparse.shape[1]))
         table = table.without(na, [*categorical, target])
+        written = _spellings(table, dates, [*drop, target])
+        table = _dated(table, written)
         rules: list[ColumnRule] = []
         notes: list[Remark] = []
         gaps: list[bytes] = []  # which rows are missing, of the columns that have an indicator
@@ -143,20 +148,26 @@ class Preprocess:
                 continue
             if column.name in categorical and column.kind == "number":
                 column = text_column(column.name, column.texts())
+            if column.name in dict(written):
+                sentence = f"{column.name!r}: dates, counted in days since 1970-01-01."
+                notes.append(("hold dates, counted in days since 1970-01-01", column.name, sentence))
+                rules.append(_number_rule(column, notes, gaps))
+                continue
             rules.append(_rule_of(column, notes, gaps, asked=column.name in categorical))
         if standardize:
             rules = _all_standardized(rules, table)
         if not any(rule.features for rule in rules):
             raise DataError(f"{table.source} has no column to learn from: {_reasons(rules)}.")
-        return cls(tuple(rules), target, gathered(notes), na=tuple(na))
+        return cls(tuple(rules), target, gathered(notes), na=tuple(na), dates=written)
 
     def matrix(self, table: Table) -> tuple[Any, tuple[str, ...]]:
         """(X (n, features), notes): the numbers of a table's rows, columns found by name whatever their order."""
         if self.sparse_width:
             return self._sparse_matrix(table)
-        table = table.without(self.na, self.text_columns)
+        table = _dated(table.without(self.na, self.text_columns), self.dates)
         used = [rule for rule in self.rules if rule.role != OUT]
-        absent = [rule.name for rule in used if rule.name not in table]
+        columns = {column.name: column for column in table.columns}
+        absent = [rule.name for rule in used if rule.name not in columns]
         if absent:
             what = "column" if len(absent) == 1 else "columns"
             hint = table.suggest(absent[0]) if len(absent) == 1 else ""
@@ -164,7 +175,6 @@ class Preprocess:
         # Column after column is written: in this order each is one stretch of memory.
         X = np.empty((table.n_rows, len(self.feature_names)), order="F")
         ends = np.cumsum([len(rule.features) for rule in used]).tolist()
-        columns = {column.name: column for column in table.columns}
 
         def write(item: tuple[ColumnRule, int]) -> list[Remark]:
             rule, end = item
@@ -183,6 +193,30 @@ class Preprocess:
         X, lost = widen(table.sparse, self.sparse_width)
         note = f"{lost} entries have indices beyond {self.sparse_width}, the last of the fit; they are left out."
         return X, (note,) if lost else ()
+
+
+def _spellings(table: Table, dates: Sequence[str], others: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The columns of dates that are asked for, with how they are written."""
+    if not dates:
+        return ()
+    from discriminant.data.dates import spelling_of
+
+    there = [column for column in table.columns if column.name not in others]
+    if "all" in dates:
+        dates = [one.name for one in there if role_of(one)[1].startswith(("it holds dates", "it holds times"))]
+    wanted = [one.name for one in there if one.name in dates]
+    return tuple((name, spelling_of(table.column(name))) for name in wanted)
+
+
+def _dated(table: Table, dates: Sequence[tuple[str, str]]) -> Table:
+    """The table with these columns as days since 1970."""
+    if not dates:
+        return table
+    from discriminant.data.dates import as_days
+
+    written = dict(dates)
+    columns = (as_days(one, written[one.name]) if one.name in written else one for one in table.columns)
+    return replace(table, columns=tuple(columns))
 
 
 def _reasons(rules: Sequence[ColumnRule]) -> str:

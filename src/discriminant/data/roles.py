@@ -118,6 +118,11 @@ def refuse_nearly_numbers(name: str, levels: Sequence[str], row_of: Callable[[st
     odd = [level for level in levels if level_numbers([level]) is None and dressed_numbers([level]) is None]
     if sum(point) >= 0.9 * len(some) and odd:
         raise DataError(f"Column {name!r} holds numbers except for {names(odd, most=3)}{row_of(odd[0])}. {ways}")
+    if dressed_numbers(levels) is not None and all(point):
+        raise DataError(
+            f"Column {name!r} holds numbers as text, such as {names(list(levels), most=2)}, in a file that has a "
+            f"type for numbers. Write them as numbers. {ways}"
+        )
     if all(point) and any(level_numbers([level]) is None for level in some):
         raise DataError(
             f"Column {name!r} holds numbers in several units, such as {names(list(levels), most=3)}. {ways}"

@@ -52,6 +52,7 @@ class Column:
     whole: str = ""  # "int" or "bool" where the file says that numbers are such
     dress: str = ""  # a text as it stands in the file, where numbers were written with separators or units
     spaced: tuple[str, ...] = ()  # texts that surrounding spaces alone told from another level
+    days: Array | None = None  # (n,) of a typed date: days since 1970, NaN where a value is missing
 
     def __len__(self) -> int:
         return len(self.values)
@@ -63,7 +64,7 @@ class Column:
 
     def take(self, rows: Array) -> Column:
         """The column on some rows; levels stay as they are."""
-        return replace(self, values=self.values[rows])
+        return replace(self, values=self.values[rows], days=None if self.days is None else self.days[rows])
 
     @cached_property
     def total(self) -> float:
