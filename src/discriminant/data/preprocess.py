@@ -57,13 +57,13 @@ class ColumnRule:
     name: str
     role: str  # "number", "category" or "left out"
     why: str = ""  # of what is left out
-    fill: float = 0.0  # numbers: the mean, in place of what is missing
+    fill: float = 0.0  # numbers: the mean, in place of what is missing; NaN: missing is refused
     indicate: bool = False  # numbers: a second column says what was missing
     scale: float = 1.0  # numbers: (value − fill) / scale where scale is not 1
     levels: tuple[str, ...] = ()  # categories: those with a meaning of their own, the reference first
     pooled: tuple[str, ...] = ()  # categories: rarer levels that share one column
     missing: bool = False  # categories: missing is a level
-    shares: tuple[float, ...] = ()  # categories: the frequency of each column at the fit
+    shares: tuple[float, ...] = ()  # categories: the frequency of each column at the fit; NaN: unseen is refused
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -314,6 +314,11 @@ def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[Rem
     lost = int(np.count_nonzero(gone))
     if rule.indicate:
         part[:, 1] = gone
+    if lost and math.isnan(rule.fill):
+        raise DataError(
+            f"Column {rule.name!r} of {source} has {counted(lost, 'missing value')}, and the model has nothing to fill "
+            "them with: leave those rows out, or fit with an imputer."
+        )
     if lost:
         part[gone, 0] = rule.fill
         sentence = f"{rule.name!r}: {counted(lost, 'missing value')}, filled with the mean {rule.fill:.4g}."
@@ -358,6 +363,12 @@ def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[R
         np.take(rows[:, j], index, out=part[:, j], mode="clip")
     counts = column.counts
     new = [column.levels[code] for code in unseen if counts[code]]
+    if (new or (column.missing.any() and not rule.missing)) and np.isnan(rule.shares).any():
+        what = f"{names(new)}, not seen at the fit" if new else "missing values"
+        raise DataError(
+            f"Column {rule.name!r} of {source} holds {what}, and the model has no answer for that: leave those rows "
+            "out, or fit with an encoder that has one (handle_unknown='ignore')."
+        )
     if new:
         count = int(counts[unseen].sum())
         sentence = (

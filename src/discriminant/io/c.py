@@ -247,7 +247,7 @@ def _columns(columns: Sequence[ColumnRule], name: str) -> str:
         width = len(rule.features)
         if rule.role == NUMBER:
             i = numbers.index(rule)
-            fill = float(rule.fill).hex()
+            fill = _numbers(np.array(rule.fill))
             value = f"isnan(numbers[{i}]) ? {fill} : numbers[{i}]"
             if rule.scale != 1.0:
                 value = f"(({value}) - {fill}) / {float(rule.scale).hex()}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -66,12 +67,20 @@ def _document(found: Program) -> dict[str, Any]:
     document["rejects"], document["reject"] = found.rejects, _label(found.reject)
     if found.columns:
         document["columns"] = [
-            {"name": rule.name, "role": rule.role, "features": list(rule.features), "fill": rule.fill,
+            {"name": rule.name, "role": rule.role, "features": list(rule.features), "fill": _known(rule.fill),
              "scale": rule.scale, "indicate": rule.indicate, "levels": list(rule.levels), "pooled": list(rule.pooled),
-             "shares": list(rule.shares), "missing_is_a_level": rule.missing}
+             "shares": [_known(share) for share in rule.shares], "missing_is_a_level": rule.missing}
             for rule in found.columns
         ]  # fmt: skip
     return document
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else value
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def _label(label: Any) -> Any:
@@ -85,10 +94,11 @@ def from_json(text: str) -> Program:
     def array(name: str) -> Any:
         return None if document.get(name) is None else np.array(document[name], dtype=np.float64)
 
-    same = ("name", "role", "fill", "scale", "indicate")
+    same = ("name", "role", "scale", "indicate")
     columns = tuple(
-        ColumnRule(**{key: item[key] for key in same}, levels=tuple(item["levels"]), pooled=tuple(item["pooled"]),
-                   shares=tuple(item["shares"]), missing=item["missing_is_a_level"])
+        ColumnRule(**{key: item[key] for key in same}, fill=_number(item["fill"]), levels=tuple(item["levels"]),
+                   pooled=tuple(item["pooled"]), shares=tuple(map(_number, item["shares"])),
+                   missing=item["missing_is_a_level"])
         for item in document.get("columns", [])
     )  # fmt: skip
     quadratic = None

@@ -21,6 +21,7 @@ from discriminant.arrays import in_memory
 from discriminant.errors import DataError, DiscriminantError
 from discriminant.io.container import ModelFileError, documented, pack, unpack, write_whole
 from discriminant.io.encode import Decoder, Encoder, is_estimator
+from discriminant.io.pipelines import is_pipeline, table_model
 from discriminant.io.table_model import TableModel
 from discriminant.methods import Fit
 from discriminant.model import discriminant_of
@@ -45,8 +46,8 @@ def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict
 
     Parameters
     ----------
-    model : estimator, LinearDiscriminant or TableModel
-        Fitted, of this package.
+    model : estimator, LinearDiscriminant, TableModel or Pipeline
+        Fitted, of this package; or scikit-learn's pipeline of scalers, imputers and encoders that ends in a linear one.
     path : path
         Where; an existing file is replaced only when the new one is whole.
     X : array-like or data frame of shape (n, d), or None, default=None
@@ -71,6 +72,7 @@ def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict
     ...     load(path).predict([[3.0]]).tolist()
     ['right']
     """
+    model = table_model(model) if is_pipeline(model) else model
     core = _core(model)
     _require_fitted(core)
     if vars(core).get("_formula") is not None:

@@ -20,6 +20,8 @@ A model of a table also has ``columns``: what becomes of each raw column before 
     number     (v − fill) / scale;  missing: the fill, and 1 in a second feature where there is one
     category   a row of 0 and 1 for a known level, the frequencies of the fit for one not seen; missing: see the rule
 
+A fill or frequencies of NaN stand for what the model does not answer: NULL in SQL, NaN elsewhere.
+
 Missing is NULL in SQL (and NaN, and an empty text), NaN or a NULL pointer in C, NaN or the empty text in ONNX.
 
 ``evaluate`` is the reference: plain NumPy, against which each export is checked before it is handed out.
@@ -41,6 +43,7 @@ from discriminant.decision.rule import Rule
 from discriminant.errors import DataError
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.io.encode import is_estimator
+from discriminant.io.pipelines import is_pipeline, table_model
 from discriminant.io.table_model import TableModel
 from discriminant.methods.fit import Fit, is_unanimous, reject_label
 from discriminant.model import LinearDiscriminant, discriminant_of
@@ -133,8 +136,12 @@ def program(model: Any) -> Program:
     kind = type(model).__name__
     if isinstance(model, Program):
         return model
+    if is_pipeline(model):
+        model = table_model(model)
     if isinstance(model, TableModel):
         columns = tuple(rule for rule in model.preprocess.rules if rule.role != OUT)
+        if all(rule.role == NUMBER and np.isnan(rule.fill) for rule in columns):
+            columns = ()  # the features as they are, as of any model
         found = replace(program(model.model), features=tuple(model.feature_names), columns=columns)
         return found if model.costs is None else replace(found, costs=model.costs, actions=found.classes)
     if isinstance(model, Fit):
@@ -296,9 +303,11 @@ def edge_table(found: Program, count: int, dtype: str = "float64") -> tuple[dict
         if rule.role == NUMBER:
             values = X[:, at] if rule.scale == 1.0 else X[:, at] * rule.scale + rule.fill
             values = values.astype(dtype).astype(np.float64)
-            table[rule.name] = np.where(rng.random(n) < 0.05, np.nan, values).tolist()
+            gone = (rng.random(n) < 0.05) & np.isfinite(rule.fill)
+            table[rule.name] = np.where(gone, np.nan, values).tolist()
         else:
-            choices = [*rule.levels, *rule.pooled, UNSEEN, ""]
+            known = bool(np.isfinite(rule.shares).all())
+            choices = [*rule.levels, *rule.pooled, *[UNSEEN] * known, *[""] * (known or rule.missing)]
             table[rule.name] = [choices[int(k)] for k in rng.integers(0, len(choices), n)]
         at += len(rule.features)
     return table, np.asarray(Preprocess(found.columns).matrix(read_frame(table))[0])

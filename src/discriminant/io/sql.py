@@ -12,7 +12,7 @@ import math
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ Steps = list[tuple[str, list[tuple[str, str]]]]  # (name of the step, (column, e
 # Classes: the steps of the elimination are columns, of which engines have two thousand at most; an engine that writes
 # each step into all its uses is lost sooner.
 MOST_IN_SQL, MOST_WRITTEN_OUT = 12, 3
+LONGEST_NAME = 60  # bytes of a column's name: PostgreSQL cuts after 63 bytes
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Dialect:
     string: str = "TEXT"
     nan: str = ""  # how to ask whether a number is NaN, where the engine has such
     once: str = ""  # asks that a step be worked out once, and not written into each of its uses
+    rest: str = ""  # how the steps' own columns are left out: by a word, by carrying the row along, or its key
 
     def identifier(self, name: str) -> str:
         if not name or any(ord(c) < 32 for c in name):
@@ -85,6 +87,10 @@ class Dialect:
             raise DataError(f"The model holds the number {value}, which SQL cannot write.")
         return f"CAST({float(value)!r} AS {self.double})"
 
+    def known(self, value: float) -> str:
+        """The number; NULL where there is none."""
+        return "NULL" if math.isnan(value) else self.number(value)
+
     def text(self, expression: str) -> str:
         return f"CAST({expression} AS {self.string})"
 
@@ -106,13 +112,13 @@ class Dialect:
         return f"{getattr(self, function)}({', '.join(items)})"
 
     def features(self, rule: ColumnRule) -> list[str]:
-        """One expression over the raw column ``r.name`` for each feature."""
-        raw = f"r.{self.identifier(rule.name)}"
+        """One expression over the raw column ``s.name`` for each feature."""
+        raw = f"s.{self.identifier(rule.name)}"
         one, zero = self.number(1.0), self.number(0.0)
         if rule.role == NUMBER:
             value = f"CAST({raw} AS {self.double})"
             gone = f"{value} IS NULL" + (f" OR {self.nan.format(value)}" if self.nan else "")
-            filled = f"(CASE WHEN {gone} THEN {self.number(rule.fill)} ELSE {value} END)"
+            filled = f"(CASE WHEN {gone} THEN {self.known(rule.fill)} ELSE {value} END)"
             if rule.scale != 1.0:
                 filled = f"(({filled} - {self.number(rule.fill)}) / {self.number(rule.scale)})"
             return [filled, f"CASE WHEN {gone} THEN {one} ELSE {zero} END"][: len(rule.features)]
@@ -121,20 +127,24 @@ class Dialect:
         found = []
         for j in range(rows.shape[1]):
             empty = f"{raw} IS NULL OR {text} = {self.exact_literal('')}"
-            parts = [f"WHEN {empty} THEN {self.number(rows[-1, j])}"]
+            parts = [f"WHEN {empty} THEN {self.known(rows[-1, j])}"]
             for value in np.unique(rows[:-2, j]):
                 same = [level for level, own in zip(levels, rows[:-2, j], strict=True) if own == value]
                 listed = ", ".join(self.exact_literal(level) for level in same)
                 parts.append(f"WHEN {text} IN ({listed}) THEN {self.number(value)}")
-            found.append(f"CASE {' '.join(parts)} ELSE {self.number(rows[-2, j])} END")
+            found.append(f"CASE {' '.join(parts)} ELSE {self.known(rows[-2, j])} END")
         return found
 
 
 DIALECTS = {
-    "duckdb": Dialect("duckdb", double="DOUBLE", string="VARCHAR", nan="ISNAN({})", once="MATERIALIZED "),
-    "sqlite": Dialect("sqlite", double="REAL", greatest="MAX", least="MIN", booleans=("0", "1"), once="MATERIALIZED "),
-    "postgresql": Dialect("postgresql", nan="{} = CAST('NaN' AS DOUBLE PRECISION)", once="MATERIALIZED "),
-    "bigquery": Dialect("bigquery", double="FLOAT64", string="STRING", nan="IS_NAN({})"),
+    "duckdb": Dialect(
+        "duckdb", double="DOUBLE", string="VARCHAR", nan="ISNAN({})", once="MATERIALIZED ", rest="EXCLUDE"
+    ),
+    "sqlite": Dialect(
+        "sqlite", double="REAL", greatest="MAX", least="MIN", booleans=("0", "1"), once="MATERIALIZED ", rest="key"
+    ),
+    "postgresql": Dialect("postgresql", nan="{} = CAST('NaN' AS DOUBLE PRECISION)", once="MATERIALIZED ", rest="row"),
+    "bigquery": Dialect("bigquery", double="FLOAT64", string="STRING", nan="IS_NAN({})", rest="EXCEPT"),
     "tsql": Dialect(
         "tsql", ("[", "]"), "FLOAT", "LOG", booleans=("CAST(0 AS BIT)", "CAST(1 AS BIT)"), string="NVARCHAR(4000)"
     ),
@@ -146,8 +156,10 @@ DIALECTS = {
 def to_sql(
     model: Any, path: str | os.PathLike[str] | None = None, *, table: str = "data", dialect: str = "duckdb"
 ) -> str:
-    """The SELECT that adds a prediction and probabilities to the rows of a table.
+    """The SELECT that adds a prediction and the probability of each class to the rows of a table.
 
+    The columns ``probability_CLASS`` and ``prediction`` come after the table's own.  What is worked out on the way is
+    not among them, except in T-SQL, which cannot leave columns out.  SQLite finds rows by rowid, which views lack.
     Columns are found by the model's feature names; those of a model of a table are the raw ones.  Run in SQLite, and in
     DuckDB where that is installed, before it is returned; where sqlglot is installed it also reads the text in the
     dialect asked for.
@@ -179,29 +191,39 @@ def to_sql(
 
 
 def select(found: Program, table: str, dialect: Dialect) -> str:
-    """The text of the query."""
+    """The text of the query: the columns of the table, a probability for each class and the prediction."""
     prefix = _free_prefix(found)
     # SQLite writes every step into all its uses unless told not to; the others only suffer where steps are many.
     once = dialect.once if found.link == "pairs" or dialect.name == "sqlite" else ""
-    source = ".".join(dialect.identifier(part) for part in table.split("."))
-    lines = []
+    start = source = ".".join(dialect.identifier(part) for part in table.split("."))
+    key = dialect.identifier(f"{prefix}row")
+    first = {"key": f"s._rowid_ AS {key}", "row": f"s AS {key}"}.get(dialect.rest, "s.*")  # how a row is known again
+    kept, lines, scratch = first, [], []
+    steps: Steps = []
     if found.columns:
         inner = tuple(f"{prefix}x{j}" for j in range(len(found.features)))
         parts = [part for rule in found.columns for part in dialect.features(rule)]
-        body = ",\n    ".join(f"{part} AS {dialect.identifier(own)}" for own, part in zip(inner, parts, strict=True))
-        rows = dialect.identifier(f"{prefix}rows")
-        lines.append(f"{rows} AS {once}(\n  SELECT r.*,\n    {body}\n  FROM {source} AS r\n)")
-        found, source = replace(found, features=inner), rows
+        steps.append(("x", list(zip(map(dialect.identifier, inner), parts, strict=True))))
+        found = replace(found, features=inner)
     writer = _Writer(found, dialect, prefix)
-    steps = [("z", writer.scores()), ("y", writer.finite()), ("g", writer.classes()), *writer.exponents()]
+    steps += [("z", writer.scores()), ("y", writer.finite()), ("g", writer.classes()), *writer.exponents()]
     steps.append(("p", writer.chances()))
     for name, columns in steps:
         if columns:
             own = dialect.identifier(f"{writer.prefix}step_{name}")
             body = ",\n    ".join(f"{expression} AS {column}" for column, expression in columns)
-            lines.append(f"{own} AS {once}(\n  SELECT s.*,\n    {body}\n  FROM {source} AS s\n)")
-            source = own
-    return f"WITH {', '.join(lines)}\nSELECT s.*,\n    {writer.decision()} AS prediction\nFROM {source} AS s\n"
+            lines.append(f"{own} AS {once}(\n  SELECT {kept},\n    {body}\n  FROM {source} AS s\n)")
+            source, kept = own, "s.*"
+            scratch += [column for column, _ in columns] * (name != "p")
+    chances = [f"s.{column}" for column, _ in writer.chances()]
+    rows = {
+        "key": ["r.*", *chances],
+        "row": [f"(s.{key}).*", *chances],
+        "": ["s.*"],
+    }.get(dialect.rest, [f"s.* {dialect.rest} ({', '.join(scratch)})"])
+    joined = f"\nJOIN {start} AS r ON r._rowid_ = s.{key}" if dialect.rest == "key" else ""
+    answer = ",\n    ".join([*rows, f"{writer.decision()} AS prediction"])
+    return f"WITH {', '.join(lines)}\nSELECT {answer}\nFROM {source} AS s{joined}\n"
 
 
 def _free_prefix(found: Program) -> str:
@@ -369,14 +391,25 @@ class _Writer:
         if self.found.link is None:
             return []
         each = [f"s.{self.column('e', k)}" for k in range(len(self.found.classes))]
-        label: Callable[[int], str] = lambda k: self.dialect.identifier(f"{self.prefix}probability_{k}")  # noqa: E731
-        return [(label(k), f"{e} / ({total(each)})") for k, e in enumerate(each)]
+        return [(own, f"{e} / ({total(each)})") for own, e in zip(self.probabilities, each, strict=True)]
+
+    @property
+    def probabilities(self) -> list[str]:
+        """A column for each class, by its label; by its number where a label cannot be written or a name is taken."""
+        labels = [f"probability_{label}" for label in self.found.classes]
+        taken = {name.lower() for name in (*self.found.features, *(rule.name for rule in self.found.columns))}
+        odd = len({name.lower() for name in labels} - taken) < len(labels) or any(
+            len(name.encode()) > LONGEST_NAME or not name.isprintable() or set(name) & set("`\\") for name in labels
+        )
+        return [
+            self.dialect.identifier(f"{self.prefix}probability_{k}" if odd else name) for k, name in enumerate(labels)
+        ]
 
     def decision(self) -> str:
         found = self.found
         K = len(found.classes)
         g = [f"s.{self.column('g', k)}" for k in range(K)]
-        p = [f"s.{self.dialect.identifier(f'{self.prefix}probability_{k}')}" for k in range(K)]
+        p = [f"s.{own}" for own in self.probabilities]
         labels = [self.dialect.literal(label) for label in found.labels]
         if found.costs is not None:
             risks = [f"({total([f'{self.dialect.number(c)} * {x}' for c, x in zip(row, p, strict=True)])})"
@@ -440,7 +473,7 @@ def run_sqlite(found: Program, X: Any) -> tuple[Array, Array | None] | None:
         columns, rows = _table(found, X, dialect)
         connection.execute(f"CREATE TABLE data (row_number INTEGER, {columns})")
         connection.executemany(f"INSERT INTO data VALUES ({', '.join('?' * len(rows[0]))})", rows)
-        answer = connection.execute(select(found, "data", dialect) + " ORDER BY s.row_number").fetchall()
+        answer = connection.execute(select(found, "data", dialect) + " ORDER BY r.row_number").fetchall()
     finally:
         connection.close()
     return _read(found, answer)

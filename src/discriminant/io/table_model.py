@@ -71,7 +71,12 @@ class TableModel:
         return read_table(source, text_columns=self.preprocess.text_columns)
 
     def matrix(self, table: Any) -> tuple[Any, tuple[str, ...]]:
-        """(X, notes): the model's inputs for the rows of a table or data frame, and what had to be filled."""
+        """(X, notes): the model's inputs for the rows of a table or data frame, and what had to be filled.
+
+        An array has the columns of the fit, in their order.
+        """
+        if isinstance(table, np.ndarray):
+            table = dict(zip((rule.name for rule in self.preprocess.rules), table.T, strict=True))
         return self.preprocess.matrix(read_frame(table))
 
     def decide(self, X: Any) -> Array:

@@ -1,0 +1,283 @@
+"""A scikit-learn pipeline that ends in one of our models, as a model of a table.
+
+Steps that act on each column by itself give features that are sums over the raw columns,
+
+    feature = constant + Σ_columns part(value),        part: slope · value, or a number for each level; one for missing,
+
+and a discriminant of such features is one of the raw columns: its weights are those sums, weighted.  So a pipeline is
+written to a file, and exported, like every model of a table, without its own classes.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from discriminant.data.preprocess import ColumnRule, Preprocess
+from discriminant.data.roles import CATEGORY, NUMBER
+from discriminant.data.tables import number_column
+from discriminant.errors import DataError
+from discriminant.io.table_model import TableModel
+from discriminant.model import LinearDiscriminant, discriminant_of
+from discriminant.protocols import Array
+
+UNSEEN = "(never seen)"
+KNOWN = (
+    "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer, OneHotEncoder, OrdinalEncoder, "
+    "ColumnTransformer, FeatureUnion and Pipeline"
+)
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A column as it is; ``fill``: what an imputer puts in place of a missing value."""
+
+    name: str
+    fill: Any = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a column adds: slope · value, or by level; NaN where the pipeline would refuse the value."""
+
+    missing: float = math.nan
+    slope: float = 0.0
+    levels: dict[str, float] | None = None  # None: numbers
+    unseen: float = math.nan
+    fill: float | None = None  # the number that stands for a missing one
+
+    def times(self, factor: float) -> Part:
+        levels = None if self.levels is None else {level: factor * value for level, value in self.levels.items()}
+        return replace(
+            self, missing=factor * self.missing, slope=factor * self.slope, levels=levels, unseen=factor * self.unseen
+        )
+
+    def plus(self, other: Part) -> Part:
+        if (self.levels is None) != (other.levels is None):
+            raise DataError("A column is used as numbers and as categories at once, which a model file cannot hold.")
+        levels = None
+        if self.levels is not None and other.levels is not None:
+            levels = {level: self.levels[level] + other.levels[level] for level in self.levels}
+        fill = self.fill if self.fill is not None else other.fill
+        return Part(self.missing + other.missing, self.slope + other.slope, levels, self.unseen + other.unseen, fill)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """constant + Σ parts."""
+
+    constant: float = 0.0
+    parts: dict[str, Part] = field(default_factory=dict)
+
+    def affine(self, factor: float, shift: float) -> Feature:
+        parts = {name: part.times(factor) for name, part in self.parts.items()}
+        return Feature(factor * self.constant + shift, parts)
+
+
+def is_pipeline(model: Any) -> bool:
+    """Whether this is scikit-learn's Pipeline; asks without importing it."""
+    return any(kind.__module__ == "sklearn.pipeline" and kind.__name__ == "Pipeline" for kind in type(model).__mro__)
+
+
+def table_model(pipeline: Any) -> TableModel:
+    """The same model on the raw columns."""
+    final = pipeline.steps[-1][1]
+    if "classes_" not in vars(final):
+        raise DataError("This pipeline is not fitted yet, or its last step is no classifier: there is nothing to save.")
+    linear = discriminant_of(final)
+    if linear is None or linear.basis is not None or getattr(final, "_encoding", None) is not None:
+        raise DataError(
+            f"The last step of this pipeline, {type(final).__name__}, is not one of this package's linear models on "
+            "the features of the steps before it: save that step alone, or fit one that is."
+        )
+    steps = [(name, step) for name, step in pipeline.steps[:-1] if step is not None and step != "passthrough"]
+    features: list[Any] = [Raw(name) for name in _raw_names(steps, linear)]
+    for name, step in steps:
+        features = _apply(name, step, features)
+    return _assemble(linear, [_numeric(one) for one in features])
+
+
+def _raw_names(steps: list[tuple[str, Any]], linear: LinearDiscriminant) -> list[str]:
+    if not steps:
+        return list(linear.names)
+    first = steps[0][1]
+    while hasattr(first, "steps"):
+        first = first.steps[0][1]
+    named = getattr(first, "feature_names_in_", None)
+    return [f"x{j}" for j in range(first.n_features_in_)] if named is None else [str(name) for name in named]
+
+
+def _numeric(one: Raw | Feature) -> Feature:
+    if isinstance(one, Feature):
+        return one
+    if isinstance(one.fill, str):
+        raise DataError(f"Column {one.name!r} holds text that no step turns into numbers.")
+    fill = None if one.fill is None else float(one.fill)
+    return Feature(0.0, {one.name: Part(math.nan if fill is None else fill, 1.0, fill=fill)})
+
+
+def _apply(name: str, step: Any, features: list[Any]) -> list[Any]:
+    """The features after a fitted step."""
+    kind = type(step).__name__ if type(step).__module__.startswith("sklearn.") else ""
+    if step == "passthrough":
+        return features
+    if kind == "Pipeline":
+        for inner, part in step.steps:
+            features = features if part is None else _apply(f"{name}__{inner}", part, features)
+        return features
+    if kind == "FunctionTransformer" and step.func is None:
+        return features
+    if kind == "FeatureUnion":
+        return [
+            one for own, part in step.transformer_list if part != "drop" for one in _apply(own, part, features)
+        ]  # fmt: skip
+    if kind == "ColumnTransformer":
+        places = step._transformer_to_input_indices
+        return [
+            one
+            for own, part, _ in step.transformers_
+            if part != "drop" and len(places[own])
+            for one in _apply(own, part, [features[int(j)] for j in places[own]])
+        ]
+    d = len(features)
+    match kind:
+        case "StandardScaler":
+            scale = np.ones(d) if step.scale_ is None else step.scale_
+            shift = -step.mean_ / scale if step.with_mean else np.zeros(d)
+            return _scaled(features, 1 / scale, shift)
+        case "MinMaxScaler" if not step.clip:
+            return _scaled(features, step.scale_, step.min_)
+        case "MaxAbsScaler" if not getattr(step, "clip", False):
+            return _scaled(features, 1 / step.scale_, np.zeros(d))
+        case "RobustScaler":
+            scale = np.ones(d) if step.scale_ is None else step.scale_
+            return _scaled(features, 1 / scale, np.zeros(d) if step.center_ is None else -step.center_ / scale)
+        case "SimpleImputer" if step.missing_values is None or step.missing_values != step.missing_values:
+            return _imputed(step, features)
+        case "OneHotEncoder" | "OrdinalEncoder":
+            return _encoded(name, step, features)
+    raise DataError(
+        f"The step {name!r} of the pipeline, {type(step).__name__}{' with these settings' if kind in KNOWN else ''}, "
+        f"cannot be written as numbers of each column. Known steps are {KNOWN}; save the last step alone, or do that "
+        "step before the pipeline."
+    )
+
+
+def _scaled(features: list[Any], factors: Array, shifts: Array) -> list[Any]:
+    each = zip(features, factors.tolist(), shifts.tolist(), strict=True)
+    return [_numeric(one).affine(factor, shift) for one, factor, shift in each]
+
+
+def _imputed(step: Any, features: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    for one, value in zip(features, step.statistics_.tolist(), strict=True):
+        if not isinstance(one, Raw):
+            raise DataError(
+                "A SimpleImputer must stand before steps that scale or encode, for a model file to hold it."
+            )
+        if value != value and not step.keep_empty_features:
+            continue  # nothing but missing values at the fit: the imputer leaves the column out
+        found.append(replace(one, fill=value))
+    if step.indicator_ is not None:
+        gone = [features[int(j)].name for j in step.indicator_.features_]
+        found += [Feature(0.0, {name: Part(1.0, 0.0, fill=0.0)}) for name in gone]
+    return found
+
+
+def _encoded(name: str, step: Any, features: list[Any]) -> list[Any]:
+    """What the encoder itself answers for each level of each column, others held at their first."""
+    if not all(isinstance(one, Raw) for one in features):
+        raise DataError(f"The encoder {name!r} must see raw columns, for a model file to hold it.")
+    first = [known[0] for known in step.categories_]
+
+    def answer(j: int, value: Any) -> Array:
+        row = np.array([*first[:j], value, *first[j + 1 :]], dtype=object)[None]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of names that the row has not, and of a level that was not seen
+            out = step.transform(row)
+        return np.asarray(out.toarray() if hasattr(out, "toarray") else out, dtype=np.float64).ravel()
+
+    def or_nan(j: int, value: Any) -> Array:
+        try:
+            return answer(j, value)
+        except (ValueError, TypeError):
+            return np.full(len(base), math.nan)  # the encoder refuses it
+
+    base = answer(0, first[0])
+    found = [Feature(float(value)) for value in base]
+    for j, (one, known) in enumerate(zip(features, step.categories_, strict=True)):
+        real = [value for value in known.tolist() if value is not None and value == value]
+        texts = _texts(real)
+        table = {text: answer(j, value) - base for text, value in zip(texts, real, strict=True)}
+        odd = UNSEEN if any(isinstance(value, str) for value in real) else float(max(real, default=0.0)) + 1e9
+        unseen = or_nan(j, odd) - base
+        empty = next((value for value in known.tolist() if value is None or value != value), math.nan)
+        missing = or_nan(j, empty if one.fill is None else one.fill) - base
+        for k in np.flatnonzero(np.any([*table.values(), np.nan_to_num(unseen, nan=1.0), missing], axis=0)):
+            levels = {text: float(row[k]) for text, row in table.items()}
+            if not any(levels.values()) and not np.nan_to_num(unseen[k]) and not np.nan_to_num(missing[k]):
+                continue  # another column's
+            found[k].parts[one.name] = Part(float(missing[k]), 0.0, levels, float(unseen[k]))
+    return found
+
+
+def _texts(values: list[Any]) -> list[str]:
+    """Levels as a table's columns write them."""
+    if any(isinstance(value, str) for value in values):
+        return [str(value).strip() for value in values]
+    whole = "bool" if any(isinstance(value, bool) for value in values) else ""
+    return number_column("", np.array(values, dtype=np.float64), whole).texts()
+
+
+def _assemble(linear: LinearDiscriminant, features: list[Feature]) -> TableModel:
+    W, q = linear.weights, linear.n_outputs
+    center = np.zeros(len(features)) if linear.center is None else linear.center
+    intercept = W[0] + (np.array([one.constant for one in features]) - center) @ W[1:]
+    columns = list(dict.fromkeys(name for one in features for name in one.parts))
+    rules, weights = [], []
+    for name in columns:
+        own = [(one.parts[name], w) for one, w in zip(features, W[1:], strict=True) if name in one.parts]
+        outputs = [_sum([part.times(float(w[k])) for part, w in own]) for k in range(q)]
+        rule, rows, constant = _rule(name, outputs)
+        rules.append(rule)
+        weights.append(rows)
+        intercept = intercept + constant
+    preprocess = Preprocess(tuple(rules))
+    A = np.vstack([intercept, *weights])
+    names = preprocess.feature_names
+    return TableModel(preprocess, replace(linear, weights=A, center=None, feature_names=names), method="pipeline")
+
+
+def _sum(parts: list[Part]) -> Part:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.plus(part)
+    return total
+
+
+def _rule(name: str, outputs: list[Part]) -> tuple[ColumnRule, Array, Array]:
+    """(the rule of a column, its weights (features, q), what goes to the intercepts (q,))."""
+    slope, missing = (np.array([getattr(part, what) for part in outputs]) for what in ("slope", "missing"))
+    first = outputs[0]
+    if first.levels is None:
+        fill = math.nan if first.fill is None or np.isnan(missing).any() else first.fill
+        away = missing - slope * fill
+        indicate = bool((np.abs(away) > 1e-12 * np.abs(missing)).any())
+        rows = np.array([slope, away]) if indicate else slope[None]
+        return ColumnRule(name, NUMBER, fill=fill, indicate=indicate), rows, np.zeros(len(slope))
+    reference, *others = first.levels
+    at = {level: np.array([(part.levels or {})[level] for part in outputs]) for level in first.levels}
+    unseen, base = np.array([part.unseen for part in outputs]), at[reference]
+    known, own = bool(np.isfinite(unseen).all()), bool(np.isfinite(missing).all())
+    each = [*(at[level] for level in others), *[unseen] * known, *[missing] * own]
+    width = len(each)
+    shares = np.eye(width)[len(others)] if known else np.full(width, math.nan)
+    rule = ColumnRule(
+        name, CATEGORY, levels=tuple(first.levels), pooled=(UNSEEN,) if known else (),
+        missing=own, shares=tuple(shares.tolist()),
+    )  # fmt: skip
+    return rule, np.array(each).reshape(width, -1) - base, base
