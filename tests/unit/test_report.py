@@ -378,6 +378,14 @@ def test_of_many_classes_the_worst_are_told_and_what_is_left_out(letters):
     assert re.search(rf" {worst} +{areas.min():.4f} +{own:.4f} ", text)
 
 
+def test_what_would_take_long_is_left_to_be_asked():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2500, 20)), np.arange(2500) % 26
+    text = " ".join(checked(discriminant.LinearDiscriminantAnalysis().fit(X, y).report(X, y).html).text)
+    assert "not asked here" in text
+    assert "discriminant.separability(X, y) finds it out" in text
+
+
 def test_the_learning_curve_ends_at_the_cross_validated_error():
     """Its last point is learned from all rows but the fold: the error of any five stratified folds, about."""
     data = datasets.load("breast_cancer")

@@ -31,7 +31,8 @@ WITNESS = (
     "their side. Checked in exact arithmetic."
 )
 PLANE = "Weights under which no row is on the wrong side. Checked in exact arithmetic."
-MOST_SEPARABILITY = 300_000  # rows × features up to which a report asks whether the classes can be separated
+MOST_SEPARABILITY = 1_200_000  # rows × features × classes up to which a report asks whether they can be separated
+LATER = "this takes long for so many rows, features and classes; discriminant.separability(X, y) finds it out."
 
 
 @documented
@@ -221,9 +222,11 @@ def _refit(model: Any) -> Any:
 
 
 def separable(X: Any, labels: Array, names: Sequence[str]) -> Verdict | None:
-    """Whether a linear discriminant can be right on every row, or None where the question is too large for a report."""
-    if is_sparse(X) or X.size > MOST_SEPARABILITY or X.shape[1] > 200:
+    """Whether a linear discriminant can be right on every row; None of sparse rows."""
+    if is_sparse(X):
         return None
+    if X.size * len(np.unique(labels)) > MOST_SEPARABILITY or X.shape[1] > 200:
+        return Verdict("not asked here", LATER)
     from discriminant.inference.separability import separability
 
     found = separability(X, labels, hyperplane="any")
