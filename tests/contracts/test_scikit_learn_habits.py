@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression as Original
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tests import test_metaestimators_metadata_routing as routing
 from sklearn.utils.estimator_checks import check_param_validation
 
 import discriminant
@@ -101,3 +102,46 @@ def test_transforms_name_their_features(kind):
     out = kind().set_output(transform="pandas").fit(X, y).transform(X)
     assert list(out.columns) == [f"{kind.__name__.lower()}0"]
     assert list(out.columns) == list(kind().fit(X, y).get_feature_names_out())
+
+
+# scikit-learn's own tests of routing through meta-estimators, on those that are here.
+META = [
+    {
+        "metaestimator": discriminant.MinimumRiskClassifier,
+        "estimator_name": "estimator",
+        "estimator": "classifier",
+        "X": routing.X,
+        "y": routing.y,
+        "estimator_routing_methods": ["fit"],
+    },
+    {
+        "metaestimator": discriminant.LogisticRegressionCV,
+        "init_args": {"use_legacy_attributes": False, "l1_ratios": (0,), "Cs": 2},
+        "X": routing.X,
+        "y": routing.y,
+        "scorer_name": "scoring",
+        "scorer_routing_methods": ["fit", "score"],
+        "cv_name": "cv",
+        "cv_routing_methods": ["fit"],
+    },
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("info", META, ids=lambda info: info["metaestimator"].__name__)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "test_default_request",
+        "test_error_on_missing_requests_for_sub_estimator",
+        "test_setting_request_on_sub_estimator_removes_error",
+        "test_non_consuming_estimator_works",
+        "test_metadata_is_routed_correctly_to_scorer",
+        "test_metadata_is_routed_correctly_to_splitter",
+        "test_metadata_routed_to_group_splitter",
+    ],
+)
+def test_metadata_are_routed_as_scikit_learn_tests_it(info, name):
+    if not hasattr(routing, name):
+        pytest.skip(f"{name} is not in this version of scikit-learn")
+    getattr(routing, name)(info)
