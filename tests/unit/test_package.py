@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -87,3 +89,24 @@ def test_module_is_documented_and_short(path: Path) -> None:
 def docstring_lines(node: ast.AST) -> range:
     documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None
     return range(node.body[0].lineno, node.body[0].end_lineno + 1) if documented else range(0)
+
+
+def test_the_conda_recipe_says_what_the_package_says():
+    root = SOURCE.parents[1]
+    recipe, project = root / "conda" / "meta.yaml", root / "pyproject.toml"
+    if not recipe.exists():
+        pytest.skip("the recipe is in a checkout only")
+    text, about = recipe.read_text(), tomllib.loads(project.read_text())["project"]
+    assert f'{{% set version = "{discriminant.__version__}" %}}' in text
+    run = text.partition("  run:\n")[2].partition("  run_constrained:")[0]
+    needs = [line.strip().removeprefix("- ").replace(" ", "") for line in run.splitlines()]
+    assert needs == [f"python{about['requires-python']}", *about["dependencies"]]
+    assert about["license"] in text
+    assert about["description"] in text
+    optional = [need for needs in about["optional-dependencies"].values() for need in needs]
+    extras = {re.split(r"[\[>]", need)[0]: need for need in optional}
+    constrained = text.partition("  run_constrained:\n")[2].partition("\n\n")[0]
+    for line in constrained.splitlines():
+        name, _, least = line.strip().removeprefix("- ").partition(" ")
+        known = extras[name.removesuffix("-base").removesuffix("-core")]
+        assert known.endswith(least), line
