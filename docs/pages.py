@@ -29,7 +29,9 @@ PAGE = re.compile(r"^\[\[page ([\w./]+)\]\]$", re.MULTILINE)
 REFERENCE = re.compile(r"^\[\[reference ([\w.,\s]+)\]\]$", re.MULTILINE)
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(?=[)#])")
 CODE = re.compile(r"(?:discriminant\.)?([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)(?:\(.*\))?", re.DOTALL)
-MARK = re.compile(r"(``[^`]*``|:\w+:`[^`]*`)|(?<![\w.])([^\W\d_])([_^])(\{[^{}`]+\}|\w{1,2})(?![\w^])|\|")
+MARK = re.compile(
+    r"(``[^`]*``|:\w+:`[^`]*`)|(?<![A-Za-z0-9_.])([^\W\d_])([_^])(\{[^{}`]+\}|[A-Za-z0-9]{1,2})(?![A-Za-z0-9_^])|\|"
+)
 REQUEST = re.compile(r"set_\w+_request")  # made by scikit-learn
 
 

@@ -204,6 +204,15 @@ def test_every_page_is_in_the_navigation() -> None:
     assert sorted(path for path in (ROOT / "docs").rglob("*.md") if path not in listed) == []
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "examples/gallery").glob("*/*.py")), ids=lambda path: path.stem)
+def test_every_example_of_the_gallery_has_a_title_and_ends_with_a_picture(path: Path) -> None:
+    """They run when the site is built."""
+    text = path.read_text(encoding="utf-8")
+    title, line = re.match(r'"""\n(.+)\n(=+)\n\n', text).groups()  # type: ignore[union-attr]
+    assert len(title) == len(line)
+    assert "plt.show()\n" in text
+
+
 def test_every_erratum_names_tests_that_exist() -> None:
     text = (ROOT / "docs/errata.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| .*`(test_\w+\.py)` \|$", text, flags=re.MULTILINE)
