@@ -152,6 +152,11 @@ class PointwiseObjective:
         return self.smooth_penalty.curvature(np.zeros((self.n_parameters, self.n_outputs))) / np.square(self.units)
 
     @cached_property
+    def damped(self) -> Array:
+        """(1+d, q): 1 where the penalty bends, 0 where a weight is free."""
+        return (self.damping > 0).astype(np.float64)
+
+    @cached_property
     def ridge(self) -> Array | None:
         """(d, 1): λ_j of each weight in the user's units; None where some weight is free: no dual point bounds it."""
         if self.penalty is None or self.penalty.needs_information:

@@ -87,11 +87,16 @@ LAST_DIGITS_TOL = 1e-5
 # tol up to which these are all digits that the machine has; above, as many digits of scores as tol says.
 ALL_DIGITS_TOL = 1e-8
 
-# Multiplications of an exact Hessian up to which steps on all rows beat a row sample's start: 10,000×20 is below (3 ms
-# against 4), 100,000×10 above (12 against 9), 300,000×30 far above (103 against 36).  And up to which competing classes
-# get one at all.
-EXACT_WORK = 5.5e6
+# Multiplications of an exact Hessian up to which one in every step beats one that is kept: 1000×50 is below (1.4 ms
+# against 1.6), 1000×100 above (3.5 against 2.7, correlated columns).  The same without a penalty, where nearly
+# separated classes ask for new ones; and that of competing classes.
+EXACT_WORK = 4.0e6
+EXACT_WORK_PLAIN = 5.5e6
 EXACT_WORK_COUPLED = 1.0e9
+
+# Rows up to which a Hessian of all of them, kept, beats that of a row sample: 10,000×50 takes 4.0 ms instead of 4.8,
+# 10,000×100 dummies 9.5 instead of 10.6; 20,000×50 would take 8.5 instead of 6.8.
+FEW_ROWS = 12_000
 
 # The same up to which steps by a row sample's Hessian are carried to the last digits, at the price of four passes or
 # five: 10,000×50 is below; 300,000×30 takes 43 ms to a proved 1e-8, and would take 71.
@@ -107,8 +112,18 @@ LAST_DIGITS_PLAIN = 1.5e8
 FOLD_ROWS, FOLD_VALUES, FOLD_PARAMETERS, FOLD_SAMPLE = 50, 100_000, 1_200, 400
 
 # Nanoseconds: of a gradient a value (1000×1000: 0.30 ms), of a Hessian or a factor a multiplication by BLAS (31 ms and
-# 10), and of a limited-memory step apart from its pass.
-PASS_VALUE, BLAS_PRODUCT, STEP = 0.3, 0.06, 1.5e5
+# 10), of a Hessian of competing classes by tiles (6000×20×5: 2 ms), of the loss of a row and class (100,000×3×40: 10
+# ms), and of a limited-memory step apart from its pass.
+PASS_VALUE, BLAS_PRODUCT, PAIR_PRODUCT, LOSS, STEP = 0.3, 0.06, 0.1, 2.5, 1.0e5
+
+# Limited-memory steps, up to which Newton's way is taken where it costs no more than so many: 10,000×10×3 has 8 (3.9 ms
+# against 4.8), 100,000×10×3 12 (26 against 18), 2000×50×5 94 (21 against 6).  And up to which a sample's Hessians are:
+# 100,000×3×40 has 3 (123 ms against 336 by the columns' Gram matrix), 20,000×8×30 19 (97 against 56).
+NEWTON_WORTH, SAMPLE_WORTH = 10, 14
+
+# Steps by gradients alone that are worth trying before the Hessian is formed: 1000×200 has ten and would need more (6.7
+# ms with them against 4.8, correlated columns); 2000×400 has 32 and needs 14 (8 ms, by the Hessian 17).
+LEAST_TRIAL = 20
 
 # Columns up to which exact Hessians in every step, 4 to 6 of them, cost less than one and some 20 more gradients.
 NEWTON_COLUMNS = 120

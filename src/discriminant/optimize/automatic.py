@@ -16,7 +16,7 @@ from discriminant.data.row_space import row_coordinates, solve_triangle
 from discriminant.data.scaling import Scaling, choose_scaling, power_of_two, size_of
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.anchor import Anchor, find_anchor, from_anchor
-from discriminant.optimize.choose import Choice, Shape, choose, hessian_steps
+from discriminant.optimize.choose import Choice, choose, hessian_steps
 from discriminant.optimize.factor import unit_diagonal
 from discriminant.optimize.newton import Trace, newton_to_gap
 from discriminant.optimize.progress import reading
@@ -31,6 +31,7 @@ from discriminant.optimize.sampled import (
     met,
     sample_size,
     sampling_error,
+    shape_of,
 )
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need
@@ -68,15 +69,6 @@ class Minimum:
     @property
     def steps(self) -> int:
         return len(self.history.get("k", ()))
-
-
-def shape_of(objective: PointwiseObjective) -> Shape:
-    """What the choice of a method depends on."""
-    blocks = objective.blocks
-    return Shape(
-        objective.n_rows, objective.n_features, objective.n_outputs, blocks.is_sparse, blocks.n_values,
-        blocks.pass_cost > 1, objective.penalty is not None, objective.criterion.coupled,
-    )  # fmt: skip
 
 
 def minimize(objective: PointwiseObjective, tol: float = 1e-8, start: Array | None = None) -> Minimum:
@@ -157,6 +149,7 @@ def _kept(solver: Callable[..., State], work: float = EXACT_WORK_COUPLED) -> Cal
 
     def run(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
         most = work if objective.smooth_penalty is not None else max(work, LAST_DIGITS_PLAIN)
+        most = EXACT_WORK_COUPLED if objective.criterion.coupled else most
         cheap = objective.blocks.pass_cost == 1 and shape_of(objective).hessian_work <= most
         last = tol <= LAST_DIGITS_TOL and cheap
         return refine(objective, solver(objective, A, trace, tol, to_the_end=last), trace)

@@ -15,10 +15,18 @@ from discriminant.thresholds import (
     COUPLED_PARAMETERS,
     EXACT_WORK,
     EXACT_WORK_COUPLED,
+    EXACT_WORK_PLAIN,
     FACTOR_COLUMNS,
+    FEW_ROWS,
+    LOSS,
     NEWTON_COLUMNS,
+    NEWTON_WORTH,
+    PAIR_PRODUCT,
     PASS_VALUE,
+    SAMPLE_ROWS,
     SAMPLE_ROWS_PER_COLUMN,
+    SAMPLE_SHARE,
+    SAMPLE_WORTH,
     STEP,
 )
 
@@ -57,15 +65,34 @@ class Shape:
     def exact_pays(self) -> bool:
         """Whether the exact Hessian is cheap enough to be formed in every step."""
         if self.competing:
-            return self.parameters <= COUPLED_PARAMETERS // 4 and self.hessian_work <= EXACT_WORK_COUPLED
-        return self.d <= NEWTON_COLUMNS and self.hessian_work <= EXACT_WORK
+            cheap = self.newton_worth <= NEWTON_WORTH if self.penalised else self.hessian_work <= EXACT_WORK_COUPLED
+            return self.newton_possible and cheap
+        return self.d <= NEWTON_COLUMNS and self.hessian_work <= (EXACT_WORK if self.penalised else EXACT_WORK_PLAIN)
+
+    @property
+    def newton_possible(self) -> bool:
+        """Whether the Hessian of all outputs together may be formed and factored again and again."""
+        return self.parameters <= COUPLED_PARAMETERS // 4
+
+    @property
+    def newton_worth(self) -> float:
+        """So many limited-memory steps of competing outputs cost as much as the six Hessians or so of Newton's way."""
+        if self.streamed or not (self.competing and self.newton_possible):
+            return float("inf")
+        products = (self.values or self.n * self.d) * self.q
+        return 6 * self.hessian_work * PAIR_PRODUCT / (products * PASS_VALUE + self.n * self.q * LOSS + STEP)
+
+    @property
+    def sample_pays(self) -> bool:
+        """Whether a row sample's Hessians, of all outputs together, cost less than the dozen passes that they spare."""
+        share = sample_rows(self.n, self.d) / self.n
+        return self.n >= 40 * self.parameters and share * self.newton_worth <= SAMPLE_WORTH
 
     @property
     def few_rows(self) -> bool:
         """Whether a row sample that knows the Hessian would be a large part of all rows."""
-        return self.n < 4 * SAMPLE_ROWS_PER_COLUMN * self.d and not (
-            self.sparse and self.values < 0.05 * self.n * self.d
-        )
+        few = self.n < max(FEW_ROWS, 4 * SAMPLE_ROWS_PER_COLUMN * self.d)
+        return few and not (self.sparse and self.values < 0.05 * self.n * self.d)
 
     @property
     def row_space_pays(self) -> bool:
@@ -73,6 +100,12 @@ class Shape:
         small = self.n * self.d <= 30_000_000 and self.n <= 3_000
         dense = not self.sparse or self.n * self.n * self.d <= 3e8
         return self.penalised and self.n < self.d and small and dense
+
+
+def sample_rows(n: int, d: int) -> int:
+    """Rows enough for a Hessian right to some per cent, few enough to cost less than a pass."""
+    wanted = max(SAMPLE_ROWS, min(n // SAMPLE_SHARE, 8 * SAMPLE_ROWS), SAMPLE_ROWS_PER_COLUMN * d)
+    return int(min(wanted, max(n // 4, 1_000)))
 
 
 def hessian_steps(n: int, d: int) -> float:
@@ -134,7 +167,7 @@ TABLE: tuple[Rule, ...] = (
     (
         "hessian-quasi-newton",
         lambda s: not s.competing and s.d <= FACTOR_COLUMNS and s.few_rows and not s.streamed,
-        "{d} columns: one exact Hessian, and then steps that need gradients only",
+        "{n} rows and {d} columns: one exact Hessian, and then steps that need gradients only",
     ),
     (
         "sampled-newton",
@@ -143,8 +176,8 @@ TABLE: tuple[Rule, ...] = (
     ),
     (
         "sampled-quasi-newton",
-        lambda s: s.streamed and s.competing and s.parameters <= COUPLED_PARAMETERS,
-        "the rows are read from files: a row sample's optimum and Hessian first, then as few passes as it takes",
+        lambda s: s.competing and (s.parameters <= COUPLED_PARAMETERS if s.streamed else s.sample_pays),
+        "many rows and {p} parameters: a row sample's optimum and Hessian first, then as few passes as it takes",
     ),
     (
         "gram-quasi-newton",

@@ -7,6 +7,7 @@ little; so the Hessian itself is asked at the end, and where it promises more th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -193,21 +194,26 @@ class _Pairs:
     def _learn(self, s: Array, y: Array, Py: Array) -> None:
         """Keep the pair if the criterion bends upwards along it: R⁻¹ and YᵗB₀Y, oldest first, grow by a column."""
         bend, m = float(s @ y), self.memory
-        if not bend > 1e-14 * float(np.sqrt((s @ s) * (y @ y))):
+        if not bend > 1e-14 * math.sqrt((s @ s) * (y @ y)):
             return
         if self.count == 0:
-            self.S, self.PY = np.empty((m, len(s))), np.empty((m, len(s)))
+            self.pairs = np.empty((m, 2, len(s)))  # s and P⁻¹y of each
             self.inverse, self.YPY = np.zeros((m, m)), np.zeros((m, m))
         if self.count >= m:  # of a triangle without its first row and column the inverse is the same without them
             self.inverse[:-1, :-1], self.YPY[:-1, :-1] = self.inverse[1:, 1:].copy(), self.YPY[1:, 1:].copy()
         place, self.count = self.count % m, self.count + 1
-        self.S[place], self.PY[place] = s, Py
+        self.pairs[place, 0], self.pairs[place, 1] = s, Py
         last = min(self.count, m) - 1
-        column = self._aged(self.S[: last + 1] @ y)[:last]
-        self.inverse[:last, last] = self.inverse[:last, :last] @ column / -bend
-        self.inverse[last, :last], self.inverse[last, last] = 0.0, 1 / bend
-        self.YPY[: last + 1, last] = self.YPY[last, : last + 1] = self._aged(self.PY[: last + 1] @ y)
-        self.scale = float(np.sqrt(self.scale * bend / (y @ Py)))
+        products = self._aged((self._flat() @ y).reshape(-1, 2))
+        self.inverse[:last, last] = self.inverse[:last, :last] @ products[:last, 0] / -bend
+        self.inverse[last, last] = 1 / bend
+        self.YPY[: last + 1, last] = self.YPY[last, : last + 1] = products[:, 1]
+        self.scale = math.sqrt(self.scale * bend / products[last, 1])
+
+    def _flat(self) -> Array:
+        """The pairs, a vector below the other."""
+        m = min(self.count, self.memory)
+        return self.pairs[:m].reshape(2 * m, -1)
 
     def _aged(self, each: Array, back: bool = False) -> Array:
         """Numbers of the pairs as they are stored, the oldest first; ``back``: the other way round."""
@@ -223,12 +229,13 @@ class _Pairs:
         self.g, self.Pg, self.moved = g, Pg, None
         if not self.count:
             return np.asarray(-self.scale * Pg).reshape(G.shape)
-        m = min(self.count, self.memory)
-        S, PY, inverse = self.S[:m], self.PY[:m], self.inverse[:m, :m]
-        x = inverse @ self._aged(S @ g)
-        inner = x / np.diagonal(inverse) + self.scale * (self.YPY[:m, :m] @ x - self._aged(PY @ g))
-        left, right = self._aged(inner @ inverse, back=True), self._aged(x, back=True)
-        return np.asarray(-(self.scale * (Pg - right @ PY) + left @ S)).reshape(G.shape)
+        m, flat = min(self.count, self.memory), self._flat()
+        inverse, products = self.inverse[:m, :m], self._aged((flat @ g).reshape(m, 2))
+        x = inverse @ products[:, 0]
+        parts = np.empty((m, 2))
+        inner = x / np.diagonal(inverse) + self.scale * (self.YPY[:m, :m] @ x - products[:, 1])
+        parts[:, 0], parts[:, 1] = inner @ inverse, -self.scale * x
+        return np.asarray(self._aged(parts, back=True).ravel() @ flat + self.scale * Pg).reshape(G.shape) * -1.0
 
 
 # The same steps, carried on until the gap is proved
@@ -259,22 +266,21 @@ def lbfgs_to_gap(
     for k in range(int(min(MOST_STEPS, worth))):
         found = state.found
         P = without_sum(objective, state.A, pairs.direction(found.gradient))
-        decrement = float(np.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0)))
+        decrement = math.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0))
         stop = trace.add(state.A, found, 1.0, decrement)
         target = tol * abs(found.value)
-        state = replace(state, decrement=decrement)
+        state = State(state.A, found, decrement, factors=state.factors, drift=state.drift)
         if stop:
             return replace(state, gap=_gap(objective, state, target, trace, prove))
         if last < np.inf:  # the gap that was asked for is proved, and the last digits are wanted
             best = state if not decrement > best.decrement else best
-            if decrement <= last_digit(tol, LAST_DIGITS, DEAR) * np.sqrt(abs(found.value)) or trace.passes > last:
+            if decrement <= last_digit(tol, LAST_DIGITS, DEAR) * math.sqrt(abs(found.value)) or trace.passes > last:
                 break
         elif k >= due or decrement**2 <= HOPELESS * target:
-            state = replace(state, gap=_gap(objective, state, target, trace, prove))
-            if (
-                coupled and target < state.gap < np.inf
-            ):  # an attempt costs a pass or two, and a gap falls by a third a step
-                due = k + min(int(np.ceil(2 * np.log(state.gap / target))), 4)
+            gap = _gap(objective, state, target, trace, prove)
+            state = state if gap == np.inf else replace(state, gap=gap)
+            if coupled and target < gap < np.inf:  # an attempt costs a pass or two, and a gap falls by a third a step
+                due = k + min(math.ceil(2 * math.log(gap / target)), 4)
         if last == np.inf:
             best = state if state.gap < best.gap or not decrement > best.decrement else best
         if state.gap <= target and last == np.inf:
@@ -313,8 +319,8 @@ def _steps_left(squares: list[float], target: float) -> float:
     """How many more steps bring ν² to the target, if it goes on as over the last few: a geometric series."""
     if len(squares) <= LEAST_WINDOW or not squares[-1] > target:
         return 0.0
-    rate = np.log(squares[-1 - LEAST_WINDOW] / squares[-1]) / LEAST_WINDOW
-    return float(np.log(squares[-1] / target) / rate) if rate > 0 else np.inf
+    rate = math.log(squares[-1 - LEAST_WINDOW] / squares[-1]) / LEAST_WINDOW
+    return math.log(squares[-1] / target) / rate if rate > 0 else np.inf
 
 
 def _gap(
@@ -341,7 +347,7 @@ def _gap(
 def _shorten(objective: PointwiseObjective, state: State, P: Array, need: Need) -> Advanced:
     """The unit step where J falls enough; else a shorter one by interpolation."""
     value, slope, step = state.found.value, -(state.decrement**2), 1.0
-    slack = 4e-16 * np.sqrt(objective.n_rows) * abs(value)
+    slack = 4e-16 * math.sqrt(objective.n_rows) * abs(value)
     for trial in range(1, 26):
         A = state.A + step * P
         found = objective.evaluate(A, need)

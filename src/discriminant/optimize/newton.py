@@ -278,7 +278,9 @@ def newton_to_gap(
         if decrement <= least * size or (decrement < 1e-6 * size and decrement > 0.3 * previous):
             return proved(objective, best)
         if not prove and decrement**2 <= 10 * tol * abs(found.value):
-            return replace(state, A=state.A + P)
+            return replace(state, A=A + P)
+        if not prove and objective.criterion.coupled and found.margin > 0:
+            return state  # some rows are separated, which says nothing of how long the weights of all should be
         if not to_the_end and decrement**2 <= tol * abs(found.value):
             state = proved(objective, state, tol)
             if state.gap <= tol * abs(found.value):

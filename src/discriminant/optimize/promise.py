@@ -71,9 +71,7 @@ def without_sum(objective: Any, A: Array, P: Array) -> Array:
     """
     if not free_sum(objective):
         return P
-    mean = A.sum(axis=1, keepdims=True) / A.shape[1]
-    P = P - P.sum(axis=1, keepdims=True) / A.shape[1]
-    return np.asarray(P - np.where(objective.damping > 0, mean, 0.0) if mean.any() else P)
+    return np.asarray(P - (P + objective.damped * A).sum(axis=1, keepdims=True) / A.shape[1])
 
 
 def free_sum(objective: Any) -> bool:

@@ -19,7 +19,7 @@ from discriminant.data.blocks import make_blocks
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import precondition
 from discriminant.optimize.certificate import RowLengths, SampleProof, longest_row, loose_gap, share_of
-from discriminant.optimize.choose import hessian_steps
+from discriminant.optimize.choose import Shape, hessian_steps, sample_rows
 from discriminant.optimize.factor import factor_hessian
 from discriminant.optimize.lbfgs import lbfgs_to_gap
 from discriminant.optimize.newton import FULL, Trace, newton_to_gap, null_start
@@ -30,14 +30,22 @@ from discriminant.thresholds import (
     DUAL_FAR,
     FACTOR_COLUMNS,
     FIRST_SAMPLE_ROWS,
+    LEAST_TRIAL,
     MOST_KEPT,
     NEWTON_COLUMNS,
     PROOF_WORK,
     SAMPLE_ROWS,
-    SAMPLE_ROWS_PER_COLUMN,
-    SAMPLE_SHARE,
     SAMPLE_WORK,
 )
+
+
+def shape_of(objective: PointwiseObjective) -> Shape:
+    """What the choice of a method depends on."""
+    blocks = objective.blocks
+    return Shape(
+        objective.n_rows, objective.n_features, objective.n_outputs, blocks.is_sparse, blocks.n_values,
+        blocks.pass_cost > 1, objective.penalty is not None, objective.criterion.coupled,
+    )  # fmt: skip
 
 
 def drawn(objective: PointwiseObjective, count: int) -> PointwiseObjective:
@@ -57,9 +65,7 @@ def sample_size(objective: PointwiseObjective) -> int:
         D, q = objective.n_parameters, objective.n_outputs
         pairs = q * (q + 1) / 2 if objective.criterion.coupled else q
         return int(min(objective.blocks.sample_rows, max(SAMPLE_WORK / (pairs * D * D), 20 * q * D)))
-    n, d = objective.n_rows, objective.n_features
-    wanted = max(SAMPLE_ROWS, min(n // SAMPLE_SHARE, 8 * SAMPLE_ROWS), SAMPLE_ROWS_PER_COLUMN * d)
-    return int(min(wanted, max(n // 4, 1_000)))
+    return sample_rows(objective.n_rows, objective.n_features)
 
 
 def sampling_error(sample: PointwiseObjective) -> float:
@@ -82,7 +88,9 @@ def by_sampled_hessian(
         A = solve_sample(small, A, quiet, sampling_error(small)).A
     sample = drawn(objective, size)
     state = solve_sample(sample, A, quiet, sampling_error(sample))
-    A, found = state.A, state.found
+    A, found, worth = state.A, state.found, shape_of(objective).newton_worth
+    if found.margin > 0 and worth < np.inf:
+        return newton_to_gap(objective, A, trace, tol, to_the_end=to_the_end)
     condition = np.nan if state.factors is None else 1 / max(state.factors.least, 1e-300)
     correction = None
     if precondition.little_known(sample):
@@ -104,7 +112,7 @@ def by_sampled_hessian(
     else:
         begin = _begin(objective, A, trace, need)
     del sample, hessian, state, found  # what follows may need their memory
-    state = lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove, to_the_end=to_the_end)
+    state = lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove, to_the_end=to_the_end, worth=worth)
     state = replace(state, condition=condition)
     outputs = objective.n_outputs if objective.criterion.coupled else 1
     if met(state, tol) or objective.n_parameters * outputs > FACTOR_COLUMNS:
@@ -114,13 +122,18 @@ def by_sampled_hessian(
 
 
 def by_hessian(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False) -> State:
-    """Many columns: gradients alone for as long as a Hessian would cost; if that is not enough, the Hessian there."""
+    """Many columns: gradients alone for as long as a Hessian would cost; if that is not enough, the Hessian there.
+
+    Where that would be few steps, in which no fit ends, the Hessian comes first: that of the null model will do.
+    """
     worth = hessian_steps(objective.n_rows, objective.n_features)
-    state = by_diagonal(objective, A, trace, tol, to_the_end=to_the_end, worth=worth)
-    if met(state, tol):
-        return state
-    trace.passes += worth
-    return by_kept_hessian(objective, state.A, trace, tol, to_the_end=to_the_end)
+    if worth > LEAST_TRIAL:
+        state = by_diagonal(objective, A, trace, tol, to_the_end=to_the_end, worth=worth)
+        if met(state, tol):
+            return state
+        trace.passes += worth
+        A = state.A
+    return by_kept_hessian(objective, null_start(objective, A), trace, tol, to_the_end=to_the_end)
 
 
 def by_kept_hessian(
@@ -161,8 +174,11 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
         trace.passes += quiet.passes * small.n_rows / n
     prove = sample_proof(objective, sample)
     del sample
-    begin = _begin(objective, A, trace)
-    return lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove, to_the_end=to_the_end)
+    begin, worth = _begin(objective, A, trace), shape_of(objective).newton_worth
+    state = lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove, to_the_end=to_the_end, worth=worth)
+    if np.isinf(worth) or met(state, tol):
+        return state
+    return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)  # nearly separated classes
 
 
 def by_diagonal(
