@@ -27,6 +27,9 @@ FEW_LEVELS = 50  # from which on a level needs two rows on average
 
 def learn_categories(frame: Any) -> Preprocess | None:
     """What becomes of each column of a frame; None where no column holds categories or text."""
+    kinds = set(getattr(frame, "dtypes", ()))
+    if kinds and all(getattr(kind, "kind", "O") in "fiub" for kind in kinds):  # pandas: a look at each type, not column
+        return None
     import narwhals.stable.v2 as nw
 
     table = nw.from_native(frame, eager_only=True)
