@@ -69,6 +69,7 @@ html_title = "discriminant"
 html_favicon = "favicon.svg"
 html_context = {"default_mode": "auto"}
 html_copy_source = html_show_sourcelink = False
+html_show_search_summary = False  # it would be fetched, which browsers forbid to pages that lie on the disk
 html_sidebars = {"index": []}
 html_theme_options = {
     "header_links_before_dropdown": 7,
