@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import re
 import sys
 import tempfile
 import time
@@ -86,6 +87,7 @@ OBJECTS: dict[str, Callable[[Rng, Shape], Any]] = {
     "family": lambda rng, s: rng.choice(["poisson", "bernoulli", "exponential"], s.d).tolist(),
     "margin": lambda rng, s: 0.5,
 }
+BY_VALUE = r"error|r2|variance|deviance|d2_"  # measures of numbers: other labels choose another C
 LONGEST = {"rounds": 5}  # of a search with a limit of seconds: with more the clock would decide what it finds
 REAL = [0.0, 1e-8, 1e-3, 0.05, 0.3, 0.5, 0.9, 1.0, 2.0, 10.0, 300.0, np.inf, -1.0]
 WHOLE = [0, 1, 2, 3, 5, 20, 200]
@@ -415,6 +417,8 @@ def configuration(number: int) -> Configuration:
     plain_X = None if values is None else np.ascontiguousarray(values, dtype=np.float64)
     y, labels, label_word = draw_labels(rng, codes, K)
     settings = draw_settings(rng, kinds[name], Shape(X.shape[1], labels))
+    if labels != list(range(K)) and re.search(BY_VALUE, str(settings.get("scoring"))):
+        del settings["scoring"]
     weight, plain_weight, weight_word = draw_weight(rng, len(codes))
     if not has_fit_parameter(kinds[name](), "sample_weight"):
         weight, plain_weight, weight_word = None, None, "none"

@@ -98,7 +98,9 @@ class SigmoidRegression(SigmoidParameters, CriterionMethod):
         return solution
 
     def certify_solution(self, task: Task, solution: Solution) -> Certificate:
-        note = "The criterion is not convex: this is a local minimum, and another start may find a lower one."
+        note = (
+            "The criterion is not convex: steps end in a local minimum at best, and another start may find a lower one."
+        )
         certificate = super().certify_solution(task, solution)
         return replace(certificate, notes=(*certificate.notes, note))
 
