@@ -434,6 +434,8 @@ class Answer:
     numbers: Any  # probabilities, else scores
     certain: bool  # probabilities
     proof: Any  # the certificate
+    best: float = np.nan  # accuracy in folds of the C that was chosen
+    chosen: str = ""
 
 
 def ask(model: Any, X: Any, y: Any, weight: Any) -> Answer:
@@ -443,8 +445,10 @@ def ask(model: Any, X: Any, y: Any, weight: Any) -> Answer:
     labels = np.asarray(model.predict(X)).tolist()
     certain = hasattr(model, "predict_proba")
     numbers = np.asarray(model.predict_proba(X) if certain else model.decision_function(X), dtype=float)
+    counts = hasattr(model, "scores_") and model.scoring in (None, "accuracy")
+    best = float(np.mean(model.scores_, axis=0).max()) if counts and isinstance(model.scores_, np.ndarray) else np.nan
     return Answer(classes, np.array([position.get(label, -1) for label in labels]), numbers, certain,
-                  getattr(model, "certificate_", None))  # fmt: skip
+                  getattr(model, "certificate_", None), best, str(getattr(model, "C_", "")))  # fmt: skip
 
 
 def attempt(model: Any, X: Any, y: Any, weight: Any) -> tuple[Answer | BaseException, list[Any]]:
@@ -482,6 +486,8 @@ def judge(one: Configuration) -> tuple[str, str]:
             return "refused", ""
         return "refused alone", f"the plain array is fitted, but: {_line(found)}"
     wrong = compare(one, found, wanted)
+    if wrong and found.chosen != wanted.chosen and abs(found.best - wanted.best) <= 2 / len(one.codes):
+        wrong = ""  # a row of a fold in which two classes tie goes either way, and chose another C
     if wrong and not any(map(_is_unsettled, [*heard, *told])) and not _is_same_minimum(found, wanted):
         return "silently wrong", wrong
     return "told" if heard else "right", ""
