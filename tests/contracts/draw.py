@@ -41,7 +41,7 @@ NAMES = ["income", "größe", "x 3", "d", "e", "f"]
 
 # A clock decides what these find, or they talk, or call back; a program of integers takes a process and seconds each.
 FIXED = {"seconds", "verbose", "callback", "trace", "reject_label", "actions", "training_priors", "refit"}
-LEFT_OUT = {"mixed-integer", "annealing", "witnesses"}
+LEFT_OUT = {"mixed-integer", "annealing", "witnesses", "differential-evolution"}
 QUICK: dict[str, dict[str, Any]] = {
     **SPECS,
     "MinimumErrorClassifier": {"rounds": 1, "max_iter": 5},

@@ -143,7 +143,7 @@ def drawn() -> list[str]:
     kinds = {kind: outcomes.pop(kind, 0) for kind in ("right", "told", "refused")}
     return ["| seed | configurations | right | told | refused | anything else |", "|---|---|---|---|---|---|",
             f"| {told['seed']} | {told['count']} | " + " | ".join(str(n) for n in kinds.values())
-            + f" | {sum(outcomes.values())} |"]  # fmt: skip
+            + f" | {sum(outcomes.values())} |", *(["", told["notes"]] if "notes" in told else [])]  # fmt: skip
 
 
 def mutants() -> list[str]:
