@@ -1,0 +1,93 @@
+/* The working set of a sparse fit: groups of columns that enter and leave. */
+#include "sparse.h"
+
+#define KEPT 0.8
+
+void sparse_levels(Path *f)
+{
+    for (long k = 0; k < f->k; k++)
+        f->L1[k] = f->strength * f->l1[f->group[k]], f->L2[k] = f->strength * f->l2[f->group[k]];
+}
+
+/* Take the first `count` groups of `pairs` in, with weights zero. */
+void sparse_enter(Path *f, long count)
+{
+    long old = f->m;
+    for (long i = 0; i < count; i++) {
+        long u = f->pairs[i].index;
+        if (f->inside[u]) continue;
+        f->inside[u] = 1;
+        f->group[f->k] = u;
+        for (long r = f->starts[u]; r < f->starts[u + 1]; r++, f->m++) {
+            long j = f->feature[f->m] = f->order[r];
+            f->a[f->m] = 0, f->low[f->m] = f->lower[j], f->up[f->m] = f->upper[j];
+        }
+        f->first[++f->k] = f->m;
+    }
+    sparse_levels(f);
+    if (f->m == old) return;
+    if (f->all.row) {
+        long need = f->start_own[old];
+        for (long j = old; j < f->m; j++) {
+            need += f->all.start[f->feature[j] + 1] - f->all.start[f->feature[j]];
+            f->start_own[j + 1] = need;
+        }
+        long room = need > f->room ? 2 * need : f->room;
+        if (grow(f, (void **)&f->x_own, f->room, room, sizeof(double)) ||
+            grow(f, (void **)&f->row_own, f->room, room, sizeof(int32_t)))
+            return;
+        f->room = room;
+        for (long j = old; j < f->m; j++) {
+            long from = f->all.start[f->feature[j]], size = f->start_own[j + 1] - f->start_own[j];
+            memcpy(f->x_own + f->start_own[j], f->all.x + from, size * sizeof(double));
+            memcpy(f->row_own + f->start_own[j], f->all.row + from, size * sizeof(int32_t));
+        }
+        f->X = (Columns){f->x_own, f->row_own, f->start_own, f->n};
+        return;
+    }
+    long room = f->m > f->room ? (3 * f->m / 2 < f->d ? 3 * f->m / 2 : f->d) : f->room;
+    if (grow(f, (void **)&f->x_own, f->room * f->n, room * f->n, sizeof(double))) return;
+    f->room = room;
+    f->X = (Columns){f->x_own, NULL, NULL, f->n};
+    if (!f->asked) {
+        sparse_gather(f, f->feature + old, f->m - old, f->x_own + old * f->n);
+        return;
+    }
+    for (long j = old; j < f->m; j++) f->asked[j - old] = f->feature[j];
+    PyEval_RestoreThread(f->thread);
+    PyObject *columns = PyObject_CallFunction(f->ask_gather, "l", f->m - old);
+    Buffers held = {0};
+    if (!columns) held.failed = 1;
+    const double *x = float64_in(&held, columns, "columns", (f->m - old) * f->n);
+    if (!held.failed) memcpy(f->x_own + old * f->n, x, (f->m - old) * f->n * sizeof(double));
+    f->failed |= held.failed;
+    release(&held);
+    Py_XDECREF(columns);
+    f->thread = PyEval_SaveThread();
+}
+
+/* Before M is formed anew: groups at zero whose slopes are far below their l₁ leave. */
+void sparse_leave(Path *f)
+{
+    long k = 0, m = 0;
+    for (long q = 0; q < f->k; q++) {
+        long j = f->first[q], p = f->first[q + 1] - j;
+        if (length(f->a + j, p) == 0 && length(f->g + j, p) < KEPT * f->L1[q]) {
+            f->inside[f->group[q]] = 0;
+            continue;
+        }
+        for (long i = j; i < j + p; i++, m++) {
+            f->a[m] = f->a[i], f->g[m] = f->g[i], f->R_dual[m] = f->R_dual[i];
+            f->low[m] = f->low[i], f->up[m] = f->up[i], f->feature[m] = f->feature[i];
+            if (f->X.row) {
+                long from = f->start_own[i], size = f->start_own[i + 1] - from, to = f->start_own[m];
+                memmove(f->x_own + to, f->x_own + from, size * sizeof(double));
+                memmove(f->row_own + to, f->row_own + from, size * sizeof(int32_t));
+                f->start_own[m + 1] = to + size;
+            } else if (m < i) memcpy(f->x_own + m * f->n, f->x_own + i * f->n, f->n * sizeof(double));
+        }
+        f->group[k] = f->group[q], f->L1[k] = f->L1[q], f->L2[k] = f->L2[q];
+        f->first[++k] = m;
+    }
+    f->k = k, f->m = m;
+}
