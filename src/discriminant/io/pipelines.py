@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import as_dense
 from discriminant.data.preprocess import ColumnRule, Preprocess
 from discriminant.data.roles import CATEGORY, NUMBER
 from discriminant.data.tables import number_column
@@ -89,7 +90,7 @@ def table_model(pipeline: Any) -> TableModel:
     if "classes_" not in vars(final):
         raise DataError("This pipeline is not fitted yet, or its last step is no classifier: there is nothing to save.")
     linear = discriminant_of(final)
-    if linear is None or linear.basis is not None or getattr(final, "_encoding", None) is not None:
+    if linear is None or linear.basis is not None or vars(final).get("_encoding") is not None:
         raise DataError(
             f"The last step of this pipeline, {type(final).__name__}, is not one of this package's linear models on "
             "the features of the steps before it: save that step alone, or fit one that is."
@@ -105,9 +106,9 @@ def _raw_names(steps: list[tuple[str, Any]], linear: LinearDiscriminant) -> list
     if not steps:
         return list(linear.names)
     first = steps[0][1]
-    while hasattr(first, "steps"):
+    while is_pipeline(first):
         first = first.steps[0][1]
-    named = getattr(first, "feature_names_in_", None)
+    named = vars(first).get("feature_names_in_")
     return [f"x{j}" for j in range(first.n_features_in_)] if named is None else [str(name) for name in named]
 
 
@@ -151,7 +152,7 @@ def _apply(name: str, step: Any, features: list[Any]) -> list[Any]:
             return _scaled(features, 1 / scale, shift)
         case "MinMaxScaler" if not step.clip:
             return _scaled(features, step.scale_, step.min_)
-        case "MaxAbsScaler" if not getattr(step, "clip", False):
+        case "MaxAbsScaler" if not step.get_params().get("clip", False):
             return _scaled(features, 1 / step.scale_, np.zeros(d))
         case "RobustScaler":
             scale = np.ones(d) if step.scale_ is None else step.scale_
@@ -199,7 +200,7 @@ def _encoded(name: str, step: Any, features: list[Any]) -> list[Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of names that the row has not, and of a level that was not seen
             out = step.transform(row)
-        return np.asarray(out.toarray() if hasattr(out, "toarray") else out, dtype=np.float64).ravel()
+        return np.asarray(as_dense(out), dtype=np.float64).ravel()
 
     def or_nan(j: int, value: Any) -> Array:
         try:
