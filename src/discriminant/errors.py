@@ -146,6 +146,15 @@ def classes_are(labels: Sequence[Any], one: str, many: str) -> str:
     return f"The class {names(labels)} {one}" if len(labels) == 1 else f"The classes {names(labels)} {many}"
 
 
+def no_class(labels: Sequence[Any]) -> str:
+    """Labels that no class has, in their number.
+
+    >>> no_class(["c"]), no_class(["c", "d"])
+    ("'c', which is no class", "'c' and 'd', which are no classes")
+    """
+    return f"{names(labels)}, which {'is no class' if len(labels) == 1 else 'are no classes'}"
+
+
 def columns(indices: Sequence[int], feature_names: Sequence[str] | None, most: int = 5) -> str:
     """The columns with these indices, by name where names are known: "column 'age'", "columns 0, 3 and 2 more"."""
     shown = [feature_names[i] for i in indices] if feature_names is not None else [int(i) for i in indices]

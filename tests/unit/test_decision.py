@@ -106,6 +106,7 @@ def test_priors_are_read_in_the_order_of_the_classes():
         ([0.0, 0.0], "all zero"),
         ({"a": 1.0}, "nothing about class 'b'"),
         ({"a": 0.5, "b": 0.4, "c": 0.1}, "'c', which is no class"),
+        ({"a": 0.5, "b": 0.4, "c": 0.1, "d": 0.0}, "'c' and 'd', which are no classes"),
     ],
 )
 def test_priors_that_make_no_sense_are_refused_in_a_sentence(priors, sentence):

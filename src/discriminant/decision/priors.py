@@ -17,7 +17,7 @@ import numpy as np
 
 from discriminant.arguments import COUNT, NOT_NEGATIVE, checked, some_numbers
 from discriminant.decision.posteriors import documented, log_softmax
-from discriminant.errors import DataError, ParameterError, as_numbers, names, warn
+from discriminant.errors import DataError, ParameterError, as_numbers, names, no_class, warn
 from discriminant.protocols import Array
 
 
@@ -74,7 +74,7 @@ def _from_mapping(priors: Mapping[Any, Any], classes: Sequence[Any] | Array, nam
         raise ParameterError(f"{name} says nothing about class {names(missing)}; give a prior for every class.")
     unknown = [label for label in priors if label not in known]
     if unknown:
-        raise ParameterError(f"{name} names {names(unknown)}, which is no class; the classes are {names(known)}.")
+        raise ParameterError(f"{name} names {no_class(unknown)}; the classes are {names(known)}.")
     return [priors[label] for label in known]
 
 

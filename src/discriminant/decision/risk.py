@@ -17,7 +17,7 @@ import numpy as np
 
 from discriminant.arguments import COUNT, checked, numbers, some_numbers
 from discriminant.decision.posteriors import documented
-from discriminant.errors import ParameterError, as_numbers, names
+from discriminant.errors import ParameterError, as_numbers, names, no_class
 from discriminant.protocols import Array
 
 MOST_CLASSES = 10_000
@@ -127,7 +127,7 @@ def _nested(costs: Mapping[Any, Any], known: list[Any]) -> dict[Any, dict[Any, A
     for act, row in pairs.items():
         unknown = [label for label in row if label not in known]
         if unknown:
-            raise ParameterError(f"costs names {names(unknown)}, which is no class; the classes are {names(known)}.")
+            raise ParameterError(f"costs names {no_class(unknown)}; the classes are {names(known)}.")
         missing = [label for label in known if label not in row]
         if act not in known and missing:
             raise ParameterError(

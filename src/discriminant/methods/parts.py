@@ -24,7 +24,7 @@ from discriminant.criteria import (
     ZeroOne,
     make_criterion,
 )
-from discriminant.errors import MismatchError, NotAvailableError, ParameterError, as_numbers, names
+from discriminant.errors import MismatchError, NotAvailableError, ParameterError, as_numbers, names, no_class
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import make_optimizer
 from discriminant.optimize.choose import Choice
@@ -254,7 +254,7 @@ def class_weights(class_weight: Any, classes: Array, counts: Array | None) -> Ar
     unnamed = [label for label in known if label not in class_weight]
     if strangers and unnamed:
         raise ParameterError(
-            f"class_weight names {names(strangers)}, which is no class. The classes, {names(unnamed)}, are not in "
+            f"class_weight names {no_class(strangers)}. The classes, {names(unnamed)}, are not in "
             "class_weight; write them as y does."
         )
     factors = as_numbers([class_weight.get(label, 1.0) for label in known], "class_weight")
