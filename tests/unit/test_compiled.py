@@ -92,7 +92,7 @@ def test_a_build_without_a_working_compiler_says_so_and_goes_on(
 
 def test_kernels_older_than_their_text_go(hatch_build: Any, tmp_path: Path, monkeypatch: Any) -> None:
     """Where they cannot be built again: better no kernels than those of another version."""
-    stale = tmp_path / "_compiled_baseline.abi3.so"
+    stale = tmp_path / f"_compiled_baseline{hatch_build.SUFFIX}"
     stale.touch()
     os.utime(stale, (0, 0))
     monkeypatch.setenv("CC", "/nowhere/cc")
