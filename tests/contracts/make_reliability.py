@@ -148,25 +148,29 @@ def drawn() -> list[str]:
 
 def mutants() -> list[str]:
     """The ledger: each module, then each survivor and why no test can tell it from the original."""
-    from mutation.run import explained
+    from mutation.run import PARTS, explained
 
     ledger, reasons = json.loads((ROOT / "tests/mutation/ledger.json").read_text()), explained()
-    lines = ["| module | mutants | of | killed | ended by time | survived | of these explained |", "|---" * 7 + "|"]
-    total, survivors = [0] * 6, []
+    columns = "mutants | of | killed | ended by time | survived | of these explained | open at first |"
+    modules, survivors = [f"| module | {columns}", "|---" * 8 + "|"], []
+    sums: dict[str, Any] = {part: np.zeros(7, dtype=int) for part in (*PARTS, "all")}
     for module, entry in ledger.items():
         if not entry["mutants"]:
             continue
         why = [reasons.get((module, one["function"], one["change"]), "") for one in entry["survived"]]
-        row = [entry["mutants"], entry["possible"], entry["killed"], entry["timeout"], len(why), sum(map(bool, why))]
-        total = [a + b for a, b in zip(total, row, strict=True)]
-        lines.append(f"| `{module}` | " + " | ".join(map(str, row)) + " |")
+        row = [entry["mutants"], entry["possible"], entry["killed"], entry["timeout"], len(why), sum(map(bool, why)),
+               entry["first"]]  # fmt: skip
+        for part in (next(part for part in PARTS if module.startswith(part)), "all"):
+            sums[part] += row
+        modules.append(f"| `{module}` | " + " | ".join(map(str, row)) + " |")
         for one, reason in zip(entry["survived"], why, strict=True):
             change = one["change"].replace("|", "\\|")
             survivors.append(f"| `{module}` {one['function']} | `{change[:110]}` | {reason or '**open**'} |")
-    share = 100 * (total[2] + total[3] + total[5]) / max(total[0], 1)
-    lines.append("| **all** | " + " | ".join(map(str, total)) + " |")
-    head = ["", f"Killed or explained: {share:.1f} %.", "", "| where | change | why no test tells |", "|---|---|---|"]
-    return [*lines, *head, *survivors]
+    parts = [f"| part | {columns} killed or explained | when drawn |", "|---" * 10 + "|"]
+    for part, row in sums.items():
+        now, first = (100 * (1 - left / row[0]) for left in (row[4] - row[5], row[6]))
+        parts.append(f"| `{part}` | " + " | ".join(map(str, row)) + f" | {now:.1f} % | {first:.1f} % |")
+    return [*parts, "", *modules, "", "| where | change | why no test tells |", "|---|---|---|", *survivors]
 
 
 def renew(text: str) -> str:
@@ -223,7 +227,8 @@ wrong is printed with the command that shows it again."""
 MUTANTS = """`make mutation`: a small wrong change (a comparison, a sign, a constant, a connective, a condition, a value
 returned) is made in a module, and the tests that execute it run until one fails. Those that survive are listed with the
 reason why they are equivalent: `tests/mutation/survivors.toml`. Where a module has more (*of*) than were run, these
-are a random sample."""
+are a random sample. *Open at first* and *when drawn*: those that were neither killed nor explained when the sample was
+drawn; tests were written or reasons given for them afterwards."""
 LEGEND = """✓ right, ! told, – refused with a sentence, ✗ silently wrong, E internal error, W a warning from a
 dependency, H hang, C crash; blank: the estimator has no such parameter or takes no weights."""
 

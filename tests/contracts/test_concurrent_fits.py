@@ -12,9 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.covariance import OAS
 
 import discriminant
-from discriminant import LinearDiscriminantAnalysis, LogisticRegression, MinimumErrorClassifier
+from discriminant import (
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    MinimumErrorClassifier,
+    QuadraticDiscriminantAnalysis,
+)
 
 ESTIMATORS = [
     value
@@ -48,6 +54,17 @@ def test_eight_threads_at_once_find_what_one_finds(kind):
 
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(fit, range(8))) == {alone}
+
+
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_threads_that_share_a_covariance_estimator_find_what_one_finds(kind):
+    """A guest is a parameter: it is left as it was, and every fit has its own."""
+    guest = OAS()
+    options = {"solver": "eigen", "covariance_estimator": guest}
+    alone = bits(kind(**options).fit(X, Y))
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: bits(kind(**options).fit(X, Y)), range(40))) == {alone}
+    assert not hasattr(guest, "covariance_")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no forks")

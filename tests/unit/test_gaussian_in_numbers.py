@@ -547,6 +547,9 @@ def test_projections():
     assert one.means[1, 0] > one.means[0, 0]
     other = mean_projection(class_moments(make_blocks(X[Y < 2], 1 - Y[Y < 2]), 2), np.array([0.6, 0.4]), 1)
     np.testing.assert_allclose(other.matrix, -one.matrix, atol=1e-12)
+    small = mean_projection(class_moments(make_blocks(X * [1, 1e-180, 1, 1], Y), K), PRIORS, 1)
+    without = mean_projection(class_moments(make_blocks(X[:, [0, 2, 3]], Y), K), PRIORS, 1)
+    np.testing.assert_allclose(small.matrix[[0, 2, 3]], without.matrix, atol=1e-12)  # a column of small units is none
     assert trace_criterion(moments, np.zeros((D, 0))) == 0.0
     assert trace_criterion(moments, np.zeros((D, 1))) == np.inf
     assert trace_criterion(moments, np.ones((D, 2))) == np.inf

@@ -203,7 +203,7 @@ def test_contributions_read_as_an_array():
     np.testing.assert_array_equal(c[0], [1.0, -3.0])
     assert list(c.row(0).items()) == [("debt", -3.0), ("income", 1.0)]
     np.testing.assert_allclose(c.importance(), [0.5, 1.75])
-    assert "baseline=10.0" in repr(c)
+    assert "debt -3, income +1" in repr(c)
 
 
 def test_contributions_to_several_scores_ask_for_the_class():

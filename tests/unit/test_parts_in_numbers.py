@@ -19,6 +19,7 @@ from discriminant.decision.rule import FEW, MANY, Rule, largest
 from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError
 from discriminant.geometry import regions
 from discriminant.geometry.affine import is_large
+from discriminant.geometry.contributions import Contributions
 from discriminant.geometry.hyperplane import Hyperplane
 from discriminant.penalties.separable import separable_penalty
 from discriminant.penalties.weight import strength_from_C
@@ -303,6 +304,7 @@ def test_a_separable_penalty_is_its_formula(groups, ratio, q):
     best = max(float((tau * R * a).sum() - omega(a)) for a in tries)
     found = made.conjugate(tau * R)
     assert best <= found + 1e-9
+    assert made.conjugate(1e-3 * R) == 0.0  # below every l₁
     if ratio < 1:  # a curvature leaves no slope without its weight: Σ (pull − l₁)₊² / 2l₂
         assert tau == 1.0
         pulls = made.lengths(R)[:, None] if made.joint else np.abs(R)
@@ -379,6 +381,7 @@ def test_weights_without_a_penalty():
     assert made.conjugate(R) == pytest.approx(2.0 * 1.0 + 0.25 * 2.0)
     ridge = separable_penalty(2, np.ones(2), l1_ratio=0.0, factors=[2.0, 0.0])
     assert ridge.free.tolist() == [False, True]
+    assert not separable_penalty(2, np.ones(2), factors=[0.0, 1.0]).plain
     assert separable_penalty(2, np.ones(2), factors=[2.0, 1.0]).free.tolist() == [False, False]
     group = separable_penalty(3, np.ones(3), factors=[0.0, 1.0, 0.0], groups=((0, 2),))
     assert group.free.tolist() == [True, False]
@@ -538,3 +541,15 @@ def test_codings_at_their_edges():
 def test_softplus_is_the_logarithm_of_one_and_a_power():
     z = np.array([-800.0, -1.5, 0.0, 2.0, 800.0])
     np.testing.assert_allclose(criteria.softplus(z), np.logaddexp(0, z), rtol=1e-15)
+
+
+def test_contributions_to_several_classes_as_a_frame():
+    """A row for each class and row: its contributions, the baseline of its class, and their sum."""
+    values = rng.normal(size=(4, 2, 3))
+    frame = Contributions(values, np.array([1.0, 2.0, 3.0]), ("a", "b"), ("x", "y", "z")).to_frame()
+    assert frame.columns.tolist() == ["a", "b", "baseline", "score"]
+    for k, label in enumerate("xyz"):
+        part = frame.loc[label]
+        np.testing.assert_allclose(part[["a", "b"]], values[:, :, k])
+        assert (part["baseline"] == k + 1.0).all()
+        np.testing.assert_allclose(part["score"], k + 1.0 + values[:, :, k].sum(axis=1))

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, replace
@@ -294,6 +295,7 @@ def class_rows(sample: Sample) -> list[Array]:
 
 def guest_covariance(guest: Any, rows: Array) -> Array:
     """The covariance that a guest (an estimator of scikit-learn's kind) finds in the rows."""
+    guest = copy.deepcopy(guest)  # the caller's is a parameter, and may be that of fits in other threads
     guest.fit(rows)
     if not hasattr(guest, "covariance_"):
         raise ParameterError(f"{type(guest).__name__} does not have a covariance_ attribute")
