@@ -24,6 +24,8 @@
 #define STANDING 0.1 /* of tol: relative steps so short leave far less */
 #define LITTLE 96 /* columns */
 #define SMALL 200000 /* values up to which bounds by the columns' lengths are cheaper than passes */
+#define SETTLING 0.01 /* relative steps of weights without a penalty from which on nothing is proved */
+#define ENDLESS 20 /* scores at a spread from the mean that weights without a penalty have on separated classes only */
 #define SETTLED 1e-4 /* of tol: the slope that an intercept may be left with */
 #define MOST_STEPS 1000 /* these guard against a loop */
 #define PATIENCE 50
@@ -64,6 +66,12 @@ static double stillness(const Path *f, double goal, double exact)
 /* Take u, with slopes R, for the dual point if its bound is better than what is known and than `least`. */
 static int propose(Path *f, const double *u, double least)
 {
+    for (long k = 0; k < f->k; k++) { /* weights that nothing holds and that still move may be on their way to infinity */
+        long j = f->first[k];
+        if (f->L1[k] > 0 || f->L2[k] > 0 || (isfinite(f->low[j]) && isfinite(f->up[j]))) continue;
+        for (; j < f->first[k + 1]; j++)
+            if (fabs(f->to[j] - f->a[j]) > SETTLING * (1 + fabs(f->a[j])) || fabs(f->a[j]) > ENDLESS) return 0;
+    }
     double bound = sparse_bound_of(f, u, f->R, NULL, 0);
     if (!(bound > f->bound || (f->bound <= f->least && bound > least))) return 0;
     f->bound = fmax(bound, f->least);
