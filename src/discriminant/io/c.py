@@ -26,6 +26,7 @@ from discriminant.data.preprocess import ColumnRule
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
 from discriminant.io.container import documented, write_whole
+from discriminant.io.formulas import FOLDS, WITH_A_NUMBER, Formula
 from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
 
@@ -121,22 +122,24 @@ def _table(name: str, values: Array) -> str:
 
 
 def _source(found: Program, name: str) -> str:
-    d, K = len(found.center), len(found.classes)
+    d, K = len(found.features), len(found.classes)
     labels = found.labels
     parts = [
         f"/* A discriminant of {d} features and {K} classes. */\n#include <math.h>\n#include <stddef.h>\n",
         "#include <string.h>\n\n" if found.columns else "\n",
-        f"enum {{ D = {d}, K = {K}, L = {len(labels)} }};\n",
+        f"enum {{ D = {d}, F = {len(found.center)}, K = {K}, L = {len(labels)} }};\n",
         f"const char *const {name}_feature_names[D] = {{{', '.join(_text(item) for item in found.features)}}};\n",
         f"const char *const {name}_labels[L] = {{{', '.join(_text(label) for label in labels)}}};\n",
         f"const int {name}_features = D, {name}_classes = K;\n\n",
         _table("center", found.center),
+        *_features(found),
         *_scores(found),
         *_classes(found),
         *_chances(found),
         f"int {name}_predict(const double *x, double *scores, double *chances)\n{{\n"
-        "    double v[D], z[Q], g[K], p[K];\n    int i, best = 0;\n"
-        "    for (i = 0; i < D; i++) v[i] = x[i] - center[i];\n"
+        "    double v[F], z[Q], g[K], p[K];\n    int i, best = 0;\n"
+        f"    {'to_features(x, v);' if found.basis else 'for (i = 0; i < F; i++) v[i] = x[i];'}\n"
+        "    for (i = 0; i < F; i++) v[i] -= center[i];\n"
         f"    to_scores(v, z);\n    to_classes(z, g);\n    to_chances({'z' if found.link == 'pairs' else 'g'}, p);\n"
         "    if (scores) for (i = 0; i < K; i++) scores[i] = g[i];\n"
         "    if (chances) for (i = 0; i < K; i++) chances[i] = p[i];\n",
@@ -145,6 +148,29 @@ def _source(found: Program, name: str) -> str:
         _columns(found.columns, name) if found.columns else "",
     ]
     return "".join(parts)
+
+
+def _features(found: Program) -> list[str]:
+    if not found.basis:
+        return []
+    lines = [f"    v[{i}] = {_formula(formula)};\n" for i, formula in enumerate(found.basis)]
+    square = "static double square(double t) { return t * t; }\n"
+    return [square, "static void to_features(const double *x, double *v)\n{\n", *lines, "}\n\n"]
+
+
+def _formula(formula: Formula) -> str:
+    kind, *operands = formula
+    if kind == "x":
+        return f"x[{operands[0]}]"
+    if kind == "dot":
+        return f"({' + '.join(f'({w.hex()}) * (x[{j}] - ({m.hex()}))' for j, w, m in zip(*operands, strict=True))})"
+    if kind in FOLDS:
+        return f"({f' {kind} '.join(_formula(part) for part in operands)})"
+    value = _formula(operands[0])
+    if kind not in WITH_A_NUMBER:
+        return f"{kind}({value})"
+    number = f"({float(operands[1]).hex()})"
+    return f"(({value} {kind} {number}) + ({value} - {value}))" if ">" in kind else f"({value} {kind} {number})"
 
 
 def _scores(found: Program) -> list[str]:
@@ -157,7 +183,7 @@ def _scores(found: Program) -> list[str]:
             "static void to_scores(const double *v, double *z)\n{\n    int i, k, r;\n"
             "    for (k = 0; k < K; k++) {\n        double square = 0;\n        for (r = 0; r < R; r++) {\n"
             "            double t = 0;\n"
-            "            for (i = 0; i < D; i++) t += v[i] * whitener[(k * R + r) * D + i];\n"
+            "            for (i = 0; i < F; i++) t += v[i] * whitener[(k * R + r) * F + i];\n"
             "            t -= means[k * R + r];\n            square += t * t;\n        }\n"
             "        z[k] = constants[k] - 0.5 * square;\n    }\n}\n\n",
         ]  # fmt: skip
@@ -166,7 +192,7 @@ def _scores(found: Program) -> list[str]:
     return [
         f"enum {{ Q = {q} }};\n", _table("weights", found.weights[1:].T), _table("bias", found.weights[0]),
         "static void to_scores(const double *v, double *z)\n{\n    int i, j;\n    for (j = 0; j < Q; j++) {\n"
-        "        double t = 0;\n        for (i = 0; i < D; i++) t += v[i] * weights[j * D + i];\n"
+        "        double t = 0;\n        for (i = 0; i < F; i++) t += v[i] * weights[j * F + i];\n"
         "        z[j] = t + bias[j];\n    }\n}\n\n",
     ]  # fmt: skip
 

@@ -19,7 +19,9 @@ HOW = (
     "z = weights[0] + (x - center) @ weights[1:], or z_k = constants_k - 0.5 |(x - center) @ whiteners_k - means_k|^2; "
     "g = z @ decode[0] + decode[1] (linear); p = softmax(g + prior_shift) or normalised sigmoids; argmax g, or argmin "
     "costs @ p; pairs: see codings.coupling. columns: number: (v - fill) / scale, missing: fill; category: 1 in the "
-    "feature of its level, none for levels[0], shares for a level not listed, and for a missing one that is no level"
+    "feature of its level, none for levels[0], shares for a level not listed, and for a missing one that is no level. "
+    "basis: x becomes [f(x) for f in basis]; f = [kind, operands]: [x, j], [dot, columns, w, m] = sum w (x - m), "
+    "[+, f, g, ...], [*, f, g, ...], [-, f, number], [/, f, number], [>, f, number] (0 or 1), [square, f], [exp, f]..."
 )
 
 
@@ -72,6 +74,8 @@ def _document(found: Program) -> dict[str, Any]:
              "shares": [_known(share) for share in rule.shares], "missing_is_a_level": rule.missing}
             for rule in found.columns
         ]  # fmt: skip
+    if found.basis:
+        document["basis"] = found.basis
     return document
 
 
@@ -85,6 +89,10 @@ def _number(value: float | None) -> float:
 
 def _label(label: Any) -> Any:
     return label.decode("latin-1") if isinstance(label, bytes) else label
+
+
+def _formula(item: Any) -> Any:
+    return tuple(_formula(part) for part in item) if isinstance(item, list) else item
 
 
 def from_json(text: str) -> Program:
@@ -108,5 +116,5 @@ def from_json(text: str) -> Program:
         tuple(document["features"]), document["classes"], array("center"), array("weights"), quadratic,
         document["decoder"], tuple(np.array(part, dtype=np.float64) for part in document["decode"]), document["link"],
         array("prior_shift"), array("costs"), document["actions"], bool(document.get("rejects", False)),
-        document["reject"], columns,
+        document["reject"], columns, tuple(_formula(item) for item in document.get("basis", [])),
     )  # fmt: skip

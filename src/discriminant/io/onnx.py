@@ -21,6 +21,7 @@ from discriminant.codings import pairs
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError
 from discriminant.io.container import documented, write_whole
+from discriminant.io.formulas import FOLDS, WITH_A_NUMBER, Formula
 from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
 
@@ -78,6 +79,8 @@ class _Builder:
             raise DataError("to_onnx needs the package onnx: pip install onnx") from error
         number = TensorProto.FLOAT if self.dtype == "float32" else TensorProto.DOUBLE
         inputs, x = self._inputs(number)
+        if self.found.basis:
+            x = self.op("Concat", *(self._formula(formula, x) for formula in self.found.basis), axis=1)
         x = self.op("Sub", x, self.constant(self.found.center))
         z = self._scores(x)
         g = self._classes(z)
@@ -110,7 +113,7 @@ class _Builder:
 
         found = self.found
         if not found.columns:
-            inputs = [helper.make_tensor_value_info("X", number, ["n", len(found.center)])]
+            inputs = [helper.make_tensor_value_info("X", number, ["n", len(found.features)])]
             return inputs, "X" if number == TensorProto.DOUBLE else self.op("Cast", "X", to=TensorProto.DOUBLE)
         kinds = [number if rule.role == NUMBER else TensorProto.STRING for rule in found.columns]
         inputs = [helper.make_tensor_value_info(rule.name, kind, ["n", 1])
@@ -140,6 +143,29 @@ class _Builder:
             flat = op("Reshape", code, constant([-1], np.int64))
             parts.append(op("Gather", constant(rows), flat, axis=0))
         return str(parts[0] if len(parts) == 1 else op("Concat", *parts, axis=1))
+
+    def _formula(self, formula: Formula, x: str) -> str:
+        """The name of a feature (n, 1) of the basis."""
+        from onnx import TensorProto
+
+        op, constant = self.op, self.constant
+        kind, *operands = formula
+        if kind in ("x", "dot"):
+            part = op("Gather", x, constant(np.atleast_1d(operands[0]), np.int64), axis=1)
+            if kind == "x":
+                return part
+            return op("MatMul", op("Sub", part, constant(operands[2])), constant(np.array(operands[1])[:, None]))
+        value = self._formula(operands[0], x)
+        if kind in FOLDS:
+            for other in operands[1:]:
+                value = op({"+": "Add", "*": "Mul"}[kind], value, self._formula(other, x))
+            return value
+        if kind == "square":
+            return op("Mul", value, value)
+        if kind not in WITH_A_NUMBER:
+            return op(kind.title(), value)
+        named = op({"-": "Sub", "/": "Div", ">": "Greater", ">=": "GreaterOrEqual"}[kind], value, constant(operands[1]))
+        return op("Add", op("Cast", named, to=TensorProto.DOUBLE), op("Sub", value, value)) if ">" in kind else named
 
     def op(self, kind: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
         from onnx import helper

@@ -15,6 +15,8 @@ With p_m = 1 − Σ_{i<m} p_i, m = K − 1, that is the positive definite system
 H_ij = Q_ij − Q_im − Q_mj + Q_mm, b_i = Q_mm − Q_im, which elimination solves without exchanging rows.  What rounding
 leaves below zero is zero, and the sum is brought to one.
 
+A model with a basis also has ``basis``: the formulas φ(x) (``io.formulas``) that stand for x in all of this.
+
 A model of a table also has ``columns``: what becomes of each raw column before x is there (``data.preprocess``).
 
     number     (v − fill) / scale;  missing: the fill, and 1 in a second feature where there is one
@@ -34,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.codings import couple_pairwise
 from discriminant.data.files import read_frame
 from discriminant.data.preprocess import ColumnRule, Preprocess, indicator_table
@@ -43,6 +46,7 @@ from discriminant.decision.rule import Rule
 from discriminant.errors import DataError
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.io.encode import is_estimator
+from discriminant.io.formulas import Formula, anchors, evaluate, formulas, steady
 from discriminant.io.pipelines import is_pipeline, table_model
 from discriminant.io.table_model import TableModel
 from discriminant.methods.fit import Fit, is_unanimous, reject_label
@@ -58,7 +62,7 @@ class Program:
 
     features: tuple[str, ...]
     classes: list[Any]
-    center: Array  # (d,)
+    center: Array  # (d,), of φ(x) where there is a basis
     weights: Array | None  # (1 + d, q)
     quadratic: tuple[Array, Array, Array] | None = None  # W_k (K, d, r), u_k (K, r), a_k (K,)
     decoder: str = "linear"
@@ -70,6 +74,7 @@ class Program:
     rejects: bool = False  # "unanimous": not the largest g decides, but the only positive one
     reject: Any = None  # the label where not exactly one is
     columns: tuple[ColumnRule, ...] = ()  # of a table: how its raw columns become the features
+    basis: tuple[Formula, ...] = ()  # φ: what is made of the features
 
     @property
     def labels(self) -> list[Any]:
@@ -79,15 +84,19 @@ class Program:
 
     def evaluate(self, X: Array) -> tuple[Array, Array, Array | None]:
         """(position in ``labels`` (n,), g (n, K), p (n, K) or None)."""
-        x = np.asarray(X, dtype=np.float64) - self.center
-        z = self._scores(x)
+        z = self.outputs(X)
         g = self._classes(z)
         p = self._chances(z, g)
         return self._decide(g, p), g, p
 
     def outputs(self, X: Array) -> Array:
         """z (n, q)."""
-        return self._scores(np.asarray(X, dtype=np.float64) - self.center)
+        return self._scores(self.mapped(X) - self.center)
+
+    def mapped(self, X: Array) -> Array:
+        """φ(x); x itself where there is no basis."""
+        X = np.asarray(X, dtype=np.float64)
+        return np.column_stack([evaluate(formula, X) for formula in self.basis]) if self.basis else X
 
     def _scores(self, x: Array) -> Array:
         if self.quadratic is None:
@@ -151,16 +160,17 @@ def program(model: Any) -> Program:
             return found
         return replace(found, rejects=True, reject=reject_label(model.method.reject_label, model.classes))
     if isinstance(model, LinearDiscriminant):
-        return _linear(model, "This discriminant")
+        return _linear(model)
     if isinstance(model, QuadraticDiscriminant):
         return _quadratic(model, tuple(f"x{j}" for j in range(model.n_features)))
     if not is_estimator(model) or "classes_" not in vars(model):
         raise DataError(f"This {kind} is not fitted yet, or is no model of this package: there is nothing to export.")
     if kind == "MinimumRiskClassifier":
         return _minimum_risk(model)
-    if kind == "QuadraticDiscriminantAnalysis" and model._features is None:
+    if kind == "QuadraticDiscriminantAnalysis":
         curved = QuadraticDiscriminant(model._scores, model.classes_)
-        return replace(_quadratic(curved, _names(model, curved.n_features)), columns=_rules(model))
+        found = _mapped(_quadratic(curved, _names(model, curved.n_features)), model._features)
+        return replace(found, features=_names(model, len(found.features)), columns=_rules(model))
     linear = discriminant_of(model)
     if linear is None:
         raise DataError(f"A {kind} has no discriminant that could be exported.")
@@ -168,12 +178,12 @@ def program(model: Any) -> Program:
         if model._multilabel:
             raise DataError(f"This {kind} answers several labels a row, and an export holds one decision a row.")
         linear = replace(linear, link="sigmoid")
-    found = _linear(linear, f"This {kind}")
+    found = _linear(linear)
     if model._pairwise_logistic:
         found = replace(found, link="pairs")
     if model._unanimous:
         found = replace(found, rejects=True, reject=model._reject_label())
-    return replace(found, features=_names(model, len(found.center)), columns=_rules(model))
+    return replace(found, features=_names(model, len(found.features)), columns=_rules(model))
 
 
 def _rules(model: Any) -> tuple[ColumnRule, ...]:
@@ -192,9 +202,22 @@ def _quadratic(model: QuadraticDiscriminant, features: tuple[str, ...]) -> Progr
     return Program(features, model.classes.tolist(), scores.origin, None, parts, "linear", decode, model.link)
 
 
-def _linear(model: LinearDiscriminant, who: str) -> Program:
-    if model.basis is not None:
-        raise DataError(f"{who} works on features of a basis, {model.basis!r}; export it without, on the features.")
+def _mapped(found: Program, basis: Any) -> Program:
+    """The program on the features of a basis, once its formulas give what the basis itself does."""
+    if basis is None:
+        return found
+    plain = basis.basis if type(basis).__name__ == "FeatureMap" else basis  # without what an estimator keeps with it
+    d = int(vars(plain).get("n_features_in_", 0))
+    found = replace(found, features=tuple(f"x{j}" for j in range(d)), basis=tuple(formulas(plain, range(d))))
+    X = edge_points(found)
+    features = basis.transform(X)
+    gap = np.abs(found.mapped(X) - np.asarray(features.toarray() if is_sparse(features) else features))
+    if not (gap <= 1e-12 * (1 + np.abs(found.mapped(X)) + np.abs(X).max(axis=1, keepdims=True))).all():
+        raise DataError(f"The export was refused: formulas of the basis {basis!r} differ from it by {gap.max():.1e}.")
+    return found
+
+
+def _linear(model: LinearDiscriminant) -> Program:
     rule = Rule(model.classes, model.n_outputs, model.coding, model.link)
     center = np.zeros(model.n_features) if model.center is None else np.asarray(model.center)
     linear = rule.linear_decoder
@@ -206,7 +229,8 @@ def _linear(model: LinearDiscriminant, who: str) -> Program:
         decoder, decode = model.coding.decoder, (model.coding.signs, model.coding.threshold)
     # ±½ z under the softmax is σ(z): one exponent for two classes.
     link = "softmax" if model.link is not None and rule.one_output else model.link
-    return Program(model.names, model.classes.tolist(), center, np.asarray(model.weights), None, decoder, decode, link)
+    found = Program(model.names, model.classes.tolist(), center, np.asarray(model.weights), None, decoder, decode, link)
+    return _mapped(found, model.basis)
 
 
 def _minimum_risk(model: Any) -> Program:
@@ -224,6 +248,8 @@ def _minimum_risk(model: Any) -> Program:
 def edge_points(found: Program, count: int = 400) -> Array:
     """Rows on which an export must agree: near and far, on boundaries, at zero, at the centre."""
     rng = np.random.default_rng(0)
+    if found.basis:
+        return _edge_points_of_a_basis(found, count, rng)
     d, part = len(found.center), count // 8
     scale = _typical_scale(found)
     steps = rng.normal(size=(count, d))
@@ -233,6 +259,34 @@ def edge_points(found: Program, count: int = 400) -> Array:
     rows = steps * scale + found.center
     rows[3 * part : 4 * part] = _on_boundaries(found, rows[4 * part : 5 * part], rows[5 * part : 6 * part])
     return np.vstack([rows, found.center[None], np.zeros((1, d)), found.center + scale, found.center - scale])
+
+
+def _edge_points_of_a_basis(found: Program, count: int, rng: np.random.Generator) -> Array:
+    """The same for curved features: around zero and the centres, thresholds and means that the program knows."""
+    d, size = len(found.features), _typical_scale(found)
+    known: list[list[tuple[float, float]]] = [[] for _ in range(d)]  # of each column: (value, distance)
+    for formula, center, scale in zip(found.basis, found.center, size, strict=True):
+        if formula[0] == "x":
+            known[formula[1]].append((float(center), float(scale)))
+        for j, value in anchors(formula):
+            known[j].append((value, 0.0))
+    spread = [max([float(np.ptp([value for value, _ in some])), *(far for _, far in some)]) if some else 1.0
+              for some in known]  # fmt: skip
+    base = np.array([[some[i % len(some)][0] if some else 0.0 for some in known] for i in range(4 * count)])
+    steps = rng.normal(size=base.shape) * 10.0 ** rng.uniform(-6, 1, size=(len(base), 1))
+    steps[count : 2 * count] = np.abs(steps[count : 2 * count])  # a logarithm takes none below its offset
+    rows = np.vstack([base + steps * [far or 1.0 for far in spread], np.zeros((1, d)), base[:1]])
+
+    def kept(rows: Array) -> Array:
+        with np.errstate(all="ignore"):
+            return np.asarray(rows[np.logical_and.reduce([steady(formula, rows) for formula in found.basis])])
+
+    rows = kept(rows)
+    part = min(count // 8, len(rows) // 2)
+    with np.errstate(all="ignore"):
+        between = kept(_on_boundaries(found, rows[:part], rows[part : 2 * part]))
+    rest = rows[np.linspace(0, len(rows) - 1, min(count, len(rows))).astype(int)]
+    return np.vstack([rest, between])
 
 
 def _on_boundaries(found: Program, one: Array, other: Array) -> Array:
@@ -261,15 +315,29 @@ def require_agreement(
     """Refuse where the engine's probabilities, or its decisions away from ties, differ from the program's."""
     expected, g, p = found.evaluate(X)
     if p is not None and chances is not None:
-        worst = float(np.abs(np.asarray(chances) - p).max())
-        if not worst <= tolerance:
+        gap = np.abs(np.asarray(chances) - p).max(axis=1)
+        worst = float(gap.max())
+        if not (gap <= tolerance * _magnified(found, X)).all():
             raise DataError(f"The export was refused: in {engine} its probabilities differ by {worst:.1e}.")
     differ = np.asarray(positions) != expected
-    if differ.any() and not tied(found, X[differ], g[differ], p if p is None else p[differ], tolerance).all():
+    magnified = tolerance * _magnified(found, X)[differ]
+    if differ.any() and not tied(found, X[differ], g[differ], p if p is None else p[differ], magnified).all():
         raise DataError(f"The export was refused: in {engine} {int(differ.sum())} of {len(X)} decisions differ.")
 
 
-def tied(found: Program, X: Array, g: Array, p: Array | None, tolerance: float) -> Array:
+def _magnified(found: Program, X: Array) -> Array:
+    """By what rounding may exceed the tolerance in each row: features of a basis can be large and cancel each other."""
+    if not found.basis:
+        return np.ones(len(X))
+    size = np.abs(found.mapped(X)) + np.abs(found.center)
+    if found.weights is not None:
+        return np.asarray(np.maximum(1.0, (size @ np.abs(found.weights[1:])).max(axis=1) / 300))
+    assert found.quadratic is not None
+    sums = np.einsum("nd,kdr->nkr", size, np.abs(found.quadratic[0])) + np.abs(found.quadratic[1])
+    return np.asarray(np.maximum(1.0, (sums**2).sum(axis=2).max(axis=1) / 300))
+
+
+def tied(found: Program, X: Array, g: Array, p: Array | None, tolerance: Any) -> Array:
     """Rows whose two best answers are so close that rounding decides."""
     close = _close(found, g, p, tolerance)
     if found.decoder != "votes":
@@ -278,7 +346,7 @@ def tied(found: Program, X: Array, g: Array, p: Array | None, tolerance: float) 
     return np.asarray(close | (np.abs(z).min(axis=1) <= 1e3 * tolerance * (1 + np.abs(z).max(axis=1))))
 
 
-def _close(found: Program, g: Array, p: Array | None, tolerance: float) -> Array:
+def _close(found: Program, g: Array, p: Array | None, tolerance: Any) -> Array:
     values = g if found.costs is None or p is None else -(p @ found.costs.T)
     if found.rejects and found.costs is None:
         return np.asarray(np.abs(values).min(axis=1) <= 1e3 * tolerance * (1 + np.abs(values).max(axis=1)))

@@ -129,11 +129,11 @@ class Scorer:
         return np.array([term / total for term in terms])
 
     def _many(self, X: Array) -> Array:
-        if X.ndim != 2 or X.shape[1] != len(self.program.center):
-            raise DataError(f"This scorer takes rows of {len(self.program.center)} numbers; got shape {X.shape}.")
+        if X.ndim != 2 or X.shape[1] != len(self.program.features):
+            raise DataError(f"This scorer takes rows of {len(self.program.features)} numbers; got shape {X.shape}.")
         with np.errstate(invalid="ignore", over="ignore"):
             _, g, p = self.program.evaluate(X)
-        if not np.isfinite(g).all():
+        if not np.isfinite(g).all() or (self.program.basis and not np.isfinite(X).all()):
             self._refuse(X)
         return g if p is None else p
 
@@ -162,7 +162,7 @@ def scorer(model: Any) -> Scorer:
     """
     found = program(model)
     few = len(found.classes) <= FEW
-    if found.decoder != "linear" or found.link is None or (found.link == "sigmoid" and not few):
+    if found.basis or found.decoder != "linear" or found.link is None or (found.link == "sigmoid" and not few):
         return _made(found, np.empty(0), None, None, "program")
     if found.quadratic is not None:
         return _quadratic(found)

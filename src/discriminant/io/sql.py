@@ -25,6 +25,7 @@ from discriminant.data.preprocess import ColumnRule
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.io.container import documented, write_whole
+from discriminant.io.formulas import FOLDS, WITH_A_NUMBER, Formula
 from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
 
@@ -32,6 +33,7 @@ Steps = list[tuple[str, list[tuple[str, str]]]]  # (name of the step, (column, e
 # Classes: the steps of the elimination are columns, of which engines have two thousand at most; an engine that writes
 # each step into all its uses is lost sooner.
 MOST_IN_SQL, MOST_WRITTEN_OUT = 12, 3
+MOST_FEATURES = 800  # of a basis: with the table's own columns and the steps within those two thousand
 LONGEST_NAME = 60  # bytes of a column's name: PostgreSQL cuts after 63 bytes
 
 
@@ -194,7 +196,7 @@ def select(found: Program, table: str, dialect: Dialect) -> str:
     """The text of the query: the columns of the table, a probability for each class and the prediction."""
     prefix = _free_prefix(found)
     # SQLite writes every step into all its uses unless told not to; the others only suffer where steps are many.
-    once = dialect.once if found.link == "pairs" or dialect.name == "sqlite" else ""
+    once = dialect.once if found.link == "pairs" or found.basis or dialect.name == "sqlite" else ""
     start = source = ".".join(dialect.identifier(part) for part in table.split("."))
     key = dialect.identifier(f"{prefix}row")
     first = {"key": f"s._rowid_ AS {key}", "row": f"s AS {key}"}.get(dialect.rest, "s.*")  # how a row is known again
@@ -206,6 +208,8 @@ def select(found: Program, table: str, dialect: Dialect) -> str:
         steps.append(("x", list(zip(map(dialect.identifier, inner), parts, strict=True))))
         found = replace(found, features=inner)
     writer = _Writer(found, dialect, prefix)
+    if found.basis:
+        steps += writer.features()
     steps += [("z", writer.scores()), ("y", writer.finite()), ("g", writer.classes()), *writer.exponents()]
     steps.append(("p", writer.chances()))
     for name, columns in steps:
@@ -256,9 +260,43 @@ class _Writer:
         return total([*terms, self.dialect.number(constant)])
 
     def _inputs(self) -> list[str]:
-        number, quote = self.dialect.number, self.dialect.identifier
-        pairs = zip(self.found.features, self.found.center, strict=True)
-        return [f"(CAST(s.{quote(name)} AS {self.dialect.double}) - {number(c)})" for name, c in pairs]
+        count, quote, double = len(self.found.center), self.dialect.identifier, self.dialect.double
+        own = [self.column("f", j) for j in range(count)] if self.found.basis else map(quote, self.found.features)
+        pairs = zip(own, self.found.center, strict=True)
+        return [f"(CAST(s.{name} AS {double}) - {self.dialect.number(c)})" for name, c in pairs]
+
+    def features(self) -> Steps:
+        """The steps to φ(x): the columns as numbers, NULL where they are not finite, then the formulas."""
+        found, double, largest = self.found, self.dialect.double, self.dialect.number(sys.float_info.max)
+        if len(found.basis) > MOST_FEATURES:
+            raise DataError(f"The {len(found.basis)} features of the basis are too many for a query; use to_c.")
+        given = [f"CAST(s.{self.dialect.identifier(name)} AS {double})" for name in found.features]
+        raw = [(self.column("d", j), f"CASE WHEN ABS({x}) <= {largest} THEN {x} END") for j, x in enumerate(given)]
+        return [("d", raw), ("f", [(self.column("f", j), self._formula(f)) for j, f in enumerate(found.basis)])]
+
+    def _formula(self, formula: Formula) -> str:
+        kind, *operands = formula
+        number = self.dialect.number
+        if kind == "x":
+            return f"s.{self.column('d', operands[0])}"
+        if kind == "dot":
+            parts = zip(*operands, strict=True)
+            terms = [f"{number(w)} * (s.{self.column('d', j)} - {number(m)})" for j, w, m in parts]
+            return f"({total(terms)})"
+        if kind in FOLDS:
+            return f"({total([self._formula(part) for part in operands], f' {kind} ')})"
+        value = self._formula(operands[0])
+        if kind in ("-", "/"):
+            return f"({value} {kind} {number(operands[1])})"
+        if kind in WITH_A_NUMBER:
+            opposite, c = {">": "<=", ">=": "<"}[kind], number(operands[1])
+            one, zero = number(1.0), number(0.0)
+            return f"(CASE WHEN {value} {kind} {c} THEN {one} WHEN {value} {opposite} {c} THEN {zero} END)"
+        if kind == "exp":  # below −700 it underflows, which PostgreSQL calls an error
+            return f"(CASE WHEN {value} < -700 THEN {number(0.0)} ELSE EXP({value}) END)"
+        if kind == "log":
+            return f"(CASE WHEN {value} > 0 THEN {self.dialect.logarithm}({value}) END)"
+        return f"POWER({value}, 2)" if kind == "square" else f"{kind.upper()}({value})"
 
     def scores(self) -> list[tuple[str, str]]:
         inputs, found = self._inputs(), self.found
@@ -464,9 +502,9 @@ def run_sqlite(found: Program, X: Any) -> tuple[Array, Array | None] | None:
     """(positions, chances) from SQLite; None where it was built without its mathematical functions."""
     connection = sqlite3.connect(":memory:")
     try:
-        if found.link is not None or found.quadratic is not None:
+        if found.link is not None or found.quadratic is not None or found.basis:
             try:
-                connection.execute("SELECT EXP(1), LN(2), POWER(2, 2)")
+                connection.execute("SELECT EXP(1), LN(2), POWER(2, 2), SIN(1), SQRT(2)")
             except sqlite3.OperationalError:
                 return None
         dialect = DIALECTS["sqlite"]
