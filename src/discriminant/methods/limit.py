@@ -50,6 +50,9 @@ def handle_separation(
     guess = guess if problem.n_outputs > 1 else np.hstack([np.zeros_like(guess), guess])
     verdict = of_rows(rows, schema.classes[codes], problem.intercept, guess=guess, feature_names=schema.names)
     certificate = replace(certificate, separability=verdict.without_data())
+    proved = fit.gap <= 0.1 * abs(fit.objective)
+    if verdict.verdict == OVERLAPPING and proved:
+        return {"certificate_": certificate}, []
     if verdict.verdict == OVERLAPPING:
         status = (
             f"J = {certificate.objective:.10g}; no bound could be proved, but the classes overlap: it has a minimum."
@@ -59,8 +62,9 @@ def handle_separation(
     parameters = (problem.n_classes - 1) * (problem.n_features + 1)
     if bounded or (parameters > MOST_PARAMETERS and verdict.verdict != SEPARABLE):
         why = "with bounds" if bounded else f"for {parameters} weights"
-        text = f"{what} The limit is not worked out {why}: the weights given are where the steps ended. {REMEDIES}"
-        return {"certificate_": certificate}, [Note(text)]
+        text = f"{what} The limit is not worked out {why}: the weights given are where the steps ended."
+        certificate = replace(certificate, status=text, converged=False) if proved else certificate
+        return {"certificate_": certificate}, [Note(f"{text} {REMEDIES}")]
     moved = None if np.ndim(shift) == 0 and shift == 0 else np.append(0.0, shift) if problem.n_outputs == 1 else shift
     limit = limiting_fit(verdict._cone, verdict.classes, verdict._weights, *verdict.face, weight, offset, moved)
     status = f"{what} {_finite(limit, schema.names)}"

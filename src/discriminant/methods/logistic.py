@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # loaded by the fits that need them
 
 NO_L1 = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
 
+SATURATED = 15.0  # a score: its probability is one but for 3e-7
 WORTH_A_WORD = 1e-6  # of J: a gap beyond which a fit that is not proved says so without being asked
 
 
@@ -312,7 +313,8 @@ class Logistic(LogisticParameters):
             "certificate_": certify_fit(fit, self.tol, problem.ridge), "history_": History(history),
         }  # fmt: skip
         told: list[Note] = []
-        if fit.gap > 0.1 * abs(fit.objective) and (self.penalty is None or np.isinf(self.C)):
+        free = self.penalty is None or np.isinf(self.C)
+        if free and (fit.gap > 0.1 * abs(fit.objective) or self._saturated(state, sample)):
             from discriminant.methods.limit import handle_separation
 
             changed, told = handle_separation(fit, problem, shift, sample.schema, state, self.bounds is not None)
@@ -322,6 +324,10 @@ class Logistic(LogisticParameters):
         if unsaid and proof.gap > WORTH_A_WORD * abs(proof.objective):
             notes = [*notes, Note(proof.status)]
         return Fit(self, state.get("limit_", state["discriminant_"]), state, tuple(notes))
+
+    def _saturated(self, state: Mapping[str, Any], sample: Sample) -> bool:
+        """Whether a fit with bounds is certain of some row, so that its weights may be on their way to infinity."""
+        return self.bounds is not None and bool(np.abs(state["discriminant_"].scores(sample.X)).max() > SATURATED)
 
     def _by_name(
         self, sample: Sample, problem: LogisticProblem, strength: Strength, start: Array | None,

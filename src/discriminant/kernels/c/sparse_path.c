@@ -25,7 +25,6 @@
 #define LITTLE 96 /* columns */
 #define SMALL 200000 /* values up to which bounds by the columns' lengths are cheaper than passes */
 #define SETTLING 0.01 /* relative steps of weights without a penalty from which on nothing is proved */
-#define ENDLESS 20 /* scores at a spread from the mean that weights without a penalty have on separated classes only */
 #define SETTLED 1e-4 /* of tol: the slope that an intercept may be left with */
 #define MOST_STEPS 1000 /* these guard against a loop */
 #define PATIENCE 50
@@ -70,7 +69,7 @@ static int propose(Path *f, const double *u, double least)
         long j = f->first[k];
         if (f->L1[k] > 0 || f->L2[k] > 0 || (isfinite(f->low[j]) && isfinite(f->up[j]))) continue;
         for (; j < f->first[k + 1]; j++)
-            if (fabs(f->to[j] - f->a[j]) > SETTLING * (1 + fabs(f->a[j])) || fabs(f->a[j]) > ENDLESS) return 0;
+            if (fabs(f->to[j] - f->a[j]) > SETTLING * (1 + fabs(f->a[j]))) return 0;
     }
     double bound = sparse_bound_of(f, u, f->R, NULL, 0);
     if (!(bound > f->bound || (f->bound <= f->least && bound > least))) return 0;
