@@ -64,6 +64,13 @@ _PAIRS = """static void to_chances(const double *z, double *p)
 
 """
 
+_SIDES = {">": "above", ">=": "at_least"}
+_HELPERS = """static double square(double f) { return f * f; }
+static double above(double f, double c) { return (f > c) + (f - f); }  /* NaN stays NaN */
+static double at_least(double f, double c) { return (f >= c) + (f - f); }
+
+"""
+
 _CHOOSE = """static void choose(const char *given, const char *const *levels, int n, const double *rows, int width,
                    double *x)
 {
@@ -154,8 +161,7 @@ def _features(found: Program) -> list[str]:
     if not found.basis:
         return []
     lines = [f"    v[{i}] = {_formula(formula)};\n" for i, formula in enumerate(found.basis)]
-    square = "static double square(double t) { return t * t; }\n"
-    return [square, "static void to_features(const double *x, double *v)\n{\n", *lines, "}\n\n"]
+    return [_HELPERS, "static void to_features(const double *x, double *v)\n{\n", *lines, "}\n\n"]
 
 
 def _formula(formula: Formula) -> str:
@@ -169,8 +175,8 @@ def _formula(formula: Formula) -> str:
     value = _formula(operands[0])
     if kind not in WITH_A_NUMBER:
         return f"{kind}({value})"
-    number = f"({float(operands[1]).hex()})"
-    return f"(({value} {kind} {number}) + ({value} - {value}))" if ">" in kind else f"({value} {kind} {number})"
+    number = float(operands[1]).hex()
+    return f"{_SIDES[kind]}({value}, {number})" if kind in _SIDES else f"({value} {kind} ({number}))"
 
 
 def _scores(found: Program) -> list[str]:

@@ -6,6 +6,7 @@
     (">", f, c)             1 where f > c, else 0     (">=", f, c)                   NaN stays NaN
 
 ``evaluate`` is the reference; ``program`` checks it against the basis itself before anything is written.
+Engines add in orders of their own: where a sum of columns lies on its threshold to the last bit, either side may win.
 """
 
 from __future__ import annotations
@@ -93,13 +94,19 @@ def evaluate(formula: Formula, X: Array) -> Array:
     return np.asarray(WITH_A_NUMBER[kind](value, operands[1]) if kind in WITH_A_NUMBER else FUNCTIONS[kind](value))
 
 
-def anchors(formula: Formula) -> list[tuple[int, float]]:
-    """(column, value) for each centre and threshold of a column in a formula."""
+def anchors(formula: Formula, value: float) -> list[tuple[int, float]]:
+    """(column, number): about where the feature has this value, or its threshold or centre."""
     kind, *operands = formula
-    if kind in WITH_A_NUMBER and operands[0][0] == "x":
-        return [(operands[0][1], float(operands[1]))]
-    return [found for part in operands if isinstance(part, tuple) and part and isinstance(part[0], str)
-            for found in anchors(part)]  # fmt: skip
+    if kind == "x":
+        return [(operands[0], value)]
+    if kind == "dot":
+        columns, w, m = map(np.asarray, operands)
+        return list(zip(columns.tolist(), (m + value * w / ((w @ w) or 1.0)).tolist(), strict=True))
+    if kind in FOLDS:
+        return [found for part in operands for found in anchors(part, 0.0)] if kind == "+" else []
+    c = operands[1] if kind in WITH_A_NUMBER else 0.0
+    back = {"-": value + c, "/": value * c, "log": float(np.exp(value)) if kind == "log" else 0.0}
+    return anchors(operands[0], back.get(kind, c))
 
 
 def steady(formula: Formula, X: Array) -> Array:

@@ -263,19 +263,17 @@ def edge_points(found: Program, count: int = 400) -> Array:
 
 def _edge_points_of_a_basis(found: Program, count: int, rng: np.random.Generator) -> Array:
     """The same for curved features: around zero and the centres, thresholds and means that the program knows."""
-    d, size = len(found.features), _typical_scale(found)
-    known: list[list[tuple[float, float]]] = [[] for _ in range(d)]  # of each column: (value, distance)
-    for formula, center, scale in zip(found.basis, found.center, size, strict=True):
-        if formula[0] == "x":
-            known[formula[1]].append((float(center), float(scale)))
-        for j, value in anchors(formula):
-            known[j].append((value, 0.0))
-    spread = [max([float(np.ptp([value for value, _ in some])), *(far for _, far in some)]) if some else 1.0
-              for some in known]  # fmt: skip
-    base = np.array([[some[i % len(some)][0] if some else 0.0 for some in known] for i in range(4 * count)])
+    d, far = len(found.features), np.zeros(len(found.features))
+    known: list[list[float]] = [[] for _ in range(d)]
+    for formula, center, scale in zip(found.basis, found.center.tolist(), _typical_scale(found), strict=True):
+        for j, value in anchors(formula, center):
+            known[j].append(value)
+            far[j] = max(far[j], scale * (formula[0] == "x"))
+    far = np.maximum(far, [np.ptp(some) if some else 0.0 for some in known])
+    base = np.array([[some[i % len(some)] if some else 0.0 for some in known] for i in range(4 * count)])
     steps = rng.normal(size=base.shape) * 10.0 ** rng.uniform(-6, 1, size=(len(base), 1))
     steps[count : 2 * count] = np.abs(steps[count : 2 * count])  # a logarithm takes none below its offset
-    rows = np.vstack([base + steps * [far or 1.0 for far in spread], np.zeros((1, d)), base[:1]])
+    rows = np.vstack([base + steps * np.where(far > 0, far, 1.0), np.zeros((1, d)), base[:1]])
 
     def kept(rows: Array) -> Array:
         with np.errstate(all="ignore"):
