@@ -17,7 +17,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Attributes that data and objects of other packages are told by.  An attribute of our own types has no place here: they
 # have base classes (Rows, Source, Pointwise, WeightPenalty, …) to ask with isinstance.
-ARRAYS = {"columns", "column_names", "dtype", "index", "kind", "nbytes", "nnz", "shape", "tocsr", "to_numpy"}
+ARRAYS = {"columns", "column_names", "dtype", "dtypes", "index", "kind", "nbytes", "nnz", "shape", "tocsr", "to_numpy"}
 LIBRARIES = {
     "narwhals, pandas, polars": {"cat", "collect", "sparse"},
     "Dask": {"chunks", "npartitions", "todense", "status", "__self__"},

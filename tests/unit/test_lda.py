@@ -323,8 +323,10 @@ def test_frames_keep_names_and_refuse_others():
         np.testing.assert_allclose(model.predict_proba(frame), plain.predict_proba(bundled.X), atol=1e-12)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(pd.DataFrame(columns).rename(columns={names[0]: "other"}))
-    with pytest.raises(DataError, match="Column 'species' holds"):
-        LinearDiscriminantAnalysis().fit(pd.DataFrame(columns).assign(species="x"), bundled.y)
+    with pytest.raises(DataError, match="'bird'"):  # a name for each row is no category
+        LinearDiscriminantAnalysis().fit(
+            pd.DataFrame(columns).assign(bird=[f"bird {i}" for i in range(len(bundled.y))]), bundled.y
+        )
 
 
 def test_digits_with_constant_pixels():
