@@ -134,7 +134,7 @@ def test_the_minimum_does_not_depend_on_the_scale(optimizer, penalty):
 def test_a_scale_that_has_no_meaning_is_refused():
     with pytest.raises(ValueError, match="scale"):
         Perceptron(scale="total").fit(X, Y)
-    with pytest.raises(ParameterError, match="'mean' or 'sum'"):
+    with pytest.raises(ParameterError, match="'mean' and 'sum'"):
         Discriminant(optimizer=GradientDescent(scale="total")).fit(X, Y)  # type: ignore[arg-type]
     codes = np.where(X[:, 0] > 1, 2, Y)
     with pytest.raises(MismatchError, match="unlike weight"):
