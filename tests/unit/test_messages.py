@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pathlib
 import warnings
 from pathlib import Path
 
@@ -180,3 +181,8 @@ def test_greek_letters_and_names_keep_their_case() -> None:
     frame = pd.DataFrame(X, columns=["Age", "bmi", "BMI"]).assign(BMI=1.0)
     with pytest.warns(UserWarning, match="Column 'BMI': constant"):
         LinearDiscriminantAnalysis().fit(frame, y)
+    frame = pd.DataFrame({"Age": [0, 0, 1, 1], "BMI": [0, 1, 0, 1]})
+    with pytest.raises(DataError, match="Column 'Age' is 0 in every row"):
+        discriminant.ExponentialFamilyClassifier("bernoulli", smoothing=0.0).fit(frame, [0, 0, 1, 1])
+    sources = pathlib.Path(discriminant.__file__).parent.rglob("*.py")
+    assert not [path.name for path in sources if ".capitalize()" in path.read_text(encoding="utf-8")]

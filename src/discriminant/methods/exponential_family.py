@@ -15,7 +15,7 @@ import numpy as np
 
 from discriminant.arrays import is_sparse
 from discriminant.data import require_finite
-from discriminant.errors import DataError, ParameterError, columns, names
+from discriminant.errors import DataError, ParameterError, capital, columns, names
 from discriminant.gaussian.exponential_family import FAMILIES, ClassSumKernel, ClassSums, Natural, in_support, natural
 from discriminant.methods.fit import Fit, Sample, Schema, cast
 from discriminant.methods.moments import MomentMethod, class_priors
@@ -160,6 +160,6 @@ def _refuse_certainty(edge: Array, families: Array, schema: Schema) -> None:
     k, j = (int(i) for i in np.argwhere(edge)[0])
     always = "1 in every row" if edge[k, j] > 0 else "0 in every row"
     raise DataError(
-        f"{columns([j], schema.names).capitalize()} is {always} of class {schema.classes[k]} and not of every class: "
+        f"{capital(columns([j], schema.names))} is {always} of class {schema.classes[k]} and not of every class: "
         f"its {families[j]} density lies on the edge, with an infinite weight. Use smoothing > 0, or drop the column."
     )
