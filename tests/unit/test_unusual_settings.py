@@ -16,7 +16,13 @@ from discriminant import (
     Perceptron,
     QuadraticDiscriminantAnalysis,
 )
-from discriminant.errors import CollinearityWarning, DataError, ParameterError, SingularCovarianceError
+from discriminant.errors import (
+    CollinearityWarning,
+    DataError,
+    DiscriminantWarning,
+    ParameterError,
+    SingularCovarianceError,
+)
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 3))
@@ -156,3 +162,15 @@ def test_a_robust_covariance_of_rows_that_repeat_is_refused() -> None:
     rows = np.where(np.arange(80)[:, None] % 5 > 0, 1.0, X[:, :1])
     with pytest.raises(DataError, match="finds no spread among half"):
         QuadraticDiscriminantAnalysis(covariance="robust").fit(rows, y)
+
+
+def test_a_schedule_beyond_the_largest_number_is_said():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    settings = {"eta0": lambda k: 2.0**k, "max_iter": 2000, "tol": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscriminantWarning)
+        with pytest.raises(DataError, match="overflow"):
+            Perceptron(mode="single-sample", **settings).fit(X, y)
+        assert not Perceptron(mode="batch", **settings).fit(X, y).certificate_.converged

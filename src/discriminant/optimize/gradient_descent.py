@@ -25,7 +25,7 @@ from discriminant.optimize.iterative import (
     starting_weights,
 )
 from discriminant.optimize.needs import require
-from discriminant.optimize.schedules import STEP, Schedule, make_schedule
+from discriminant.optimize.schedules import STEP, Schedule, make_schedule, rate
 from discriminant.optimize.solve import largest_eigenvalue
 from discriminant.protocols import Array, Oracle, Solution
 
@@ -110,7 +110,7 @@ class _Descent:
         if record(0, A, J, G, 0.0):
             return self._end(record, 0, A, J, G, STOPPED.format(k=0), False)
         for k in range(1, self.options.iterations + 1):
-            eta = float(schedule(k))
+            eta = rate(schedule, k)
             move = eta * G if rates is None else eta * rates * G
             length = float(np.linalg.norm(move))
             A = A - move

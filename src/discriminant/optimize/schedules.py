@@ -246,13 +246,21 @@ def table(schedule: Schedule, first: int, count: int) -> Array:
     k = np.arange(first, first + count)
     if isinstance(schedule, Power):
         return np.broadcast_to(np.asarray(schedule(k.astype(np.float64)), dtype=np.float64), k.shape)
-    return np.fromiter((schedule(int(i)) for i in k), dtype=np.float64, count=count)
+    return np.fromiter((rate(schedule, int(i)) for i in k), dtype=np.float64, count=count)
+
+
+def rate(schedule: Schedule, k: int) -> float:
+    """η(k); infinite where a function's answer is beyond the largest float."""
+    try:
+        return float(schedule(k))
+    except OverflowError:
+        return np.inf
 
 
 def _judge(eta: Array) -> Conditions:
     """Compare the last two decades of each sum: the terms of a convergent one fade from decade to decade."""
-    total, squares = np.cumsum(eta), np.cumsum(np.square(eta))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
+        total, squares = np.cumsum(eta), np.cumsum(np.square(eta))
         ratio = np.nan_to_num(squares / np.square(total), nan=np.inf)
     diverges = _goes_on(total)
     return Conditions(
@@ -267,5 +275,7 @@ def _judge(eta: Array) -> Conditions:
 def _goes_on(total: Array) -> bool:
     """Whether the last decade adds nine tenths or more of what the decade before it added."""
     n = len(total)
+    if not np.isfinite(total[-1]):
+        return True
     before, last = total[n // 10] - total[n // 100], total[-1] - total[n // 10]
     return bool(last > 0.9 * before and last > 0)

@@ -26,7 +26,7 @@ from discriminant.kernels.sweeps import NONE, Samples, State, aligned_weights
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.corrections import Corrections
 from discriminant.optimize.history import History
-from discriminant.optimize.schedules import Power, Schedule, make_schedule, table
+from discriminant.optimize.schedules import Power, Schedule, make_schedule, rate, table
 from discriminant.protocols import Array, Block, Oracle
 from discriminant.thresholds import REPEATED_ROWS
 
@@ -162,7 +162,7 @@ class Run:
 
     def eta(self) -> float:
         """The step at which it stands."""
-        return float(self.schedule(max(1, int(self.state.tally[rules.STEPS, 0]))))
+        return rate(self.schedule, max(1, int(self.state.tally[rules.STEPS, 0])))
 
     def record(self, epoch: int, loss: float) -> None:
         """One record an epoch, beside the single corrections where they are traced."""
