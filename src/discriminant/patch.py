@@ -102,7 +102,8 @@ class Patched(metaclass=Twin):
                     raise Unlike(why)
             if get_config()["array_api_dispatch"]:
                 raise Unlike("array_api_dispatch is on")
-            if issparse(X) and not get_tags(self).input_tags.sparse:
+            sparse = get_tags(self).input_tags.sparse or isinstance(self, svm.LinearSVC)  # 1.6.0 does not say so
+            if issparse(X) and not sparse:
                 raise Unlike("scikit-learn takes no sparse rows there")
             self._fit_here(X, y, sample_weight)
         except Unlike as why:
