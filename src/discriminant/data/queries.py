@@ -107,7 +107,7 @@ def _is_dataset(X: Any) -> bool:
 
 
 def _write(query: Any, path: str, connection: Any) -> None:
-    if type(query).__name__ == "LazyFrame" and not _in_batches(query):
+    if type(query).__name__ == "LazyFrame":
         query.sink_ipc(path, compression="uncompressed")
         return
     try:
@@ -124,24 +124,10 @@ def _write(query: Any, path: str, connection: Any) -> None:
             writer.write(batch)
 
 
-def _in_batches(query: Any) -> bool:
-    """Whether a LazyFrame hands out its rows by and by, in half the memory of its own writer (2 GB: 360 and 630 MB).
-
-    Levels of a category may differ from batch to batch, which a file of batches cannot hold.
-    """
-    levels = ("Categorical", "Enum")
-    return "collect_batches" in dir(query) and not any(
-        str(dtype).startswith(levels) for dtype in query.collect_schema().dtypes()
-    )
-
-
 def _batches(query: Any, connection: Any, pa: Any) -> Iterator[Any]:
     """Record batches of whatever gives rows."""
     if isinstance(query, str):
         yield from _selected(query, connection, pa)
-    elif type(query).__name__ == "LazyFrame":
-        for frame in query.collect_batches(chunk_size=BATCH_ROWS):
-            yield from frame.to_arrow().to_batches()
     elif _is_dataset(query):
         yield from query.to_batches()
     elif type(query).__name__ == "DuckDBPyRelation":
