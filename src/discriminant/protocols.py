@@ -316,7 +316,8 @@ class Certificate:
         if self.objective == self.objective:
             lines.append(f"objective {self.objective:.12g}, lower bound {self.bound:.12g}, gap {self.gap:.2g}")
         known = self.condition == self.condition
-        lines.append(f"gradient norm {self.gradient_norm:.2g}, {self.passes:g} passes over the data")
+        over = "pass" if self.passes == 1 else "passes"
+        lines.append(f"gradient norm {self.gradient_norm:.2g}, {self.passes:g} {over} over the data")
         lines[-1] += f", condition number {self.condition:.2g}" if known else ""
         said = self.separability
         verdict = said if said is None or isinstance(said, str) else said.verdict

@@ -170,6 +170,7 @@ def test_numbers_and_nouns_agree() -> None:
     one = Perceptron().fit([[-1.0], [1.0]], [0, 1]).certificate_.status
     assert "1 corrections" not in one
     assert "1 epochs" not in one
+    assert "1 pass over" in str(LinearDiscriminantAnalysis().fit(X, y).certificate_)
     model = LinearDiscriminantAnalysis().fit(X, y)
     with pytest.raises(DataError, match="The classes 'c' and 'd' are not among those that the model knows"):
         discriminant.plots.DiscriminantAxesDisplay.from_estimator(model, X, ["c", "d"] * 30)
