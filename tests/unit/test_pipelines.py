@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,14 +18,17 @@ from sklearn.preprocessing import (
     OrdinalEncoder,
     PolynomialFeatures,
     RobustScaler,
+    SplineTransformer,
     StandardScaler,
 )
 
-from discriminant import LinearDiscriminantAnalysis, LogisticRegression, load, save
+from discriminant import LinearDiscriminantAnalysis, LogisticRegression, bases, load, save
 from discriminant.cli import main
 from discriminant.errors import DataError
-from discriminant.io import to_json, to_sql
+from discriminant.io import to_c, to_json, to_onnx, to_sql
+from discriminant.io.c import run_rows
 from discriminant.io.json_ import from_json
+from discriminant.io.program import program
 
 
 @pytest.fixture(scope="module")
@@ -107,13 +113,98 @@ def test_what_the_pipeline_would_refuse_is_refused(people, tmp_path):
         restored.predict(whole.assign(dose=np.nan))
 
 
+CURVED = [
+    [PolynomialFeatures(2)],
+    [StandardScaler(), bases.Polynomial(2), StandardScaler()],
+    [bases.Log().on(0) + bases.Polynomial(2, interaction_only=True)],
+    [StandardScaler(), bases.Radial(4, random_state=0)],
+    [StandardScaler(), bases.HalfPlane(5, random_state=0)],
+    [StandardScaler(), bases.LowRankQuadratic(2), MinMaxScaler(), bases.Sine()],
+    [PolynomialFeatures(2), bases.LowRankQuadratic(1)],
+    [FeatureUnion([("step", bases.Step(3)), ("bumps", bases.Gaussian(3)), ("own", "passthrough")])],
+    [SimpleImputer(), PolynomialFeatures(2, include_bias=False)],
+]
+
+
+@pytest.mark.parametrize("steps", CURVED, ids=lambda steps: "-".join(type(one).__name__ for one in steps))
+def test_a_basis_as_a_step(steps, tmp_path):
+    rng = np.random.default_rng(2)
+    X = rng.uniform(1, 6, size=(150, 3))
+    y = np.array(["no", "yes"])[((X[:, 0] - 3) ** 2 + X[:, 1] + rng.normal(size=150) > 5).astype(int)]
+    X[5, 1] = np.nan if isinstance(steps[0], SimpleImputer) else X[5, 1]
+    pipeline = make_pipeline(*steps, LogisticRegression(C=0.5)).fit(X, y)
+    _answers_everywhere(pipeline, X, tmp_path)
+
+
+@pytest.mark.parametrize("basis", ["quadratic", bases.Log().on("dose") + bases.Linear()])
+def test_a_basis_of_the_last_step(people, basis, tmp_path):
+    frame, y = people
+    numbers = frame[["age", "dose", "rooms"]].abs()
+    steps = make_pipeline(SimpleImputer(), MinMaxScaler((1, 2))).set_output(transform="pandas")
+    pipeline = make_pipeline(steps, LogisticRegression(basis=basis)).fit(numbers, y)
+    _answers_everywhere(pipeline, numbers, tmp_path)
+
+
+def test_interactions_of_categories_and_numbers(people, tmp_path):
+    frame, y = people
+    columns = mixed(handle_unknown="ignore")
+    pipeline = make_pipeline(columns, bases.Polynomial(2, interaction_only=True), LogisticRegression()).fit(frame, y)
+    _answers_everywhere(pipeline, frame.assign(site=frame.site.where(frame.index != 3, "elsewhere")), tmp_path)
+
+
+def _answers_everywhere(pipeline, X, tmp_path):
+    expected = pipeline.predict_proba(X)
+    restored = load(save(pipeline, tmp_path / "model.disc"))
+    np.testing.assert_allclose(restored.predict_proba(X), expected, rtol=0, atol=1e-11)
+    program = from_json(to_json(pipeline))
+    rows = restored.matrix(X)[0]
+    np.testing.assert_allclose(program.evaluate(rows)[2], expected, rtol=0, atol=1e-11)
+    to_sql(pipeline)  # each is run and compared with the program before it is handed out
+    to_c(pipeline)
+    to_onnx(pipeline)
+
+
 def test_steps_that_are_not_known_are_named(people, tmp_path):
     frame, y = people
     numbers = frame[["dose", "rooms"]]
-    pipeline = make_pipeline(PolynomialFeatures(), LogisticRegression()).fit(numbers, y)
-    with pytest.raises(DataError, match=r"'polynomialfeatures'.*PolynomialFeatures.*Known steps"):
+    pipeline = make_pipeline(SplineTransformer(), LogisticRegression()).fit(numbers, y)
+    with pytest.raises(DataError, match=r"'splinetransformer'.*SplineTransformer.*Known steps"):
+        save(pipeline, tmp_path / "model.disc")
+    pipeline = make_pipeline(bases.Functions({"sum": _sums}), LogisticRegression()).fit(numbers, y)
+    with pytest.raises(DataError, match="holds functions"):
         save(pipeline, tmp_path / "model.disc")
     assert not list(tmp_path.iterdir())
+
+
+def _sums(X):
+    return X.sum(axis=1)
+
+
+def test_exports_do_not_answer_where_predict_refuses(people, tmp_path):
+    frame, y = people
+    whole = frame.dropna()[["dose", "site"]]
+    model = LogisticRegression().fit(whole, y[whole.index])
+    odd = whole[:4].assign(site=["a", "elsewhere", "b", None], dose=[1.0, 1.0, np.nan, 1.0])
+    for rows in (odd[1:2], odd[2:3], odd[3:4]):
+        with pytest.raises((DataError, ValueError)):
+            model.predict(rows)
+    import sqlite3
+
+    connection = sqlite3.connect(":memory:")
+    odd.to_sql("odd", connection, index=False)
+    found = pd.read_sql_query(to_sql(model, table="odd", dialect="sqlite"), connection)
+    assert found["prediction"].notna().tolist() == [True, False, False, False]
+    assert found["prediction"][0] == model.predict(odd[:1])[0]
+    rules = from_json(to_json(model)).columns
+    assert all(np.isnan(rule.fill) or np.isnan(rule.shares).all() for rule in rules)
+    source = tmp_path / "model.c"
+    to_c(model, source)
+    if shutil.which("cc"):
+        library = tmp_path / "model.so"
+        subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True)
+        table = {name: odd[name].astype(object).where(odd[name].notna(), None).tolist() for name in odd}
+        positions, _ = run_rows(library, "discriminant", program(model), table)
+        assert positions.tolist() == [model.classes_.tolist().index(found["prediction"][0]), -1, -1, -1]
 
 
 def test_the_command_line_reads_it(people, tmp_path):

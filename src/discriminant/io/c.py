@@ -2,9 +2,10 @@
 
     int NAME_predict(const double *x, double *scores, double *chances)
 
-returns the position of the decision in NAME_labels; ``scores`` (K) and ``chances`` (K) may be NULL.  A model of a table
-also has ``NAME_predict_row``, which takes the raw columns.  Constants are written as hexadecimal floats, so that no
-digit is lost between here and the compiler.
+returns the position of the decision in NAME_labels, or −1 where the model has no answer (NaN, a level that the fit
+did not know); ``scores`` (K) and ``chances`` (K) may be NULL.  A model of a table also has ``NAME_predict_row``, which
+takes the raw columns.  Constants are written as hexadecimal floats, so that no digit is lost between here and the
+compiler.
 """
 
 from __future__ import annotations
@@ -149,7 +150,8 @@ def _source(found: Program, name: str) -> str:
         "    for (i = 0; i < F; i++) v[i] -= center[i];\n"
         f"    to_scores(v, z);\n    to_classes(z, g);\n    to_chances({'z' if found.link == 'pairs' else 'g'}, p);\n"
         "    if (scores) for (i = 0; i < K; i++) scores[i] = g[i];\n"
-        "    if (chances) for (i = 0; i < K; i++) chances[i] = p[i];\n",
+        "    if (chances) for (i = 0; i < K; i++) chances[i] = p[i];\n"
+        "    for (i = 0; i < K; i++) if (isnan(g[i])) return -1;  /* no answer */\n",
         _decision(found),
         "    return best;\n}\n",
         _columns(found.columns, name) if found.columns else "",

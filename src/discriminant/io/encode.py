@@ -32,7 +32,7 @@ from discriminant.methods import HOMES, Fit, method_of
 from discriminant.protocols import Array
 
 FOLDERS = ("bases", "codings", "criteria", "decision", "gaussian", "geometry", "inference", "optimize", "penalties")
-MODULES = ("model", "protocols", "data.preprocess", "estimators.features", "io.table_model")
+MODULES = ("model", "protocols", "data.preprocess", "estimators.features", "io.formulas", "io.table_model")
 DEEPEST = 60
 
 

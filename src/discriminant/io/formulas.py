@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,33 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Formulas:
+    """Formulas as the basis of a discriminant: what the steps of a pipeline come to."""
+
+    each: tuple[Formula, ...]
+    n_features_in_: int
+
+    def transform(self, X: Any) -> Array:
+        """φ(X), shape (n, formulas)."""
+        X = np.asarray(X, dtype=np.float64)
+        return np.column_stack([evaluate(formula, X) for formula in self.each])
+
+
+def is_basis(step: Any) -> bool:
+    """Whether this is a basis of ours, or scikit-learn's PolynomialFeatures; asks without importing it."""
+    kind = type(step)
+    return kind.__module__.startswith("discriminant.bases.") or (
+        kind.__name__ == "PolynomialFeatures" and kind.__module__.startswith("sklearn.")
+    )
+
+
 def formulas(basis: Any, columns: Sequence[int]) -> list[Formula]:
     """The features of a fitted basis on these columns, or a sentence that names the basis that has no formulas."""
     kind, learned = type(basis).__name__, vars(basis)
-    if not type(basis).__module__.startswith("discriminant.bases.") or kind == "Functions":
+    if isinstance(basis, Formulas):
+        return list(basis.each)
+    if not is_basis(basis) or kind == "Functions":
         raise DataError(f"The basis {basis!r} holds functions or a transformer that an export has no formulas for.")
     x: list[Formula] = [("x", int(j)) for j in columns]
     if kind == "Concatenation":
@@ -46,9 +70,10 @@ def formulas(basis: Any, columns: Sequence[int]) -> list[Formula]:
         return formulas(learned["basis_"], [columns[int(j)] for j in learned["indices_"]])
     if kind == "Linear":
         return x
-    if kind == "Polynomial":
-        factors = [[x[j] for j in np.repeat(np.arange(len(x)), powers)] for powers in learned["powers_"]]
-        return [each[0] if len(each) == 1 else ("*", *each) for each in factors]
+    if kind in ("Polynomial", "PolynomialFeatures"):
+        factors = [[x[j] for j in np.repeat(np.arange(len(x)), powers)] for powers in basis.powers_]
+        one = ("-", _dot(columns, np.zeros(len(x))), -1.0)  # of scikit-learn's include_bias
+        return [one if not each else each[0] if len(each) == 1 else ("*", *each) for each in factors]
     if kind == "LowRankQuadratic":
         return x + [("square", _dot(columns, v, learned["mean_"])) for v in learned["directions_"].T]
     if kind in ("HalfPlane", "Wiring"):

@@ -19,7 +19,8 @@ HOW = (
     "z = weights[0] + (x - center) @ weights[1:], or z_k = constants_k - 0.5 |(x - center) @ whiteners_k - means_k|^2; "
     "g = z @ decode[0] + decode[1] (linear); p = softmax(g + prior_shift) or normalised sigmoids; argmax g, or argmin "
     "costs @ p; pairs: see codings.coupling. columns: number: (v - fill) / scale, missing: fill; category: 1 in the "
-    "feature of its level, none for levels[0], shares for a level not listed, and for a missing one that is no level. "
+    "feature of its level, none for levels[0], shares for a level not listed, and for a missing one that is no level; "
+    "where fill or shares are null the model refuses such a value. "
     "basis: x becomes [f(x) for f in basis]; f = [kind, operands]: [x, j], [dot, columns, w, m] = sum w (x - m), "
     "[+, f, g, ...], [*, f, g, ...], [-, f, number], [/, f, number], [>, f, number] (0 or 1), [square, f], [exp, f]..."
 )

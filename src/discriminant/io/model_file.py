@@ -21,7 +21,9 @@ from discriminant.arrays import in_memory
 from discriminant.errors import DataError, DiscriminantError
 from discriminant.io.container import ModelFileError, documented, pack, unpack, write_whole
 from discriminant.io.encode import Decoder, Encoder, is_estimator
+from discriminant.io.formulas import Formulas
 from discriminant.io.pipelines import is_pipeline, table_model
+from discriminant.io.program import edge_points, program
 from discriminant.io.table_model import TableModel
 from discriminant.methods import Fit
 from discriminant.model import discriminant_of
@@ -47,7 +49,8 @@ def save(model: Any, path: str | os.PathLike[str], *, X: Any = None, notes: dict
     Parameters
     ----------
     model : estimator, LinearDiscriminant, TableModel or Pipeline
-        Fitted, of this package; or scikit-learn's pipeline of scalers, imputers and encoders that ends in a linear one.
+        Fitted, of this package; or scikit-learn's pipeline of scalers, imputers, encoders and bases that ends in a
+        linear one.
     path : path
         Where; an existing file is replaced only when the new one is whole.
     X : array-like or data frame of shape (n, d), or None, default=None
@@ -185,6 +188,8 @@ def _probe_rows(model: Any, X: Any) -> Array:
         given = X if vars(model).get("_encoding") is None else model._read_rows(X, reset=False)
         return np.array(as_rows(given).design(0, PROBE_ROWS).dense(), dtype=np.float64)
     linear = discriminant_of(model)
+    if isinstance(model, discriminant.LinearDiscriminant) and isinstance(model.basis, Formulas):
+        return edge_points(program(model))[:PROBE_ROWS]  # where every formula has a value
     d = linear.n_features if linear is not None and linear.basis is None else _width(model)
     rows = np.random.default_rng(0).normal(size=(PROBE_ROWS, d))
     centre = None if linear is None else linear.center

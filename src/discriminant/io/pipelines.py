@@ -4,8 +4,9 @@ Steps that act on each column by itself give features that are sums over the raw
 
     feature = constant + Σ_columns part(value),        part: slope · value, or a number for each level; one for missing,
 
-and a discriminant of such features is one of the raw columns: its weights are those sums, weighted.  So a pipeline is
-written to a file, and exported, like every model of a table, without its own classes.
+and a discriminant of such features is one of the raw columns: its weights are those sums, weighted.  A basis makes
+formulas (``io.formulas``) of such sums, which are then the basis of that discriminant.  So a pipeline is written to a
+file, and exported, like every model of a table, without its own classes.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from discriminant.data.preprocess import ColumnRule, Preprocess
 from discriminant.data.roles import CATEGORY, NUMBER
 from discriminant.data.tables import number_column
 from discriminant.errors import DataError
+from discriminant.io.formulas import Formula, Formulas, formulas, is_basis
 from discriminant.io.table_model import TableModel
 from discriminant.model import LinearDiscriminant, discriminant_of
 from discriminant.protocols import Array
@@ -29,7 +31,7 @@ from discriminant.protocols import Array
 UNSEEN = "(never seen)"
 KNOWN = (
     "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, SimpleImputer, OneHotEncoder, OrdinalEncoder, "
-    "ColumnTransformer, FeatureUnion and Pipeline"
+    "PolynomialFeatures, this package's bases, ColumnTransformer, FeatureUnion and Pipeline"
 )
 
 
@@ -78,6 +80,11 @@ class Feature:
         parts = {name: part.times(factor) for name, part in self.parts.items()}
         return Feature(factor * self.constant + shift, parts)
 
+    def plus(self, other: Feature) -> Feature:
+        both = self.parts.keys() & other.parts.keys()
+        parts = {**self.parts, **other.parts, **{name: self.parts[name].plus(other.parts[name]) for name in both}}
+        return Feature(self.constant + other.constant, parts)
+
 
 def is_pipeline(model: Any) -> bool:
     """Whether this is scikit-learn's Pipeline; asks without importing it."""
@@ -90,7 +97,7 @@ def table_model(pipeline: Any) -> TableModel:
     if "classes_" not in vars(final):
         raise DataError("This pipeline is not fitted yet, or its last step is no classifier: there is nothing to save.")
     linear = discriminant_of(final)
-    if linear is None or linear.basis is not None or vars(final).get("_encoding") is not None:
+    if linear is None or vars(final).get("_encoding") is not None:
         raise DataError(
             f"The last step of this pipeline, {type(final).__name__}, is not one of this package's linear models on "
             "the features of the steps before it: save that step alone, or fit one that is."
@@ -99,6 +106,8 @@ def table_model(pipeline: Any) -> TableModel:
     features: list[Any] = [Raw(name) for name in _raw_names(steps, linear)]
     for name, step in steps:
         features = _apply(name, step, features)
+    if linear.basis is not None:
+        features = _mapped(getattr(linear.basis, "basis", linear.basis), features)
     return _assemble(linear, [_numeric(one) for one in features])
 
 
@@ -112,8 +121,9 @@ def _raw_names(steps: list[tuple[str, Any]], linear: LinearDiscriminant) -> list
     return [f"x{j}" for j in range(first.n_features_in_)] if named is None else [str(name) for name in named]
 
 
-def _numeric(one: Raw | Feature) -> Feature:
-    if isinstance(one, Feature):
+def _numeric(one: Any) -> Any:
+    """A feature: a sum over columns, or a formula whose leaves ("x", …) are such sums."""
+    if not isinstance(one, Raw):
         return one
     if isinstance(one.fill, str):
         raise DataError(f"Column {one.name!r} holds text that no step turns into numbers.")
@@ -144,6 +154,8 @@ def _apply(name: str, step: Any, features: list[Any]) -> list[Any]:
             if part != "drop" and len(places[own])
             for one in _apply(own, part, [features[int(j)] for j in places[own]])
         ]
+    if is_basis(step):
+        return _mapped(step, features)
     d = len(features)
     match kind:
         case "StandardScaler":
@@ -169,8 +181,34 @@ def _apply(name: str, step: Any, features: list[Any]) -> list[Any]:
 
 
 def _scaled(features: list[Any], factors: Array, shifts: Array) -> list[Any]:
-    each = zip(features, factors.tolist(), shifts.tolist(), strict=True)
-    return [_numeric(one).affine(factor, shift) for one, factor, shift in each]
+    each = zip(map(_numeric, features), factors.tolist(), shifts.tolist(), strict=True)
+    return [
+        one.affine(factor, shift) if isinstance(one, Feature) else ("-", ("/", one, 1 / factor), -shift)
+        for one, factor, shift in each
+    ]
+
+
+def _mapped(basis: Any, features: list[Any]) -> list[Any]:
+    """The features of a basis of features."""
+    leaves = [("x", one) if isinstance(one, Feature) else one for one in map(_numeric, features)]
+    found = [_over(formula, leaves) for formula in formulas(basis, range(len(leaves)))]
+    return [one[1] if one[0] == "x" else one for one in found]
+
+
+def _over(formula: Formula, leaves: list[Formula]) -> Formula:
+    """A formula over columns as one over what stands in their place."""
+    kind, *operands = formula
+    if kind == "x":
+        return leaves[operands[0]]
+    if kind != "dot":
+        return (kind, *(_over(part, leaves) if isinstance(part, tuple) else part for part in operands))
+    total, curved = Feature(), []
+    for j, w, m in zip(*operands, strict=True):
+        if leaves[j][0] == "x":
+            total = total.plus(leaves[j][1].affine(w, -w * m))
+        elif w:
+            curved.append(("/", ("-", leaves[j], m), 1 / w))
+    return ("+", ("x", total), *curved) if curved else ("x", total)
 
 
 def _imputed(step: Any, features: list[Any]) -> list[Any]:
@@ -234,23 +272,56 @@ def _texts(values: list[Any]) -> list[str]:
     return number_column("", np.array(values, dtype=np.float64), whole).texts()
 
 
-def _assemble(linear: LinearDiscriminant, features: list[Feature]) -> TableModel:
-    W, q = linear.weights, linear.n_outputs
-    center = np.zeros(len(features)) if linear.center is None else linear.center
-    intercept = W[0] + (np.array([one.constant for one in features]) - center) @ W[1:]
-    columns = list(dict.fromkeys(name for one in features for name in one.parts))
+def _assemble(linear: LinearDiscriminant, features: list[Any]) -> TableModel:
+    W = linear.weights
+    if all(isinstance(one, Feature) for one in features):
+        center = np.zeros(len(features)) if linear.center is None else linear.center
+        rules, constants, rows = _on_columns(features, W[1:])
+        preprocess = Preprocess(rules)
+        A = np.vstack([W[0] - center @ W[1:] + constants, rows])
+        straight = replace(linear, weights=A, center=None, feature_names=preprocess.feature_names)
+        return TableModel(preprocess, straight, method="pipeline")
+    leaves: list[Feature] = []
+    tops = [_collected(("x", one) if isinstance(one, Feature) else one, leaves) for one in features]
+    rules, constants, rows = _on_columns(leaves, np.eye(len(leaves)))
+    sums = [_sum_formula(column, float(constant)) for column, constant in zip(rows.T, constants, strict=True)]
+    basis = Formulas(tuple(_over(top, sums) for top in tops), len(rows))
+    return TableModel(Preprocess(rules), replace(linear, basis=basis), method="pipeline")
+
+
+def _collected(formula: Formula, leaves: list[Feature]) -> Formula:
+    """The formula with positions for leaves, which are added to the list where they are not in it."""
+    kind, *operands = formula
+    if kind != "x":
+        return (kind, *(_collected(part, leaves) if isinstance(part, tuple) else part for part in operands))
+    own = operands[0]
+    place = next((k for k, leaf in enumerate(leaves) if leaf is own), len(leaves))
+    leaves += [own] * (place == len(leaves))
+    return ("x", place)
+
+
+def _sum_formula(weights: Array, constant: float) -> Formula:
+    """Σ w_j x_j + constant."""
+    used = np.flatnonzero(weights).tolist() or [0]
+    w = tuple(float(weights[j]) for j in used)
+    if len(used) == 1 and w[0]:
+        m = -constant / w[0]
+        return ("x", used[0]) if (w[0], m) == (1.0, 0.0) else ("dot", tuple(used), w, (m,))
+    return ("-", ("dot", tuple(used), w, (0.0,) * len(used)), -constant)
+
+
+def _on_columns(features: list[Feature], W: Array) -> tuple[tuple[ColumnRule, ...], Array, Array]:
+    """features @ W as (rules of the raw columns, constants (q,), weights of what the rules make of them)."""
+    constants = np.array([one.constant for one in features]) @ W
     rules, weights = [], []
-    for name in columns:
-        own = [(one.parts[name], w) for one, w in zip(features, W[1:], strict=True) if name in one.parts]
-        outputs = [_sum([part.times(float(w[k])) for part, w in own]) for k in range(q)]
+    for name in dict.fromkeys(name for one in features for name in one.parts):
+        own = [(one.parts[name], w) for one, w in zip(features, W, strict=True) if name in one.parts]
+        outputs = [_sum([part.times(float(w[k])) for part, w in own]) for k in range(W.shape[1])]
         rule, rows, constant = _rule(name, outputs)
         rules.append(rule)
         weights.append(rows)
-        intercept = intercept + constant
-    preprocess = Preprocess(tuple(rules))
-    A = np.vstack([intercept, *weights])
-    names = preprocess.feature_names
-    return TableModel(preprocess, replace(linear, weights=A, center=None, feature_names=names), method="pipeline")
+        constants = constants + constant
+    return tuple(rules), constants, np.vstack(weights)
 
 
 def _sum(parts: list[Part]) -> Part:

@@ -22,7 +22,7 @@ A model of a table also has ``columns``: what becomes of each raw column before 
     number     (v − fill) / scale;  missing: the fill, and 1 in a second feature where there is one
     category   a row of 0 and 1 for a known level, the frequencies of the fit for one not seen; missing: see the rule
 
-A fill or frequencies of NaN stand for what the model does not answer: NULL in SQL, NaN elsewhere.
+A fill or frequencies of NaN stand for what the model refuses: NULL in SQL, −1 for the class in C, NaN scores elsewhere.
 
 Missing is NULL in SQL (and NaN, and an empty text), NaN or a NULL pointer in C, NaN or the empty text in ONNX.
 
@@ -187,8 +187,11 @@ def program(model: Any) -> Program:
 
 
 def _rules(model: Any) -> tuple[ColumnRule, ...]:
-    """Of a frame with categories: how its columns become the features."""
-    return () if model._encoding is None else tuple(model._encoding.rules)
+    """Of a frame with categories: how its columns become the features; what ``predict`` refuses has no answer."""
+    if model._encoding is None:
+        return ()
+    unknown = (replace(rule, fill=np.nan, shares=(np.nan,) * len(rule.shares)) for rule in model._encoding.rules)
+    return tuple(unknown)
 
 
 def _names(model: Any, d: int) -> tuple[str, ...]:
