@@ -21,11 +21,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
-import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-Floats = NDArray[np.floating[Any]]
 Result = TypeVar("Result")
 
 

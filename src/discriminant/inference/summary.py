@@ -364,17 +364,12 @@ def summarise(
 
 def summarise_limit(limit: Any, total: float, feature_names: Sequence[str], request: Request, null: float) -> Summary:
     """The table of a fit whose likelihood has no finite maximum: what is infinite is said to be, the rest is given."""
-    from scipy.special import ndtr, ndtri
-
     d, m = len(limit.center), len(limit.classes) - 1
     estimate = limit.coefficients if m == 1 else limit.coefficients[:, 1:].T.ravel()
     lost = ~np.isfinite(estimate)
     covariance = np.full((m * (d + 1),) * 2, np.nan) if not limit.covariance.size else limit.covariance
-    error = np.where(lost, np.inf, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
-    quantile = ndtri(0.5 + request.level / 2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        z = np.where(lost, np.nan, estimate / error)
-        low, high = (np.where(lost, np.nan, estimate + side * quantile * error) for side in (-1, 1))
+    error, z, p, low, high = wald(estimate, covariance, request.level)
+    error[lost], z[lost], p[lost], low[lost], high[lost] = np.inf, np.nan, np.nan, np.nan, np.nan
     value, k = limit.log_likelihood, m * (d + 1)
     statistics = {"n": total, "log-likelihood": value, "deviance": -2 * value, "null deviance": -2 * null}
     statistics |= {"df": total - k, "McFadden R²": 1 - value / null}
@@ -387,7 +382,6 @@ def summarise_limit(limit: Any, total: float, feature_names: Sequence[str], requ
     outcomes = [str(label) for label in limit.classes[1:] for _ in range(d + 1)]
     kinds = {"errors": "sampling", "covariance": "model", "tests": "wald", "intervals": "wald"}
     kinds["reference"] = str(limit.classes[0])
-    p = 2 * ndtr(-np.abs(z))
     return Summary(
         terms, outcomes, estimate, error, z, p, low, high, covariance, statistics, request.level, kinds, (note,)
     )

@@ -31,7 +31,6 @@ from discriminant.optimize.choose import Choice
 from discriminant.protocols import Array, Oracle
 
 ONE_OUTPUT = ("one-vs-rest", "one-vs-rest-k-1", "pairwise", "two-class")  # for two classes they are the same
-COUPLED = ("machine", "softmax", "reference")
 
 
 def fit_together(
