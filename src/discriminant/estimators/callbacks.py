@@ -9,37 +9,28 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from types import MethodType
+from typing import Any, ClassVar, Self
 
 import sklearn
 
 from discriminant.errors import NotAvailableError
 
-if TYPE_CHECKING:
 
-    class CallbackSupportMixin:
-        def set_callbacks(self, *callbacks: Any) -> Self: ...
-
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]: ...
-
-else:
-    try:
-        from sklearn.callback import CallbackSupportMixin, with_callbacks
-    except ImportError:  # scikit-learn before 1.9
-        with_callbacks = None
-
-        class CallbackSupportMixin:
-            @property
-            def set_callbacks(self) -> Any:
-                """Not there: raises an AttributeError that says from which version of scikit-learn on it is."""
-                said = f"set_callbacks comes with scikit-learn 1.9, and {sklearn.__version__} is installed."
-                raise NotAvailableError(said)
-
-
-class Callbacks(CallbackSupportMixin):
-    """Adds ``set_callbacks``."""
+class Callbacks:
+    """Adds ``set_callbacks``; scikit-learn's module, and with it its progress bars, waits for the first of them."""
 
     _step: ClassVar[str] = "step"
+
+    @property
+    def set_callbacks(self) -> Callable[..., Self]:
+        """``set_callbacks(*callbacks)`` of scikit-learn from 1.9 on; before, an AttributeError that says so."""
+        try:
+            from sklearn.callback import CallbackSupportMixin
+        except ImportError:
+            said = f"set_callbacks comes with scikit-learn 1.9, and {sklearn.__version__} is installed."
+            raise NotAvailableError(said) from None
+        return MethodType(CallbackSupportMixin.set_callbacks, self)
 
     def _most_steps(self) -> int | None:
         """How many steps a fit takes at most; 0 where it is one piece, None where nobody knows."""
@@ -48,17 +39,22 @@ class Callbacks(CallbackSupportMixin):
 
 def fit_watched(model: Any, fit: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``fit`` with the callbacks of the model, which are told of its end whatever happens."""
+    from sklearn.callback import with_callbacks
+
     return with_callbacks(_fit_watched)(model, fit, *args, **kwargs)
 
 
 def _fit_watched(model: Any, fit: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    from sklearn.callback import CallbackSupportMixin
+
     from discriminant.optimize.progress import watched
 
     given = inspect.signature(fit).bind(model, *args, **kwargs).arguments
     weight = given.get("sample_weight")
     data = {"X": given.get("X"), "y": given.get("y"), "metadata": None if weight is None else {"sample_weight": weight}}
     most = model._most_steps()
-    root = Watched(model, model._init_callback_context(max_subtasks=most), {"estimator": model, **data}, most)
+    context = CallbackSupportMixin._init_callback_context(model, max_subtasks=most)
+    root = Watched(model, context, {"estimator": model, **data}, most)
     with watched(root):
         found = fit(model, *args, **kwargs)
     root.end({})
