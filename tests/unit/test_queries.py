@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sqlite3
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -13,10 +15,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
+import pyarrow.parquet
 import pytest
 
 import discriminant
 from discriminant import LinearDiscriminantAnalysis, LogisticRegression
+from discriminant.data.queries import _is_row_by_row, _slices
 from discriminant.errors import DataError
 
 
@@ -32,8 +36,14 @@ def dataset(table: pd.DataFrame, folder: Path) -> pyarrow.dataset.Dataset:
     return pyarrow.dataset.dataset(folder)
 
 
+def lazy_scan(table: pd.DataFrame, folder: Path) -> pl.LazyFrame:
+    pl.from_pandas(table).write_parquet(folder / "rows.parquet", row_group_size=700)
+    return pl.scan_parquet(folder / "rows.parquet")
+
+
 QUERIES = {
     "lazy frame": lambda table, _: pl.from_pandas(table).lazy(),
+    "lazy scan": lambda table, folder: lazy_scan(table, folder),
     "relation": lambda table, _: duckdb.from_df(table),
     "reader": lambda table, _: pa.Table.from_pandas(table, preserve_index=False).to_reader(max_chunksize=700),
     "dataset": dataset,
@@ -118,3 +128,49 @@ def test_predictions_go_back_to_the_database_with_their_keys(table, tmp_path, na
     assert chances.columns == ["prediction_0", "prediction_1"]
     with pytest.raises(DataError, match="no column 'key'"):
         model.predict(rows).to_reader(columns=["key"])
+
+
+def test_slices_are_taken_only_of_queries_that_are_row_by_row(table, tmp_path):
+    lazy = lazy_scan(table, tmp_path)
+    for query in (lazy, lazy.select("a", "y"), lazy.with_columns(d=pl.col("a") * 2).rename({"b": "e"}), lazy.head(50)):
+        assert _is_row_by_row(query)
+        parts = [pl.from_arrow(batch) for batch in _slices(query, 5_000)]
+        assert len(parts) > 1 or query is not lazy
+        assert pl.concat(parts).equals(query.collect())
+    few = lazy.head(50)
+    for query in (
+        lazy.filter(pl.col("a") > 0),
+        few.sort("a"),
+        few.group_by("y").len(),
+        few.unique(),
+        few.join(few, on="a"),
+        few.with_columns(pl.col("a").cum_sum()),
+        few.select(pl.col("a") - pl.col("a").mean()),
+        pl.concat([lazy, lazy]),
+        lazy.with_columns(pl.col("y").cast(pl.Categorical)),
+    ):
+        assert not _is_row_by_row(query)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of memory is read from /proc")
+def test_a_lazy_frame_larger_than_the_limit_of_memory_fits_within_it(tmp_path):
+    path, rng = tmp_path / "rows.parquet", np.random.default_rng(0)
+    with pa.parquet.ParquetWriter(
+        path, pa.schema([(f"x{j}", pa.float64()) for j in range(50)] + [("y", pa.int8())])
+    ) as to:
+        for _ in range(10):
+            X = rng.standard_normal((100_000, 50))
+            to.write_table(pa.table({f"x{j}": X[:, j] for j in range(50)} | {"y": (X[:, 0] > 0).astype(np.int8)}))
+    assert path.stat().st_size > 350e6
+    done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 350e6
+
+
+PEAK = """
+import sys
+import polars
+import discriminant
+rows = discriminant.scan(polars.scan_parquet(sys.argv[1]), target="y", memory="350MB")
+discriminant.LinearDiscriminantAnalysis().fit(rows)
+print(next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
