@@ -175,7 +175,8 @@ def test_logistic_regression(source: str, n_classes: int, tmp_path: Path) -> Non
     if labels is None:
         assert certificate.passes <= 6 or source == "held scan"
     # (a − a*)ᵗ H (a − a*) ≤ 2·gap·(1 + …): what the certificate promises about the scores
-    away = X @ (model.coef_ - best.coef_).T + (model.intercept_ - best.intercept_)
+    coef, intercept = np.asarray(model.coef_), np.asarray(model.intercept_)
+    away = X @ (coef - best.coef_).T + (intercept - best.intercept_)
     p = best.predict_proba(X)
     if n_classes == 2:
         curve = p[:, 1] * p[:, 0]

@@ -107,7 +107,10 @@ def table_model(pipeline: Any) -> TableModel:
     for name, step in steps:
         features = _apply(name, step, features)
     if linear.basis is not None:
-        features = _mapped(getattr(linear.basis, "basis", linear.basis), features)
+        from ..estimators.features import FeatureMap
+
+        basis = linear.basis.basis if isinstance(linear.basis, FeatureMap) else linear.basis
+        features = _mapped(basis, features)
     return _assemble(linear, [_numeric(one) for one in features])
 
 
