@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from sklearn import pipeline
-from sklearn.model_selection import _search, _validation
 
 from discriminant.thresholds import FOLD_BYTES
 
@@ -148,14 +147,22 @@ def _is_pure(step: Any) -> bool:
     return given.get("copy", True) is True and not given.keys() & {"random_state", "func"}
 
 
-HOOKS = tuple(
-    (place, name, getattr(place, name), shared)
-    for place, name, shared in (
-        (_search.BaseSearchCV, "fit", shared_search),
-        (_validation, "_safe_split", shared_split),
-        (pipeline, "_fit_transform_one", shared_transform),
-    )
-)
+def _hooks() -> tuple[Any, ...]:
+    """(where, name, what is there, what takes its place); none where scikit-learn has other names inside."""
+    try:
+        from sklearn.model_selection import _search, _validation
+
+        places = (
+            (_search.BaseSearchCV, "fit", shared_search),
+            (_validation, "_safe_split", shared_split),
+            (pipeline, "_fit_transform_one", shared_transform),
+        )
+        return tuple((place, name, getattr(place, name), shared) for place, name, shared in places)
+    except (ImportError, AttributeError):
+        return ()
+
+
+HOOKS = _hooks()
 
 
 def share_folds(on: bool = True) -> None:
@@ -166,5 +173,6 @@ def share_folds(on: bool = True) -> None:
 
 def share_in_workers() -> None:
     """The same in a worker of joblib's, where the names are not patched."""
-    if current_process().name.startswith("Loky") and _validation._safe_split is HOOKS[1][2]:
+    loky = current_process().name.startswith("Loky")
+    if loky and all(getattr(place, name) is original for place, name, original, _ in HOOKS):
         share_folds()

@@ -13,7 +13,7 @@ from unittest import SkipTest
 import numpy as np
 import pytest
 import sklearn
-from sklearn import discriminant_analysis, linear_model, svm
+from sklearn import discriminant_analysis, linear_model, pipeline, svm
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, KFold, _validation
 from sklearn.pipeline import make_pipeline
@@ -287,6 +287,26 @@ def test_searches_are_scikit_learns_again_afterwards():
     assert GridSearchCV.fit is not before[0]
     discriminant.unpatch_sklearn()
     assert [getattr(place, name) for place, name, *_ in patch_folds.HOOKS] == before
+
+
+@pytest.mark.parametrize("gone", [(_validation, "_safe_split"), (pipeline, "_fit_transform_one")])
+def test_a_version_with_other_names_inside_searches_its_own_way(monkeypatch, gone):
+    """The patch leans on names that scikit-learn may rename: then it shares nothing between the fits of a search."""
+    X, y = many_rows(2_000, 5)
+    with monkeypatch.context() as without:
+        without.delattr(*gone)
+        hooks = patch_folds._hooks()
+    assert hooks == ()
+    monkeypatch.setattr(patch_folds, "HOOKS", hooks)
+    discriminant.patch_sklearn()
+    try:
+        assert not hasattr(_validation._safe_split, "__wrapped__")
+        found = GridSearchCV(linear_model.LogisticRegression(), {"C": [0.1, 1.0]}, cv=3).fit(X, y)
+        copy = pickle.loads(pickle.dumps(found))  # a worker's way in
+    finally:
+        discriminant.unpatch_sklearn()
+    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+    assert copy.best_params_ == found.best_params_
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -147,8 +147,8 @@ def _slices(query: Any, part: int) -> Iterator[Any]:
     """The rows of a LazyFrame, about ``part`` bytes at a time.
 
     polars' own writer reads ahead of the disk, by ten row groups and more: it took 200 to 590 MB for a file of 1 GB,
-    and 1.1 GB where that is one row group; slices take 180 to 200, and as much as polars where the file is one row group,
-    which any reader must decode whole.
+    and 1.1 GB where that is one row group; slices take 180 to 200, and as much as polars where the file is one row
+    group, which any reader must decode whole.
     """
     start, rows = 0, max(part // (8 * len(query.collect_schema())), 1)
     while len(frame := query.slice(start, rows).collect()):
