@@ -131,8 +131,9 @@ def test_without_an_intercept_and_from_sparse_rows():
 
 @pytest.mark.parametrize(("n", "d", "C"), [(12, 24, 1e8), (12, 24, 1e12), (24, 23, 1e8)])
 def test_as_many_columns_as_rows(n, d, C):
+    """A fit may end with a gap of tol·J, where weights along which J is flat are off by the root of that."""
     rng = np.random.default_rng(1)
-    compare(rng.normal(size=(n, d)), rng.integers(0, 2, n), 2, C)
+    compare(rng.normal(size=(n, d)), rng.integers(0, 2, n), 2, C, near=1e-6)
 
 
 @pytest.mark.parametrize("weight", [None, "unlike"])

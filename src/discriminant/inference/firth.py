@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import make_blocks
-from discriminant.errors import ParameterError
+from discriminant.errors import DataError, ParameterError
 from discriminant.inference.diagnostics import diagnose
 from discriminant.inference.likelihood import (
     FULL,
@@ -35,7 +35,7 @@ from discriminant.inference.likelihood import (
     maximise,
     to_raw,
 )
-from discriminant.optimize.factor import unit_diagonal
+from discriminant.optimize.factor import make_factor, unit_diagonal
 from discriminant.protocols import Array, Block, Evaluation, Need
 
 
@@ -89,7 +89,17 @@ class JeffreysLikelihood(Likelihood):
 def firth(blocks: Any, n_classes: int) -> tuple[JeffreysLikelihood, Array, Evaluation]:
     """(the penalised likelihood, its maximum θ, the evaluation there) of rows with class codes."""
     model = JeffreysLikelihood(likelihood(blocks, n_classes).objective)
-    theta, found = maximise(model, np.zeros((model.objective.n_parameters, n_classes - 1)))
+    start = np.zeros((model.objective.n_parameters, n_classes - 1))
+    information = Likelihood(model.objective).evaluate(start).hessian
+    assert information is not None
+    alive = np.diagonal(information) > 0  # a constant column has no weight
+    if make_factor(information[np.ix_(alive, alive)]).rank < alive.sum():
+        raise DataError(
+            "Jeffreys' prior needs an information matrix of full rank, and some columns are sums of others or there "
+            f"are fewer rows than columns ({blocks.n_rows} rows, {len(start)} weights for each class): leave columns "
+            "out, or use penalty='l2'."
+        )
+    theta, found = maximise(model, start)
     return model, theta, found
 
 
