@@ -161,7 +161,7 @@ def same_penalty(model: Any, l1_ratios: Any) -> Iterator[tuple[bool, str]]:
     """What a logistic model of scikit-learn's may ask that has another answer here."""
     liblinear, sparse = model.solver == "liblinear", any(ratio for ratio in l1_ratios)
     yield model.penalty != "deprecated" and not OLD_PENALTY, "penalty= is deprecated, and scikit-learn says so"
-    yield getattr(model, "multi_class", "deprecated") != "deprecated", "multi_class= is deprecated"
+    yield vars(model).get("multi_class", "deprecated") != "deprecated", "multi_class= is deprecated"
     yield liblinear and model.fit_intercept, "liblinear penalises the intercept"
     several = ("saga", "newton-cd", "newton-cd-gram", "liblinear")
     yield sparse and model.solver not in several, f"solver {model.solver!r} takes no l1_ratio"
