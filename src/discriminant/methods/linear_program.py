@@ -15,6 +15,7 @@ import numpy as np
 
 from discriminant.criteria import Hinge
 from discriminant.data import ArrayBlocks, DenseRows, OriginRows, require_finite
+from discriminant.inference.separability import Separability
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import fit_together
@@ -107,7 +108,7 @@ def separating_weights(task: Task) -> Array | None:
     answers = verdicts(task.classes, task.objective)
     if answers is None or not all(answers):
         return None
-    planes = [np.asarray(answer.hyperplane) for answer in answers]
+    planes = [np.asarray(answer.hyperplane) for answer in answers if isinstance(answer, Separability)]
     if not task.objective.criterion.coupled:
         return np.column_stack(planes)
     A = planes[0]

@@ -5,20 +5,33 @@ Each output of the coding is a two-class question of its own; Kesler's construct
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from discriminant.criteria import Quadratic, Relaxation
 from discriminant.data import OriginRows
-from discriminant.data.rows import FrameRows
+from discriminant.data.rows import DenseRows, FrameRows
 from discriminant.errors import names
-from discriminant.inference.separability import SEPARABLE, Separability, separability
+from discriminant.inference.overlap import rows_overlap
+from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, separability
 from discriminant.objective import PointwiseObjective
 from discriminant.protocols import Array
 
 MOST_VALUES = 20_000_000  # above this the question may cost more than the fit; the status says how to ask it
 MOST_OUTPUTS = 3
+ROWS_PER_COLUMN = 20  # of the rows that are tried first for a quick proof: rows that overlap make all rows overlap
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """The verdict of the quick proof, which is all that is told of the rows."""
+
+    verdict: str = OVERLAPPING
+
+    def __bool__(self) -> bool:
+        return False
 
 
 def worst_outputs(objective: PointwiseObjective, A: Array) -> list[int]:
@@ -30,7 +43,7 @@ def worst_outputs(objective: PointwiseObjective, A: Array) -> list[int]:
     return sorted(int(j) for j in order if wrong[j])
 
 
-def verdicts(classes: Array, objective: PointwiseObjective, outputs: Any = None) -> list[Separability] | None:
+def verdicts(classes: Array, objective: PointwiseObjective, outputs: Any = None) -> list[Separability | Overlap] | None:
     """Separability of the rows of each output (or of ``outputs``); None where there are too many values to ask."""
     blocks, coding = objective.blocks, objective.coding
     n, d = blocks.rows.shape
@@ -45,13 +58,27 @@ def verdicts(classes: Array, objective: PointwiseObjective, outputs: Any = None)
     if objective.criterion.coupled:
         X, y = _part(source, codes, seen)
         return [separability(X, classes[y], fit_intercept=intercept, hyperplane="any")]
-    answers = []
+    answers: list[Separability | Overlap] = []
     for j in count:
         sides, cared = coding.signs[:, j][codes], coding.care[:, j][codes] > 0
         part = cared if seen is None else cared & seen
         X, y = _part(source, (sides > 0).astype(np.int64), None if part.all() else part)
-        answers.append(separability(X, y, fit_intercept=intercept, hyperplane="any"))
+        if intercept and _overlap_shown(X, y):
+            answers.append(Overlap())
+        else:
+            answers.append(separability(X, y, fit_intercept=intercept, hyperplane="any"))
     return answers
+
+
+def _overlap_shown(X: Any, y: Array) -> bool:
+    """Whether some rows of a dense X, evenly spread, are quickly shown to overlap."""
+    X = X.X if isinstance(X, DenseRows) else X
+    if not isinstance(X, np.ndarray):
+        return False
+    count = min(len(y), ROWS_PER_COLUMN * (1 + X.shape[1]))
+    some = np.linspace(0, len(y) - 1, count).astype(np.intp)
+    Z = np.column_stack([np.ones(count), X[some]])
+    return rows_overlap(Z * (2.0 * y[some] - 1)[:, None])
 
 
 def _part(source: Any, labels: Array, part: Array | None) -> tuple[Any, Array]:
@@ -62,7 +89,7 @@ def _part(source: Any, labels: Array, part: Array | None) -> tuple[Any, Array]:
 
 
 def sentence(
-    classes: Array, objective: PointwiseObjective, answers: list[Separability] | None, outputs: list[int]
+    classes: Array, objective: PointwiseObjective, answers: list[Separability | Overlap] | None, outputs: list[int]
 ) -> str:
     """What follows from the verdicts on ``outputs`` for rows that were not separated."""
     if answers is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,15 +58,25 @@ class Run:
 
     def parts(self) -> Iterator[tuple[Samples, Array, int]]:
         """(samples, order, first row) to sweep over in turn: all rows at once where they lie in memory in rows."""
-        blocks = self.objective.blocks
-        if isinstance(blocks, ArrayBlocks) and _in_rows(blocks.rows):
-            whole = [blocks.block(0, blocks.n_rows)]
-        else:
-            whole = blocks
-        for block in whole:
+        if self._whole is not None:
+            block, samples = self._whole
+            order = self._order(block)
+            if order is not None:
+                yield samples, order, 0
+            return
+        for block in self.objective.blocks:
             order = self._order(block)
             if order is not None:
                 yield self._samples(block), order, block.start
+
+    @cached_property
+    def _whole(self) -> tuple[Block, Samples] | None:
+        """All rows as one block, the same in every epoch; None where they are read block by block."""
+        blocks = self.objective.blocks
+        if not (isinstance(blocks, ArrayBlocks) and _in_rows(blocks.rows)):
+            return None
+        block = blocks.block(0, blocks.n_rows)
+        return block, self._samples(block)
 
     def _order(self, block: Block) -> Array | None:
         """The rows of a block as they come, each as often as its count; empty: once, in turn; None: none comes."""
@@ -115,7 +126,9 @@ class Run:
     def weights(self) -> Array:
         """(1+d, q)."""
         s, D = self.state, self.objective.n_parameters
-        return np.vstack([s.A[:, 0], (s.A[:, 1:D] * s.factor[:, None]).T])
+        A = s.A[:, :D].T.copy()
+        A[1:] *= s.factor
+        return A
 
     def kept(self, keep: str) -> tuple[Array, str]:
         """The weights that were asked for, and a note on them."""

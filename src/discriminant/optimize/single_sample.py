@@ -190,8 +190,9 @@ class SingleSample:
             return mixed_epochs(self, rows, starting_weights(rows, start))
         run = begin(self, rows, starting_weights(rows, start))
         status, converged, epoch, best, waited = "", False, 0, np.inf, 0
+        A = run.weights()
         for epoch in range(1, self.epochs + 1):
-            before = run.weights()
+            before = A
             met = self._epoch(run)
             run.record(epoch, met)
             A = run.weights()
@@ -218,8 +219,10 @@ class SingleSample:
                     why = f"the mean loss met on the way, {met:.6g}, {fell}"
                     status, converged = self._settled(run, epoch, why)
                     break
-            step = Step(epoch, met, float("nan"), run.eta(), run.corrections(), A)
-            if watcher_stops or (self.callback is not None and self.callback(step)):
+            if watcher_stops or (
+                self.callback is not None
+                and self.callback(Step(epoch, met, float("nan"), run.eta(), run.corrections(), A))
+            ):
                 status = STOPPED.format(k=epoch)
                 break
         return self._solution(run, status or self._unfinished(run), converged, epoch)
