@@ -14,9 +14,7 @@ import numpy as np
 from discriminant.protocols import Array
 
 STEPS = 8
-# Columns of Z have length one.  Zᵗλ' is then known to some 1e-12, the smallest eigenvalue of ZᵗZ to as much for up to a
-# million values, and λ'' = λ' − Z(ZᵗZ)⁻¹Zᵗλ', which is balanced without rounding, is within 1e-12/√(1e-8) of λ'.
-LEAST_EIGENVALUE, LEAST_MULTIPLIER, MOST_VALUES = 1e-8, 1e-6, 1_000_000
+LEAST_EIGENVALUE, MOST_VALUES = 1e-8, 1_000_000
 
 
 def rows_overlap(Z: Array) -> bool:
@@ -33,6 +31,9 @@ def rows_overlap(Z: Array) -> bool:
         return False
     Z = Z / length
     gram = Z.T @ Z
+    # A column of length one has Σ|z| ≤ √m, so that a sum of m products with λ' ≤ 1 is rounded by at most m√m ε, and the
+    # columns themselves by as much: Zᵗλ' is known to this length.
+    rounding = 2 * np.sqrt(D) * m**1.5 * np.finfo(float).eps
     try:
         np.linalg.cholesky(gram - 2 * LEAST_EIGENVALUE * np.eye(D))
         a = np.zeros(D)
@@ -42,8 +43,10 @@ def rows_overlap(Z: Array) -> bool:
             weight = share * (1 - share)
             step = np.linalg.solve((Z * weight[:, None]).T @ Z if a.any() else gram / 4, share @ Z)
             found = share - weight * (Z @ step)
-            if found.min() > LEAST_MULTIPLIER * found.max():
-                return bool(np.abs(found @ Z).max() <= 1e-11 * found.max())
+            # λ'' = λ' − Z(ZᵗZ)⁻¹Zᵗλ' is balanced without rounding, and within ‖Zᵗλ'‖/√(least eigenvalue) of λ'.
+            off = np.linalg.norm(found @ Z) + rounding * found.max()
+            if found.min() > off / np.sqrt(LEAST_EIGENVALUE):
+                return True
             a = a + step
             if (Z @ a).min() > 0:  # separated
                 return False
