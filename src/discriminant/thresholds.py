@@ -116,6 +116,11 @@ FOLD_ROWS, FOLD_VALUES, FOLD_PARAMETERS, FOLD_SAMPLE = 50, 100_000, 1_200, 400
 # ms), and of a limited-memory step apart from its pass.
 PASS_VALUE, BLAS_PRODUCT, PAIR_PRODUCT, LOSS, STEP = 0.3, 0.06, 0.1, 2.5, 1.0e5
 
+# Steps of conjugate gradients for least squares on sparse rows: nanoseconds of one, a value (10,000×2,000 with 50 a
+# row: 0.43 ms), and how many of them must cost no more than the sums of products for these to be left unformed: 30 to
+# 40 arrive where columns differ (that shape 17 ms against 400; 10,000×300 with 30 a row 7 against 25).
+SPARSE_PASS, LEAST_STEPS = 0.9, 100
+
 # Limited-memory steps, up to which Newton's way is taken where it costs no more than so many: 10,000×10×3 has 8 (3.9 ms
 # against 4.8), 100,000×10×3 12 (26 against 18), 2000×50×5 94 (21 against 6).  And up to which a sample's Hessians are:
 # 100,000×3×40 has 3 (123 ms against 336 by the columns' Gram matrix), 20,000×8×30 19 (97 against 56).

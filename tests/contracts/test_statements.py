@@ -70,6 +70,7 @@ SENTENCES = {
     r"Solved by linear programming: J = {} is the least possible\.": "linear_programs",
     r"Solved by linear programming: every row lies beyond its margin b = {}\.": "linear_programs",
     r"Solved in closed form, .*": "closed_forms",
+    r"Solved by conjugate gradients, .*": "unit/test_least_squares.py",
     r"Not solved: rounding leaves the closed form, {}, {} above the least J\.": "unit/test_near_collinearity.py",
     r"Closed form: .*": "unit/test_gaussian_digits.py unit/test_fisher.py unit/test_exponential_family.py",
     r"The classes are separated: every row lies on its own side .* has no maximum .*": "unit/test_separated_fits.py",

@@ -18,6 +18,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from discriminant import LeastSquaresClassifier, codings, penalties
 from discriminant.errors import CollinearityWarning, DataError, MismatchError, ParameterError
+from discriminant.gaussian import sparse_least_squares
+from discriminant.io import load, save
 
 SETS = {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer}
 
@@ -357,6 +359,76 @@ def test_storage_makes_no_difference(iris, weight):
         left_out = model.loo_decision_function(stored, y, weight)
         np.testing.assert_allclose(left_out, model.loo_decision_function(stored, y, weight), rtol=1e-12)
     assert model.discriminant_.feature_names == tuple(names)
+
+
+def _sparse(n, d, K, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=8 / d, rng=rng, format="csr")
+    return X, (X @ rng.standard_normal((d, K)) + 0.3 * rng.standard_normal((n, K))).argmax(axis=1)
+
+
+@pytest.mark.parametrize("shape", [(900, 400, 2), (300, 500, 3), (400, 400, 4)])
+@pytest.mark.parametrize("coding", ["auto", "pairwise", "fisher"])
+@pytest.mark.parametrize("alpha", [1.0, 1e-4])
+def test_sparse_rows_are_solved_by_steps_to_the_minimum(shape, coding, alpha):
+    X, y = _sparse(*shape)
+    weight = np.random.default_rng(1).integers(0, 3, len(y)) + 0.5
+    thin, dense = (LeastSquaresClassifier(coding, alpha=alpha).fit(M, y, weight) for M in (X, X.toarray()))
+    assert thin.plan(X, y).method == "conjugate gradients"
+    assert "conjugate" in thin.certificate_.status
+    assert thin.certificate_.converged
+    scores = thin.decision_function(X)
+    np.testing.assert_allclose(scores, dense.decision_function(X.toarray()), atol=1e-7)
+    assert thin.certificate_.bound <= dense.certificate_.objective * (1 + 1e-12)
+    np.testing.assert_allclose(thin.certificate_.objective, dense.certificate_.objective, rtol=1e-9)
+    if coding == "auto":
+        np.testing.assert_allclose(thin.leverages(X[:9]), dense.leverages(X[:9].toarray()), rtol=1e-8)
+
+
+def test_a_sparse_certificate_bounds_steps_that_stop_early(monkeypatch):
+    X, y = _sparse(900, 400, 2)
+    monkeypatch.setattr(sparse_least_squares, "LEFT", 1e-2)
+    monkeypatch.setattr(sparse_least_squares, "PROVED", 1.0)
+    rough = LeastSquaresClassifier(alpha=1.0).fit(X, y).certificate_
+    least = LeastSquaresClassifier(alpha=1.0).fit(X.toarray(), y).certificate_.objective
+    assert rough.bound < least < rough.objective
+
+
+def test_sparse_rows_without_a_penalty_have_the_shortest_weights():
+    X, y = _sparse(300, 900, 2)
+    with pytest.warns(CollinearityWarning, match="rank"):
+        model = LeastSquaresClassifier().fit(X, y)
+    A = np.linalg.pinv(np.column_stack([np.ones(300), X.toarray()])) @ np.where(y, 1.0, -1.0)
+    np.testing.assert_allclose(model.coef_[0], A[1:], atol=1e-8)
+    assert model.certificate_.converged
+    assert "conjugate" in model.certificate_.status
+
+
+def test_sparse_steps_that_do_not_arrive_leave_the_closed_form(monkeypatch):
+    X, y = _sparse(900, 400, 2)
+    exact = LeastSquaresClassifier(alpha=1.0).fit(X.toarray(), y)
+    monkeypatch.setattr(sparse_least_squares, "conjugate_gradients", lambda product, right, *_: 0 * right)
+    model = LeastSquaresClassifier(alpha=1.0).fit(X, y)
+    np.testing.assert_allclose(model.coef_, exact.coef_, rtol=1e-9, atol=1e-12)
+    assert "closed form" in model.certificate_.status
+    far = sparse.hstack([X, sparse.csr_array(1e6 + np.arange(900.0)[:, None])], format="csr")
+    assert "closed form" in LeastSquaresClassifier(alpha=1.0).fit(far, y).certificate_.status
+
+
+def test_a_sparse_fit_is_saved_with_what_its_leverages_need(tmp_path):
+    X, y = _sparse(900, 400, 2)
+    model = LeastSquaresClassifier(alpha=1.0).fit(X, y)
+    back = load(save(model, tmp_path / "sparse.discriminant"))
+    np.testing.assert_array_equal(back.decision_function(X), model.decision_function(X))
+    np.testing.assert_allclose(back.leverages(X[:9]), model.leverages(X[:9]), rtol=1e-12)
+    assert back.certificate_.gap == model.certificate_.gap
+
+
+def test_sparse_fits_are_learned_on_in_parts():
+    X, y = _sparse(900, 400, 2)
+    model = pickle.loads(pickle.dumps(LeastSquaresClassifier(alpha=1.0).fit(X[::2], y[::2])))
+    whole = LeastSquaresClassifier(alpha=1.0).fit(X.toarray(), y)
+    np.testing.assert_allclose(model.partial_fit(X[1::2], y[1::2]).coef_, whole.coef_, rtol=1e-7, atol=1e-10)
 
 
 def test_wide_sparse_data():

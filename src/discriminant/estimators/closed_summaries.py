@@ -19,6 +19,7 @@ from discriminant.estimators.moments import MomentClassifier
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.row_least_squares import RowLeastSquares
+from discriminant.gaussian.sparse_least_squares import SparseLeastSquares
 from discriminant.methods.moments import whiten_within
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Block
@@ -28,7 +29,7 @@ if TYPE_CHECKING:  # loaded with the first table, not with the first fit
     from discriminant.inference.summary import Summary
     from discriminant.methods.least_squares import Problem
 
-Solved = LeastSquares | RowLeastSquares
+Solved = LeastSquares | RowLeastSquares | SparseLeastSquares
 GAUSSIAN_NOTE = (
     "Standard errors are those of large samples when the classes are Gaussian with one covariance; they say nothing "
     "where that is false. intervals='bootstrap' does not assume it."

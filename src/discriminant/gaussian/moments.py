@@ -14,14 +14,16 @@ S = S_a + S_b + (W_a W_b / W) δδᵗ, δ = m_a − m_b, in a form that is symme
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from discriminant.arrays import as_dense, is_sparse
-from discriminant.data.blocks import ArrayBlocks, DeviceRequest
+from discriminant.data.blocks import ArrayBlocks, DeviceRequest, make_blocks
 from discriminant.data.labels import distinct
 from discriminant.data.rows import DenseRows
+from discriminant.gaussian.sparse_sums import sparse_class_sums
 from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums
 from discriminant.protocols import Array, Block
 from discriminant.thresholds import ONE_BLOCK_VALUES
@@ -30,6 +32,7 @@ SAMPLE_ROWS = 512
 EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in about a tenth of a second
 EXTENDED_VALUES = 1_000_000  # values of X beyond which that tenth is longer than the fit
 NEAR_ZERO = 5.0  # deviations within which the means must lie for the shift to be left out
+FAR = 1e4  # squares about zero over squares about the mean: they share twelve digits
 SMALLEST_SQUARE = 1e-200  # below it squares may have lost digits to underflow: the column is measured in another unit
 
 
@@ -46,6 +49,36 @@ class Residuals:
         rows = self.values if self.weight is None else self.values * np.sqrt(self.weight)[:, None]
         rows = rows if k is None else rows[self.codes == k]
         return np.asarray(rows.T @ rows)
+
+    def whole(self, moments: ClassMoments) -> ClassMoments:
+        parts = [self.scatter(k) for k in range(moments.n_classes)] if moments.by_class else None
+        scatter = self.scatter() if parts is None else np.stack(parts)
+        return replace(moments, scatter=scatter, diagonal=False, rows=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Unsummed:
+    """Sparse rows, which are fewer numbers than their scatter."""
+
+    parts: tuple[Array, Array, Array]  # of CSR, in arrays that a model file holds: entries, columns, where rows begin
+    n_features: int
+    codes: Array  # (n,)
+    weight: Array | None
+
+    @cached_property
+    def values(self) -> Any:
+        from scipy import sparse
+
+        entries, indices, starts = self.parts
+        shape = (len(self.codes), self.n_features)
+        return sparse.csr_array((entries.astype(np.float64, copy=False), indices, starts), shape=shape)
+
+    @property
+    def blocks(self) -> ArrayBlocks:
+        return make_blocks(self.values, self.codes, self.weight)
+
+    def whole(self, moments: ClassMoments) -> ClassMoments:
+        return class_moments(self.blocks, moments.n_classes, by_class=moments.by_class)
 
 
 @dataclass(frozen=True)
@@ -76,6 +109,8 @@ class ClassMoments:
         1 + (m/s)² at most, over columns that were not shifted: what cancellation cost.
     rows : Residuals or None
         Of fewer rows than columns the rows themselves: ``whole()`` makes the scatter of them when it is needed.
+    unsummed : Unsummed or None
+        The same of sparse rows, where they are fewer numbers than their scatter.
 
     See Also
     --------
@@ -100,6 +135,7 @@ class ClassMoments:
     precision: float = float(np.finfo(np.float64).eps)  # of the numbers in X: 1e-7 for float32 data
     inflation: float = 1.0  # 1 + (m/s)² at most, over columns that were not shifted: what cancellation cost
     rows: Residuals | None = None  # where they stand for the scatter, of which the diagonal is held
+    unsummed: Unsummed | None = None  # the same, of sparse rows
 
     @property
     def n_classes(self) -> int:
@@ -144,11 +180,8 @@ class ClassMoments:
         ClassMoments
             New moments, or these.
         """
-        if self.rows is None:
-            return self
-        parts = [self.rows.scatter(k) for k in range(self.n_classes)] if self.by_class else None
-        scatter = self.rows.scatter() if parts is None else np.stack(parts)
-        return replace(self, scatter=scatter, diagonal=False, rows=None)
+        held = self.rows if self.unsummed is None else self.unsummed
+        return self if held is None else held.whole(self)
 
     def of_class(self, k: int) -> ClassMoments:
         """Class k alone (scatter by class only).
@@ -221,8 +254,9 @@ class ClassMoments:
         ClassMoments
             New moments.
         """
-        if self.rows is not None or other.rows is not None:
-            return self.whole().merge(other.whole())
+        mine, theirs = self.whole(), other.whole()
+        if mine is not self or theirs is not other:
+            return mine.merge(theirs)
         unit = np.maximum(self.unit, other.unit)
         origin = self.origin if tuple(self.origin) <= tuple(other.origin) else other.origin
         a, b = self._seen_from(origin, unit), other._seen_from(origin, unit)
@@ -299,6 +333,31 @@ def row_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> Class
         total, count, origin, np.ones(X.shape[1]), means, squares if by_class else pooled, True,
         _precision(block), rows=Residuals(values, codes, weight),
     )  # fmt: skip
+
+
+def unsummed_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> ClassMoments | None:
+    """The same of sparse rows that are not to be summed; None where means, taken off products, would cost digits."""
+    block = blocks.block(0, blocks.n_rows)
+    given, codes, weight = block.design.raw, np.asarray(block.target, dtype=np.intp), block.weight
+    held = Unsummed((given.data, given.indices, given.indptr), given.shape[1], codes, weight)
+    X = held.values
+    total = np.bincount(codes, weight, minlength=n_classes).astype(np.float64)
+    count = total if weight is None else np.bincount(codes[weight > 0], minlength=n_classes).astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
+        safe = np.where(total > 0, total, 1.0)[:, None]
+        means = sparse_class_sums(X, codes, n_classes, weight) / safe
+        squared = type(X)((np.square(X.data), X.indices, X.indptr), shape=X.shape, copy=False)
+        parts = (codes, n_classes) if by_class else (np.zeros_like(codes), 1)
+        raw, level = sparse_class_sums(squared, *parts, weight), safe * np.square(means)
+        squares = np.maximum(raw - (level if by_class else level.sum(axis=0)), 0.0)
+        every, spread = raw.sum(axis=0), squares.sum(axis=0)
+        kept = np.where(every > 0, spread / every, 1.0).min(initial=1.0)
+    known = np.isfinite(every) & ((every == 0) | (every > SMALLEST_SQUARE))
+    if np.isfinite(X.data).all() and not (known.all() and kept * FAR > 1.0):
+        return None
+    none = np.zeros(X.shape[1])
+    scatter = squares if by_class else spread
+    return ClassMoments(total, count, none, none + 1.0, means, scatter, True, _precision(block), unsummed=held)
 
 
 def _taller(blocks: Any, n_classes: int) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from discriminant.codings import ClassCoding, make_coding
 from discriminant.data import held_blas
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, as_numbers, columns, names
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
-from discriminant.gaussian.moments import ClassMoments
+from discriminant.gaussian.moments import ClassMoments, unsummed_moments
 from discriminant.gaussian.row_least_squares import RowLeastSquares, row_least_squares
+from discriminant.gaussian.sparse_least_squares import SparseLeastSquares
 from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
 from discriminant.methods.moments import (
     MomentMethod,
+    finite,
     near_collinearity_notes,
     read_moments,
     require_every_class,
@@ -31,9 +33,13 @@ from discriminant.methods.moments import (
 from discriminant.methods.parameters import method, parameter_list
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
+from discriminant.thresholds import BLAS_PRODUCT, LEAST_STEPS, SPARSE_PASS
+
+if TYPE_CHECKING:
+    from discriminant.optimize.choose import Choice
 
 # For any targets; the classes that take part; the outputs that it solves
-Problem = tuple[LeastSquares | RowLeastSquares, Array, Array]
+Problem = tuple[LeastSquares | RowLeastSquares | SparseLeastSquares, Array, Array]
 
 
 @parameter_list
@@ -65,6 +71,10 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
         K = len(sample.classes)
         coding = class_coding(self.coding, K, np.ones(K), self.decoder)
         wide = not in_parts and self.by_rows(sample)
+        if not in_parts and self.steps(sample.blocks) >= LEAST_STEPS:
+            found = unsummed_moments(sample.blocks, K, by_class=not coding.care.all())
+            if found is not None:
+                return finite(found, sample, self.estimator)
         return read_moments(sample, self.estimator, by_class=not coding.care.all(), wide=wide)
 
     def margins(self, sample: Sample, margin: Any) -> MarginMoments | None:
@@ -80,6 +90,20 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
         return MarginMoments.of_rows(
             sample.X, sample.blocks.codes(), K, row_margins(margin, sample.blocks.n_rows), sample.weight
         )
+
+    def steps(self, blocks: Any) -> int:
+        """Steps of conjugate gradients on sparse rows that cost as much as the sums of products and their factor."""
+        n, d = blocks.n_rows, blocks.n_features
+        if not (blocks.in_memory and blocks.is_sparse) or (self.alpha == 0 and d < n):
+            return 0
+        return int(BLAS_PRODUCT * min(n, d) ** 2 * max(n, d) / (SPARSE_PASS * max(blocks.n_values, 1)))
+
+    def plan(self, sample: Sample) -> Choice:
+        if self.steps(sample.blocks) < LEAST_STEPS:
+            return super().plan(sample)
+        from discriminant.optimize.choose import Choice
+
+        return Choice("conjugate gradients", "sparse rows are fewer numbers than their sums of products")
 
     def enough(self, moments: ClassMoments) -> bool:
         return bool((moments.weight > 0).all())
@@ -100,7 +124,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
             problem = self._problem(moments, blocks, margins, members)
             A[:, outputs] = problem.weights(targets[:, outputs])
             problems.append((problem, members, outputs))
-        if moments.rows is not None:
+        if moments.rows is not None or moments.unsummed is not None:
             if not self.alpha:
                 notes += wide_notes(moments, problems[0][0].rank, "a penalty (alpha)")
         elif not self.alpha:
@@ -121,7 +145,9 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
 
     def _problem(
         self, moments: ClassMoments, blocks: Any, margins: MarginMoments | None, members: Array
-    ) -> LeastSquares | RowLeastSquares:
+    ) -> LeastSquares | RowLeastSquares | SparseLeastSquares:
+        if moments.unsummed is not None:
+            return SparseLeastSquares(moments, members, float(self.alpha), self.steps(moments.unsummed.blocks))
         if moments.rows is not None:
             return row_least_squares(moments, float(self.alpha), members)
         return least_squares(moments, alpha=float(self.alpha), blocks=blocks, margins=margins, members=members)
@@ -139,7 +165,8 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
         rank = max(problem.rank for problem, _, _ in problems)
         converged = bool(gap <= 1e-9 * max(objective, 1e-9))
         of_rank = f"rank {rank} of {moments.n_features} columns"
-        status = f"Solved in closed form, {of_rank}."
+        stepped = all(isinstance(problem, SparseLeastSquares) and problem.arrived for problem, _, _ in problems)
+        status = f"Solved by conjugate gradients, {of_rank}." if stepped else f"Solved in closed form, {of_rank}."
         if not converged:
             status = f"Not solved: rounding leaves the closed form, {of_rank}, {gap:.1e} above the least J."
         return Certificate(

@@ -7,13 +7,13 @@ that are not zero (``Support``) does what many sweeps of coordinate descent woul
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from discriminant.data.working_columns import WorkingColumns
+from discriminant.kernels.conjugate import conjugate_gradients
 from discriminant.kernels.coordinate import Stop, descend_gram, descend_groups
 from discriminant.optimize.row_loss import RowLoss, solve_corner
 from discriminant.penalties.separable import SeparablePenalty
@@ -203,22 +203,3 @@ def positive_solve(H: Array, g: Array) -> Array:
     if failed:
         x = np.linalg.lstsq(H, g, rcond=1e-12)[0]
     return np.asarray(x)
-
-
-def conjugate_gradients(product: Callable[[Array], Array], right: Array, share: float, most: int = 300) -> Array:
-    """X with product(X) ≈ right, to this share of its length."""
-    X, r = np.zeros_like(right), right.copy()
-    p, square = r.copy(), float((r * r).sum())
-    goal = share**2 * square
-    for _ in range(most):
-        if square <= goal:
-            break
-        q = product(p)
-        bend = float((p * q).sum())
-        if bend <= 0:
-            break
-        X += square / bend * p
-        r -= square / bend * q
-        square, last = float((r * r).sum()), square
-        p = r + square / last * p
-    return X

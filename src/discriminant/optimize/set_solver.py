@@ -19,15 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from discriminant.data.working_columns import BlockColumns, SparseColumns, WorkingColumns
+from discriminant.kernels.conjugate import conjugate_gradients
 from discriminant.kernels.coordinate import Stop, descend_columns, descend_softmax
-from discriminant.optimize.quadratic_model import (
-    CG_EXACT,
-    GramMatrix,
-    Quadratic,
-    Support,
-    conjugate_gradients,
-    positive_solve,
-)
+from discriminant.optimize.quadratic_model import CG_EXACT, GramMatrix, Quadratic, Support, positive_solve
 from discriminant.optimize.row_loss import RowLoss, solve_corner
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
