@@ -48,6 +48,7 @@ class Need(enum.IntFlag):
     PRODUCT = 8  # the Hessian times a direction
     DIAGONAL = 16  # of the Hessian
     INTERCEPT = 32  # the intercepts' rows of the Hessian, which dual bounds ask for
+    OUTER = 64  # outer products of the rows' slopes where the Hessian has their curvature
 
 
 @dataclass

@@ -449,3 +449,44 @@ def test_reference_classes_of_other_tables():
         model = LogisticRegression(C=np.inf).fit(X, y)
     with pytest.raises(ParameterError, match="separated"):
         model.summary(reference="virginica")
+
+
+@pytest.mark.parametrize("K", [2, 3, 4])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "float32", "frame"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_robust_errors_are_made_of_the_outer_products_of_the_scores_of_rows(K, kind, weighted):
+    """Σ w s sᵗ with s = (t − p) ⊗ y, row by row; a weight counts as repetitions of its row, and may be zero."""
+    rng = np.random.default_rng(K)
+    X = np.round(rng.normal(size=(300, 3)), 3).astype(np.float32).astype(float)
+    y = (X @ rng.normal(size=(3, K)) + 2 * rng.gumbel(size=(300, K))).argmax(axis=1)
+    w = rng.integers(0, 4, 300).astype(float) if weighted else np.ones(300)
+    store = {
+        "dense": lambda: X,
+        "sparse": lambda: sparse.csr_array(X),
+        "float32": lambda: X.astype(np.float32),
+        "frame": lambda: pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "c"]),
+    }
+    model = LogisticRegression(C=np.inf, tol=1e-12).fit(store[kind](), y, sample_weight=w)
+    table = model.summary(store[kind](), y, w, covariance="HC0")
+    p = model.predict_proba(store[kind]() if kind == "frame" else X)  # in float64: float32 rows have float32 posteriors
+    residual = (np.eye(K)[y] - p)[:, 1:]
+    Y = np.c_[np.ones(300), X]
+    s = (residual[:, :, None] * Y[:, None, :]).reshape(300, -1)
+    V = p[:, 1:, None] * (np.eye(K - 1) - p[:, None, 1:])
+    bread = np.linalg.inv(np.einsum("i,iab,ij,ik->ajbk", w, V, Y, Y).reshape(s.shape[1], -1))
+    expected = bread @ (s.T * w @ s) @ bread
+    np.testing.assert_allclose(table.covariance, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
+
+
+def test_robust_errors_after_the_table_are_those_before_it_and_notice_changed_rows():
+    """The sums of the first table serve the second; the score of the rows is taken anew."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(5_000, 4))
+    y = X[:, 0] + rng.logistic(size=5_000) > 0
+    first, second = (LogisticRegression(C=np.inf).fit(X, y) for _ in range(2))
+    second.summary()
+    for more in ({"covariance": "HC1"}, {"covariance": "cluster", "groups": np.arange(5_000) % 40}):
+        np.testing.assert_allclose(first.summary(X, y, **more).covariance, second.summary(**more).covariance, rtol=1e-9)
+    X[:, 0] *= -1
+    with pytest.raises(DataError, match="not the optimum for these rows"):
+        second.summary(covariance="HC1")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # methods by moments go through blocks of rows and need no cr
 
 Shares = tuple[Array, Array | None]
 # As plain numbers: flags of an enum cost a microsecond each, and an evaluation of few rows ten.
-_, GRADIENT, HESSIAN, PRODUCT, DIAGONAL, INTERCEPT = map(int, Need)
+_, GRADIENT, HESSIAN, PRODUCT, DIAGONAL, INTERCEPT, _ = map(int, Need)
 
 
 class TiledRequest(ABC):
@@ -192,9 +192,12 @@ class Evaluate(TiledRequest):
                 found.product = np.asarray(design.adjoint(share * criterion.curvature_product(t, z, v)))
             if not need & (Need.HESSIAN | Need.DIAGONAL | Need.INTERCEPT):
                 return found
-            if need & Need.HESSIAN and self._one_for_all(share):
+            if need & Need.HESSIAN and not need & Need.OUTER and self._one_for_all(share):
                 found.hessian = np.asarray(design.sandwich(np.broadcast_to(share[:, 0], block.rows)))[None]
-            curvature = criterion.curvature(t, z)
+            if need & Need.OUTER:
+                curvature = slope[:, :, None] * slope[:, None] if criterion.coupled else slope**2
+            else:
+                curvature = criterion.curvature(t, z)
             if criterion.coupled:
                 self._coupled(found, design, curvature * share[:, :, None])
             else:

@@ -274,7 +274,9 @@ class Inferential(Uncertain, Deciding):
             request.check(len(rows[1]))
             return self._bootstrap(request, labels, rows, draws, random_state, first)
         self._require_likelihood()
-        optimum, model = self._kept_sums() if X is None and not request.needs_rows else None, None
+        taken = "_rows" in vars(self) and "optimum" in vars(self._rows)
+        kept = self._kept_sums() if X is None and (taken or not request.needs_rows) else None
+        optimum, model = None if request.needs_rows else kept, None
         if optimum is None and self.penalty in BIAS_REDUCED[1:]:
             if request.needs_rows:
                 raise ParameterError(
@@ -287,9 +289,10 @@ class Inferential(Uncertain, Deciding):
         # Each held weight has a likelihood of its own: rows are counted from the reference.  Else it is a linear map.
         moved = first if request.holds_weights else 0
         if optimum is None:
-            model = self._likelihood(X, y, sample_weight, offset, moved)
+            kept = None if moved else kept
+            model = self._likelihood(X, y, sample_weight, offset, moved, None if kept is None else kept.scaling)
             request.check(model.blocks.n_rows)
-            optimum = model.optimum(self._theta(model, moved))
+            optimum = model.optimum(self._theta(model, moved), kept)
             if X is None and not request.needs_rows and not self._rows.held:  # rows of the fit: kept for the next table
                 vars(self._rows)["optimum"] = optimum
         if "limit_" in vars(self):
@@ -548,7 +551,9 @@ class Inferential(Uncertain, Deciding):
         """The classes' positions, this one in front."""
         return np.concatenate([[first], np.delete(np.arange(len(self.classes_)), first)])
 
-    def _likelihood(self, X: Any, y: Any, sample_weight: Any, offset: Any, first: int = 0) -> Likelihood:
+    def _likelihood(
+        self, X: Any, y: Any, sample_weight: Any, offset: Any, first: int = 0, scaling: Scaling | None = None
+    ) -> Likelihood:
         from discriminant.methods.logistic import read_offset
 
         X, y, sample_weight, offset = self._training_rows(X, y, sample_weight, offset)
@@ -556,7 +561,7 @@ class Inferential(Uncertain, Deciding):
             raise ParameterError("With offsets or class probabilities reference takes 'wald' tests and intervals.")
         blocks = self._sample(X, y, sample_weight, self.classes_[self._order(first)]).blocks
         jeffreys = self.penalty in BIAS_REDUCED
-        return _likelihood_of(blocks, len(self.classes_), read_offset(offset, blocks), None, jeffreys)
+        return _likelihood_of(blocks, len(self.classes_), read_offset(offset, blocks), scaling, jeffreys)
 
     def _theta(self, model: Likelihood, first: int = 0) -> Array:
         found = self.discriminant_

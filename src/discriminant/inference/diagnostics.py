@@ -121,10 +121,15 @@ def one_step_deletions(model: Likelihood, theta: Array, penalty: Array) -> Array
 
 def clustered_scores(model: Likelihood, theta: Array, groups: Any) -> Array:
     """(clusters, parameters): the scores of each cluster's rows, summed."""
+    from scipy.sparse import csr_array
+
     labels, codes = encode_labels(np.asarray(groups))
     kernel = model.rows(theta)
     total = np.zeros((len(labels), model.n_parameters))
     for block in model.blocks:
         rows = kernel(block)
-        np.add.at(total, codes[block.start : block.start + block.rows], rows.scores * rows.weight[:, None])
+        present, at = np.unique(codes[block.start : block.start + block.rows], return_inverse=True)
+        for k, slope in enumerate(rows.residual.T):  # class by class, so that no row's whole score is written out
+            sums = csr_array((slope * rows.weight, (at, np.arange(block.rows))), (len(present), block.rows)) @ rows.Y
+            total[present, k * sums.shape[1] : (k + 1) * sums.shape[1]] += sums
     return total

@@ -80,10 +80,10 @@ class JeffreysLikelihood(Likelihood):
     def along(self, theta: Array, direction: Array, steps: Array) -> Array:
         return np.array([self.evaluate(theta + step * direction, Need.VALUE).value for step in steps])
 
-    def optimum(self, theta: Array) -> Optimum:
+    def optimum(self, theta: Array, kept: Optimum | None = None) -> Optimum:
         """Its value is that of ℓ alone."""
         plain = Likelihood(self.objective).evaluate(theta, Need.VALUE)
-        return replace(super().optimum(theta), value=-plain.value)
+        return replace(super().optimum(theta, kept), value=-plain.value)
 
 
 def firth(blocks: Any, n_classes: int) -> tuple[JeffreysLikelihood, Array, Evaluation]:

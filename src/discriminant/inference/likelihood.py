@@ -68,18 +68,6 @@ class RowKernel:
 
 
 @dataclass(frozen=True)
-class OuterProducts:
-    """Σ w s sᵗ over the scores s of a block's rows."""
-
-    rows: RowKernel
-
-    def __call__(self, block: Block) -> Array:
-        found = self.rows(block)
-        scores = found._replace(residual=found.residual * np.sqrt(found.weight)[:, None]).scores
-        return np.asarray(scores.T @ scores)
-
-
-@dataclass(frozen=True)
 class Likelihood:
     """−ℓ(θ), as an objective that ``optimize`` minimises."""
 
@@ -115,6 +103,12 @@ class Likelihood:
             H = np.asarray((H if H.ndim == 2 else H[0])[first:, first:] * total)
         return Evaluation(found.value * total, found.gradient[:, int(first > 0) :] * total, H, margin=-np.inf)
 
+    def outer_products(self, theta: Array) -> Array:
+        """Σ w s sᵗ over the scores s of the rows, without a prior: ordered as the information."""
+        found = Likelihood.evaluate(self, theta, Need.HESSIAN | Need.OUTER).hessian
+        assert found is not None
+        return found
+
     def along(self, theta: Array, direction: Array, steps: Array) -> Array:
         """−ℓ(θ + s·direction) for each s, in one pass."""
         first = np.zeros((len(theta), self.objective.n_outputs - theta.shape[1]))
@@ -133,8 +127,10 @@ class Likelihood:
         """The same with the origin of the columns at zero, so that a raw intercept is a parameter of its own."""
         return replace(self, objective=self.objective.scaled(Scaling(None, self.scaling.unit)))
 
-    def optimum(self, theta: Array) -> Optimum:
-        """What a table needs of the rows at θ."""
+    def optimum(self, theta: Array, kept: Optimum | None = None) -> Optimum:
+        """What a table needs of the rows at θ; ``kept``: all but the score, by which these rows are recognised."""
+        if kept is not None and np.array_equal(kept.theta, theta):
+            return replace(kept, score=-self.evaluate(theta, Need.VALUE | Need.GRADIENT).gradient)
         found = self.evaluate(theta)
         assert found.hessian is not None
         null = null_likelihood(self.objective)

@@ -23,7 +23,7 @@ from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, ParameterError, names, printable
 from discriminant.inference import documented
 from discriminant.inference.diagnostics import clustered_scores
-from discriminant.inference.likelihood import Likelihood, Optimum, OuterProducts, inverse, to_raw, undetermined
+from discriminant.inference.likelihood import Likelihood, Optimum, inverse, to_raw, undetermined
 from discriminant.protocols import Array, Need
 from discriminant.shown import Shown, aligned, html_table, wrapped
 
@@ -433,7 +433,7 @@ def _covariance(model: Likelihood, optimum: Optimum, bread: Array, request: Requ
         if count < 2:
             raise DataError("groups names one cluster only; a clustered covariance needs at least two.")
         return np.asarray(bread @ (scores.T @ scores) @ bread * (count / (count - 1)) * ((n - 1) / (n - k))), {}
-    meat = model.blocks.reduce(OuterProducts(model.rows(optimum.theta)))
+    meat = model.outer_products(optimum.theta)
     factor = n / (n - k) if request.covariance == "HC1" else 1.0
     return np.asarray(factor * bread @ meat @ bread), {}
 
@@ -446,17 +446,18 @@ def _survey_meat(model: Likelihood, theta: Array, request: Request) -> tuple[Arr
     n = model.blocks.n_rows
     labels, strata = encode_labels(np.zeros(n, dtype=int) if request.strata is None else np.asarray(request.strata))
     groups = np.arange(n) if request.groups is None else encode_labels(np.asarray(request.groups))[1]
-    pairs, cluster = np.unique(np.column_stack([strata, groups]), axis=0, return_inverse=True)
-    scores = clustered_scores(model, theta, cluster.ravel())
-    counts = np.bincount(pairs[:, 0], minlength=len(labels))
+    pairs, cluster = np.unique(strata * (1 + groups.max(initial=0)) + groups, return_inverse=True)
+    scores = clustered_scores(model, theta, cluster)
+    within = pairs // (1 + groups.max(initial=0))  # the stratum of each cluster
+    counts = np.bincount(within, minlength=len(labels))
     if (counts < 2).any():
         alone = [str(label) for label, count in zip(labels, counts, strict=True) if count < 2]
         raise DataError(
             f"There is one cluster only in the strata {names(alone)}, which shows no variance: merge them with others."
         )
     means = np.zeros((len(labels), scores.shape[1]))
-    np.add.at(means, pairs[:, 0], scores / counts[pairs[:, 0], None])
-    spread = (scores - means[pairs[:, 0]]) * np.sqrt(counts / (counts - 1))[pairs[:, 0], None]
+    np.add.at(means, within, scores / counts[within, None])
+    spread = (scores - means[within]) * np.sqrt(counts / (counts - 1))[within, None]
     df = len(pairs) - len(labels) + 1 - scores.shape[1]
     if df < 1:
         raise DataError(

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum need { VALUE = 1, GRADIENT = 2, HESSIAN = 4, PRODUCT = 8, DIAGONAL = 16, INTERCEPT = 32 };
+enum need { VALUE = 1, GRADIENT = 2, HESSIAN = 4, PRODUCT = 8, DIAGONAL = 16, INTERCEPT = 32, OUTER = 64 };
 
 typedef void (*Syrk)(char *, char *, int *, int *, double *, double *, int *, double *, double *, int *);
 
@@ -211,6 +211,8 @@ static void pointwise(const Pass *p, const Tile *tile, Py_ssize_t k)
     case RELAXATION: LOSSES(relaxation) break;
     case SIGMOID_SQUARED: LOSSES(sigmoid_squared) break;
     }
+    if (p->need & OUTER)
+        for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] > 0 ? r[i] * r[i] / s[i] : 0.0;
     *p->value += value;
     *p->margin_out = least;
     p->mass[k] += mass;
@@ -323,13 +325,17 @@ static void softmax(const Pass *p, const Tile *tile, Py_ssize_t start)
 }
 
 /* c = s p_k p_l for k != l: what the pair adds to both diagonal blocks and takes from those beside, since
-   p_k (1 - p_k) is the sum of p_k p_l over the others.  Formed so, no digits cancel where a row is decided. */
-static void pair_curvature(const Tile *tile, Py_ssize_t k, Py_ssize_t l, Py_ssize_t R)
+   p_k (1 - p_k) is the sum of p_k p_l over the others.  Formed so, no digits cancel where a row is decided.
+   The slopes of a row sum to zero, too: of their outer products a pair brings c = -s l'_k l'_l to the same places. */
+static void pair_curvature(const Pass *p, const Tile *tile, Py_ssize_t k, Py_ssize_t l)
 {
+    Py_ssize_t R = p->rows;
     const double *restrict a = tile->z + k * R, *restrict b = tile->z + l * R, *restrict s = tile->s;
     double *restrict c = tile->c;
 #pragma omp simd
     for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] * a[i] * b[i];
+    if (p->need & OUTER)
+        for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] > 0 ? -tile->r[k * R + i] * tile->r[l * R + i] / s[i] : 0.0;
 }
 
 /* c = s p_k (1 - p_k) */
@@ -413,7 +419,7 @@ static void dense_softmax(const Pass *p, Tile *tile, Py_ssize_t start)
     vec *block = tile->hessian;
     for (Py_ssize_t k = 1; k < q && p->need & HESSIAN; k++)
         for (Py_ssize_t l = 0; l < k; l++, block += triangle(tile->D4)) {
-            pair_curvature(tile, k, l, R);
+            pair_curvature(p, tile, k, l);
             sandwich(tile->x, tile->D4, R, p->stride, tile->c, tile->scaled, block);
         }
 }
@@ -723,7 +729,7 @@ static void sparse_tile(const Pass *p, Tile *tile, const double *W, const double
     }
     for (Py_ssize_t k = 1; coupled && k < q && p->need & (HESSIAN | INTERCEPT); k++)
         for (Py_ssize_t l = 0; l < k; l++) {
-            pair_curvature(tile, k, l, R);
+            pair_curvature(p, tile, k, l);
             double sum = 0.0;
             for (Py_ssize_t i = 0; i < tile->count; i++) sum += tile->c[i];
             if (p->need & INTERCEPT) add_pair(p->intercept, k, l, q, sum);
