@@ -25,7 +25,7 @@ from discriminant.optimize.row_loss import RowLoss
 from discriminant.optimize.set_solver import SetSolver, State
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
-from discriminant.thresholds import MOST_CHOLESKY, MOST_GRAM, SMALL_SET, SPARSE_GRAM, TURNED_VALUES
+from discriminant.thresholds import COPIED_VALUES, MOST_CHOLESKY, MOST_GRAM, SMALL_SET, SPARSE_GRAM
 
 MOST_ROUNDS = 200  # a guard against a loop, not a setting
 FIRST = 50  # groups in the first working set
@@ -161,7 +161,7 @@ class ColumnProblem:
         source, loss, penalty, kernels = self.columns, self.loss, self.penalty, load()
         assert kernels is not None
         several = callable(strengths) or len(strengths) > 1
-        held = source.held(TURNED_VALUES)
+        held = source.held(COPIED_VALUES)
         n, d = (0, 0) if held else (source.n, source.d)
         v, R, features = np.empty((n, 1)), np.empty(d), np.empty(d, dtype=np.int64)
 
