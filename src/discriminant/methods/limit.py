@@ -19,7 +19,8 @@ from discriminant.inference.limit import MOST_PARAMETERS, LimitingFit, limiting_
 from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, of_rows
 from discriminant.methods.fit import Note, Schema, cast
 from discriminant.model import LinearDiscriminant
-from discriminant.optimize.logistic import LogisticFit, LogisticProblem
+from discriminant.optimize.automatic import Minimum
+from discriminant.optimize.logistic import LogisticProblem
 from discriminant.protocols import Array, Certificate
 
 REMEDIES = (
@@ -32,7 +33,7 @@ Changes = tuple[dict[str, Any], list[Note]]
 
 
 def handle_separation(
-    fit: LogisticFit, problem: LogisticProblem, shift: Any, schema: Schema, state: Mapping[str, Any], bounded: bool
+    fit: Minimum, problem: LogisticProblem, shift: Any, schema: Schema, state: Mapping[str, Any], bounded: bool
 ) -> Changes:
     """What to put in the place of a fit without a maximum, and notes; ``shift``: what was taken off the intercepts."""
     certificate: Certificate = state["certificate_"]

@@ -28,9 +28,10 @@ from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import class_weights, prepare_optimizer, require_known_weights, starting_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective, logistic_objective
+from discriminant.optimize.automatic import Minimum, shape_of
 from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
 from discriminant.optimize.history import History
-from discriminant.optimize.logistic import LogisticFit, LogisticProblem, certify_fit, shape_of, solve_logistic
+from discriminant.optimize.logistic import LogisticProblem, certify_fit, solve_logistic
 from discriminant.optimize.progress import reading
 from discriminant.penalties import ElasticNet, Ridge
 from discriminant.penalties.jeffreys import BIAS_REDUCED
@@ -265,7 +266,7 @@ class Logistic(LogisticParameters):
         if self.is_sparse(strength):
             from discriminant.optimize.path import SPARSE as choice
         else:
-            choice = choose(shape_of(problem))
+            choice = choose(shape_of(problem.objective))
         if self.solver == "auto":
             return choice
         note = f"; solver={self.solver!r} is accepted as scikit-learn's name for the same optimum"
@@ -304,7 +305,7 @@ class Logistic(LogisticParameters):
             raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
 
     def _found(
-        self, sample: Sample, problem: LogisticProblem, fit: LogisticFit, shift: Array | float, notes: list[Note]
+        self, sample: Sample, problem: LogisticProblem, fit: Minimum, shift: Array | float, notes: list[Note]
     ) -> Fit:
         A = _shifted(fit.weights, shift)
         history = {"objective" if name == "J" else name: list(values) for name, values in fit.history.items()}

@@ -24,11 +24,7 @@ from discriminant.optimize.sampled import drawn, sample_size, sampling_error
 from discriminant.optimize.state import State
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Evaluation
-from discriminant.thresholds import NEWTON_COLUMNS
-
-ANCHOR_TOL = 1e-3  # the steps of each fit go the rest of the way: 357 passes over folds in place of 378 to 1e-6
-LAST_ANCHOR = 3  # at C = 1e-5
-MOST_STEPS = 50
+from discriminant.thresholds import ANCHOR_STEPS, ANCHOR_TOL, LAST_ANCHOR, NEWTON_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ def from_anchor(objective: PointwiseObjective, anchor: Anchor, trace: Trace, tol
         return drifted_gap(np.sqrt(max(decrement, 0.0)), float(reach), np.sqrt(max(drift, 0.0)))
 
     state = State(anchor.A, replace(found, hessian=None))
-    state = lbfgs_to_gap(objective, state, solve, trace, tol, prove=prove, worth=MOST_STEPS)
+    state = lbfgs_to_gap(objective, state, solve, trace, tol, prove=prove, worth=ANCHOR_STEPS)
     if state.A is anchor.A:  # proved as it stands: one step more, for its digits
         A = anchor.A - solve(found.gradient)
         found = objective.evaluate(A)

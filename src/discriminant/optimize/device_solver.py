@@ -94,7 +94,7 @@ class DeviceState:
 
 
 def solve_on_device(problem: LogisticProblem, tol: float, start: Array | None) -> dict[str, Any]:
-    """Weights (1+d, q) at a centre, and what is known of them: the fields of a ``LogisticFit``."""
+    """Weights (1+d, q) at a centre, and what is known of them: the fields of a ``Minimum``."""
     if problem.offset is not None:
         raise MismatchError(
             "Known parts of the scores (offset) are taken for rows in memory, not for those on a device."

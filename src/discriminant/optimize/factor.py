@@ -15,8 +15,8 @@ import numpy as np
 
 from discriminant.kernels import compiled
 from discriminant.protocols import Array
+from discriminant.thresholds import COMPILED_UP_TO
 
-COMPILED_UP_TO = 96  # columns up to which our own triangle takes no longer than NumPy's, and spares loading SciPy
 SAFE_PIVOT = 1e-9  # smallest pivot of a unit-diagonal H for which the Gram matrix has kept enough digits
 RANK_CUT = 1e-13  # singular values of a unit-column square root below this are rounding
 

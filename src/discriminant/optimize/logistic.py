@@ -5,22 +5,19 @@ J(A) = Σ w ℓ / Σ w + ½ λ ‖A₁…d‖²,        z = a₀ + (x − c)·a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from discriminant.data import ArrayBlocks
-from discriminant.data.scaling import Scaling, choose_scaling
+from discriminant.data.scaling import Scaling
 from discriminant.errors import counted
 from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize.automatic import Minimum, minimize
-from discriminant.optimize.automatic import shape_of as shape_of_objective
-from discriminant.optimize.choose import Shape
 from discriminant.protocols import Array, Certificate
 
 EPS = float(np.finfo(np.float64).eps)
-LogisticFit = Minimum
 
 
 @dataclass(frozen=True)
@@ -72,16 +69,6 @@ class LogisticProblem:
         """J over the weights of the columns in their units."""
         plain = logistic_objective(self.blocks, self.n_classes, self.ridge, self.intercept, self.offset)
         return plain if self.unit is None else plain.scaled(Scaling(self.center, self.unit))
-
-    def with_units(self) -> LogisticProblem:
-        """The same with centre and units from (a sample of) its rows."""
-        scaling = choose_scaling(self.blocks, self.intercept)
-        return replace(self, center=scaling.center, unit=scaling.unit)
-
-
-def shape_of(problem: LogisticProblem) -> Shape:
-    """What the choice of a method depends on."""
-    return shape_of_objective(problem.objective)
 
 
 def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | None = None) -> Minimum:

@@ -14,8 +14,9 @@ import numpy as np
 from discriminant.criteria import Logistic, Softmax
 from discriminant.data.scaling import choose_scaling
 from discriminant.data.working_columns import AllColumns
+from discriminant.optimize.automatic import Minimum
 from discriminant.optimize.choose import Choice
-from discriminant.optimize.logistic import LogisticFit, LogisticProblem
+from discriminant.optimize.logistic import LogisticProblem
 from discriminant.optimize.newton import COLUMNS
 from discriminant.optimize.progress import reading
 from discriminant.optimize.row_loss import RowLoss
@@ -140,7 +141,7 @@ def solve_path(
 
 def solve_sparse(
     problem: LogisticProblem, strength: float, penalty: SparsePenalty, tol: float = 1e-8, start: Array | None = None
-) -> LogisticFit:
+) -> Minimum:
     """Minimise J at one λ; small problems to the last digits.  ``start``: weights with a plain intercept."""
     inner = columns_of(problem, penalty)
     center, unit, q = inner.columns.center, inner.columns.unit, inner.loss.q
@@ -154,4 +155,4 @@ def solve_sparse(
     _, values, gaps, levels, passes = np.array(found.records).T
     table = (np.arange(len(values)), values, gaps, levels, np.sqrt(2 * gaps), passes)
     history = dict(zip(COLUMNS, table, strict=True))
-    return LogisticFit(found.weights[0], center, SPARSE, J, gap, float(np.sqrt(2 * gap)), found.passes, False, history)
+    return Minimum(found.weights[0], center, SPARSE, J, gap, float(np.sqrt(2 * gap)), found.passes, False, history)

@@ -15,6 +15,7 @@ from discriminant.codings import make_coding
 from discriminant.criteria import Logistic, Softmax, make_criterion
 from discriminant.data import ArrayBlocks, OriginRows, as_rows, encode_labels
 from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.logistic import LogisticRegression
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import history_of
 from discriminant.penalties import Ridge, make_penalty
@@ -263,7 +264,7 @@ def _objective_of(estimator: Any, X: Any, y: Any) -> PointwiseObjective:
         penalty = getattr(estimator, "penalty", None)
         made = None if isinstance(penalty, str) else make_penalty(penalty)
         return PointwiseObjective(blocks, estimator.criterion_, estimator.coding_, made)
-    if estimator.discriminant_.link is None or not hasattr(estimator, "C"):
+    if not isinstance(estimator, LogisticRegression):
         raise DataError(f"{type(estimator).__name__} minimises no criterion over its weights; there is no surface.")
     two = len(classes) == 2
     coding = make_coding("two-class", 2, labels=(0, 1)) if two else make_coding("softmax", len(classes))
