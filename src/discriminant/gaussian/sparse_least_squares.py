@@ -4,9 +4,8 @@ With X_s = √w (x − m) and S = √w (t − t̄) over the rows, of which m is 
 
     s = X_sᵗ(S − X_s w) − αw = −N∇J,      J − min J ≤ ‖s‖² / 2αN².
 
-Without a penalty and with no fewer columns than rows, weights from [1, X] that leave J = 0 are proved by that; steps
-from zero lead to the shortest of them, those of the pseudo-inverse.  Where steps do not arrive, and for what else a
-closed form tells (leverages, deletions, errors), the sums of products are formed after all.
+Where steps do not arrive, and for what else a closed form tells (leverages, deletions, errors), the sums of products are
+formed after all.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from discriminant.protocols import Array
 
 LEFT = 1e-11  # of the right-hand side, in units of the columns' own
 PROVED = 1e-14  # of J: scores then have seven digits where a small penalty leaves J small
-EXACT = 1e-18  # J that is zero but for rounding
 RENEWED, AGAIN = 3, 1e-4  # times that steps go on from residuals off the rows, and what they leave of these
 
 
@@ -42,7 +40,7 @@ class SparseLeastSquares:
 
     @property
     def penalised(self) -> bool:
-        return self.alpha > 0
+        return True
 
     @property
     def total(self) -> float:
@@ -58,8 +56,7 @@ class SparseLeastSquares:
 
     @property
     def rank(self) -> int:
-        d = self.moments.n_features
-        return d if self.penalised else min(d, int(self.moments.count[self.members].sum()) - 1)
+        return self.moments.n_features
 
     @property
     def passes(self) -> float:
@@ -93,7 +90,7 @@ class SparseLeastSquares:
         """(A, J, a bound of ‖∇J‖ in whitened coordinates); None where steps did not arrive."""
         key = targets.tobytes()
         if key not in self._solutions:
-            self._solutions[key] = self._penalised(targets) if self.penalised else self._shortest(targets)
+            self._solutions[key] = self._penalised(targets)
         return self._solutions[key]
 
     def _penalised(self, targets: Array) -> tuple[Array, float, float] | None:
@@ -134,22 +131,6 @@ class SparseLeastSquares:
         W, residual, slopes = (np.column_stack(part) @ turn for part in zip(*solved, strict=True))
         J = float((residual**2).sum() + self.alpha * (W**2).sum()) / (2 * N)
         return np.vstack([level - mean @ W, W]), J, float(np.linalg.norm(slopes) / np.sqrt(self.alpha * N))
-
-    def _shortest(self, targets: Array) -> tuple[Array, float, float] | None:
-        X, codes, root = self._rows
-        XT = X.T
-
-        def scores(a: Array) -> Array:
-            return np.asarray(root * (X @ a[1:] + a[0]))
-
-        def adjoint(r: Array) -> Array:
-            r = root * r
-            return np.append(r.sum(), XT @ r)
-
-        T = root * targets[codes].T
-        found = [conjugate_gradients(lambda p: adjoint(scores(p)), adjoint(t), LEFT, self.steps) for t in T]
-        J = sum(float(np.square(t - scores(a)).sum()) for t, a in zip(T, found, strict=True)) / (2 * self.total)
-        return (np.column_stack(found), J, float(np.sqrt(2 * J))) if J < EXACT else None
 
     @property
     def arrived(self) -> bool:

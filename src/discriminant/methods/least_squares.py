@@ -94,7 +94,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
     def steps(self, blocks: Any) -> int:
         """Steps of conjugate gradients on sparse rows that cost as much as the sums of products and their factor."""
         n, d = blocks.n_rows, blocks.n_features
-        if not (blocks.in_memory and blocks.is_sparse) or (self.alpha == 0 and d < n):
+        if not (blocks.in_memory and blocks.is_sparse) or self.alpha == 0:  # steps would not tell the rank
             return 0
         return int(BLAS_PRODUCT * min(n, d) ** 2 * max(n, d) / (SPARSE_PASS * max(blocks.n_values, 1)))
 
@@ -124,7 +124,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
             problem = self._problem(moments, blocks, margins, members)
             A[:, outputs] = problem.weights(targets[:, outputs])
             problems.append((problem, members, outputs))
-        if moments.rows is not None or moments.unsummed is not None:
+        if moments.rows is not None:
             if not self.alpha:
                 notes += wide_notes(moments, problems[0][0].rank, "a penalty (alpha)")
         elif not self.alpha:
