@@ -4,8 +4,8 @@ With X_s = √w (x − m) and S = √w (t − t̄) over the rows, of which m is 
 
     s = X_sᵗ(S − X_s w) − αw = −N∇J,      J − min J ≤ ‖s‖² / 2αN².
 
-Where steps do not arrive, and for what else a closed form tells (leverages, deletions, errors), the sums of products are
-formed after all.
+Where steps do not arrive, and for what else a closed form tells (leverages, deletions, errors), the sums of products
+are formed after all.
 """
 
 from __future__ import annotations
