@@ -45,6 +45,10 @@ typedef struct { /* of one tile */
 
 /* ---- rows into a tile ---- */
 
+/* Rows that are asked for before their turn: the processor does not foresee a walk along eight rows at once (1e6 x 50:
+   the Hessian takes 46 ms instead of 71, slopes of three classes 25 instead of 50) */
+enum { AHEAD = 32 };
+
 /* LANES numbers of each of LANES rows, less their centre, and the same turned: column after column */
 #define TURNED(type, several) \
     static void turned_##type(const Pass *p, const Tile *tile, Py_ssize_t start) \
@@ -57,7 +61,10 @@ typedef struct { /* of one tile */
             for (Py_ssize_t next = 0; next < d; next += LANES) { \
                 Py_ssize_t j = next + LANES <= d ? next : d - LANES; \
                 vec block[LANES]; \
-                for (int k = 0; k < LANES; k++) block[k] = __builtin_convertvector(*(const several *)(row[k] + j), vec); \
+                for (int k = 0; k < LANES; k++) { \
+                    block[k] = __builtin_convertvector(*(const several *)(row[k] + j), vec); \
+                    __builtin_prefetch((const char *)(row[k] + j) + AHEAD * p->row_stride); \
+                } \
                 if (p->center != NULL) \
                     for (int k = 0; k < LANES; k++) block[k] -= *(const loose *)(p->center + j); \
                 turn(block); \
@@ -529,7 +536,7 @@ static int dense(const Pass *p)
 /* ---- dense rows as they lie: one output, no second derivatives ---- */
 
 /* Rows that follow one another in memory are not turned into tiles where only scores and slopes are asked for: a pass
-   then costs little more than reading X (1e6 x 50: 32 ms a thread against 70 by tiles). */
+   then costs little more than reading X (1e6 x 50: 17 ms a thread against 24 by tiles). */
 
 #define DIRECT(type) \
     static void scores_##type(const Pass *p, const Tile *tile, Py_ssize_t start) \
