@@ -3,14 +3,13 @@
     probability   logit p_k ± z_α √(gᵗ Σ g),   g the gradient of logit p_k = z_k − ln Σ_{j≠k} e^{z_j} in the weights
     boundary      {t : (a + b t)² ≤ z_α² Var(a + b t)}   where a + b t is the log odds with one column at t  (Fieller)
 
-    marginal effect of column j on class k      E[∂p_k/∂x_j] = E[p_k (θ_kj − Σ_l p_l θ_lj)]
-                                                             = m_k θ_kj − Σ_l P_kl θ_lj,      m = E[p],  P = E[p pᵗ]
+    marginal effect of column j on class k      E[∂p_k/∂x_j] = Σ_l E[v_kl] θ_lj,      v_kl = p_k (δ_kl − p_l)
 
 All take a table of weights relative to the first class and its covariance.  Errors of the effects are those of the
-delta method: they depend on θ directly and through m and P, whose derivatives are means over the rows too, so that one
-pass gives everything:
+delta method: they depend on θ directly and through v, whose derivatives are means over the rows too, so that one pass
+gives everything:
 
-    ∂m_k/∂θ_a = E[p_k (δ_ka − p_a) y],      ∂P_kl/∂θ_a = E[p_k p_l (δ_ka + δ_la − 2 p_a) y],      y = (1, x)
+    ∂E[v_kl]/∂θ_a = E[κ_kla y],      κ_kla = v_ka (δ_kl − p_l) − p_k v_la,      y = (1, x)
 """
 
 from __future__ import annotations
@@ -113,14 +112,13 @@ def marginal_effects(
             "penalty='jeffreys' or a finite C gives finite ones."
         )
     D = theta.shape[1]
-    full = np.vstack([np.zeros(D), theta])
     if at == "mean":
         rows = iter([(_mean(rows)[None, :], None)])
     with single_threaded_blas():  # many small products, whose threads would wait for each other
-        effects, jacobian = _effects(full, *_moments(full, rows))
+        effects, jacobian = _effects(theta, *_moments(theta, rows))
     first = 1 if K == 2 else 0  # of two classes the effects are each other's negatives
     estimate = effects[first:, 1:].ravel()
-    J = jacobian[first:, 1:, 1:].reshape(len(estimate), -1)
+    J = jacobian[first:, 1:].reshape(len(estimate), -1)
     covariance = J @ summary.covariance @ J.T
     names, labels = summary.terms[1:D], [str(label) for label in classes[first:]]
     place = "averaged over the rows" if at == "overall" else "at the mean of the rows"
@@ -146,45 +144,39 @@ def _mean(rows: Iterator[tuple[Array, Array | None]]) -> Array:
     return np.asarray(total / weights)
 
 
-def _moments(full: Array, rows: Iterator[tuple[Array, Array | None]]) -> tuple[Array, Array, Array, Array, Array]:
-    """m (K,), P (K, K), and E[p y] (K, D), E[p pᵗ y] (K, K, D), E[p p p y] (K, K, K, D)."""
-    K, D = full.shape
-    # A product of posteriors is the same in any order: each is summed once, and looked up where it stands.
-    pairs = list(combinations_with_replacement(range(K), 2))
-    triples = list(combinations_with_replacement(range(K), 3))
-    i, j = np.array(pairs).T
-    of_pair, last = np.array([(pairs.index(t[:2]), t[2]) for t in triples]).T
-    sums, weights = np.zeros((K + len(pairs) + len(triples), D)), 0.0
+def _moments(theta: Array, rows: Iterator[tuple[Array, Array | None]]) -> tuple[Array, Array]:
+    """E[v_kl] (m, m) and E[κ_kla y] (m, m, m, D) of the m classes but the first, whose weights are ``theta`` (m, D)."""
+    m, D = theta.shape
+    # Cumulants are the same in any order: each is summed once, and looked up where it stands.
+    places = {at: t for r in (2, 3) for t, at in enumerate(combinations_with_replacement(range(m), r))}
+    pairs, triples = ([at for at in places if len(at) == r] for r in (2, 3))
+    second, third, weights = np.zeros(len(pairs)), np.zeros((len(triples), D)), 0.0
     for block, weight in rows:
         for start in range(0, len(block), ROWS):
             x = block[start : start + ROWS]
-            p = softmax(x @ full[:, 1:].T + full[:, 0])
-            two = p[:, i] * p[:, j]
-            products = np.hstack([p, two, two[:, of_pair] * p[:, last]])
+            z = np.zeros((1 + m, len(x)))
+            z[1:] = theta[:, 1:] @ x.T + theta[:, :1]
+            p = softmax(z.T).T[1:]
+            v = np.stack([p[k] * (float(k == a) - p[a]) for k, a in pairs])
+            kappa = np.stack([v[places[k, a]] * (float(k == b) - p[b]) - p[k] * v[places[b, a]] for k, b, a in triples])
             if weight is not None:
-                products *= weight[start : start + ROWS, None]
-            sums[:, 0] += products.sum(axis=0)
-            sums[:, 1:] += products.T @ x
+                v *= weight[start : start + ROWS]
+                kappa *= weight[start : start + ROWS]
+            second += v.sum(axis=1)
+            third[:, 0] += kappa.sum(axis=1)
+            third[:, 1:] += kappa @ x
             weights += len(x) if weight is None else float(weight[start : start + ROWS].sum())
     if not weights:
         raise DataError("X has no rows, over which effects could be averaged.")
-    one, two, three = np.split(sums / weights, [K, K + len(pairs)])
-    place = np.empty((K, K), dtype=int)
-    place[i, j] = place[j, i] = np.arange(len(pairs))
-    number = {triple: t for t, triple in enumerate(triples)}
-    cube = np.array([number[tuple(sorted(at))] for at in np.ndindex(K, K, K)]).reshape(K, K, K)  # type: ignore[index]
-    return one[:, 0], two[place, 0], one, two[place], three[cube]
+    every = [np.array([places[tuple(sorted(at))] for at in np.ndindex(*[m] * r)]).reshape([m] * r) for r in (2, 3)]  # type: ignore[index]
+    return second[every[0]] / weights, third[every[1]] / weights
 
 
-def _effects(full: Array, m: Array, P: Array, one: Array, two: Array, three: Array) -> tuple[Array, Array]:
-    """(effects (K, D), their derivatives (K, D, K, D) in the weights of each class)."""
-    K, D = full.shape
-    effects = m[:, None] * full - P @ full
-    eye = np.eye(K)
-    # ∂m_k/∂θ_a and ∂P_kl/∂θ_a, both with y last
-    dm = eye[:, :, None] * one[:, None, :] - two
-    dP = (eye[:, None, :, None] + eye[None, :, :, None]) * two[:, :, None, :] - 2 * three
-    jacobian = full[:, :, None, None] * dm[:, None, :, :] - np.einsum("lj,klab->kjab", full, dP)
+def _effects(theta: Array, V: Array, kappa: Array) -> tuple[Array, Array]:
+    """(effects (K, D), their derivatives (K, D, m, D) in the weights): those on the first class undo the others'."""
+    m, D = theta.shape
+    jacobian = np.einsum("lj,klab->kjab", theta, kappa)
     for j in range(D):
-        jacobian[:, j, :, j] += m[:, None] * eye - P
-    return effects, jacobian
+        jacobian[:, j, :, j] += V
+    all_classes = np.vstack([-np.ones(m), np.eye(m)])
+    return all_classes @ V @ theta, np.tensordot(all_classes, jacobian, 1)
