@@ -64,8 +64,31 @@ def test_models_that_are_not_nested_or_not_at_a_maximum_are_refused():
         compare(large, large)
     with pytest.raises(ParameterError, match="other rows"):
         compare(LogisticRegression(C=NONE).fit(X[["a"]][:300], y[:300]), large)
+    with pytest.raises(ParameterError, match="other rows"):  # as many of them
+        compare(LogisticRegression(C=NONE).fit(X[["a"]], np.roll(y, 7)), large)
+    with pytest.warns(UserWarning, match="separated"):
+        endless = LogisticRegression(C=NONE).fit(X, X["a"] > 3)
+    with pytest.raises(ParameterError, match="separated by the columns of the large model"):
+        compare(LogisticRegression(C=NONE).fit(X[["b"]], X["a"] > 3), endless)
     with pytest.raises(ParameterError, match="two fitted LogisticRegression"):
         compare("small", large)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_comparison_has_the_same_numbers_where_the_rows_are_gone(n_classes):
+    """Sums over them are left: the likelihoods and the Wald test, and no score test."""
+    X, y = rows(n_classes)
+    far = X.to_numpy() + [1e4, 0.0, 0.0, 0.0]
+    large, small = LogisticRegression(C=NONE).fit(far, y), LogisticRegression(C=NONE).fit(far[:, :2].copy(), y)
+    whole = compare(small, large, far, y)
+    near = compare(*(LogisticRegression(C=NONE).fit(X.iloc[:, :j], y) for j in (2, 4)), X, y)
+    np.testing.assert_allclose(whole.statistic, near.statistic, rtol=1e-6)
+    large.summary(), small.summary()
+    del far
+    assert compare(small, large).tests == ["likelihood ratio", "Wald"]
+    np.testing.assert_allclose(compare(small, large).statistic, whole.statistic[:2], rtol=1e-7)
+    for which, numbers in compare(small, large).models.items():
+        assert numbers == pytest.approx(whole.models[which], rel=1e-9)
 
 
 @pytest.mark.parametrize("at", ["overall", "mean"])

@@ -18,7 +18,7 @@ from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.estimators.inferential import Inferential
 from discriminant.inference.likelihood import inverse
-from discriminant.inference.summary import Summary
+from discriminant.inference.summary import information_criteria
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
 from discriminant.shown import Shown
@@ -153,31 +153,39 @@ def compare(
     for name, model in (("small", small), ("large", large)):
         if not isinstance(model, Inferential):
             raise ParameterError(f"{name} is {model!r}; compare takes two fitted LogisticRegression models.")
-    tables = [small.summary(), large.summary()]
-    _require_comparable(small, large, tables)
+    _require_comparable(small, large)
     kept, added = _nested(small, large)
+    rows = (X, y, sample_weight, offset)
+    whole = large.summary(X, y, sample_weight, offset=offset)
     m = len(large.classes_) - 1
-    D = len(tables[1].estimate) // m
+    D = len(whole.estimate) // m
     places = np.array([k * D + j for k in range(m) for j in added])
-    values = [table.statistics["log-likelihood"] for table in tables]
-    tests = {"likelihood ratio": 2 * (values[1] - values[0])}
-    theta, V = tables[1].estimate[places], tables[1].covariance[np.ix_(places, places)]
-    tests["Wald"] = float(theta @ inverse(V) @ theta)
-    start = np.zeros((D, m))
-    start[kept] = tables[0].estimate.reshape(m, -1).T
+    theta, V = whole.estimate[places], whole.covariance[np.ix_(places, places)]
+    n, best = whole.statistics["n"], whole.statistics["log-likelihood"]
+    tests = {"likelihood ratio": 0.0, "Wald": float(theta @ inverse(V) @ theta)}
     try:
-        tests["score"] = large._score_at(start, X, y, sample_weight, offset)
-    except DataError:
+        found = large._evaluated(*_padded(small, kept, D), *rows)
+    except DataError:  # the rows are gone, and sums over them are left
         if X is not None:
             raise
+        part = small.summary().statistics
+        value, others = part["log-likelihood"], not np.isclose(part["n"], n, rtol=1e-12, atol=0.0)
+    else:
+        assert found.hessian is not None
+        score = found.gradient.T.ravel()
+        tests["score"] = float(score @ inverse(found.hessian) @ score)
+        size = np.sqrt(np.maximum(np.diagonal(found.hessian), 1e-300))
+        value, others = -found.value, bool((np.abs(score / size).reshape(m, D)[:, kept] > small._farthest(n)).any())
+    if others:
+        raise ParameterError(
+            "The models were fitted to other rows: on those of the large one the small one's weights are no maximum."
+        )
+    tests["likelihood ratio"] = 2 * (best - value)
     statistic = np.array(list(tests.values()))
     labels = large._column_names() or [f"x{j}" for j in range(D - 1)]
     models = {
-        which: {
-            "parameters": float(len(table.estimate)),
-            **{k: table.statistics[k] for k in ("log-likelihood", "AIC", "BIC")},
-        }
-        for which, table in zip(("small", "large"), tables, strict=True)
+        which: {"parameters": float(count), "log-likelihood": at, **information_criteria(at, count, n)}
+        for which, count, at in (("small", m * len(kept), value), ("large", m * D, best))
     }
     df = len(places)
     return Comparison(
@@ -190,20 +198,35 @@ def compare(
     )
 
 
-def _require_comparable(small: Inferential, large: Inferential, tables: list[Summary]) -> None:
-    for name, model, table in zip(("small", "large"), (small, large), tables, strict=True):
-        if table.kinds["errors"] != "sampling" or model.penalty in BIAS_REDUCED:
+def _require_comparable(small: Inferential, large: Inferential) -> None:
+    for name, model in (("small", small), ("large", large)):
+        model._require_likelihood()
+        if model._ridge() or model.penalty in BIAS_REDUCED:
             raise ParameterError(
                 f"The {name} model is penalised, so that its likelihood is not at a maximum and has no tests: fit both "
                 "with C=inf."
+            )
+        if "limit_" in vars(model):
+            raise ParameterError(
+                f"The classes are separated by the columns of the {name} model, so that its likelihood has no maximum "
+                "and no tests."
             )
     if list(small.classes_) != list(large.classes_):
         raise ParameterError(
             f"The models have other classes: {names(list(small.classes_))} and {names(list(large.classes_))}."
         )
-    counts = [table.statistics["n"] for table in tables]
-    if not np.isclose(counts[0], counts[1], rtol=1e-12, atol=0.0):
-        raise ParameterError(f"The models were fitted to other rows: {counts[0]:g} and {counts[1]:g} of them.")
+
+
+def _padded(small: Inferential, kept: list[int], D: int) -> tuple[Array, Array | None]:
+    """The small model as weights (D, q) of the large one's columns, and the point that these are measured from."""
+    found = small.discriminant_
+    A = np.zeros((D, found.n_outputs))
+    A[kept] = found.weights
+    if found.center is None:
+        return A, None
+    center = np.zeros(D)
+    center[kept[1:]] = found.center
+    return A, center[1:]
 
 
 def _nested(small: Inferential, large: Inferential) -> tuple[list[int], list[int]]:

@@ -28,7 +28,7 @@ from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.inputs import Inputs, is_table
 from discriminant.model import LinearDiscriminant
 from discriminant.penalties.jeffreys import BIAS_REDUCED
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Evaluation
 from discriminant.thresholds import HELD_ROWS, KEPT_VALUES
 
 if TYPE_CHECKING:  # loaded with the first table, not with the first fit
@@ -198,6 +198,7 @@ class Inferential(Uncertain, Deciding):
     fit_intercept: bool
     limit_: LimitingFit
     penalty: Any
+    tol: float
     _rows: Remembered
 
     def _as_fitted(self) -> bool:
@@ -298,7 +299,7 @@ class Inferential(Uncertain, Deciding):
         if "limit_" in vars(self):
             return summarise_limit(self.limit_, optimum.total, labels, request, optimum.null)
         classes = self.classes_[self._order(moved)].tolist()
-        table = summarise(optimum, classes, labels, request, self._ridge(), model)
+        table = summarise(optimum, classes, labels, request, self._ridge(), model, self._farthest(optimum.total))
         return table if first == moved else relative(table, classes, first)
 
     @checked(at=among("overall", "mean"), level=SHARE, summary=optional(TABLE))
@@ -385,16 +386,21 @@ class Inferential(Uncertain, Deciding):
         rows = self._training_rows(None, None, None, None)[0] if data is None else data
         return adapted(self, rows, table)
 
-    def _score_at(self, theta: Array, X: Any, y: Any, sample_weight: Any, offset: Any) -> float:
-        """Rao's statistic Uᵗ I⁻¹ U at contrasts θ (1+d, K−1) of raw columns."""
-        from discriminant.inference.likelihood import inverse
+    def _farthest(self, total: float) -> float:
+        """Standard errors from the optimum at which ``tol`` may let a fit of such rows end; half a one at most.
 
-        model = self._likelihood(X, y, sample_weight, offset)
-        A = theta if theta.shape[1] == 1 else np.hstack([np.zeros((len(theta), 1)), theta])
-        found = model.evaluate(model.from_weights(A))
-        assert found.hessian is not None
-        score = found.gradient.T.ravel()
-        return float(score @ inverse(found.hessian) @ score)
+        A gap g of J leaves ½ Uᵗ I⁻¹ U ≤ g Σw, and so no part of the score U beyond √(2 g Σw) standard errors.
+        """
+        from discriminant.inference.summary import FAR
+
+        proof = vars(self).get("certificate_")
+        gap = self.tol * abs(proof.objective) if proof is not None and proof.converged else 0.0
+        return float(np.clip(np.sqrt(2 * gap * total), FAR, 0.5))
+
+    def _evaluated(self, A: Array, center: Array | None, *rows: Any) -> Evaluation:
+        """−ℓ, minus the score and the information of the rows (X, y, sample_weight, offset) at weights A of x − c."""
+        model = self._likelihood(*rows)
+        return model.evaluate(model.from_weights(A, center))
 
     def _bootstrap(
         self, request: Request, labels: list[str], rows: tuple[Any, ...], draws: int, seed: int, first: int

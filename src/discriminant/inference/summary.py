@@ -30,6 +30,9 @@ from discriminant.shown import Shown, aligned, html_table, wrapped
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "survey")
 TEXT = ("outcome", "term")  # columns of words, on the left
 INTERVALS = ("wald", "profile", "bootstrap")
+FAR = (
+    1e-2  # standard errors from the optimum, from which on there are none, unless tol lets a fit of many rows end there
+)
 PENALISED = (
     "This fit is penalised, so that it is not a maximum of the likelihood: the intervals are those of the Laplace "
     "approximation to the posterior under a Gaussian prior on the weights, and p-values are not given."
@@ -316,10 +319,14 @@ def summarise(
     request: Request,
     ridge: float = 0.0,
     model: Likelihood | None = None,
+    far: float = FAR,
 ) -> Summary:
-    """The table of a fit; ``ridge``: ½ ridge ‖w‖² on the summed losses; ``model``: its rows, where they are needed."""
+    """The table of a fit; ``ridge``: ½ ridge ‖w‖² on the summed losses; ``model``: its rows, where they are needed.
+
+    ``far``: standard errors from the optimum at which it is refused.
+    """
     penalty = ridge_curvature(optimum.scaling, optimum.n_classes, ridge)
-    notes = list(_check_optimum(optimum, penalty, kept=model is None))
+    notes = list(_check_optimum(optimum, penalty, far, kept=model is None))
     bread = inverse(optimum.information + penalty)
     covariance, design = bread, dict[str, float]()
     if model is not None:
@@ -399,17 +406,17 @@ def ridge_curvature(scaling: Scaling, n_classes: int, ridge: float) -> Array:
     return np.asarray(np.kron(mix, np.diag(own)))
 
 
-def _check_optimum(optimum: Optimum, penalty: Array, kept: bool) -> list[str]:
+def _check_optimum(optimum: Optimum, penalty: Array, far: float, kept: bool) -> list[str]:
     """Refuse rows to which the model was not fitted: their score is not zero.  ``kept``: they are those of the fit."""
     g = optimum.score.T.ravel() - penalty @ optimum.theta.T.ravel()
     size = np.sqrt(np.maximum(np.diagonal(optimum.information), 1e-300))
     worst = float(np.abs(g / size).max())
-    if worst > 1e-2 and kept:
+    if worst > far and kept:
         raise DataError(
             f"The fit ended {worst:.1g} standard errors from the optimum, where there are no standard errors yet: fit "
             "with a smaller tol, or with optimizer='auto'."
         )
-    if worst > 1e-2:
+    if worst > far:
         raise DataError(
             f"The model is not the optimum for these rows (the score is {worst:.1g} standard errors from zero): give "
             "summary the X, y, weights and offset of the fit."
@@ -467,6 +474,11 @@ def _survey_meat(model: Likelihood, theta: Array, request: Request) -> tuple[Arr
     return spread.T @ spread, {"n": n, "strata": len(labels), "clusters": len(pairs), "df": df}
 
 
+def information_criteria(value: float, parameters: int, n: float) -> dict[str, float]:
+    """Akaike's and the Bayesian, of a log-likelihood of n rows."""
+    return {"AIC": -2 * value + 2 * parameters, "BIC": -2 * value + parameters * float(np.log(n))}
+
+
 def _statistics(optimum: Optimum, tested: bool) -> dict[str, float]:
     """Measures of the whole fit; ``tested``: with the likelihood-ratio test against intercepts alone."""
     from scipy.special import chdtrc
@@ -482,7 +494,6 @@ def _statistics(optimum: Optimum, tested: bool) -> dict[str, float]:
         "null deviance": -2 * optimum.null,
         "df": n - k,
         **whole,
-        "AIC": -2 * value + 2 * k,
-        "BIC": -2 * value + k * float(np.log(n)),
+        **information_criteria(value, k, n),
         "McFadden R²": 1 - value / optimum.null,
     }
