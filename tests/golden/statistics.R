@@ -40,6 +40,43 @@ wald <- linearHypothesis(large, c("typea = 0", "age = 0"), test = "Chisq")
 out$nested <- list(statistic = c(lr$Deviance[2], wald$Chisq[2], rao$Rao[2]),
                    p = c(lr[["Pr(>Chi)"]][2], wald[["Pr(>Chisq)"]][2], rao[["Pr(>Chi)"]][2]))
 
+# Whole terms, each against the model without it: car's likelihood-ratio and Wald tests, and Rao's
+d$site <- factor(c("north", "south", "west")[1 + (i * 5) %% 7 %% 3])
+f <- logit(chd ~ tobacco + site + famhist * age, data = d)
+g <- logit(chd ~ tobacco + site + famhist + age, data = d)
+lr <- Anova(g, type = 2, test.statistic = "LR"); wald <- Anova(g, type = 3, test.statistic = "Wald")
+wide <- anova(g, f, test = "LRT"); rao <- sapply(c("tobacco", "site", "famhist", "age"), function(term) {
+  anova(logit(update(formula(g), paste(". ~ . -", term)), data = d), g, test = "Rao")$Rao[2]
+})
+out$terms <- list(lr = lr[["LR Chisq"]], wald = wald$Chisq[-1], rao = unname(rao), df = lr$Df,
+                  p = lr[["Pr(>Chisq)"]], logLik = as.numeric(logLik(g)), AIC = AIC(g), BIC = BIC(g),
+                  interaction = c(wide$Deviance[2], wide[["Pr(>Chi)"]][2]))
+out$odds <- list(ratio = unname(exp(coef(g))), interval = unname(exp(confint.default(g))), covariance = unname(vcov(g)))
+
+# Marginal effects, averaged and at the mean row, with errors by the delta method on a numerical derivative
+M <- model.matrix(large); effects <- list(
+  overall = function(b) mean(dlogis(M %*% b)) * b[-1], mean = function(b) dlogis(sum(colMeans(M) * b)) * b[-1])
+out$effects <- lapply(effects, function(e) {
+  J <- numDeriv::jacobian(e, coef(large)); list(estimate = unname(e(coef(large))), se = sqrt(diag(J %*% vcov(large) %*% t(J))))
+})
+
+# Three classes: nnet's weights, followed by Newton's steps to the end, relative to the first class and to the last
+d$kind <- factor(ifelse(d$chd == 1, "ill", ifelse(d$adiposity > 25, "stout", "well")))
+m <- nnet::multinom(kind ~ tobacco + ldl + age, d, trace = FALSE, maxit = 1000, reltol = 1e-12)
+multinomial <- function(from) {
+  X <- model.matrix(m); others <- setdiff(levels(d$kind), from); Y <- outer(as.character(d$kind), others, `==`) * 1
+  B <- rbind(0, coef(m))[match(c(from, others), levels(d$kind)), ]; B <- t(sweep(B, 2, B[1, ])[-1, ]); p <- nrow(B)
+  for (k in 1:20) {
+    E <- exp(X %*% B); P <- E / (1 + rowSums(E)); H <- matrix(0, 2 * p, 2 * p)
+    for (a in 1:2) for (b in 1:2) H[(a - 1) * p + 1:p, (b - 1) * p + 1:p] <- crossprod(X * (P[, a] * ((a == b) - P[, b])), X)
+    B <- B + matrix(solve(H, as.vector(crossprod(X, Y - P)), tol = 1e-30), p)
+  }
+  se <- sqrt(diag(solve(H, tol = 1e-30))); z <- as.vector(B) / se
+  list(estimate = as.vector(B), se = se, t = z, p = 2 * pnorm(-abs(z)),
+       logLik = sum(rowSums(Y * (X %*% B)) - log1p(rowSums(exp(X %*% B)))))
+}
+out$multinomial <- list(ill = multinomial("ill"), well = multinomial("well"))
+
 # Each coefficient by itself: likelihood-ratio tests, and the ends of its profile interval by a search for the root
 X <- model.matrix(large); best <- as.numeric(logLik(large))
 held <- function(j, t) {

@@ -104,6 +104,68 @@ def test_nested_models_are_those_of_anova_and_linear_hypothesis(saheart):
     np.testing.assert_allclose(found.p, REFERENCE["nested"]["p"], rtol=1e-8)
 
 
+@pytest.fixture(scope="module")
+def terms(saheart):
+    pd = pytest.importorskip("pandas")
+    X, y, history = saheart
+    place = np.arange(1, len(y) + 1) * 5 % 7 % 3
+    site = np.array(["north", "south", "west"])[place]
+    return pd.DataFrame({"tobacco": X[:, 0], "site": site, "famhist": history, "age": X[:, 3], "chd": y})
+
+
+def test_whole_terms_are_tested_as_car_does(terms):
+    """The model without the term, a formula each: likelihood ratio, Wald and score tests, AIC and BIC."""
+    pytest.importorskip("formulaic")
+    expected = REFERENCE["terms"]
+    names = ["tobacco", "site", "famhist", "age"]
+
+    def of(right):
+        return LogisticRegression.from_formula(f"chd ~ {right}", terms, C=np.inf)
+
+    whole = of(" + ".join(names))
+    for j, name in enumerate(names):
+        found = compare(of(" + ".join(other for other in names if other != name)), whole)
+        assert (found.tests, found.df) == (["likelihood ratio", "Wald", "score"], expected["df"][j])
+        three = [expected[key][j] for key in ("lr", "wald", "rao")]
+        np.testing.assert_allclose(found.statistic, three, rtol=1e-8)
+        np.testing.assert_allclose(found.p[0], expected["p"][j], rtol=1e-8)
+    told = found.models["large"]
+    measures = [told[key] for key in ("log-likelihood", "AIC", "BIC")]
+    np.testing.assert_allclose(measures, [expected[key] for key in ("logLik", "AIC", "BIC")], rtol=1e-10)
+    found = compare(whole, of("tobacco + site + famhist * age"))
+    np.testing.assert_allclose([found.statistic[0], found.p[0]], expected["interaction"], rtol=1e-8)
+
+
+def test_odds_ratios_and_their_intervals_are_those_of_confint(terms):
+    pytest.importorskip("formulaic")
+    table = LogisticRegression.from_formula("chd ~ tobacco + site + famhist + age", terms, C=np.inf).summary()
+    columns, expected = table.columns(), REFERENCE["odds"]
+    np.testing.assert_allclose(columns["odds ratio"], expected["ratio"], rtol=1e-8)
+    np.testing.assert_allclose(np.c_[columns["OR 2.5%"], columns["OR 97.5%"]], expected["interval"], rtol=1e-8)
+    np.testing.assert_allclose(table.covariance, expected["covariance"], rtol=1e-7)
+
+
+@pytest.mark.parametrize("at", ["overall", "mean"])
+def test_marginal_effects_have_the_errors_of_the_delta_method(saheart, at):
+    X, y, _ = saheart
+    found, expected = fit(X, y).marginal_effects(X, at=at), REFERENCE["effects"][at]
+    np.testing.assert_allclose(found.estimate, expected["estimate"], rtol=1e-8)
+    np.testing.assert_allclose(found.standard_error, expected["se"], rtol=1e-8)
+
+
+@pytest.mark.parametrize("reference", ["ill", "well"])
+def test_tables_of_three_classes_are_those_of_multinom(saheart, shared_data, reference):
+    X, y, _ = saheart
+    with open(shared_data / "saheart" / "data.csv", newline="") as file:
+        stout = np.array([float(row["adiposity"]) > 25 for row in csv.DictReader(file)])
+    kind = np.where(y == 1, "ill", np.where(stout, "stout", "well"))
+    table = fit(X[:, [0, 1, 3]], kind).summary(reference=reference)
+    agrees(table, REFERENCE["multinomial"][reference])
+    np.testing.assert_allclose(
+        table.statistics["log-likelihood"], REFERENCE["multinomial"][reference]["logLik"], rtol=1e-10
+    )
+
+
 def test_profile_intervals_come_with_likelihood_ratio_tests(saheart):
     X, y, _ = saheart
     table, expected = fit(X, y).summary(X, y, intervals="profile"), REFERENCE["profile"]

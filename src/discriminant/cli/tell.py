@@ -11,11 +11,8 @@ from discriminant.cli.methods import fit_method
 from discriminant.cli.script import script
 from discriminant.io.container import write_whole
 from discriminant.report.measures import Measured, measure
-from discriminant.report.page import render, separable
+from discriminant.report.page import LEARNED, QUICK, render, separable
 from discriminant.report.report_data import ReportData, Tried
-
-QUICK = ("lda", "lda-shrunk", "fisher", "least-squares")  # fitted again a hundred times for their intervals
-LEARNED = (*QUICK, "qda", "qda-pooled", "logistic", "svm")  # fitted again for the learning curve
 
 
 def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
@@ -40,7 +37,7 @@ def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
         model.preprocess, _tried(comparison), "" if comparison is None else comparison.why(), notes,
         model.facts["certificate"], model.costs, script(given, training, fitted.method, model.costs),
         {"separability": separable(X, labels, model.feature_names), "decide": model.decide, "refit": _refit(fitted),
-         "quick": fitted.method.name in QUICK}, np.array(list(training.counts.values())),
+         "quick": fitted.method.estimator in QUICK}, np.array(list(training.counts.values())),
     )  # fmt: skip
     return render(report)
 
@@ -55,7 +52,7 @@ def _tried(comparison: Any) -> list[Tried]:
 
 
 def _refit(fitted: Any) -> Any:
-    if fitted.method.name not in LEARNED or fitted.training.weighted:
+    if fitted.method.estimator not in LEARNED or fitted.training.weighted:
         return None
 
     def refit(X: Any, labels: Any) -> Any:

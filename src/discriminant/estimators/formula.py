@@ -12,6 +12,7 @@ from typing import Any
 
 from discriminant.arrays import is_frame
 from discriminant.errors import DataError, ParameterError, names
+from discriminant.protocols import Array
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,10 @@ def without_intercept(matrix: Any) -> Any:
     return pd.DataFrame(matrix).drop(columns="Intercept", errors="ignore")
 
 
-def read_formula(formula: str, data: Any) -> tuple[ModelFormula, Any, Any, bool]:
-    """(the right side, the rows without missing values, their labels, whether there is an intercept)."""
+def read_formula(formula: str, data: Any) -> tuple[ModelFormula, Any, Array, bool]:
+    """(the right side, a frame of all rows, the places of those without missing values, whether with an intercept)."""
     try:
-        from formulaic import Formula
+        from formulaic import Formula, ModelMatrices
         from formulaic.errors import FormulaicError
     except ImportError as error:
         raise ImportError("Formulas need formulaic: pip install 'discriminant[formula]'.") from error
@@ -65,22 +66,41 @@ def read_formula(formula: str, data: Any) -> tuple[ModelFormula, Any, Any, bool]
     if not tilde or not left.strip() or not right.strip():
         raise ParameterError(f"formula is {formula!r}; write 'label ~ column + column', such as 'y ~ age + C(site)'.")
     frame = as_pandas(data)
-    target = left.strip().strip("`")
+    frame = frame.set_axis(range(len(frame)))  # rows by their places: names of rows may repeat
+    target = label_of(formula)
     if target not in frame.columns:
-        raise DataError(f"There is no column {target!r} for the labels; there are {names(frame.columns)}.")
+        raise DataError(
+            f"There is no column {target!r} for the labels; there are {names(frame.columns)}. Left of '~' stands the "
+            "name of a column as it is: make labels of an expression first."
+        )
     # "." stands for every other column, as in R.
     others = [f"`{name}`" for name in frame.columns if name != target]
     right = re.sub(r"(?<![\w`.])\.(?![\w`])", "(" + " + ".join(others) + ")", right)
     try:
         matrix = Formula(right).get_model_matrix(frame, na_action="drop", output="pandas")
-    except FormulaicError as error:
+    except (FormulaicError, ValueError) as error:
         raise DataError(f"The formula {formula!r} cannot be used on this table: {_last(error)}") from error
-    rows = frame.loc[matrix.index]
-    known = rows[target].notna()
-    model = ModelFormula(formula, matrix.model_spec)
-    return model, rows[known], rows.loc[known, target], "Intercept" in matrix.columns
+    if isinstance(matrix, ModelMatrices):
+        raise ParameterError(f"formula is {formula!r}; it has one '~', and nothing else that parts it in two.")
+    if not len(without_intercept(matrix).columns):
+        raise ParameterError(
+            f"The formula {formula!r} has no column but the intercept; a summary's likelihood-ratio test is against "
+            "that model."
+        )
+    rows = matrix.index.to_numpy()
+    rows = rows[frame[target].notna().to_numpy()[rows]]
+    return ModelFormula(formula, matrix.model_spec), frame, rows, "Intercept" in matrix.columns
+
+
+def label_of(formula: str) -> str:
+    """The name left of the tilde.
+
+    >>> label_of("`is ill` ~ age")
+    'is ill'
+    """
+    return formula.partition("~")[0].strip().strip("`")
 
 
 def _last(error: BaseException) -> str:
-    text = str(error).strip()
+    text = " ".join(re.sub(r"\x1b\[[\d;]*m", "", str(error)).split())
     return text if text.endswith(".") else f"{text}."

@@ -509,7 +509,9 @@ class Inferential(Uncertain, Deciding):
         """
         K, values = len(self.classes_), blocks.n_values
         plain = self.fit_intercept and self.class_weight is None and not self._l1_share()
-        if not (plain and blocks.in_memory and values <= KEPT_VALUES):
+        if self._formula is not None:  # no one else has the rows that it made of a table
+            self._rows = Remembered(*given, held=True)
+        elif not (plain and blocks.in_memory and values <= KEPT_VALUES):
             self._rows = Remembered(*given)
         elif values <= HELD_ROWS * ((K - 1) * (1 + blocks.n_features)) ** 2:
             self._rows = Remembered(*given, held=True)

@@ -7,6 +7,7 @@ Missing values are not searched here; the sums show them (``data.check``).
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -121,12 +122,14 @@ class Inputs(Callbacks):
         data : data frame
             Of pandas, polars or pyarrow.  Rows with missing values in the columns used are left out.
         **parameters : any
-            Parameters of the estimator.
+            Parameters of the estimator; also ``sample_weight`` and ``offset`` of its ``fit``, as names of columns or
+            as arrays with a number for each row of ``data``.
 
         Returns
         -------
         estimator
             Fitted.  Its predictions take tables with the same columns; a level that the fit did not know is refused.
+            Its clones keep the formula, with the levels and knots that were learned here.
 
         Raises
         ------
@@ -139,15 +142,31 @@ class Inputs(Callbacks):
         >>> model.feature_names_in_.tolist()
         ['petal_length', 'petal_width', 'petal_length:petal_width']
         """
-        from discriminant.estimators.formula import read_formula
+        from discriminant.estimators.formula import label_of, read_formula
 
-        found, rows, labels, intercept = read_formula(formula, data)
+        found, table, rows, intercept = read_formula(formula, data)
+        kind: Any = cls
+        of_rows = {"sample_weight", "offset"} & set(inspect.signature(kind.fit).parameters)
+        given = {name: parameters.pop(name) for name in of_rows & set(parameters)}
+        for name, values in given.items():
+            if isinstance(values, str) and values not in table.columns:
+                raise DataError(f"{name} is {values!r}, and there is no such column; there are {names(table.columns)}.")
+            column = np.asarray(table[values] if isinstance(values, str) else values)
+            given[name] = column[rows] if len(column) == len(table) else column
         if not intercept:
             parameters = {"fit_intercept": False, **parameters}
-        model: Any = cls(**parameters)
+        model = kind(**parameters)
         model._formula = found
-        model.fit(rows, labels)
+        used = table if len(rows) == len(table) else table.iloc[rows]
+        model.fit(used, used[label_of(formula)], **given)
         return model  # type: ignore[no-any-return]
+
+    def __sklearn_clone__(self) -> Self:
+        """Unfitted, with the same parameters; the columns of a formula are made as they were."""
+        copy: Self = super().__sklearn_clone__()  # type: ignore[misc]
+        if self._formula is not None:
+            copy._formula = self._formula
+        return copy
 
     def _require_fitted(self) -> None:
         """Refuse what is not fitted; one look where scikit-learn's check inspects the whole class."""

@@ -6,6 +6,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,9 @@ def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: S
     '<!doctype html>'
     """
     labels = _labels(y)
+    if vars(model).get("_formula") is not None:  # the same model of the formula's columns
+        X, model = model._formula.columns(X), copy(model)
+        model._formula = None
     values, names = _features(model, X, feature_names)
     if values.shape[0] != len(labels):
         raise DataError(f"X has {values.shape[0]:,} rows and y has {len(labels):,} labels; each row needs one.")
