@@ -26,6 +26,7 @@ from discriminant.geometry.contributions import Contributions
 from discriminant.geometry.hyperplane import Hyperplane, frozen
 from discriminant.geometry.regions import decision_regions
 from discriminant.protocols import Array
+from discriminant.shown import Shown
 
 documented = Entries("""
 X : array-like or sparse matrix of shape (n, d)
@@ -38,10 +39,12 @@ j : int, label or None
     A new discriminant.
 """).documented
 
+MOST_CLASSES = 8  # that a line names
+
 
 @documented
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearDiscriminant:
+class LinearDiscriminant(Shown):
     """A linear discriminant: scores, decisions, posteriors and geometry from a weight matrix.
 
     z = b + Wᵗ(φ(x) − c); the class of the largest score is decided for.  The result of every fit of this package with
@@ -155,10 +158,23 @@ class LinearDiscriminant:
         return frozen(result)
 
     def __repr__(self) -> str:
-        parts = [f"classes=[{names(list(self.classes))}]", f"features={self.n_features}"]
+        some = [repr(label) for label in self.classes[:MOST_CLASSES].tolist()] + ["…"] * (self.n_classes > MOST_CLASSES)
+        parts = [f"classes=[{', '.join(some)}]", f"features={self.n_features}"]
         optional = [(name, getattr(self, name)) for name in ("coding", "link", "basis")]
         parts += [f"{name}={value!r}" for name, value in optional if value is not None]
         return f"LinearDiscriminant({', '.join(parts)})"
+
+    def _shown(self) -> tuple[str, dict[str, Any], list[str], list[str]]:
+        """The weights, a row for each feature and a column for each output."""
+        if self.n_outputs == self.n_classes:
+            outputs = [str(label) for label in self.classes]
+        else:
+            outputs = (
+                [f"for {self.classes[1]}"] if self.n_classes == 2 else [f"output {j}" for j in range(self.n_outputs)]
+            )
+        weights = np.vstack([self.intercept, self.weights[1:]])
+        table = {"feature": ["(intercept)", *self.names], **dict(zip(outputs, weights.T, strict=True))}
+        return f"Linear discriminant of {self.n_features} features and {self.n_classes} classes", table, ["feature"], []
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LinearDiscriminant):

@@ -243,7 +243,7 @@ class Solution:
     iterations: int = 0
     objective: float = float("nan")
     gradient_norm: float = float("nan")
-    history: Any = None
+    history: Any = field(default=None, repr=False)
     notes: tuple[str, ...] = field(default=())
     bound: float = float("-inf")
 
@@ -313,11 +313,11 @@ class Certificate:
     def __str__(self) -> str:
         lines = [self.status]
         if self.objective == self.objective:
-            lines.append(f"objective {self.objective:.12g}, lower bound {self.bound:.12g}, gap {self.gap:.2g}")
-        known = self.condition == self.condition
-        over = "pass" if self.passes == 1 else "passes"
-        lines.append(f"gradient norm {self.gradient_norm:.2g}, {self.passes:g} {over} over the data")
-        lines[-1] += f", condition number {self.condition:.2g}" if known else ""
+            proved = f", lower bound {self.bound:.12g}, gap {self.gap:.2g}" if self.bound > float("-inf") else ""
+            lines.append(f"objective {self.objective:.12g}{proved}")
+        parts = [("gradient norm {:.2g}", self.gradient_norm), ("condition number {:.2g}", self.condition)]
+        parts.insert(1, (f"{{:g}} pass{'es' * (self.passes != 1)} over the data", self.passes))
+        lines.append(", ".join(text.format(value) for text, value in parts if value == value))
         said = self.separability
         verdict = said if said is None or isinstance(said, str) else said.verdict
         return "\n".join([*lines, *([f"the classes are {verdict}"] if verdict else []), *self.notes])

@@ -13,6 +13,7 @@ import numpy as np
 from discriminant.errors import printable
 
 ENDS = 5  # rows of a long table at its beginning and at its end
+COLUMNS = 12  # columns that a table shows
 WIDE = 100  # characters of a line of words
 LONG = 40  # rows from which on a table is shown by its ends
 # The colours of classes in every picture, on light ground (Okabe and Ito's, 2008) and on dark: colour-blind readers
@@ -82,6 +83,20 @@ def data_frame(columns: Mapping[str, Any]) -> Any:
     return importlib.import_module("pandas").DataFrame(columns)
 
 
+def class_table(
+    what: str, count: Any, weight: Any, first: Mapping[str, Any], name: str, values: Any
+) -> tuple[str, dict[str, Any], list[str], list[str]]:
+    """What a table shows of numbers (K, d) of K classes: a row for each column, and below how large the classes are."""
+    K, d = values.shape
+    table = {"column": np.arange(d), **first, **{f"{name} {k}": row for k, row in enumerate(values)}}
+    sizes = {"rows": count, "weight": weight} if (count != weight).any() else {"rows": count}
+    below = [
+        f"{size} of the classes: {', '.join(f'{one:.6g}' for one in some[:COLUMNS])}{', …' * (K > COLUMNS)}"
+        for size, some in sizes.items()
+    ]
+    return f"{what} of {count.sum():.0f} rows: {d} columns, {K} classes", table, [], below
+
+
 def paragraphs(lines: Iterable[str]) -> str:
     """Sentences as HTML."""
     return "".join(f"<p>{html.escape(line)}</p>" for line in lines)
@@ -90,16 +105,30 @@ def paragraphs(lines: Iterable[str]) -> str:
 class Shown:
     """A result that reads as a title, a short table and sentences below it; ``to_frame()`` has the rest."""
 
-    def _shown(self) -> tuple[str, Mapping[str, Sequence[str]], Sequence[str], Iterable[str]]:
-        """(title, the table as text, which of its columns hold words, sentences below)."""
+    def _shown(self) -> tuple[str, Mapping[str, Sequence[Any]], Sequence[str], Iterable[str]]:
+        """(title, the table, which of its columns hold words, sentences below); cells are numbers or text."""
         raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """The whole table as a pandas data frame.
+
+        Returns
+        -------
+        DataFrame
+            Every row and column.
+        """
+        return data_frame(self._shown()[1])
 
     def _short(self) -> tuple[list[str], dict[str, list[str]], Sequence[str], list[str]]:
         title, table, left, below = self._shown()
         rows = len(next(iter(table.values()), ()))
         kept = list(range(rows)) if rows <= LONG else shortened(range(rows))
-        short = {name: ["…" if i is None else column[i] for i in kept] for name, column in table.items()}
+        short = {
+            name: ["…" if i is None else cell(column[i]) for i in kept]
+            for name, column in list(table.items())[:COLUMNS]
+        }
         more = [f"{rows} rows in all: to_frame() has them"] * (len(kept) < rows)
+        more += [f"… and {len(table) - COLUMNS} more columns: to_frame() has them all"] * (len(table) > COLUMNS)
         return [title] * bool(title), short, left, [*more, *below]
 
     def __repr__(self) -> str:

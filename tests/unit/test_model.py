@@ -83,7 +83,7 @@ def test_discriminants_are_values():
         assert not twin.weights.flags.writeable
     assert model != LinearDiscriminant(W3, ["a", "b", "c"], coding, list("wxyz"), None, "softmax")
     assert model != "a discriminant"
-    assert repr(TWO) == "LinearDiscriminant(classes=['no' and 'yes'], features=4, link='sigmoid')"
+    assert repr(TWO) == "LinearDiscriminant(classes=['no', 'yes'], features=4, link='sigmoid')"
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,26 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
 import discriminant
-from discriminant import LogisticRegression, Perceptron, compare, datasets, plots, separability
+from discriminant import (
+    ExponentialFamilyClassifier,
+    LinearDiscriminantAnalysis,
+    LogisticRegression,
+    Perceptron,
+    QuadraticDiscriminantAnalysis,
+    compare,
+    datasets,
+    logistic_path,
+    plots,
+    scan,
+    separability,
+    shatters,
+)
 
 IRIS = datasets.load("iris")
 X, Y = IRIS.X[50:], IRIS.y[50:]
@@ -34,6 +48,15 @@ RESULTS = {
     "effects of 26 classes": lambda: MANY.marginal_effects(MANY_X),
     "contributions of 26 classes": lambda: MANY.explain(MANY_X),
     "witness of 26 classes": lambda: separability(MANY_X, LETTERS).witness,
+    "discriminant": lambda: MODEL.discriminant_,
+    "discriminant of 26 classes": lambda: MANY.discriminant_,
+    "limiting fit": lambda: separability(IRIS.X, IRIS.y).limiting_fit(),
+    "moments": lambda: LinearDiscriminantAnalysis().fit(X, Y).moments_,
+    "moments by class": lambda: QuadraticDiscriminantAnalysis().fit(X, Y).moments_,
+    "moments of 26 classes": lambda: LinearDiscriminantAnalysis().fit(MANY_X, LETTERS).moments_,
+    "class sums": lambda: ExponentialFamilyClassifier().fit(X, Y).moments_,
+    "axes": lambda: LinearDiscriminantAnalysis().fit(IRIS.X, IRIS.y).axes_,
+    "path": lambda: logistic_path(IRIS.X, IRIS.y),
 }
 
 
@@ -92,27 +115,78 @@ def test_a_long_table_is_whole_where_it_is_asked_for():
     lambda: plots.CalibrationDisplay.from_estimator(MODEL, X, Y),
     lambda: discriminant.ambiguity(LogisticRegression().fit(IRIS.X[:, :2], IRIS.y), ((4, 8), (2, 5))),
     lambda: MODEL.report(X, Y),
-], ids=["regions", "calibration", "ambiguity", "report"])  # fmt: skip
-def test_pictures_and_pages_say_in_a_line_what_they_are(make):
+    lambda: Perceptron().fit(IRIS.X[:100], IRIS.y[:100]).coding_,
+    lambda: separability(X, Y).removals(),
+    lambda: shatters([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
+    lambda: MANY.discriminant_,
+    lambda: discriminant.solution_region(X[:, :1], Y),
+    lambda: MANY.plan(MANY_X, LETTERS),
+], ids=["regions", "calibration", "ambiguity", "report", "coding", "removals", "shattering", "discriminant",
+        "solution region", "choice"])  # fmt: skip
+def test_what_is_no_table_says_in_a_line_what_it_is(make):
     text = repr(make())
     assert len(text) < 150
     assert "\n" not in text
+    assert "array(" not in text
+    assert "Fraction" not in text
 
 
-def test_a_first_picture_leaves_a_notebook_interactive():
-    """IPython turns interaction on when pyplot is loaded; pictures after ours are shown only if that lasts."""
+def test_a_frame_of_weights_is_the_weights():
+    frame = MODEL.discriminant_.to_frame()
+    assert frame["feature"].tolist() == ["(intercept)", *MODEL.discriminant_.names]
+    np.testing.assert_allclose(frame.iloc[:, 1], [*MODEL.intercept_, *MODEL.coef_[0]])
+    path = logistic_path(X, Y, n_lambdas=10)
+    np.testing.assert_array_equal(path.to_frame().iloc[:, -4:], path.coefs[:, 0])
+
+
+def test_moments_show_the_means_and_deviations_of_the_columns():
+    frame = LinearDiscriminantAnalysis().fit(IRIS.X, IRIS.y).moments_.to_frame()
+    for k, label in enumerate(IRIS.classes):
+        np.testing.assert_allclose(frame[f"mean {k}"], IRIS.X[IRIS.y == label].mean(axis=0))
+    within = np.mean([IRIS.X[IRIS.y == label].var(axis=0) for label in IRIS.classes], axis=0)
+    np.testing.assert_allclose(frame["deviation within"] ** 2, within)
+
+
+def test_what_is_not_known_is_not_shown():
+    """No "gradient norm nan" of a method without a gradient, no column of gaps, no deviance of −0."""
+    for model in (Perceptron(max_iter=5), discriminant.Adaline(), discriminant.LinearSVC()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = model.fit(X, Y)
+        assert "nan" not in f"{fitted.certificate_!r} {fitted.history_!r}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        limit = LogisticRegression(C=np.inf).fit(IRIS.X[:100], IRIS.y[:100])
+    assert "deviance 0," in repr(limit.summary())
+    assert "deviance -0" not in repr(limit.summary())
+
+
+def test_the_size_of_a_small_file_is_shown(tmp_path):
+    np.save(tmp_path / "X.npy", IRIS.X)
+    source = scan(tmp_path / "X.npy")
+    assert repr(source).endswith("4.8 kB>")
+    assert "object at" not in repr(MODEL.predict(source))
+
+
+def test_pictures_leave_a_notebook_interactive(tmp_path):
+    """A notebook's backend turns interaction on when a figure loads it; later pictures show only if that lasts."""
+    (tmp_path / "notebook_backend.py").write_text(
+        "import matplotlib\nfrom matplotlib.backends.backend_agg import *\nmatplotlib.interactive(True)\n"
+    )
     code = (
-        "import numpy as np, matplotlib, sys\n"
+        "import numpy as np, matplotlib\n"
         "from discriminant import plots, LogisticRegression\n"
-        "class Loads:\n"
-        "    def find_spec(self, name, *rest):\n"
-        "        if name == 'matplotlib.pyplot': matplotlib.rcParams['interactive'] = True\n"
-        "sys.meta_path.insert(0, Loads())\n"
         "X = np.array([[0.0, 0], [1, 0], [0, 2], [1, 3]]); y = [0, 0, 1, 1]\n"
+        "size = matplotlib.rcParams['axes.titlesize'], matplotlib.rcParams['axes.prop_cycle']\n"
         "plots.DecisionRegionsDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)\n"
         "print(matplotlib.is_interactive())\n"
+        "print(size == (matplotlib.rcParams['axes.titlesize'], matplotlib.rcParams['axes.prop_cycle']))\n"
     )
+    paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     ran = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "MPLBACKEND": "agg"}, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        env={**os.environ, "MPLBACKEND": "module://notebook_backend", "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
     )
-    assert ran.stdout == "True\n", ran.stderr
+    assert ran.stdout == "True\nTrue\n", ran.stderr

@@ -29,7 +29,7 @@ decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}
 
 
 @documented
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassCoding:
     """A (K, q) matrix of targets with don't-care entries, and a decoder of scores.
 
@@ -76,6 +76,10 @@ class ClassCoding:
                 f"The decoder 'maximum' needs an output for each class, and the coding {self.name!r} has none; "
                 f"use 'votes', 'sum' or 'unanimous'."
             )
+
+    def __repr__(self) -> str:
+        parts = f"{self.n_classes} classes, {self.n_outputs} output{'s' * (self.n_outputs > 1)}"
+        return f"ClassCoding({self.name!r}: {parts}, decoder={self.decoder!r})"
 
     @property
     def n_classes(self) -> int:

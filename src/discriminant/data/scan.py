@@ -42,6 +42,7 @@ from discriminant.protocols import Array
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", re.I)
 
 
+UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 FILES = Allowed(
     "a path, a list of paths, or a table that is read when it is needed",
     lambda value: not (value is None or isinstance(value, Real) or (isinstance(value, list | tuple) and not value)),
@@ -173,7 +174,9 @@ class Scan(PartSource):
     def __repr__(self) -> str:
         files = self.source.files
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        return f"<scan of {files[0]}{more}, {self.rows.size / 1e6:,.0f} MB>"
+        size = self.rows.size
+        unit, name = next(((unit, name) for unit, name in UNITS if size >= unit), (1, "bytes"))
+        return f"<scan of {files[0]}{more}, {size / unit:,.{int(size < 10 * unit and unit > 1)}f} {name}>"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -374,6 +377,9 @@ class Predictions:
 
     def __init__(self, rows: FileRows, function: Callable[[Any], Array]) -> None:
         self.rows, self.function = rows, function
+
+    def __repr__(self) -> str:
+        return "<predictions, computed while they are iterated over; numpy.asarray takes them all>"
 
     def __len__(self) -> int:
         return self.rows.shape[0]

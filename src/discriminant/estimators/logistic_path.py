@@ -22,11 +22,12 @@ from discriminant.model import LinearDiscriminant
 from discriminant.optimize.logistic import LogisticProblem, solve_logistic
 from discriminant.optimize.path import SparsePenalty, solve_path
 from discriminant.protocols import Array
+from discriminant.shown import Shown, data_frame
 
 
 @documented
-@dataclass(frozen=True)
-class LogisticPath:
+@dataclass(frozen=True, repr=False)
+class LogisticPath(Shown):
     """Fits of sparse logistic regression along λ, strongest penalty first.
 
     Each point minimises J = Σ w ℓ / Σ w + λ [α‖w‖₁ + (1−α)/2 ‖w‖²] to a proved gap.
@@ -79,6 +80,33 @@ class LogisticPath:
 
     def __len__(self) -> int:
         return len(self.lambdas)
+
+    def _shown(self) -> tuple[str, dict[str, Any], list[str], list[str]]:
+        table = {"lambda": self.lambdas, "C": self.Cs, "columns": self.n_nonzero}
+        table |= {"objective": self.objectives, "gap": self.gaps}
+        proved = int(self.certified.sum())
+        said = "every J" if proved == len(self) else f"J in {proved} of them"
+        below = [f"{said} is proved to be within {self.tol:.0e} of itself of the minimum"] * bool(proved)
+        return f"Path of {len(self)} penalties; to_frame() has the weights", table, [], below
+
+    def to_frame(self) -> Any:
+        """The path as a pandas data frame.
+
+        Returns
+        -------
+        DataFrame
+            A row for each λ: λ, C, how many columns have a weight, J, its proved gap, and every weight.
+
+        >>> list(logistic_path(iris.X, iris.y == "virginica", n_lambdas=3).to_frame())[4:7]
+        ['gap', '(intercept)', 'x0']
+        """
+        table = dict(self._shown()[1])
+        labels = [""] if self.coefs.shape[1] == 1 else [f" of {label}" for label in self.classes]
+        columns = self.feature_names or [f"x{j}" for j in range(self.coefs.shape[2])]
+        for q, label in enumerate(labels):
+            table[f"(intercept){label}"] = self.intercepts[:, q]
+            table |= {f"{name}{label}": self.coefs[:, q, j] for j, name in enumerate(columns)}
+        return data_frame(table)
 
     @property
     def Cs(self) -> Array:

@@ -25,10 +25,11 @@ from discriminant.data.database import QueryRequest, QueryTable
 from discriminant.gaussian.sparse_sums import sparse_class_sums
 from discriminant.gaussian.sums import class_sums
 from discriminant.protocols import Array, Block
+from discriminant.shown import Shown, class_table
 
 
-@dataclass(frozen=True, eq=False)
-class ClassSums:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassSums(Shown):
     """Weight and column sums of each class: all that densities of the exponential family learn from rows.
 
     The sums of two sets of rows add, so that parts, files and machines can be merged.
@@ -76,6 +77,9 @@ class ClassSums:
     def total(self) -> float:
         """The weight of all classes together."""
         return float(self.weight.sum())
+
+    def _shown(self) -> tuple[str, dict[str, Any], list[str], list[str]]:
+        return class_table("Sums", self.count, self.weight, {}, "sum", self.sums)
 
     def __add__(self, other: ClassSums) -> ClassSums:
         return ClassSums(

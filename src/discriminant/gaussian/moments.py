@@ -26,6 +26,7 @@ from discriminant.data.rows import DenseRows
 from discriminant.gaussian.sparse_sums import sparse_class_sums
 from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums
 from discriminant.protocols import Array, Block
+from discriminant.shown import Shown, class_table
 from discriminant.thresholds import ONE_BLOCK_VALUES
 
 SAMPLE_ROWS = 512
@@ -81,8 +82,8 @@ class Unsummed:
         return class_moments(self.blocks, moments.n_classes, by_class=moments.by_class)
 
 
-@dataclass(frozen=True)
-class ClassMoments:
+@dataclass(frozen=True, repr=False)
+class ClassMoments(Shown):
     """Weight, mean and scatter of each class: what Gaussian fits are a function of.
 
     The moments of two sets of rows add, so that parts, files and machines can be merged.
@@ -161,6 +162,11 @@ class ClassMoments:
     def class_means(self) -> Array:
         """The class means in the units of X, of shape (K, d)."""
         return np.asarray(self.origin + self.unit * self.means)
+
+    def _shown(self) -> tuple[str, dict[str, Any], list[str], list[str]]:
+        """Deviation within the classes and the classes' means, a row for each column of X."""
+        within = self.unit * np.sqrt(self.squares() / self.total)
+        return class_table("Moments", self.count, self.weight, {"deviation within": within}, "mean", self.class_means)
 
     def pooled(self) -> ClassMoments:
         """The same with one within-class scatter S_W = Σ_k S_k.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from discriminant.gaussian.covariance import Axes
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.whiten import Whitened
 from discriminant.protocols import Array
+from discriminant.shown import COLUMNS, Shown
 
 FEW_ROWS = 32
 
@@ -30,8 +32,8 @@ def linear_weights(whitened: Whitened, priors: Array, *, centred: bool = True) -
     return np.vstack([intercept, whitened.matrix @ u.T])
 
 
-@dataclass(frozen=True)
-class Directions:
+@dataclass(frozen=True, repr=False)
+class Directions(Shown):
     """Fisher's axes: orthonormal in the metric of Σ, in the order of the between-class variance along them."""
 
     matrix: Array  # (d, m)
@@ -45,6 +47,13 @@ class Directions:
         """The share of each axis in the between-class variance."""
         total = self.variances.sum()
         return self.variances / total if total > 0 else self.variances
+
+    def _shown(self) -> tuple[str, dict[str, Any], list[str], list[str]]:
+        d, m = self.matrix.shape
+        table = {"column": np.arange(d), **{f"axis {i + 1}": axis for i, axis in enumerate(self.matrix.T)}}
+        shares = ", ".join(f"{share:.1%}" for share in self.shares[:COLUMNS])
+        below = [f"shares of the variance between classes: {shares}"] * bool(m)
+        return f"{m} ax{'i' if m == 1 else 'e'}s of {d} columns", table, [], below
 
 
 def fisher_directions(whitened: Whitened, priors: Array, tol: float = 1e-12) -> Directions:

@@ -146,7 +146,7 @@ class Contributions(Shown):
         rows = range(min(len(self), MOST_ROWS))
         largest = [None if self.values.ndim == 2 else self.classes[int(self.scores[i].argmax())] for i in rows]
         said = [
-            ", ".join(f"{name} {value:+.3g}" for name, value in list(self.row(i, k).items())[:MOST_NAMES])
+            ", ".join(f"{name} {value + 0.0:+.3g}" for name, value in list(self.row(i, k).items())[:MOST_NAMES])
             for i, k in zip(rows, largest, strict=True)
         ]
         table = {"row": [str(i) for i in rows]}
@@ -154,4 +154,6 @@ class Contributions(Shown):
         table |= {"score": [f"{self.scores[i].max():.4g}" for i in rows], "strongest contributions": said}
         more = [f"{len(self)} rows in all: to_frame() has every contribution"] * (len(self) > MOST_ROWS)
         title = "Score = baseline + contributions of the attributes"
+        if self.values.ndim == 2:
+            title = f"Score for {self.classes[1]} = {float(self.baseline):.4g} + contributions of the attributes"
         return title, table, ["class", "strongest contributions"], more

@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from discriminant.arguments import BOOLEAN, COUNT, SEED, checked, number, numbers
-from discriminant.errors import ParameterError
+from discriminant.errors import ParameterError, names
 from discriminant.inference import documented
 from discriminant.inference.exact import integer_row, nullspace
 from discriminant.model import discriminant_of
 from discriminant.protocols import Array
+from discriminant.shown import cell
 
 _EXACT_UP_TO = 3_000
 
@@ -153,7 +154,7 @@ def _log_count(n: int, d: int) -> float:
 
 
 @documented
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Radon:
     """Two sets of points whose hulls share a point: the labelling that gives one set + and the other − has no line.
 
@@ -183,9 +184,13 @@ class Radon:
     weights: tuple[Fraction, ...]  # convex weights of positive, then of negative; each part sums to one
     point: Array  # where the hulls meet
 
+    def __repr__(self) -> str:
+        sides = [names(side.tolist()) for side in (self.positive, self.negative)]
+        return f"The hulls of points {sides[0]} and of {sides[1]} meet at ({', '.join(map(cell, self.point))})."
+
 
 @documented
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Shattering:
     """Whether half-spaces can label some points in every way, and if not, a labelling that they cannot.
 
@@ -215,6 +220,11 @@ class Shattering:
 
     def __bool__(self) -> bool:
         return self.shattered
+
+    def __repr__(self) -> str:
+        if self.radon is None:
+            return f"Shattered: each of {self.labellings:,} labellings has a half-space."
+        return f"Not shattered: at most {self.labellings:,} labellings have a half-space. {self.radon!r}"
 
 
 @documented

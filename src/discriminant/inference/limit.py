@@ -26,12 +26,14 @@ import numpy as np
 
 from discriminant.data import as_rows, make_blocks, single_threaded_blas
 from discriminant.decision.posteriors import log_softmax
+from discriminant.errors import counted
 from discriminant.inference import documented
 from discriminant.inference.cone import OWN, KeslerCone
 from discriminant.inference.exact import Integers, nullspace
 from discriminant.inference.likelihood import Likelihood, inverse, maximise
 from discriminant.objective import logistic_objective
 from discriminant.protocols import Array, Block
+from discriminant.shown import Shown
 
 IMPOSSIBLE = -1e30  # as good as −∞ for a score, but finite: e^z is zero, and zero times it too
 
@@ -103,8 +105,8 @@ _TRIALS = 40
 
 
 @documented
-@dataclass(frozen=True, eq=False)
-class LimitingFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitingFit(Shown):
     """The limit of maximum likelihood estimates on separated data, and of the probabilities that they give.
 
     Along a separating direction the likelihood has no maximum; the rows on the boundary have a finite fit of their own.
@@ -154,6 +156,15 @@ class LimitingFit:
     _cone: KeslerCone = field(repr=False)  # without rows
     _weights: tuple[str, ...] = field(repr=False)  # integers, in hexadecimal
     _scores: Array = field(repr=False)  # (r, K): the boundary rows' fit in the cone's float coordinates
+
+    def _shown(self) -> tuple[str, dict[str, Any], list[str], list[str]]:
+        two = self.coefficients.ndim == 1
+        labels = [f"for {self.classes[1]}"] if two else [str(label) for label in self.classes]
+        columns = self.coefficients.reshape(len(self.coefficients), -1).T
+        terms = ["(intercept)", *(f"x{j}" for j in range(len(self.coefficients) - 1))]
+        below = [f"log-likelihood at most {self.log_likelihood:.6g}; {counted(len(self.boundary), 'row')} undecided"]
+        table = {"column": terms, **dict(zip(labels, columns, strict=True))}
+        return "The limit of maximum likelihood", table, ["column"], below
 
     def predict_proba(self, X: Any) -> Array:
         """The limiting probabilities: exact ties under the direction are decided by the boundary rows' fit."""

@@ -283,7 +283,7 @@ class Separability:
 
 
 @documented
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Removals:
     """Rows whose removal makes classes separable, and the least number of rows that any such set holds.
 
@@ -315,6 +315,13 @@ class Removals:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "No row needs to be removed: the classes are separable."
+        which = f"row{'s' * (len(self) > 1)} {names(self.rows.tolist(), most=10)}"
+        least = "no smaller set does it" if self.proved else f"no set of fewer than {self.least:,} does it"
+        return f"Without {which} the classes are separable; {least}."
 
 
 @documented

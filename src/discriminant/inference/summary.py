@@ -378,7 +378,7 @@ def summarise_limit(limit: Any, total: float, feature_names: Sequence[str], requ
     error, z, p, low, high = wald(estimate, covariance, request.level)
     error[lost], z[lost], p[lost], low[lost], high[lost] = np.inf, np.nan, np.nan, np.nan, np.nan
     value, k = limit.log_likelihood, m * (d + 1)
-    statistics = {"n": total, "log-likelihood": value, "deviance": -2 * value, "null deviance": -2 * null}
+    statistics = {"n": total, "log-likelihood": value, "deviance": 0.0 - 2 * value, "null deviance": 0.0 - 2 * null}
     statistics |= {"df": total - k, "McFadden R²": 1 - value / null}
     note = (
         "The classes are separated: estimates of ±inf have neither standard errors nor tests, and the log-likelihood "
@@ -490,8 +490,8 @@ def _statistics(optimum: Optimum, tested: bool) -> dict[str, float]:
     return {
         "n": n,
         "log-likelihood": value,
-        "deviance": -2 * value,
-        "null deviance": -2 * optimum.null,
+        "deviance": 0.0 - 2 * value,  # of separated classes 0, not −0
+        "null deviance": 0.0 - 2 * optimum.null,
         "df": n - k,
         **whole,
         **information_criteria(value, k, n),

@@ -181,7 +181,10 @@ class SupportVectors(SVCParameters):
         steps = max(int(fit.steps) for fit in fits)
         worst = max(fits, key=lambda fit: fit.gap / max(fit.objective, 1e-300))
         met = worst.gap <= self.tol * worst.objective
-        how = f"P = {worst.objective:.10g} is proved to be within {worst.gap:.1e} of its minimum"
+        gap = max(
+            worst.gap, 8 * float(np.finfo(np.float64).eps) * worst.objective
+        )  # of P and of its bound both, a sum over rows
+        how = f"P = {worst.objective:.10g} is proved to be within {gap:.1e} of its minimum"
         status = f"Solved: {how}." if met else f"Stopped after {steps} passes: {how}; raise max_iter or tol."
         certificate = Certificate(
             status, met, worst.objective, worst.objective - worst.gap, worst.gap, float("nan"), float(steps), None,

@@ -9,9 +9,9 @@ import numpy as np
 
 from discriminant.errors import ParameterError, names
 from discriminant.protocols import Array
-from discriminant.shown import ENDS, Shown, shortened
+from discriminant.shown import Shown, cell, shortened
 
-MOST_COLUMNS = 10  # columns that are printed
+EMPTY = "the fit went by a closed form, or kept no record of its steps"
 
 
 @dataclass(repr=False)
@@ -51,16 +51,18 @@ class History(Shown):
     objective: Any = None
 
     def _shown(self) -> tuple[str, dict[str, list[str]], list[str], list[str]]:
-        title = f"{type(self).__name__} of {len(self)} records"
         if not len(self):
-            return title, {}, [], []
+            return f"{type(self).__name__} without records: {EMPTY}", {}, [], []
         rows = shortened(range(len(self)))
         flat = self._flat(np.array([row for row in rows if row is not None]))
-        table = {name: [_short(value) for value in flat[name]] for name in list(flat)[:MOST_COLUMNS]}
+        known = {
+            name: column for name, column in flat.items() if column.dtype.kind != "f" or not np.isnan(column).all()
+        }
+        table = {name: list(map(cell, column)) for name, column in known.items()}
         if None in rows:
-            table = {name: [*column[:ENDS], "…", *column[ENDS:]] for name, column in table.items()}
-        hidden = len(flat) - len(table)
-        return title, table, [], [f"… and {hidden} more columns: to_frame() has them all"] * bool(hidden)
+            for column in table.values():
+                column.insert(rows.index(None), "…")
+        return f"{type(self).__name__} of {len(self)} record{'s' * (len(self) > 1)}", table, [], []
 
     def record(self, **values: Any) -> None:
         """Add one record; weights are copied, since optimizers go on changing theirs.
@@ -160,11 +162,6 @@ class History(Shown):
         import discriminant  # pictures lie above this module, so they are asked for by their public name
 
         return discriminant.plots.HistoryDisplay.from_history(self, column, ax=ax).ax_
-
-
-def _short(value: Any) -> str:
-    """A cell of the table: four digits."""
-    return str(value) if isinstance(value, int | np.integer | str) else f"{float(value):.4g}"
 
 
 def history_of(estimator: Any) -> History | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from discriminant.errors import DataError, names
 from discriminant.optimize import Corrections
-from discriminant.optimize.history import history_of
+from discriminant.optimize.history import EMPTY, history_of
 from discriminant.plots.display import Display, documented
 from discriminant.plots.theme import axes_for, styled
 from discriminant.protocols import Array
@@ -73,7 +73,7 @@ class HistoryDisplay(Display):
         source = history.epochs if isinstance(history, Corrections) and columns != "weights" else history
         wanted = [columns] if isinstance(columns, str) else list(columns)
         if not len(source):
-            raise DataError("This history is empty: the fit went by a closed form, or kept no record of its steps.")
+            raise DataError(f"This history is empty: {EMPTY}.")
         values = {name: np.asarray(source[name], dtype=np.float64) for name in wanted}
         wide = [name for name, column in values.items() if column.ndim != 1]
         if wide:

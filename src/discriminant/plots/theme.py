@@ -64,14 +64,16 @@ def styled(function: Function) -> Function:
 
     @functools.wraps(function)
     def inner(*args: Any, **kwargs: Any) -> Any:
-        matplotlib()
-        # A notebook makes itself interactive when pyplot is loaded: within our settings that would be undone with them,
-        # and no later picture would be shown.
+        settings = matplotlib().rcParams
         from cycler import cycler
-        from matplotlib import pyplot
 
-        with pyplot.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLORS)}):
+        look = {**STYLE, "axes.prop_cycle": cycler(color=COLORS)}
+        before = {name: settings[name] for name in look}
+        settings.update(look)
+        try:
             return function(*args, **kwargs)
+        finally:  # ours alone: a notebook makes itself interactive when a first figure loads its backend
+            settings.update(before)
 
     return inner  # type: ignore[return-value]
 
