@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self
@@ -184,21 +184,15 @@ class ArrayBlocks:
 
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
         """Σ_b kernel(b).  The kernel hands back a fresh object each time; ``+`` (or ``+=``) joins two of them."""
-        total: Any = None
         chunks, threads = self._partition(kernel)
         if len(chunks) == 1:
             return self._fold(kernel, chunks[0]) if len(chunks[0]) > 1 else kernel(self.block(*chunks[0][0]))
-        for part in ordered_map(partial(self._fold, kernel), chunks, threads):
-            total = part if total is None else _add(total, part)
+        total: Result = added(ordered_map(partial(self._fold, kernel), chunks, threads))
         drop_scratch()
-        return total  # type: ignore[no-any-return]
+        return total
 
     def _fold(self, kernel: Callable[[Block], Result], chunk: list[tuple[int, int]]) -> Result:
-        total: Any = None
-        for start, stop in chunk:
-            part = kernel(self.block(start, stop))
-            total = part if total is None else _add(total, part)
-        return total  # type: ignore[no-any-return]
+        return added(kernel(self.block(start, stop)) for start, stop in chunk)  # type: ignore[no-any-return]
 
     def _partition(self, kernel: Any) -> tuple[list[list[tuple[int, int]]], int]:
         """(chunks of blocks, threads); a compiled pass walks its rows in tiles itself, so its blocks are large."""
@@ -263,6 +257,14 @@ def thinned(n: int, codes: Array | None, count: int, n_classes: int, size: Array
         seen = np.bincount(codes[index], minlength=n_classes)
     factor = size / np.maximum(seen, 1)
     return index, factor[codes[index]]
+
+
+def added(parts: Iterable[Any]) -> Any:
+    """Σ parts, first to last, in the place of the first; None of none."""
+    total = None
+    for part in parts:
+        total = part if total is None else _add(total, part)
+    return total
 
 
 def _add(total: Any, part: Any) -> Any:

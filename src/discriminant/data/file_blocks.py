@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.data.blocks import _add, spaced
+from discriminant.data.blocks import added, spaced
 from discriminant.data.file_labels import Labels
 from discriminant.data.file_source import FileSource, Levels, Part
 from discriminant.data.labels import count_classes
@@ -364,19 +364,15 @@ class FileBlocks(SampledBlocks):
 
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
         """Σ_b kernel(b), the parts read ahead on another thread; parts are added first to last."""
-        total: Any = None
         with contextlib.closing(self.rows.walk()) as parts:
-            for part in ordered_map(partial(self._fold_part, kernel), parts, workers()):
-                total = part if total is None else _add(total, part)
+            total: Result = added(ordered_map(partial(self._fold_part, kernel), parts, workers()))
         drop_scratch()
-        return total  # type: ignore[no-any-return]
+        return total
 
     def _fold_part(self, kernel: Callable[[Block], Result], part: tuple[int, Any]) -> Result:
-        (start, rows), total = part, None
-        for a, b in self._cuts(rows):
-            found: Any = kernel(self._about(rows.design(a, b), start + a))
-            total = found if total is None else _add(total, found)
-        return total  # type: ignore[return-value]
+        start, rows = part
+        found = (kernel(self._about(rows.design(a, b), start + a)) for a, b in self._cuts(rows))
+        return added(found)  # type: ignore[no-any-return]
 
     # Samples
 

@@ -431,9 +431,7 @@ class LogisticRegressionCV(LogisticRegression):
             label = f"l1_ratio = {self.l1_ratios_[r] or 0:g}"
             ax.errorbar(self.Cs_[order], values.mean(axis=0), error, capsize=2, label=label)
         ax.axvline(np.ravel(self.C_)[0], linestyle=":", color="grey")
-        ax.set_xscale("log")
-        ax.set_xlabel("C")
-        ax.set_ylabel("accuracy" if self._scorer() is None else str(self.scoring))
+        ax.set(xscale="log", xlabel="C", ylabel="accuracy" if self._scorer() is None else str(self.scoring))
         ax.legend()
         return ax
 

@@ -66,8 +66,7 @@ def separating_line(data: SeparatingLine | None = None) -> Any:
     ax.text(-0.3, 5.15, "$g(\\mathbf{x}) > 0$", color=BLUE, fontsize=12)
     ax.text(2.3, -0.25, "$g(\\mathbf{x}) < 0$", color=ORANGE, fontsize=12)
     ax.legend(loc="lower right")
-    frame(ax, bounds, equal=True)
-    ax.set_title("A line separates the examples of two classes")
+    frame(ax, bounds, equal=True, title="A line separates the examples of two classes")
     return figure
 
 
@@ -122,8 +121,7 @@ def distance_to_the_line(data: DistanceToTheLine | None = None) -> Any:
     start = data.line.project(np.array([4.0, 0.4]))
     arrow(ax, start, start + 0.9 * data.line.unit_normal, INK, 2)
     _beside(ax, start + 0.9 * data.line.unit_normal, "$\\mathbf{w}$", data.line.unit_normal)
-    frame(ax, bounds, equal=True)
-    ax.set_title("Distance from the discriminant: $r = g(\\mathbf{x})/\\|\\mathbf{w}\\|$")
+    frame(ax, bounds, equal=True, title="Distance from the discriminant: $r = g(\\mathbf{x})/\\|\\mathbf{w}\\|$")
     return figure
 
 

@@ -62,8 +62,7 @@ def normalised_samples(data: NormalisedSamples | None = None) -> Any:
         for sample in samples:
             arrow(ax, (0, 0), sample, GREY, 0.9)
         ax.plot(0, 0, "+", color=INK, markersize=9)
-        frame(ax, BOUNDS, equal=True, names=("$y_1$, $a_1$", "$y_2$, $a_2$"))
-        ax.set_title(title)
+        frame(ax, BOUNDS, equal=True, names=("$y_1$, $a_1$", "$y_2$, $a_2$"), title=title)
     axes[0, 2].fill(*data.margin_polygon.T, facecolor=tint(GREEN, 0.4), edgecolor=GREEN, zorder=1)
     for ax in axes[0, :2]:
         ax.text(1.75, 1.95, "solution\nregion", color="#00674C", fontsize=10, ha="center")

@@ -59,10 +59,7 @@ def discriminant_of_one_variable(data: OneVariable | None = None) -> Any:
         ax.fill_between(data.x, g, 0, where=g < 0, color=tint(ORANGE, 0.7), linewidth=0)
         ax.plot(data.x, g, color=INK, linewidth=2)
         ax.axhline(0, color=GREY, linewidth=0.8)
-        ax.set_xlabel("$x$")
-        ax.set_ylabel("$g(x)$")
-        ax.set_title(title)
-        ax.set_ylim(-3, 6)
+        ax.set(xlabel="$x$", ylabel="$g(x)$", title=title, ylim=(-3, 6))
     for root in data.roots:
         middle.plot(root, 0, "o", color=INK)
         middle.annotate(
@@ -81,8 +78,7 @@ def discriminant_of_one_variable(data: OneVariable | None = None) -> Any:
     rows, labels = data.sample
     scatter(right, np.column_stack([rows, rows**2]), labels, (1, 2), names=class_names(2), size=32)
     right.legend(loc="upper right")
-    frame(right, bounds, names=("$y_2 = x$", "$y_3 = x^2$"))
-    right.set_title("in $y$ the rule is a straight line")
+    frame(right, bounds, names=("$y_2 = x$", "$y_3 = x^2$"), title="in $y$ the rule is a straight line")
     return figure
 
 
@@ -124,8 +120,7 @@ def basis_functions(data: BasisFunctions | None = None) -> Any:
     centres = np.asarray(data.basis.centres_)
     left.plot(*centres.T, "P", color=GREEN, markersize=13, markeredgecolor="white", zorder=5, label="centres")
     left.legend(loc="upper right")
-    frame(left, bounds, equal=True)
-    left.set_title("not separable by a line in $\\mathbf{x}$")
+    frame(left, bounds, equal=True, title="not separable by a line in $\\mathbf{x}$")
     limits = np.column_stack([np.full(2, -0.15), 1.06 * data.features.max(axis=0)])
     scatter(right, data.features, data.y, (1, 2), names=class_names(2), size=28)
     found = data.model.discriminant_

@@ -70,32 +70,31 @@ def class_densities_and_posterior_data() -> DensitiesAndPosterior:
 @drawn
 def class_densities_and_posterior(data: DensitiesAndPosterior | None = None) -> Any:
     """Bishop 4.10: the densities of two classes, and the posterior of the first, a sigmoid of a linear function."""
+    from matplotlib.colors import to_rgba_array
+
     data = data or class_densities_and_posterior_data()
     figure, axes = sheet(1, 2, (10.5, 4.8), subplot_kw={"projection": "3d"})
     left, right = axes[0]
     across, up = data.grid
     upper = data.densities.argmax(axis=0)
-    faces = np.array([_rgba(BLUE), _rgba(ORANGE)])[upper]
-    left.plot_surface(across, up, data.densities.max(axis=0), facecolors=faces, linewidth=0, rstride=1, cstride=1)
+    shades = to_rgba_array([BLUE, ORANGE])
+    left.plot_surface(
+        across, up, data.densities.max(axis=0), facecolors=shades[upper], linewidth=0, rstride=1, cstride=1
+    )
     left.set_title("class densities $p(\\mathbf{x}|C_k)$", loc="center")
     blend = data.posterior[..., None]
-    faces = blend * _rgba(BLUE) + (1 - blend) * _rgba(ORANGE)
+    faces = blend * shades[0] + (1 - blend) * shades[1]
     right.plot_surface(across, up, data.posterior, facecolors=faces, linewidth=0, rstride=1, cstride=1)
     right.set_title("posterior $P(C_1|\\mathbf{x}) = \\sigma(\\mathbf{w}^t\\mathbf{x} + w_0)$", loc="center")
     for ax in (left, right):
         ax.view_init(elev=30, azim=-60)
-        ax.set_xlabel("$x_1$")
-        ax.set_ylabel("$x_2$")
+        ax.set(xlabel="$x_1$", ylabel="$x_2$")
     figure.get_layout_engine().set(wspace=0.14)
     left.set_zlabel("$p(\\mathbf{x}|C_k)$")
     right.set_zlabel("$P(C_1|\\mathbf{x})$")
     marks = [swatch(name, shade) for name, shade in zip(class_names(2), (BLUE, ORANGE), strict=True)]
     figure.legend(handles=marks, loc="outside lower center", ncols=2)
     return figure
-
-
-def _rgba(shade: str) -> Array:
-    return np.array([int(shade[i : i + 2], 16) / 255 for i in (1, 3, 5)] + [1.0])
 
 
 @dataclass(frozen=True)
@@ -146,8 +145,7 @@ def naive_and_lda_direction(data: TwoDirections | None = None) -> Any:
         wrong = model.predict(data.X) != data.y
         ax.scatter(*data.X[wrong].T, s=90, facecolors="none", edgecolors=INK, linewidths=1.1, zorder=4, label="errors")
         ax.legend(loc="lower right")
-        frame(ax, bounds, equal=True)
-        ax.set_title(f"{title}: {data.errors[name]} error{'s' * (data.errors[name] != 1)}")
+        frame(ax, bounds, equal=True, title=f"{title}: {data.errors[name]} error{'s' * (data.errors[name] != 1)}")
     return figure
 
 
@@ -171,8 +169,7 @@ def fisher_projection(data: TwoDirections | None = None) -> Any:
         above.plot(*np.array([middle - 9 * unit, middle + 9 * unit]).T, color=GREEN, linewidth=2, label="projection")
         line(above, model.discriminant_.boundary(), bounds, linestyle=":", linewidth=1.4, label="threshold")
         above.plot(*data.naive.means_.T, "P", color=INK, markersize=9, markeredgecolor="white", zorder=5, label="means")
-        frame(above, bounds, equal=True)
-        above.set_title(title)
+        frame(above, bounds, equal=True, title=title)
         projected = model.transform(data.X)[:, 0]
         edges = np.linspace(projected.min(), projected.max(), 34)
         for j, label in enumerate(model.classes_):
@@ -180,8 +177,7 @@ def fisher_projection(data: TwoDirections | None = None) -> Any:
                 projected[data.y == label], bins=edges, color=color(j), alpha=0.65, edgecolor="white", linewidth=0.4
             )
         below.axvline(model.threshold_, color=INK, linestyle=":", linewidth=1.4)
-        below.set_ylabel("samples")
-        below.set_xlabel("projection")
+        below.set(ylabel="samples", xlabel="projection")
         name = ("naive", "fisher")[k]
         below.set_title(f"{data.errors[name]} of {len(data.y)} wrong, $J(w)$ = {data.criterion[name]:.3f}", fontsize=10)
     figure.get_layout_engine().set(hspace=0.08)
@@ -290,6 +286,5 @@ def qda_regions(data: QdaRegions | None = None) -> Any:
     left.set_title("class densities $p(\\mathbf{x}|C_k)$")
     frame(left, data.bounds, equal=True)
     DecisionRegionsDisplay.from_estimator(data.model, data.X, data.y, bounds=data.bounds, ax=right, names=class_names())
-    frame(right, data.bounds, equal=True)
-    right.set_title("regions: straight between $C_1$ and $C_2$, curved to $C_3$")
+    frame(right, data.bounds, equal=True, title="regions: straight between $C_1$ and $C_2$, curved to $C_3$")
     return figure

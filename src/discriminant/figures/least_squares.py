@@ -63,8 +63,7 @@ def lms_versus_separating_line(data: LmsVersusLine | None = None) -> Any:
     ax.scatter(*data.X[wrong].T, s=110, facecolors="none", edgecolors=INK, linewidths=1.2, zorder=5,
                label="wrong by least mean squares")  # fmt: skip
     ax.legend(loc="lower right")
-    frame(ax, bounds, equal=True)
-    ax.set_title("Least squares need not separate separable samples")
+    frame(ax, bounds, equal=True, title="Least squares need not separate separable samples")
     return figure
 
 
@@ -152,6 +151,5 @@ def masked_class(data: MaskedClass | None = None) -> Any:
         (axes[0, 1], data.logistic, "logistic", "logistic regression"),
     ):
         DecisionRegionsDisplay.from_estimator(model, data.X, data.y, bounds=data.bounds, ax=ax, names=class_names())
-        frame(ax, data.bounds, equal=True)
-        ax.set_title(f"{title}: {data.middle_right[name]:.0%} of $C_2$ right")
+        frame(ax, data.bounds, equal=True, title=f"{title}: {data.middle_right[name]:.0%} of $C_2$ right")
     return figure

@@ -75,8 +75,7 @@ def one_against_rest(data: OneAgainstRest | None = None) -> Any:
     if where is not None:
         ax.annotate("?", where + np.array([0.0, 0.3]), ha="center", va="center", fontsize=14, color=INK)
     ax.legend(loc="upper left")
-    frame(ax, data.bounds, equal=True)
-    ax.set_title("Each $H_i$ keeps $C_i$ from the rest; dotted: the largest $g_i$ wins")
+    frame(ax, data.bounds, equal=True, title="Each $H_i$ keeps $C_i$ from the rest; dotted: the largest $g_i$ wins")
     return figure
 
 
@@ -238,8 +237,7 @@ def convex_regions(data: ConvexRegions | None = None) -> Any:
     ax.plot(*between, "o", color="white", markeredgecolor=INK, markersize=7, zorder=7)
     for point, text in ((data.a, "$x_A$"), (data.b, "$x_B$"), (between, "$\\hat{x}$")):
         ax.annotate(text, point, xytext=(5, -16), textcoords="offset points", fontsize=12, zorder=8)
-    frame(ax, data.bounds, equal=True)
-    ax.set_title("What lies between two points of a region lies in the region")
+    frame(ax, data.bounds, equal=True, title="What lies between two points of a region lies in the region")
     return figure
 
 

@@ -111,17 +111,14 @@ def mark_one(data: MarkOne | None = None) -> Any:
     ax.plot(passes, data.curve[:, 0], color=BLUE, marker="o", markersize=3, label="shown")
     ax.plot(passes, data.curve[:, 1], color=ORANGE, marker="s", markersize=3, label="new")
     ax.axhline(1 / len(CHARACTERS), color=GREY, linestyle=":", label="chance")
-    ax.set_ylim(0, 1.03)
-    ax.set_xlabel("passes")
-    ax.set_ylabel("share told right")
+    ax.set(ylim=(0, 1.03), xlabel="passes", ylabel="share told right")
     ax.set_title(f"told right: {data.curve[-1, 1]:.0%} of new ones")
     ax.legend(loc="center right")
     return figure
 
 
 def _bare(ax: Any, title: str) -> None:
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xticks=[], yticks=[])
     ax.set_title(title, fontsize=10)
     for side in ax.spines.values():
         side.set_visible(True)

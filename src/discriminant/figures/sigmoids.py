@@ -64,8 +64,7 @@ def sigmoid_curve(data: Curve | None = None) -> Any:
     ax.plot(data.a[inside], tangent[inside], color=ORANGE, linestyle="--", linewidth=1.4, label="slope ¼ at 0")
     ax.plot(0, 0.5, "o", color=INK)
     ax.legend(loc="upper left", bbox_to_anchor=(0.0, 0.9))
-    ax.set_xlabel("$a = \\mathbf{w}^t\\mathbf{x} + w_0$")
-    ax.set_ylabel("$P(C_1|\\mathbf{x})$")
+    ax.set(xlabel="$a = \\mathbf{w}^t\\mathbf{x} + w_0$", ylabel="$P(C_1|\\mathbf{x})$")
     ax.set_title("The logistic function turns log odds into a probability")
     return figure
 
@@ -101,14 +100,11 @@ def sigmoid_and_probit(data: SigmoidAndProbit | None = None) -> Any:
     left.axhline(0.5, color=GREY, linewidth=0.7, linestyle=":")
     left.axvline(0, color=GREY, linewidth=0.7, linestyle=":")
     left.legend(loc="upper left")
-    left.set_xlabel("$a$")
-    left.set_ylabel("$\\sigma(a)$, $\\Phi(\\lambda a)$")
+    left.set(xlabel="$a$", ylabel="$\\sigma(a)$, $\\Phi(\\lambda a)$")
     left.set_title("Two squashing functions of equal slope at zero")
     right.plot(data.a, data.logistic - data.scaled_probit, color=INK)
     right.axhline(0, color=GREY, linewidth=0.7, linestyle=":")
-    right.set_xlabel("$a$")
-    right.set_ylabel("$\\sigma(a) - \\Phi(\\lambda a)$")
-    right.set_title("Their difference")
+    right.set(xlabel="$a$", ylabel="$\\sigma(a) - \\Phi(\\lambda a)$", title="Their difference")
     return figure
 
 
@@ -157,8 +153,7 @@ def hardening_sigmoid(data: HardeningSigmoid | None = None) -> Any:
         ax.axhline(0.5 if heights[1] else 0.0, color=GREY, linewidth=0.7, linestyle=":")
         ax.set_xlabel("$x$")
         ax.legend(loc="upper left")
-    axes[0, 0].set_ylim(-8, 8)
-    axes[0, 0].set_ylabel("$wx + w_0$")
+    axes[0, 0].set(ylim=(-8, 8), ylabel="$wx + w_0$")
     axes[0, 1].set_ylabel("$y = \\mathrm{sigmoid}(wx + w_0)$")
     axes[0, 0].set_title("The line $wx + w_0$ grows steeper")
     axes[0, 1].set_title("The sigmoid hardens; the errors were 0 long before")
@@ -205,8 +200,7 @@ def softmax_lines(data: SoftmaxMachine | None = None) -> Any:
         line(ax, plane, data.bounds, color=color(k), linewidth=1.1, label=f"$g_{k + 1} = 0$")
     ax.get_legend().remove()
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=6, columnspacing=1.2)
-    frame(ax, data.bounds, equal=True)
-    ax.set_title("Thin: $g_i(\\mathbf{x}) = 0$.  Thick: the largest $g_i$ changes")
+    frame(ax, data.bounds, equal=True, title="Thin: $g_i(\\mathbf{x}) = 0$.  Thick: the largest $g_i$ changes")
     return figure
 
 
@@ -225,8 +219,7 @@ def softmax_surfaces(data: SoftmaxMachine | None = None) -> Any:
     ):  # fmt: skip
         _surfaces(ax, across, up, values)
         ax.view_init(elev=44, azim=-62)
-        ax.set_xlabel("$x_1$")
-        ax.set_ylabel("$x_2$")
+        ax.set(xlabel="$x_1$", ylabel="$x_2$")
         ax.set_title(title, loc="center")
     figure.get_layout_engine().set(wspace=0.14)
     axes[0, 0].set_zlabel("$g_i$")

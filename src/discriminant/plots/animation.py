@@ -192,9 +192,7 @@ class TraceAnimation(Display):
         right.plot(self.steps, self.errors, color="#C9C9C9", linewidth=1.2)
         right.plot(self.steps[: number + 1], self.errors[: number + 1], color=BLUE)
         right.plot(self.steps[number], self.errors[number], "o", color=INK)
-        right.set_xlabel("step")
-        right.set_title("misclassified rows")
-        right.set_ylim(-0.3, max(float(self.errors.max()), 1) * 1.08)
+        right.set(xlabel="step", title="misclassified rows", ylim=(-0.3, max(float(self.errors.max()), 1) * 1.08))
 
     @styled
     def _save_mp4(self, target: Path, pause: float, dpi: int) -> Path:

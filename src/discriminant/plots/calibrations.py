@@ -120,10 +120,7 @@ class CalibrationDisplay(Display):
             errors = np.abs(table[:, 2:].T - table[:, 1])
             self.ax_.errorbar(table[:, 0], table[:, 1], yerr=errors, color=color(k), marker=marker(k), markersize=5,
                               capsize=2.5, linewidth=1.5, elinewidth=0.9, label=str(label))  # fmt: skip
-        self.ax_.set_xlim(-0.02, 1.02)
-        self.ax_.set_ylim(-0.02, 1.02)
-        self.ax_.set_aspect("equal")
-        self.ax_.set_xlabel("predicted probability")
+        self.ax_.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xlabel="predicted probability")
         self.ax_.set_ylabel("observed frequency")
         self.ax_.legend(loc="upper left")
         return self

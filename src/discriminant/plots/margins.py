@@ -123,8 +123,7 @@ class MarginDisplay(Display):
         scatter(self.ax_, self.points, self.labels, self.classes)
         self.ax_.scatter(*self.points[least], s=130, facecolors="none", edgecolors=INK, linewidths=1.4, zorder=4)
         self.ax_.legend(loc="best")
-        frame(self.ax_, bounds, equal=True, names=self.axis_names)
-        self.ax_.set_title(f"smallest margin {self.smallest:.3g}")
+        frame(self.ax_, bounds, equal=True, names=self.axis_names, title=f"smallest margin {self.smallest:.3g}")
 
     def _histogram(self, bins: int) -> None:
         edges = np.histogram_bin_edges(self.distances[np.isfinite(self.distances)], bins=bins)

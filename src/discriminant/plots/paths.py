@@ -139,10 +139,8 @@ class CoefficientPathDisplay(Display):
         self.ax_.axhline(0, color=GREY, linewidth=0.7)
         if self.chosen is not None:
             self.ax_.axvline(self.chosen, color=GREY, linestyle=":", linewidth=1.2)
-        self.ax_.set_xscale("log")
-        self.ax_.set_xlim(float(self.lambdas.max()), float(self.lambdas.min()))
-        self.ax_.set_xlabel("strength of the penalty λ")
-        self.ax_.set_ylabel(self.ylabel)
+        self.ax_.set(xscale="log", xlim=(float(self.lambdas.max()), float(self.lambdas.min())))
+        self.ax_.set(xlabel="strength of the penalty λ", ylabel=self.ylabel)
         if names:
             self.ax_.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         return self

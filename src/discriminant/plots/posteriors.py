@@ -121,10 +121,7 @@ class PosteriorDisplay(Display):
         if kind == "surface":
             grid = np.meshgrid(self.across, self.up)
             self.ax_.plot_surface(*grid, self.posterior, cmap=shades, vmin=0, vmax=1, linewidth=0, rcount=70, ccount=70)
-            self.ax_.set_zlim(0, 1)
-            self.ax_.set_xlabel(self.axis_names[0])
-            self.ax_.set_ylabel(self.axis_names[1])
-            self.ax_.set_zlabel(title)
+            self.ax_.set(zlim=(0, 1), xlabel=self.axis_names[0], ylabel=self.axis_names[1], zlabel=title)
             return self
         filled = self.ax_.contourf(self.across, self.up, self.posterior, levels=np.linspace(0, 1, 11), cmap=shades)
         marks = self.ax_.contour(self.across, self.up, self.posterior, levels=[0.1, 0.5, 0.9], colors=[INK],

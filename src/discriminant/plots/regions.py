@@ -174,10 +174,12 @@ class DecisionRegionsDisplay(Display):
                 inner_edges(self.ax_, polygon, self.bounds, linewidth=1.2)
 
     def _draw_grid(self, boundaries: bool) -> None:
+        from matplotlib.colors import to_rgba_array
+
         assert self.codes is not None
         (x0, x1), (y0, y1) = self.bounds.tolist()
         extent = (x0, x1, y0, y1)
-        shades = np.array([_rgb(tint(color(k))) for k in range(len(self.classes))] + [_rgb(PALE)])
+        shades = to_rgba_array([*(tint(color(k)) for k in range(len(self.classes))), PALE])
         self.ax_.imshow(
             shades[self.codes], extent=extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0
         )
@@ -210,10 +212,6 @@ _UNCLEAR = {
     False: {"facecolor": "#F4F4F4", "hatch": "...."},  # no class
     True: {"facecolor": "#C9C9C9", "hatch": "////"},  # several
 }
-
-
-def _rgb(shade: str) -> tuple[float, ...]:
-    return tuple(int(shade[i : i + 2], 16) / 255 for i in (1, 3, 5))
 
 
 def _held(plane: Plane) -> str:

@@ -160,9 +160,7 @@ class SolutionRegionDisplay(Display):
             found = self.weights / np.linalg.norm(self.weights)
             self.ax_.quiver(0, 0, 0, *found, color=ORANGE, linewidth=2, arrow_length_ratio=0.1, label="found weights")
         names = self._names()
-        self.ax_.set_xlabel(names[0])
-        self.ax_.set_ylabel(names[1])
-        self.ax_.set_zlabel(names[2])
+        self.ax_.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
         seen = np.vstack([np.zeros((1, 3)), *([] if rays is None else [rays])])
         middle, reach = (seen.min(axis=0) + seen.max(axis=0)) / 2, max(0.6 * float(np.ptp(seen, axis=0).max()), 0.5)
         for limits, at in zip((self.ax_.set_xlim, self.ax_.set_ylim, self.ax_.set_zlim), middle, strict=True):

@@ -187,8 +187,7 @@ class CriterionSurfaceDisplay(Display):
             raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")
         self.figure_, self.ax_ = axes_for(ax, projection="3d" if kind == "surface" else None)
         self._surface() if kind == "surface" else self._contour(levels)
-        self.ax_.set_xlabel(self.axis_names[0])
-        self.ax_.set_ylabel(self.axis_names[1])
+        self.ax_.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
         return self
 
     def _contour(self, levels: int) -> None:

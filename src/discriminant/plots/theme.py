@@ -170,15 +170,16 @@ def arrow(ax: Any, start: Any, end: Any, shade: str = INK, width: float = 1.6, *
     ax.annotate("", xy=tuple(end), xytext=tuple(start), arrowprops={**style, **options}, zorder=5)
 
 
-def frame(ax: Any, bounds: Any, *, equal: bool = False, names: Sequence[str] = ("$x_1$", "$x_2$")) -> None:
-    """Fix the limits to a box and name the axes."""
+def frame(
+    ax: Any, bounds: Any, *, equal: bool = False, names: Sequence[str] = ("$x_1$", "$x_2$"), title: str | None = None
+) -> None:
+    """Fix the limits to a box, name the axes and, where there is a title, the picture."""
     (x0, x1), (y0, y1) = np.asarray(bounds, dtype=np.float64).reshape(2, 2).tolist()
-    ax.set_xlim(x0, x1)
-    ax.set_ylim(y0, y1)
-    ax.set_xlabel(names[0])
-    ax.set_ylabel(names[1])
+    ax.set(xlim=(x0, x1), ylim=(y0, y1), xlabel=names[0], ylabel=names[1])
     if equal:
         ax.set_aspect("equal")
+    if title is not None:
+        ax.set_title(title)
 
 
 def around(X: Array, share: float = 0.12) -> Array:
