@@ -28,9 +28,10 @@ def _told(report: ReportData) -> tuple[list[int], str]:
     if len(known) <= MOST_CURVES:
         return sorted(known), ""
     rest, mean = [areas[k] for k in known[MOST_CURVES:]], np.mean([areas[k] for k in known])
+    others = f"areas of the other {len(rest)} are {rest[0]:.4f} to {rest[-1]:.4f}"
     return sorted(known[:MOST_CURVES]), (
-        f" Of {len(known)} classes the {MOST_CURVES} with the smallest areas are drawn; the areas of the other "
-        f"{len(rest)} are {rest[0]:.4f} to {rest[-1]:.4f}, and the mean of all is {mean:.4f}."
+        f" Of {len(known)} classes the {MOST_CURVES} with the smallest areas are drawn; the "
+        f"{others if len(rest) > 1 else f'area of the other is {rest[0]:.4f}'}, and the mean of all is {mean:.4f}."
     )
 
 
@@ -54,7 +55,7 @@ def curves(report: ReportData) -> str:
         )
         area, mean = auc(chances[:, k], own), average_precision(chances[:, k], own)
         rows.append(
-            [(f"{svg.mark(k, line=True)} {escape(report.names[k])}",), f"{area:.4f}", f"{mean:.4f}", f"{share:.4f}"]
+            [(f"{svg.mark(k, line=True)} {svg.words(report.names[k])}",), f"{area:.4f}", f"{mean:.4f}", f"{share:.4f}"]
         )
     top = max(float(lift.max()) for _, _, (_, lift) in found.values())
     panels = [

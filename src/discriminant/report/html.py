@@ -46,18 +46,18 @@ def _is_number(cell: Any) -> bool:
 def _cell(tag: str, cell: Cell, right: bool) -> str:
     if isinstance(cell, tuple) and cell[0].startswith("<t"):
         return cell[0]
-    inner = cell[0] if isinstance(cell, tuple) else escape(cell)
+    inner = cell[0] if isinstance(cell, tuple) else svg.words(cell)
     return f'<{tag} class="number">{inner}</{tag}>' if right else f"<{tag}>{inner}</{tag}>"
 
 
 def marked(k: int, name: str) -> tuple[str]:
     """A class with its mark."""
-    return (f"{svg.mark(k)} {escape(name)}",)
+    return (f"{svg.mark(k)} {svg.words(name)}",)
 
 
 def below(first: str, second: str) -> tuple[str]:
     """A cell of two lines."""
-    return (f"{escape(first)}<small>{escape(second)}</small>",)
+    return (f"{svg.words(first)}<small>{svg.words(second)}</small>",)
 
 
 def shaded(text: str, depth: float, *, good: bool) -> tuple[str]:
@@ -69,7 +69,7 @@ def shaded(text: str, depth: float, *, good: bool) -> tuple[str]:
 
 
 def centred(names: Sequence[str]) -> list[tuple[str]]:
-    return [(f'<div class="middle">{svg.mark(k)} {escape(name)}</div>',) for k, name in enumerate(names)]
+    return [(f'<div class="middle">{svg.mark(k)} {svg.words(name)}</div>',) for k, name in enumerate(names)]
 
 
 def confusion_table(counts: Array, classes: Sequence[str]) -> str:

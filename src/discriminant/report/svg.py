@@ -6,6 +6,7 @@ and what the colours are, of light and dark ground.  Every text is escaped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -17,6 +18,8 @@ from discriminant.protocols import Array
 from discriminant.shown import look
 
 WIDTH = 420.0
+MOST_LETTERS = 50  # of an axis's name
+_LONG = re.compile(r"\S{12}(?=\S{3})")
 INK, LINE = "var(--ink)", "var(--axis)"
 DASHES = ("", "7 3", "2 3", "9 3 2 3")
 Bounds = tuple[tuple[float, float], tuple[float, float]]
@@ -38,6 +41,21 @@ def colour(k: int) -> str:
 def dash(k: int) -> str:
     """The dashes of the curves of class k: classes that share a colour differ in them."""
     return DASHES[k // 8 % len(DASHES)]
+
+
+def words(said: str) -> str:
+    """Text that fits a narrow cell: a word longer than a phone is wide may be broken, a number keeps its %.
+
+    >>> words("R&D Donaudampfschifffahrt")
+    'R&amp;D Donaudampfsc<wbr>hifffahrt'
+    """
+    parts = _LONG.sub("\\g<0>\0", said.replace("\0", "")).split("\0")
+    return "<wbr>".join(map(escape, parts)).replace(" %", "&nbsp;%")
+
+
+def fitting(said: str) -> str:
+    """The name of an axis, of which a class's or a column's name may be longer than the axis."""
+    return said if len(said) <= MOST_LETTERS else said[: MOST_LETTERS - 1] + "…"
 
 
 def text(x: float, y: float, words: Any, *, anchor: str = "start", soft: bool = False) -> str:
@@ -93,9 +111,9 @@ class Plane:
             _, y = self(x0, tick)
             out.append(f'<path d="M{self.left} {y:.1f}h-4" stroke="{LINE}"/>')
             out.append(text(self.left - 6, max(y, self.top + 4) + 4, f"{tick:.6g}", anchor="end", soft=True))
-        out.append(text((self.left + self.right) / 2, self.height - 6, x_label, anchor="middle"))
+        out.append(text((self.left + self.right) / 2, self.height - 6, fitting(x_label), anchor="middle"))
         turned = f'transform="translate(12 {(base + self.top) / 2:.1f}) rotate(-90)"'
-        out.append(f'<text {turned} text-anchor="middle">{escape(y_label)}</text>')
+        out.append(f'<text {turned} text-anchor="middle">{escape(fitting(y_label))}</text>')
         size = f'width="{self.right - self.left}" height="{base - self.top}"'
         return f'<rect x="{self.left}" y="{self.top}" {size} fill="none" stroke="{LINE}"/>' + "".join(out)
 
@@ -137,7 +155,7 @@ def mark(k: int, *, line: bool = False) -> str:
 def legend(classes: Sequence[str], *, which: Sequence[int] | None = None, line: bool = False) -> str:
     """The classes with their marks, as a line of the page that may be as long as it must."""
     shown = range(len(classes)) if which is None else which
-    items = "".join(f"<span>{mark(k, line=line)} {escape(classes[k])}</span> " for k in shown)
+    items = "".join(f"<span>{mark(k, line=line)} {words(classes[k])}</span> " for k in shown)
     return f'<p class="legend">{items}</p>'
 
 
