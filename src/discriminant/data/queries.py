@@ -21,6 +21,7 @@ import numpy as np
 from discriminant.data.database import QueryBlocks, QueryTable, find_table
 from discriminant.data.file_blocks import Budget
 from discriminant.data.scan import Scan, bytes_of, scan
+from discriminant.data.sources import is_dataset, is_query
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 
@@ -103,13 +104,7 @@ def _written(query: Any, target: Any, options: dict[str, Any], connection: Any) 
 
 def open_query(X: Any) -> Scan | None:
     """The source of a query that is handed over in place of X; None where X is a table in memory."""
-    # Told by its type's name: to ask a query for its columns may run it.
-    lazy = type(X).__name__ in ("LazyFrame", "DuckDBPyRelation", "RecordBatchReader") or _is_dataset(X)
-    return scan_query(X, None, {}) if lazy else None
-
-
-def _is_dataset(X: Any) -> bool:
-    return type(X).__module__.startswith("pyarrow._dataset")
+    return scan_query(X, None, {}) if is_query(X) else None
 
 
 def _write(query: Any, path: str, connection: Any, part: int) -> None:
@@ -161,7 +156,7 @@ def _batches(query: Any, connection: Any, pa: Any) -> Iterator[Any]:
     """Record batches of whatever gives rows."""
     if isinstance(query, str):
         yield from _selected(query, connection, pa)
-    elif _is_dataset(query):
+    elif is_dataset(query):
         yield from query.to_batches()
     elif type(query).__name__ == "DuckDBPyRelation":
         yield from pa.RecordBatchReader.from_stream(query)  # a stream: the table is never whole

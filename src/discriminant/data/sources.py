@@ -284,6 +284,19 @@ def find_source(X: Any) -> Source | None:
     return found
 
 
+def is_query(X: Any) -> bool:
+    """Whether X is a query or a stream: ``find_source`` runs it, and a stream runs once.
+
+    It is told by its type's name, since to ask a query for its columns may run it.
+    """
+    return type(X).__name__ in ("LazyFrame", "DuckDBPyRelation", "RecordBatchReader") or is_dataset(X)
+
+
+def is_dataset(X: Any) -> bool:
+    """Whether X is a dataset of pyarrow."""
+    return type(X).__module__.startswith("pyarrow._dataset")
+
+
 def require_memory(blocks: Any, what: str) -> None:
     """Refuse blocks that are read from elsewhere, for methods that must hold all rows at once."""
     if not blocks.in_memory:

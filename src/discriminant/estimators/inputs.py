@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discriminant.arrays import is_frame, is_sparse
 from discriminant.data import as_rows
 from discriminant.data.rows import HeldRows, require_rows, require_unique_names
-from discriminant.data.sources import find_source
+from discriminant.data.sources import find_source, is_query
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ScaleWarning, names, warn
 from discriminant.estimators.callbacks import Callbacks, fit_watched
@@ -89,7 +89,7 @@ def bring_home(model: Any, X: Any) -> None:
 
     ``classes_`` stay where they are: labels may be text.  Estimators that do not declare it move their weights alone.
     """
-    source = find_source(X)
+    source = None if is_query(X) else find_source(X)
     if source is None:
         return
     every = get_tags(model).array_api_support

@@ -19,12 +19,11 @@ from sklearn.utils._param_validation import Hidden, StrOptions
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from discriminant.data import count_classes
-from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
-from discriminant.data.sources import require_memory
+from discriminant.data.sources import Source, is_query, require_memory
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
-from discriminant.estimators.inputs import all_or_nothing, is_table, read_labels
+from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
@@ -205,12 +204,15 @@ class LogisticRegressionCV(LogisticRegression):
         unpenalised = Strength(np.inf, 0.0)
         problem, _ = make_problem(sample, unpenalised, self.class_weight, self.fit_intercept, self.solver)
         require_memory(problem.blocks, "Cross-validation")
-        codes = np.searchsorted(classes, self._labels(y, problem.n_rows))
+        if sample.blocks.is_soft:
+            raise DataError("Cross-validation is over rows with labels; y has several columns.")
+        codes = sample.blocks.codes()
         plain = label_array(classes.tolist())  # splitters and scorers judge labels by their type: objects are of none
         labels = plain[codes]
+        table = labels if isinstance(X, Source) or is_query(X) else X  # of a source splitters see how many rows it has
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a class with fewer rows than folds: told below, by name
-            splits = list(check_cv(self.cv, labels, classifier=True).split(X, labels, **routed.splitter.split))
+            splits = list(check_cv(self.cv, labels, classifier=True).split(table, labels, **routed.splitter.split))
         counts = count_classes(codes, len(classes))
         if counts.min() < len(splits):
             few = classes[int(counts.argmin())]
@@ -230,9 +232,9 @@ class LogisticRegressionCV(LogisticRegression):
         scoring = Scoring(
             self._scorer(),
             plain,
-            X,
+            table,
             labels,
-            check_weights(sample_weight, problem.n_rows),
+            sample.blocks.weight,
             routed.scorer.score,
         )
         with progress.task("folds", len(ratios) * len(splits) * len(Cs)):
@@ -298,14 +300,6 @@ class LogisticRegressionCV(LogisticRegression):
         self.C_, self.l1_ratio_, self.scores_, self.coefs_paths_, self.n_iter_ = C, ratio, scores, paths, steps
 
     # Parameters and data
-
-    @staticmethod
-    def _labels(y: Any, n_rows: int) -> Array:
-        if is_table(y):
-            raise DataError("Cross-validation is over rows with labels; y has several columns.")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a column for y was warned of when the rows were read
-            return read_labels(y, n_rows)
 
     def _one(self, C: float, ratio: float) -> Logistic:
         """The method at one point of the grid."""

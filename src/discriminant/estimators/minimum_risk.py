@@ -24,6 +24,7 @@ from discriminant.arrays import in_memory
 from discriminant.data import count_classes
 from discriminant.data.check import check_weights
 from discriminant.data.rows import HeldRows
+from discriminant.data.sources import find_source
 from discriminant.decision import (
     Rule,
     bayes_actions,
@@ -119,7 +120,7 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         return 1
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit the classifier, and work out the acts and their costs.
 
         Parameters
@@ -135,6 +136,8 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         >>> MinimumRiskClassifier(costs=costs).fit(iris.X, iris.y).costs_[1].tolist()
         [1.0, 0.0, 10.0]
         """
+        if y is None and find_source(X) is None:
+            raise DataError("MinimumRiskClassifier requires y to be passed, but the target y is None.")
         base = self._base()
         with handed_on(self, fitted := clone(base), X, y):
             fitted.fit(X, y, **self._fit_params(base, sample_weight, fit_params))
@@ -306,6 +309,11 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
                 return in_memory(getattr(last, name)).astype(np.float64)
         if hasattr(last, "class_log_prior_"):
             return np.asarray(np.exp(last.class_log_prior_))
+        if y is None:
+            raise DataError(
+                "priors= moves the posteriors away from the class frequencies of the training rows, which rows that "
+                "are read block by block do not leave behind: give these frequencies as training_priors=."
+            )
         codes = self._truth(y)
         counts = count_classes(codes, len(self.classes_), check_weights(sample_weight, len(codes)))
         if getattr(last, "class_weight", None) is not None:

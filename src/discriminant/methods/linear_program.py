@@ -91,11 +91,12 @@ def in_canonical_order(blocks: ArrayBlocks) -> ArrayBlocks:
     n, d = blocks.rows.shape
     if n * (d + 1) > WHOLE:
         return blocks
-    values = blocks.rows.pick(np.arange(n)).dense()
+    whole = blocks.block(0, n)
+    values = whole.design.dense()
     if not np.isfinite(values).all():
         return blocks  # the refusal names the row as the user knows it
-    table = np.column_stack([np.asarray(blocks.target, dtype=np.float64), values])
-    weight = np.ones(n) if blocks.weight is None else blocks.weight
+    table = np.column_stack([np.asarray(whole.target, dtype=np.float64), values])
+    weight = np.ones(n) if whole.weight is None else whole.weight
     found, where = np.unique(table[weight > 0], axis=0, return_inverse=True)
     total = np.bincount(where.ravel(), weight[weight > 0])
     rows: Any = DenseRows(np.ascontiguousarray(found[:, 1:]))

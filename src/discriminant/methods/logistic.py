@@ -476,16 +476,17 @@ def textbook_objective(problem: LogisticProblem) -> PointwiseObjective:
     if problem.offset is not None:
         raise MismatchError("Offsets are known to the automatic method only; use optimizer='auto' with them.")
     blocks: Any = problem.blocks
-    target, rows = np.asarray(blocks.target), blocks.rows
-    coded = target.ndim == 1 and target.dtype.kind in "iu"
-    if not coded and target.ndim == 1:
-        target = target[:, None]
+    coded = not blocks.is_soft
+    if not coded and blocks.target.ndim == 1:
+        blocks = replace(blocks, target=blocks.target[:, None])
     if not problem.intercept:
-        rows = OriginRows(rows)
+        if not blocks.in_memory:
+            raise MismatchError("A named optimizer with fit_intercept=False takes rows in memory only.")
+        blocks = replace(blocks, rows=OriginRows(blocks.rows))
     two = problem.n_classes == 2
     coding = make_coding("two-class", 2, labels=(0, 1)) if two else make_coding("softmax", problem.n_classes)
     return PointwiseObjective(
-        ArrayBlocks(rows, target, blocks.weight),
+        blocks,
         LogisticCriterion() if two else Softmax(),
         coding if coded else None,
         Ridge(problem.ridge) if problem.ridge else None,

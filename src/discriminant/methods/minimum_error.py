@@ -17,6 +17,7 @@ import numpy as np
 from discriminant.codings import make_coding
 from discriminant.criteria import Kesler, Logistic, Softmax, ZeroOne
 from discriminant.data import ArrayBlocks, OriginRows, require_finite
+from discriminant.data.sources import require_memory
 from discriminant.inference.least_errors import LeastErrors, least_errors
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.linear_program import in_canonical_order
@@ -59,7 +60,10 @@ class MinimumError(MinimumErrorParameters, CriterionMethod):
 
     def arrange(self, blocks: ArrayBlocks) -> ArrayBlocks:
         """The different rows in canonical order, so that the search is the same for a row of weight 2 and two rows."""
-        return in_canonical_order(blocks)
+        arranged = in_canonical_order(blocks)
+        if arranged.scattered or arranged.on_device:  # its search goes back to single rows
+            require_memory(arranged, self.estimator)
+        return arranged
 
     def choose(self, blocks: ArrayBlocks, classes: Array) -> Parts:
         K, optimizer = len(classes), self.optimizer
