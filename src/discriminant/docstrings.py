@@ -42,8 +42,11 @@ class Entries:
         """Name → its entry."""
         return {entry.partition("\n")[0].partition(" : ")[0]: entry for entry in ENTRY.split(self.text.strip())}
 
-    def documented(self, thing: Thing) -> Thing:
-        """Complete the docstring of a function, or those of a class and of the methods that it defines itself."""
+    def documented(self, thing: Thing, attributes: str = "") -> Thing:
+        """Complete the docstring of a function, or those of a class and of the methods that it defines itself.
+
+        ``attributes``: names of entries, those that all classes of a kind have.
+        """
         if inspect.isclass(thing):
             for name, member in vars(thing).items():
                 wrapped = isinstance(member, classmethod | staticmethod)
@@ -54,11 +57,13 @@ class Entries:
                         self._completed(function) if function.__doc__ else next(above, None)
                     )
         if thing.__doc__:
-            thing.__doc__ = self._completed(thing)
+            thing.__doc__ = self._completed(thing, attributes)
         return thing
 
-    def _completed(self, thing: Any) -> str:
+    def _completed(self, thing: Any, attributes: str = "") -> str:
         parts = _sections(inspect.cleandoc(thing.__doc__))
+        if attributes:
+            parts["Attributes"] = f"{parts.get('Attributes', '')}\n{attributes}".lstrip()
         made = inspect.unwrap(thing.__init__ if inspect.isclass(thing) else thing)
         parts["Parameters"] = self._parameters(_defaults(made), parts)
         if "Returns" not in parts and inspect.isfunction(thing):

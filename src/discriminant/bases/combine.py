@@ -36,7 +36,6 @@ class Concatenation(Expansion):
     ----------
     parts_ : tuple
         The fitted parts; those given stay unfitted.
-    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -110,7 +109,6 @@ class Columns(Expansion):
         The positions of the columns.
     basis_ : basis
         The fitted basis; the one given stays unfitted.
-    n_features_in_, n_features_out_
 
     See Also
     --------

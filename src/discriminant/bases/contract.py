@@ -73,7 +73,7 @@ def basis(cls: Class) -> Class:
     """
     made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
     made.__setattr__, made.__delattr__ = _set, _delete
-    return cast(Class, documented(made))
+    return cast(Class, _ENTRIES.documented(made, "n_features_in_, n_features_out_"))
 
 
 def _set(self: Any, name: str, value: Any) -> None:

@@ -58,10 +58,6 @@ class Linear(Expansion):
 
     A discriminant on it is a hyperplane in x.
 
-    Attributes
-    ----------
-    n_features_in_, n_features_out_
-
     See Also
     --------
     Polynomial : Products of columns, too.
@@ -94,10 +90,6 @@ class Sine(Elementary):
         The ω, in radians per unit of x.
     phase : float, default=0.0
         Added to every angle.  With phase 0 a zero stays a zero, and sparse input is accepted.
-
-    Attributes
-    ----------
-    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -137,10 +129,6 @@ class Log(Elementary):
     ----------
     offset : float, default=0.0
         Added to x before the logarithm.
-
-    Attributes
-    ----------
-    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -200,10 +188,6 @@ class Step(Elementary):
         repeat), so that each step has about the same number of rows between it and the next.  With given thresholds
         ≥ 0 sparse input is accepted: ``Step((0.0,))`` tells which words occur.
 
-    Attributes
-    ----------
-    n_features_in_, n_features_out_
-
     See Also
     --------
     HalfPlane : Thresholds along any direction.
@@ -242,10 +226,6 @@ class Gaussian(Elementary):
     width : float or None, default=None
         s.  None takes, in each column, the mean gap between neighbouring centres (the column's standard deviation
         where there is only one centre).
-
-    Attributes
-    ----------
-    n_features_in_, n_features_out_
 
     See Also
     --------

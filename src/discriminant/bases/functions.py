@@ -27,10 +27,6 @@ class Functions(Expansion):
         Each takes the rows (n, d).  Without names a function's own name is used.  They must be defined in a module
         if the fitted model is to be pickled.
 
-    Attributes
-    ----------
-    n_features_in_, n_features_out_
-
     See Also
     --------
     resolve : Makes one of a callable.

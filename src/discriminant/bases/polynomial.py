@@ -36,7 +36,6 @@ class Polynomial(Expansion):
     ----------
     powers_ : ndarray of shape (d̂, d)
         Feature i is Π_j x_j ** powers_[i, j].
-    n_features_in_, n_features_out_
 
     See Also
     --------

@@ -158,7 +158,6 @@ class LowRankQuadratic(Expansion):
         Learned ones are scaled so that v·x has pooled variance 1.
     mean_ : ndarray of shape (d,)
         m, the mean of the rows.
-    n_features_in_, n_features_out_
 
     See Also
     --------

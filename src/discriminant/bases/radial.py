@@ -123,7 +123,6 @@ class Distances(Expansion):
     ----------
     centres_ : ndarray of shape (m, d)
         Fewer than asked for where X has fewer different rows.
-    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -168,7 +167,6 @@ class Radial(Expansion):
         The c; fewer than asked for where X has fewer different rows.
     width_ : float
         s.
-    n_features_in_, n_features_out_
 
     See Also
     --------

@@ -41,7 +41,6 @@ class HalfPlane(Expansion):
         The a.
     thresholds_ : ndarray of shape (m,)
         The c.
-    n_features_in_, n_features_out_
 
     See Also
     --------
@@ -152,7 +151,6 @@ class Wiring(Expansion):
         Column k holds the joints of unit k.
     thresholds_ : ndarray of shape (units,)
         θ of each unit.
-    n_features_in_, n_features_out_
 
     See Also
     --------

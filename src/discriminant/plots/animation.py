@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,14 +18,13 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.io.container import write_whole
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.history import history_of
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import BLUE, GREY, INK, color, fill, frame, line, scatter, sheet, styled
 from discriminant.protocols import Array
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class TraceAnimation(Display):
     """The weights of each step of a traced fit, drawn over the rows.
 
@@ -48,7 +47,6 @@ class TraceAnimation(Display):
     ----------
     errors : ndarray of shape (frames,)
         Misclassified rows in each frame.
-    ax_, figure_
 
     See Also
     --------

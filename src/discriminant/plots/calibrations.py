@@ -7,20 +7,18 @@ look like a finding.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError, names
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.theme import GREY, axes_for, color, marker, styled
 from discriminant.protocols import Array
 from discriminant.report.measures import CalibrationBin, calibration
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class CalibrationDisplay(Display):
     """Observed frequency against predicted probability, a curve for each class.
 
@@ -30,10 +28,6 @@ class CalibrationDisplay(Display):
     ----------
     curves : dict of label to list of CalibrationBin
         For each class its bins: predicted, observed, low, high, count.
-
-    Attributes
-    ----------
-    ax_, figure_
 
     See Also
     --------

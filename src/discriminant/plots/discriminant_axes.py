@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.arrays import in_memory
 from discriminant.errors import DataError, MismatchError, classes_are, names
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.theme import INK, arrow, axes_for, color, scatter, styled
 from discriminant.protocols import Array
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class DiscriminantAxesDisplay(Display):
     """Coordinates on the first one or two discriminant axes.
 
@@ -34,10 +32,6 @@ class DiscriminantAxesDisplay(Display):
         How each column, in units of its spread, moves a row along the axes.
     feature_names : sequence of d str or None, default=None
         The columns.
-
-    Attributes
-    ----------
-    ax_, figure_
 
     See Also
     --------

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, dataclass_transform
 
 from discriminant.docstrings import Entries
 
-documented = Entries("""
+Class = TypeVar("Class", bound=type)
+_ENTRIES = Entries("""
 estimator : classifier or LinearDiscriminant
     Fitted.
 X : array-like or data frame of shape (n, d)
@@ -48,7 +49,14 @@ ax_ : matplotlib Axes
     Where it was drawn.
 figure_ : matplotlib Figure
     The figure of these axes.
-""").documented
+""")
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def display(cls: Class) -> Class:
+    """A display: a dataclass of what it holds, with its docstrings completed."""
+    dataclass(eq=False, repr=False)(cls)  # in place
+    return _ENTRIES.documented(cls, "ax_, figure_")
 
 
 @dataclass(eq=False, repr=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from discriminant.errors import DataError, names
 from discriminant.optimize import Corrections
 from discriminant.optimize.history import EMPTY, history_of
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.theme import axes_for, styled
 from discriminant.protocols import Array
 from discriminant.shown import COLORS
@@ -25,8 +24,7 @@ WORDS = {
 }
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class HistoryDisplay(Display):
     """Columns of a history against the step.
 
@@ -40,10 +38,6 @@ class HistoryDisplay(Display):
         The columns.
     certified : float or None, default=None
         A proved lower bound of J, drawn as a line.
-
-    Attributes
-    ----------
-    ax_, figure_
 
     See Also
     --------

@@ -7,21 +7,19 @@ K classes      the margin of a row with its label: how deep it lies in the regio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import MismatchError, ParameterError
 from discriminant.model import discriminant_of
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import GREY, INK, around, axes_for, color, frame, line, scatter, styled
 from discriminant.protocols import Array
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class MarginDisplay(Display):
     """Distances from the boundary, in the plane with their feet, or as a histogram for any number of columns.
 
@@ -37,10 +35,6 @@ class MarginDisplay(Display):
         The points of the boundary nearest to them.
     boundary : Hyperplane or None, default=None
         The boundary.
-
-    Attributes
-    ----------
-    ax_, figure_
 
     See Also
     --------

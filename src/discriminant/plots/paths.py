@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.arrays import as_dense
 from discriminant.errors import DataError
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.theme import GREY, axes_for, styled
 from discriminant.protocols import Array
 from discriminant.shown import COLORS
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class CoefficientPathDisplay(Display):
     """Weights of one output against λ (logarithmic, the strongest penalty at the left).
 
@@ -33,10 +31,6 @@ class CoefficientPathDisplay(Display):
         The columns.
     ylabel : str, default="weight"
         What the vertical axis shows.
-
-    Attributes
-    ----------
-    ax_, figure_
 
     See Also
     --------

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError, ParameterError, names
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import INK, axes_for, color, frame, scatter, styled, tint
 from discriminant.protocols import Array
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class PosteriorDisplay(Display):
     """P(C_k|x) over two columns, on a grid.
 
@@ -34,10 +32,6 @@ class PosteriorDisplay(Display):
         Whose posterior is drawn.
     labels : array-like of shape (n,) or None, default=None
         Their labels.
-
-    Attributes
-    ----------
-    ax_, figure_
 
     See Also
     --------

@@ -6,14 +6,13 @@ Straight boundaries are drawn as the exact polygons they bound; curved ones, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.inference.ambiguity import ambiguity
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.plane import Plane, plane_of
 from discriminant.plots.theme import GREY, INK, PALE, axes_for, color, fill, frame, inner_edges, scatter, styled, tint
 from discriminant.protocols import Array
@@ -21,8 +20,7 @@ from discriminant.protocols import Array
 Area = tuple[Array, tuple[Any, ...]]  # a convex polygon and the classes that claim it
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class DecisionRegionsDisplay(Display):
     """The regions of a classifier over two features, with ambiguous and rejected areas.
 
@@ -42,10 +40,6 @@ class DecisionRegionsDisplay(Display):
         Their labels.
     note : str, default=""
         What is held fixed.
-
-    Attributes
-    ----------
-    ax_, figure_
 
     See Also
     --------

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,13 +12,12 @@ import numpy as np
 from discriminant.errors import DataError
 from discriminant.geometry import Hyperplane
 from discriminant.inference.solution_region import SolutionRegion, solution_region
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, axes_for, frame, line, styled, tint
 from discriminant.protocols import Array
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class SolutionRegionDisplay(Display):
     """The region of two weights as a polygon, of three as a cone.
 
@@ -35,10 +33,6 @@ class SolutionRegionDisplay(Display):
         Weights to mark, such as those of a fitted model.
     fit_intercept : bool, default=True
         Whether the first weight is an intercept.
-
-    Attributes
-    ----------
-    ax_, figure_
 
     See Also
     --------

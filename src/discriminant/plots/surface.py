@@ -6,7 +6,7 @@ J(A) = Σ w ℓ(t, z)/Σ w + λΩ(A),      drawn over two entries of A while the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,15 +19,14 @@ from discriminant.estimators.logistic import LogisticRegression
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import history_of
 from discriminant.penalties import Ridge, make_penalty
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.theme import GREY, INK, ORANGE, axes_for, styled
 from discriminant.protocols import Array
 
 Entries = tuple[tuple[int, int], tuple[int, int]]  # two entries (row, output) of A
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class CriterionSurfaceDisplay(Display):
     """J over two weights, and a path of descent.
 
@@ -47,10 +46,6 @@ class CriterionSurfaceDisplay(Display):
         J along the path, of all weights.
     axis_names : sequence of two str, default=('$a_1$', '$a_2$')
         The names of the two weights.
-
-    Attributes
-    ----------
-    ax_, figure_
 
     See Also
     --------

@@ -6,20 +6,18 @@ g(x) = g(r) + Σ_j w_j (x_j − r_j)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError
 from discriminant.model import discriminant_of
-from discriminant.plots.display import Display, documented
+from discriminant.plots.display import Display, display
 from discriminant.plots.theme import BLUE, GREY, INK, ORANGE, axes_for, styled
 from discriminant.protocols import Array
 
 
-@documented
-@dataclass(eq=False, repr=False)
+@display
 class ContributionsDisplay(Display):
     """A waterfall of contributions: how the attributes of one row lead from the reference's score to its own.
 
@@ -37,10 +35,6 @@ class ContributionsDisplay(Display):
         The row itself, to write beside the names.
     target : label, default=None
         For which class the score speaks.
-
-    Attributes
-    ----------
-    ax_, figure_
 
     See Also
     --------
