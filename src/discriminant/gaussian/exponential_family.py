@@ -23,7 +23,7 @@ import numpy as np
 from discriminant.arrays import is_sparse
 from discriminant.data.database import QueryRequest, QueryTable
 from discriminant.gaussian.sparse_sums import sparse_class_sums
-from discriminant.gaussian.sums import class_sums
+from discriminant.gaussian.sums import class_sums, class_weights
 from discriminant.protocols import Array, Block
 from discriminant.shown import Shown, class_table
 
@@ -122,10 +122,7 @@ class ClassSumKernel(QueryRequest):
 
     def __call__(self, block: Block) -> ClassSums:
         codes, K = np.asarray(block.target, dtype=np.intp), self.n_classes
-        weight = np.bincount(codes, block.weight, minlength=K).astype(np.float64)
-        count = weight.copy()
-        if block.weight is not None:
-            count = np.bincount(codes[block.weight > 0], minlength=K).astype(np.float64)
+        weight, count = class_weights(codes, block.weight, K)
         values = block.design.values
         by_class = sparse_class_sums if is_sparse(values) else class_sums
         outside = any(

@@ -24,7 +24,7 @@ from discriminant.data.blocks import ArrayBlocks, DeviceRequest, make_blocks
 from discriminant.data.labels import distinct
 from discriminant.data.rows import DenseRows
 from discriminant.gaussian.sparse_sums import sparse_class_sums
-from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums
+from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums, class_weights
 from discriminant.protocols import Array, Block
 from discriminant.shown import Shown, class_table
 from discriminant.thresholds import ONE_BLOCK_VALUES
@@ -319,10 +319,8 @@ def row_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> Class
     """The same with the rows less their class means in place of the scatter: for fewer rows than columns."""
     block = blocks.block(0, blocks.n_rows)
     codes, weight = np.asarray(block.target, dtype=np.intp), block.weight
-    member = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
-    count = member.sum(axis=1) if weight is None else member @ (weight > 0)
-    member = member if weight is None else member * weight
-    total = member.sum(axis=1)
+    total, count = class_weights(codes, weight, n_classes)
+    member = (codes == np.arange(n_classes)[:, None]) * (1.0 if weight is None else weight)
     X = block.design.dense()
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         # A row that counts as the origin: what is constant cancels.
@@ -347,8 +345,7 @@ def unsummed_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> 
     given, codes, weight = block.design.raw, np.asarray(block.target, dtype=np.intp), block.weight
     held = Unsummed((given.data, given.indices, given.indptr), given.shape[1], codes, weight)
     X = held.values
-    total = np.bincount(codes, weight, minlength=n_classes).astype(np.float64)
-    count = total if weight is None else np.bincount(codes[weight > 0], minlength=n_classes).astype(np.float64)
+    total, count = class_weights(codes, weight, n_classes)
     with np.errstate(over="ignore", invalid="ignore", under="ignore", divide="ignore"):
         safe = np.where(total > 0, total, 1.0)[:, None]
         means = sparse_class_sums(X, codes, n_classes, weight) / safe
@@ -403,7 +400,7 @@ class OneClass(DeviceRequest):
     kernel: MomentKernel
     code: int
 
-    def on_device(self, blocks: Any) -> MomentSums:
+    def on_device(self, blocks: ArrayBlocks) -> MomentSums:
         from discriminant.gaussian.device import one_class_sums
 
         return one_class_sums(self, blocks)

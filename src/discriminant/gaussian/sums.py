@@ -76,11 +76,7 @@ class MomentKernel(DeviceRequest, QueryRequest):
 
     def __call__(self, block: Block) -> MomentSums:
         codes = np.asarray(block.target, dtype=np.intp)
-        K = len(self.shift)
-        weight = np.bincount(codes, block.weight, minlength=K).astype(np.float64)
-        count = weight.copy()
-        if block.weight is not None:
-            count = np.bincount(codes[block.weight > 0], minlength=K).astype(np.float64)
+        weight, count = class_weights(codes, block.weight, len(self.shift))
         raw = block.design.raw
         if is_sparse(raw):
             if not self._worth_dense(raw):
@@ -170,6 +166,13 @@ class MomentKernel(DeviceRequest, QueryRequest):
             np.matmul(root[mine], part, out=sums[k])
             np.matmul(part.T, part, out=gram[k])
         return sums, gram
+
+
+def class_weights(codes: Array, weight: Array | None, n_classes: int) -> tuple[Array, Array]:
+    """The total weight (K,) of each class, and the number of its rows that have some."""
+    total = np.bincount(codes, weight, minlength=n_classes).astype(np.float64)
+    counted = codes if weight is None else codes[weight > 0]
+    return total, np.bincount(counted, minlength=n_classes).astype(np.float64)
 
 
 def class_sums(rows: Array, codes: Array, n_classes: int, root: Array | None) -> Array:

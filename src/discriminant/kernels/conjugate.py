@@ -18,11 +18,11 @@ def conjugate_gradients(product: Callable[[Array], Array], right: Array, share: 
         if square <= goal:
             break
         q = product(p)
-        bend = float((p * q).sum())
-        if bend <= 0:
+        curvature = float((p * q).sum())
+        if curvature <= 0:
             break
-        X += square / bend * p
-        r -= square / bend * q
+        X += square / curvature * p
+        r -= square / curvature * q
         square, last = float((r * r).sum()), square
         p = r + square / last * p
     return X

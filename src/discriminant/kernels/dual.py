@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import is_sparse
 from discriminant.kernels import compiled
+from discriminant.kernels.sweeps import add_at, row_entries
 from discriminant.protocols import Array
 
 SETTLED = 1e-14  # a row whose scores move by less is left alone
@@ -33,10 +35,10 @@ def epoch(
     """
     kernels = compiled.load()
     if kernels is not None:
-        return float(kernels.dual_epoch(X, _sparse(X), y, alpha, U, D, Q, w, bias, shift, order))
+        return float(kernels.dual_epoch(X, is_sparse(X), y, alpha, U, D, Q, w, bias, shift, order))
     worst = 0.0
     for i in order:
-        where, x = _row(X, i)
+        where, x = row_entries(X, i)
         g = y[i] * (shift + bias * w[-1] + x @ w[:-1][where]) - 1.0 + D[i] * alpha[i]
         p = min(g, 0.0) if alpha[i] <= 0.0 else max(g, 0.0) if alpha[i] >= U[i] else g
         if p == 0.0 or Q[i] <= 0.0:
@@ -45,7 +47,7 @@ def epoch(
         new = min(max(alpha[i] - g / Q[i], 0.0), U[i])
         step = (new - alpha[i]) * y[i]
         alpha[i] = new
-        np.add.at(w, where, step * x)
+        add_at(w[:-1], where, step * x)
         w[-1] += step * bias
     return float(worst)
 
@@ -54,12 +56,12 @@ def machine_epoch(X: Any, codes: Array, alpha: Array, c: Array, Q: Array, W: Arr
     """One pass for Crammer & Singer's machine; alpha (n, K), W (d+1, K).  Returns the largest change in score units."""
     kernels = compiled.load()
     if kernels is not None:
-        return float(kernels.machine_epoch(X, _sparse(X), codes, alpha, c, Q, W, bias, order))
+        return float(kernels.machine_epoch(X, is_sparse(X), codes, alpha, c, Q, W, bias, order))
     worst = 0.0
     for i in order:
         if Q[i] <= 0.0 or c[i] <= 0.0:
             continue
-        where, x = _row(X, i)
+        where, x = row_entries(X, i)
         g = bias * W[-1] + 1.0 + x @ W[:-1][where]
         g[codes[i]] -= 1.0
         top = np.zeros(len(g))
@@ -70,7 +72,7 @@ def machine_epoch(X: Any, codes: Array, alpha: Array, c: Array, Q: Array, W: Arr
             continue
         worst = max(worst, moved)
         alpha[i] += change
-        np.add.at(W, where, np.multiply.outer(x, change))
+        add_at(W[:-1], where, np.multiply.outer(x, change))
         W[-1] += change * bias
     return float(worst)
 
@@ -89,15 +91,3 @@ def project(beta: Array, top: Array) -> Array:
     moving = beta - top <= low
     theta = (beta[moving].sum() + top[~moving].sum()) / moving.sum()
     return np.asarray(np.minimum(top, beta - theta))
-
-
-def _sparse(X: Any) -> bool:
-    return not isinstance(X, np.ndarray)
-
-
-def _row(X: Any, i: int) -> tuple[Array, Array]:
-    """(columns, values): x_i is zero elsewhere."""
-    if not _sparse(X):
-        return np.arange(X.shape[1]), X[i]
-    part = slice(X.indptr[i], X.indptr[i + 1])
-    return X.indices[part], X.data[part]

@@ -110,12 +110,21 @@ class Samples:
     def sparse(self) -> bool:
         return not isinstance(self.X, np.ndarray)
 
-    def row(self, i: int) -> tuple[Any, Array]:
-        """(where, values): x_i is zero but for values at where."""
-        if not self.sparse:
-            return slice(None), self.X[i]
-        part = slice(self.X.indptr[i], self.X.indptr[i + 1])
-        return self.X.indices[part], self.X.data[part]
+
+def row_entries(X: Any, i: int) -> tuple[Any, Array]:
+    """(where, values): row i of an array or a CSR matrix is zero but for values at where."""
+    if isinstance(X, np.ndarray):
+        return slice(None), X[i]
+    part = slice(X.indptr[i], X.indptr[i + 1])
+    return X.indices[part], X.data[part]
+
+
+def add_at(w: Array, where: Any, x: Array) -> None:
+    """w += x at those places, of which a sparse row may name one twice."""
+    if isinstance(where, slice):
+        w += x
+    else:
+        np.add.at(w, where, x)
 
 
 def sweep(samples: Samples, state: State, order: Array, *, fast: bool = True) -> None:
@@ -171,7 +180,7 @@ def _clean_rows(X: Array, rows: Array, t: Array, s: State, j: int) -> int:
 def _visit(samples: Samples, s: State, i: int, t: float, j: int) -> None:
     """One sample meets output j."""
     a, tally = s.A[j], s.tally[:, j]
-    where, x = samples.row(i)
+    where, x = row_entries(samples.X, i)
     w = a[1 : 1 + samples.X.shape[1]]
     z = float(a[0] + s.factor[j] * (x @ w[where]))
     share = float(samples.weight[i]) if len(samples.weight) else 1.0
@@ -196,24 +205,16 @@ def _visit(samples: Samples, s: State, i: int, t: float, j: int) -> None:
     tally[STEPS] += 1
     amount = s.eta(int(tally[STEPS])) * delta * share
     a[0] += tally[ONE] * amount
-    _add(w, where, amount / s.factor[j] * x)
+    add_at(w, where, amount / s.factor[j] * x)
     if len(s.drift):
         late = amount * (int(tally[VISITS]) - 1)
         s.drift[j, 0] += late
-        _add(s.drift[j, 1 : 1 + len(w)], where, late * x)
+        add_at(s.drift[j, 1 : 1 + len(w)], where, late * x)
     if len(s.seen):
         place = int(tally[STEPS] - tally[ORIGIN]) - 1
         s.seen[j, place], s.sizes[j, place] = i, amount
     if s.threshold > 0 and abs(amount) * math.sqrt(norm) < s.threshold:
         tally[DONE] = 1
-
-
-def _add(w: Array, where: Any, x: Array) -> None:
-    """w += x at those places, of which a sparse row may name one twice."""
-    if isinstance(where, slice):
-        w += x
-    else:
-        np.add.at(w, where, x)
 
 
 def _sweep_coupled(samples: Samples, s: State, order: Array) -> None:
@@ -225,7 +226,7 @@ def _sweep_coupled(samples: Samples, s: State, order: Array) -> None:
         own, share = int(samples.codes[i]), float(samples.weight[i]) if len(samples.weight) else 1.0
         if share == 0.0:
             continue
-        where, x = samples.row(i)
+        where, x = row_entries(samples.X, i)
         w = s.A[:, 1 : 1 + samples.X.shape[1]]
         z = s.A[:, 0] + w[:, where] @ x
         tally[VISITS] += 1
@@ -235,11 +236,11 @@ def _sweep_coupled(samples: Samples, s: State, order: Array) -> None:
             change = _kesler_change(s, z, own, i, share, float(tally[ONE] + x @ x))
         for j in np.flatnonzero(change):
             s.A[j, 0] += tally[ONE] * change[j]
-            _add(w[j], where, change[j] * x)
+            add_at(w[j], where, change[j] * x)
             if len(s.drift):
                 late = change[j] * (int(tally[VISITS]) - 1)
                 s.drift[j, 0] += late
-                _add(s.drift[j, 1 : 1 + w.shape[1]], where, late * x)
+                add_at(s.drift[j, 1 : 1 + w.shape[1]], where, late * x)
 
 
 def _softmax_change(s: State, z: Array, own: int, share: float) -> Array:
