@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from discriminant.data.file_source import LEAST_ROWS, ColumnSource, FileColumns, Part
@@ -59,10 +58,27 @@ class ArrowSource(ColumnSource):
             raise DataError(f"{self.files[part.file]} is damaged: {str(error).splitlines()[0]}.") from error
 
 
+def taken_from(batches: Iterable[Any], held: Any) -> Callable[[int], Any]:
+    """What hands out the next so many rows of batches, however long these are; ``held``: a table without rows."""
+    import pyarrow as pa
+
+    coming = iter(batches)
+
+    def take(count: int) -> Any:
+        nonlocal held
+        while held.num_rows < count and (batch := next(coming, None)) is not None:
+            more = pa.Table.from_batches([batch])
+            held = pa.concat_tables([held, more]) if held.num_rows else more
+        found, held = held.slice(0, count), held.slice(count)
+        return found
+
+    return take
+
+
 class ParquetSource(ArrowSource):
     """Parquet files; a part is a row group, or a stretch of one that is too large."""
 
-    walking: tuple[Any, int, Iterator[Any]] | None = None  # (what, next stretch, stretches) of a large row group
+    walking: tuple[Any, int, Callable[[int], Any]] | None = None  # (what, next stretch, rows) of a large row group
 
     def _file(self, i: int) -> Any:
         import pyarrow.parquet as parquet
@@ -89,31 +105,21 @@ class ParquetSource(ArrowSource):
         return found
 
     def _read_table(self, part: Part, columns: list[str]) -> Any:
+        import pyarrow as pa
+
         group, k, each = part.place
         if k == 0 and part.rows == self._file(part.file).metadata.row_group(group).num_rows:
             return self._file(part.file).read_row_group(group, columns=columns).combine_chunks()
         # Going forward reads each stretch once.
         what = (part.file, group, tuple(columns))
         if self.walking is None or self.walking[0] != what or self.walking[1] > k:
-            self.walking = (what, 0, self._stretches(part.file, group, columns, each))
-        _, at, stretches = self.walking
-        found = next(itertools.islice(stretches, k - at, None))
-        self.walking = (what, k + 1, stretches)
-        return found
-
-    def _stretches(self, file: int, group: int, columns: list[str], each: int) -> Iterator[Any]:
-        """The rows of a row group, so many at a time; pyarrow's batches may be shorter."""
-        import pyarrow as pa
-
-        held = pa.table({})
-        for batch in self._file(file).iter_batches(each, row_groups=[group], columns=columns):
-            more = pa.Table.from_batches([batch])
-            held = pa.concat_tables([held, more]) if held.num_rows else more
-            while held.num_rows >= each:
-                yield held.slice(0, each).combine_chunks()
-                held = held.slice(each)
-        if held.num_rows:
-            yield held.combine_chunks()
+            batches = self._file(part.file).iter_batches(each, row_groups=[group], columns=columns)
+            self.walking = (what, 0, taken_from(batches, pa.table({})))
+        _, at, take = self.walking
+        for _ in range(at, k):
+            take(each)
+        self.walking = (what, k + 1, take)
+        return take(each).combine_chunks()
 
 
 class IpcSource(ArrowSource):

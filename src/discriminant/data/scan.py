@@ -26,7 +26,7 @@ import numpy as np
 from discriminant.arguments import BOOLEAN, COUNT, Allowed, checked, optional
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
-from discriminant.data.file_arrow import IpcSource, ParquetSource
+from discriminant.data.file_arrow import IpcSource, ParquetSource, taken_from
 from discriminant.data.file_blocks import Budget, FileBlocks, FileRows, Progress
 from discriminant.data.file_npy import NpySource
 from discriminant.data.file_source import FileSource
@@ -442,7 +442,6 @@ class Predictions:
 
     def _beside(self, columns: list[str]) -> Callable[[int], Any]:
         """What hands out these columns of the next so many rows."""
-        import pyarrow as pa
         import pyarrow.dataset
 
         files = [str(file) for file in self.rows.source.files]
@@ -453,16 +452,7 @@ class Predictions:
         absent = [name for name in columns if name not in rows.schema.names]
         if absent:
             raise DataError(f"The rows have no column {names(absent)}; there are {names(rows.schema.names)}.")
-        reader, held = rows.scanner(columns=columns).to_reader(), rows.schema.empty_table().select(columns)
-
-        def take(count: int) -> Any:
-            nonlocal held
-            while held.num_rows < count:
-                held = pa.concat_tables([held, pa.Table.from_batches([reader.read_next_batch()])])
-            found, held = held.slice(0, count), held.slice(count)
-            return found
-
-        return take
+        return taken_from(rows.scanner(columns=columns).to_reader(), rows.schema.empty_table().select(columns))
 
     def write(self, path: Any) -> str:
         """Write the results to a file: ``.npy``, ``.csv``, ``.parquet`` or ``.arrow``, by its name.

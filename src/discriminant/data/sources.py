@@ -140,15 +140,6 @@ class Source(ABC):
     def summed(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[Any, Array]:
         """What ``training`` hands out, for a fit that asks for class sums alone: a database may add them up itself.
 
-        Parameters
-        ----------
-        y : array-like of shape (n,) or None
-            The labels; None: those that the source holds.
-        sample_weight : array-like of shape (n,) or None
-            How often each row counts; None: once.
-        classes : ndarray of shape (K,) or None
-            The classes, where they are known.
-
         Returns
         -------
         tuple (blocks, ndarray of shape (K,))

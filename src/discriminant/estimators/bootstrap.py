@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import encode_labels
-from discriminant.errors import ParameterError
 from discriminant.inference.summary import Summary
 from discriminant.protocols import Array
 
@@ -29,8 +28,6 @@ def bootstrap_summary(
     refit: Callable[[Array], Array], table: Summary, y: Any, sample_weight: Any, draws: int, random_state: int
 ) -> Summary:
     """``table`` with the errors and intervals of ``draws`` refits; ``refit``: row weights ↦ estimates."""
-    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 20:
-        raise ParameterError(f"draws is {draws!r}; percentiles need at least 20 fits, better 1000.")
     classes, codes = encode_labels(y)
     K, n = len(classes), len(codes)
     given = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

@@ -176,6 +176,13 @@ class SparseCoefficients:
     """``coef_`` as a sparse matrix, or as an array again."""
 
     coef_: Any
+    intercept_: Any
+    classes_: Array
+
+    def _coefficients(self) -> Array:
+        """(1+d, q): the weights that ``coef_`` and ``intercept_`` hold now, whoever set them."""
+        coef = as_dense(self.coef_)
+        return np.vstack([np.broadcast_to(in_memory(self.intercept_), len(coef)), coef.T])
 
     def sparsify(self) -> Self:
         """Turn ``coef_`` into a sparse matrix.

@@ -289,9 +289,8 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
         """The fitted discriminant, or the one that the user made by setting ``coef_`` or ``intercept_``."""
         if self._as_fitted():
             return self.discriminant_
-        coef = as_dense(self.coef_)
-        A = np.vstack([np.broadcast_to(in_memory(self.intercept_), len(coef)), coef.T])
-        return LinearDiscriminant(A, self.classes_, feature_names=self._names(), link=_link(len(self.classes_)))
+        link = "sigmoid" if len(self.classes_) == 2 else "softmax"
+        return LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._names(), link=link)
 
     def _as_fitted(self) -> bool:
         """Whether ``coef_`` and ``intercept_`` are what the fit left there."""
@@ -308,11 +307,10 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
             return None
         if not np.array_equal(self.classes_, sample.classes):
             return None  # weights of other classes say nothing about these
-        coef = as_dense(self.coef_)
-        intercept = (
-            np.broadcast_to(in_memory(self.intercept_), len(coef)) if self.fit_intercept else np.zeros(len(coef))
-        )
-        return np.vstack([intercept, coef.T]).astype(np.float64)
+        A = self._coefficients().astype(np.float64)
+        if not self.fit_intercept:
+            A[0] = 0.0
+        return A
 
     def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
         """Rows with labels, or with class probabilities (n, K), of which a frame's column names are the classes."""
@@ -359,7 +357,3 @@ def soft_sample(rows: Any, y: Any, sample_weight: Any, feature_names: list[str] 
     t = t / total[:, None]
     blocks = make_blocks(rows, t[:, 1] if t.shape[1] == 2 else t, weight)
     return Sample(blocks, blocks.target, weight, Schema(classes, rows.dtype, feature_names))
-
-
-def _link(n_classes: int) -> str:
-    return "sigmoid" if n_classes == 2 else "softmax"

@@ -89,12 +89,11 @@ class _Fitted(LogisticRegression):
 
 def as_model(A: Array, classes: Array, X: Any) -> LogisticRegression:
     """A logistic regression with these plain weights."""
-    from discriminant.estimators.logistic import _link
     from discriminant.model import LinearDiscriminant
 
     model = _Fitted()
     model.classes_ = classes
-    model.discriminant_ = LinearDiscriminant(A, classes, link=_link(len(classes)))
+    model.discriminant_ = LinearDiscriminant(A, classes, link="sigmoid" if len(classes) == 2 else "softmax")
     model.coef_, model.intercept_ = model.discriminant_.coef, model.discriminant_.intercept
     model.n_features_in_ = len(A) - 1
     return model

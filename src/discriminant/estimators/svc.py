@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.arrays import as_dense, in_memory
 from discriminant.data.sources import find_source
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError, MismatchError
@@ -104,9 +103,7 @@ class LinearSVC(SVCParameters, SparseCoefficients, Deciding):
             return super().decision_function(X)
         check_is_fitted(self)
         X = self._read_rows(X, reset=False)
-        coef = self.coef_
-        A = np.vstack([np.broadcast_to(in_memory(self.intercept_), coef.shape[0]), as_dense(coef).T])
-        z = LinearDiscriminant(A, self.classes_, feature_names=self._names()).scores(X)
+        z = LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._names()).scores(X)
         return z[:, 0] if z.shape[1] == 1 else z
 
     def predict(self, X: Any) -> Array:

@@ -250,19 +250,19 @@ class FourthKernel:
         values = as_dense(values)
         codes = np.asarray(block.target, dtype=np.intp)
         standard = (values - self.means[codes]) / self.deviations[codes]
-        squares = np.einsum("ij,ij->i", standard, standard) ** 2
-        weighted = squares if block.weight is None else squares * block.weight
-        return np.bincount(codes, weighted, minlength=len(self.means))
+        return _fourth_powers(standard, codes, block.weight, len(self.means))
 
 
 def _fourth(blocks: Any, moments: ClassMoments, deviations: Array) -> Array:
     rows = moments.rows
     if rows is None:
         return np.asarray(blocks.reduce(FourthKernel(moments.class_means, deviations * moments.unit)))
-    standard = rows.values / deviations[rows.codes]
-    squares = np.einsum("ij,ij->i", standard, standard) ** 2
-    weighted = squares if rows.weight is None else squares * rows.weight
-    return np.bincount(rows.codes, weighted, minlength=moments.n_classes)
+    return _fourth_powers(rows.values / deviations[rows.codes], rows.codes, rows.weight, moments.n_classes)
+
+
+def _fourth_powers(standard: Array, codes: Array, weight: Array | None, n_classes: int) -> Array:
+    powers = np.einsum("ij,ij->i", standard, standard) ** 2
+    return np.bincount(codes, powers if weight is None else powers * weight, minlength=n_classes)
 
 
 def optimal_shrinkage(blocks: Any, moments: ClassMoments, rule: str) -> list[Any]:
