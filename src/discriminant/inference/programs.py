@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.inference.exact import Integers
-from discriminant.optimize.interior_point import Point, Program, Solve, interior_point, scaled_solver
+from discriminant.optimize.interior_point import Point, Program, Step, interior_point, reduced, scaled_solver
 from discriminant.protocols import Array
 
 _STEPS = 80
@@ -86,7 +86,7 @@ class _Above:
         m, v = self.rows.shape
         return np.append(self.rows.T @ y[:m] + y[m : m + v] - y[m + v :], -y[:m].sum())
 
-    def solver(self, P: Array, weight: Array) -> Solve:
+    def solver(self, P: Array, weight: Array) -> Step:
         m, v = self.rows.shape
         weighted = self.rows * weight[:m, None]
         H = np.diag(P)
@@ -94,7 +94,7 @@ class _Above:
         H[:v, v] = H[v, :v] = -weighted.sum(axis=0)
         H[v, v] += weight[:m].sum()
         H[np.arange(v), np.arange(v)] += weight[m : m + v] + weight[m + v :]
-        return scaled_solver(H)
+        return reduced(self.dot, self.adjoint, weight, scaled_solver(H))
 
 
 def _start(rows: Array, program: Program) -> Point:

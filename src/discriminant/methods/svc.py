@@ -16,7 +16,15 @@ import numpy as np
 
 from discriminant.arrays import is_sparse
 from discriminant.criteria import SquaredHinge
-from discriminant.data import DenseRows, SparseRows, count_classes, make_blocks, require_finite, workers
+from discriminant.data import (
+    DenseRows,
+    SparseRows,
+    count_classes,
+    held_blas,
+    make_blocks,
+    require_finite,
+    workers,
+)
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.check import require_few_classes
 from discriminant.data.scaling import choose_scaling
@@ -125,7 +133,7 @@ class SupportVectors(SVCParameters):
             raise DataError("Only one class has rows of positive weight; a discriminant needs two to tell apart.")
         values = self._values(sample)
         values = values if kept.all() else values[kept]
-        with progress.reading(lambda A: _state(A, sample)):
+        with progress.reading(lambda A: _state(A, sample)), held_blas(min(values.shape)):
             fits = self._fits(values, codes[kept], len(classes), self.C * cost[kept])
         return self._found(*fits, sample)
 

@@ -23,6 +23,7 @@ from discriminant.protocols import Array
 
 SHORT_OF = 0.99  # of the longest step that keeps every slack and multiplier positive
 Solve = Callable[[Array], Array]
+Step = Callable[[Array, Array], tuple[Array, Array]]
 
 
 class Constraints(Protocol):
@@ -34,8 +35,11 @@ class Constraints(Protocol):
     def adjoint(self, y: Array) -> Array:
         """Gᵗ y."""
 
-    def solver(self, P: Array, weight: Array) -> Solve:
-        """r ↦ (diag(P) + Gᵗ diag(weight) G)⁻¹ r; raises LinAlgError where rounding leaves no such inverse."""
+    def solver(self, P: Array, weight: Array) -> Step:
+        """(r, load) ↦ (Δx, Δy) with diag(P) Δx − Gᵗ Δy = r and G Δx + Δy/weight = load.
+
+        Raises LinAlgError where rounding leaves no solution.
+        """
 
 
 @dataclass(frozen=True)
@@ -50,10 +54,10 @@ class Rows:
     def adjoint(self, y: Array) -> Array:
         return np.asarray(self.G.T @ y)
 
-    def solver(self, P: Array, weight: Array) -> Solve:
+    def solver(self, P: Array, weight: Array) -> Step:
         H = self.G.T @ (weight[:, None] * self.G)
         H[np.diag_indices_from(H)] += P
-        return scaled_solver(H)
+        return reduced(self.dot, self.adjoint, weight, scaled_solver(H))
 
 
 @dataclass(frozen=True)
@@ -112,8 +116,7 @@ def _step(program: Program, point: Point) -> Point | None:
 
     def direction(to_slack: Array, to_shortfall: Array) -> Point:
         load = -r_primal + to_slack / y - to_shortfall / room
-        dx = solve(-r_dual + G.adjoint(load / theta))
-        dy = (load - G.dot(dx)) / theta
+        dx, dy = solve(-r_dual, load)
         return Point(dx, dy, (to_slack - s * dy) / y, (to_shortfall + xi * dy) / room)
 
     ahead = direction(-s * y, -xi * room)
@@ -148,18 +151,35 @@ def longest(value: Array, change: Array) -> float:
     return float(np.min(-value[falling] / change[falling], initial=1 / SHORT_OF))
 
 
-def scaled_solver(H: Array) -> Solve:
-    """r ↦ H⁻¹ r for H ≥ 0, by Cholesky's factor of H scaled to a unit diagonal; least squares where it is singular."""
+def reduced(dot: Solve, adjoint: Solve, weight: Array, inverse: Solve) -> Step:
+    """The step by (diag(P) + Gᵗ diag(weight) G)⁻¹."""
+
+    def solve(r: Array, load: Array) -> tuple[Array, Array]:
+        dx = inverse(r + adjoint(load * weight))
+        return dx, (load - dot(dx)) * weight
+
+    return solve
+
+
+def scaled_solver(H: Array, diagonal: Array | None = None) -> Solve:
+    """r ↦ H⁻¹ r for H ≥ 0, by Cholesky's factor of H scaled to a unit diagonal; least squares where it is singular.
+
+    ``diagonal``: H's own, where it is not the one that is written there.
+    """
     from scipy.linalg.lapack import dpotrf, dpotrs
 
-    size = np.sqrt(np.maximum(np.diagonal(H), 0))
-    size[size == 0] = 1.0
-    scaled = H / size / size[:, None]
-    index = np.arange(len(H))
-    scaled[index, index] = np.where(np.diagonal(scaled) == 0, 1.0, np.diagonal(scaled)) + 1e-15
-    if not np.isfinite(scaled).all():
+    diagonal = np.diagonal(H) if diagonal is None else diagonal
+    size = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+
+    def scaled() -> Array:
+        matrix = H * size
+        matrix *= size[:, None]
+        matrix.ravel()[:: len(H) + 1] = np.where(diagonal > 0, 1.0 + 1e-15, 1.0)
+        return matrix
+
+    factor, failed = dpotrf(scaled().T, lower=True, clean=False, overwrite_a=True)  # in LAPACK's order: no copy
+    if not failed:
+        return lambda r: np.asarray(dpotrs(factor, r * size, lower=True)[0] * size)
+    if not (np.isfinite(H).all() and np.isfinite(diagonal).all()):
         raise np.linalg.LinAlgError("the system of equations is beyond floats")
-    factor, failed = dpotrf(scaled, lower=True)
-    if failed:
-        return lambda r: np.asarray(np.linalg.lstsq(scaled, r / size, rcond=1e-14)[0] / size)
-    return lambda r: np.asarray(dpotrs(factor, r / size, lower=True)[0] / size)
+    return lambda r: np.asarray(np.linalg.lstsq(scaled(), r * size, rcond=1e-14)[0] * size)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import as_dense
-from discriminant.optimize.interior_point import Program, Solve, interior_point, scaled_solver
+from discriminant.optimize.interior_point import Program, Step, interior_point, reduced, scaled_solver
 from discriminant.optimize.margins import Best
 from discriminant.optimize.progress import stepped
 from discriminant.protocols import Array
@@ -85,7 +85,7 @@ class _Ahead:
         beta = y.reshape(len(self.Y), self.K)
         return np.concatenate([-(beta.T @ self.Y).ravel(), beta.sum(axis=1)])
 
-    def solver(self, P: Array, weight: Array) -> Solve:
+    def solver(self, P: Array, weight: Array) -> Step:
         """u, whose part of the matrix is diagonal, is eliminated."""
         n, size = len(self.Y), self.Y.shape[1] * self.K
         theta = weight.reshape(n, self.K)
@@ -98,7 +98,7 @@ class _Ahead:
             z = self.Y @ W.reshape(self.K, -1).T
             return np.concatenate([W, base + (theta * z).sum(axis=1) / total])
 
-        return solve
+        return reduced(self.dot, self.adjoint, weight, solve)
 
 
 def _system(Y: Array, theta: Array, total: Array) -> Array:

@@ -18,7 +18,7 @@ import numpy as np
 
 from discriminant.arrays import is_sparse
 from discriminant.optimize.choose import Choice
-from discriminant.optimize.interior_point import Program, Solve, interior_point, scaled_solver
+from discriminant.optimize.interior_point import Program, Step, interior_point, reduced, scaled_solver
 from discriminant.optimize.progress import reading, stepped
 from discriminant.protocols import Array
 from discriminant.thresholds import LAST_DIGITS_TOL
@@ -40,6 +40,7 @@ class MarginProblem:
     squared: bool
     bias: float = 1.0
     free: bool = False  # the intercept is not penalised
+    products: Array | None = None  # X Xᵗ, where rows are so few that systems are solved in n unknowns
 
     @property
     def sparse(self) -> bool:
@@ -81,6 +82,34 @@ class MarginProblem:
         H[:d, d] = H[d, :d] = self.bias * np.asarray(self.X.T @ h)
         H[d, d] = self.bias**2 * h.sum()
         return H
+
+    def solver(self, h: Array) -> Step:
+        """(r, load) ↦ (Δw, Δβ) with R Δw − Yᵗ Δβ = r and Y Δw + Δβ/h = load, over the rows with h > 0."""
+        if self.products is not None:
+            return self._row_solver(h, self.products)
+        H = self.gram(h)
+        H[np.arange(len(H)), np.arange(len(H))] += self.R
+        return reduced(self.scores, self.adjoint, h, scaled_solver(H))
+
+    def _row_solver(self, h: Array, products: Array) -> Step:
+        """By F = X Xᵗ + diag(1/h) of these rows: a factor of so many unknowns, and no product of matrices.
+
+        Δβ = F⁻¹ (load − X r_w) − bδ F⁻¹1 with the intercept's δ = (r_b + b 1ᵗF⁻¹(load − X r_w)) / (R_b + b² 1ᵗF⁻¹1).
+        """
+        within = h > 0
+        every, b = bool(within.all()), self.bias
+        X, F = (self.X, products) if every else (self.X[within], products[np.ix_(within, within)])
+        inverse = scaled_solver(F, np.diagonal(F) + 1 / h[within])
+        ones = inverse(np.ones(len(F)))
+        curvature = self.R[-1] + b * b * float(ones.sum())
+
+        def solve(r: Array, load: Array) -> tuple[Array, Array]:
+            beta = inverse(load[within] - X @ r[:-1])
+            last = (r[-1] + b * float(beta.sum())) / curvature if curvature > 0 else 0.0
+            beta -= b * last * ones
+            return np.append(r[:-1] + X.T @ beta, last), beta
+
+        return solve
 
     def primal(self, w: Array, m: Array | None = None) -> float:
         slack = np.maximum(1 - (self.y * self.scores(w) if m is None else m), 0)
@@ -143,8 +172,9 @@ def _in_row_space(problem: MarginProblem, tol: float) -> MarginFit:
     """
     solve = newton if problem.squared else interior
     X, method = problem.X, ("newton" if problem.squared else "interior point") + ROW_SPACE
+    products = X @ X.T
     try:
-        L = np.linalg.cholesky(X @ X.T)
+        L = np.linalg.cholesky(products)
     except np.linalg.LinAlgError:
         L = None
     if L is not None and np.diagonal(L).min() > 1e-4 * np.diagonal(L).max():
@@ -153,7 +183,7 @@ def _in_row_space(problem: MarginProblem, tol: float) -> MarginFit:
             return np.append(X.T @ np.linalg.solve(L.T, v[:-1]), v[-1])
 
         with reading(outer):
-            fit = solve(replace(problem, X=L), tol)
+            fit = solve(replace(problem, X=L, products=products), tol)
         w = outer(fit.w)
         found = _proved(problem, w, problem.primal(w), fit.alpha, fit.steps, method)
         if found.gap <= tol * found.objective:
@@ -182,9 +212,7 @@ def newton(problem: MarginProblem, tol: float) -> MarginFit:
         if stepped(w) or best.gap <= goal * P:
             break
         g = problem.R * w - v
-        H = problem.gram(np.where(m < 1, 2 * problem.c, 0.0))
-        H[np.arange(len(w)), np.arange(len(w))] += problem.R
-        p = -scaled_solver(H)(g)
+        p, _ = problem.solver(np.where(m < 1, 2 * problem.c, 0.0))(-g, np.zeros(problem.n))
         slope, moved = float(g @ p), problem.y * problem.scores(p)
         if not slope < 0:
             break
@@ -232,8 +260,14 @@ class _Margins:
     def adjoint(self, y: Array) -> Array:
         return self.problem.adjoint(y * self.problem.y)
 
-    def solver(self, P: Array, weight: Array) -> Solve:
-        return scaled_solver(self.problem.gram(weight) + np.diag(P))
+    def solver(self, P: Array, weight: Array) -> Step:
+        solve, y = self.problem.solver(weight), self.problem.y
+
+        def signed(r: Array, load: Array) -> tuple[Array, Array]:
+            dx, beta = solve(r, y * load)
+            return dx, y * beta
+
+        return signed
 
 
 def interior(problem: MarginProblem, tol: float) -> MarginFit:
