@@ -124,6 +124,10 @@ SPARSE_PASS, LEAST_STEPS = 0.9, 100
 # 100,000×3×40 has 3 (123 ms against 336 by the columns' Gram matrix), 20,000×8×30 19 (97 against 56).
 NEWTON_WORTH, SAMPLE_WORTH = 10, 14
 
+# Multiplications, n(1+d)², up to which a step of the interior point method of a hinge is one compiled call: 100×5 takes
+# 0.2 ms in place of 1.2, 1000×100 7.7 in place of 12, 5000×50 15 in place of 32.
+HINGE_WORK = 4.0e7
+
 # Steps by gradients alone that are worth trying before the Hessian is formed: 1000×200 has ten and would need more (6.7
 # ms with them against 4.8, correlated columns); 2000×400 has 32 and needs 14 (8 ms, by the Hessian 17).
 LEAST_TRIAL = 20

@@ -91,6 +91,21 @@ def test_all_methods_reach_one_minimum(squared, free):
         assert problem.primal(w) >= direct.objective - direct.gap
 
 
+@pytest.mark.parametrize("free", [False, True])
+def test_compiled_steps_of_a_hinge_are_the_others(monkeypatch, free):
+    X, y = random(83, 5)
+    X = np.column_stack(
+        [X * 10.0 ** np.array([-6, 0, 2, 0, 5]), X[:, 1], np.full(83, 3.0)]
+    )  # units, a copy, a constant
+    problem = margins.MarginProblem(X, y, np.linspace(0.1, 2.0, 83), False, 0.7, free)
+    one = margins.solve_margin(problem, 1e-6)
+    monkeypatch.setattr(margins, "HINGE_WORK", 0)
+    other = margins.solve_margin(problem, 1e-6)
+    assert max(one.gap, other.gap) <= 1e-6 * one.objective
+    assert one.objective == pytest.approx(other.objective, rel=1e-9)
+    np.testing.assert_allclose(problem.scores(one.w), problem.scores(other.w), atol=1e-4)
+
+
 def test_more_columns_than_rows(monkeypatch):
     X, y = random(40, 300)
     expected = margins.solve_margin(margins.MarginProblem(X, y, np.ones(40), False), 1e-9)

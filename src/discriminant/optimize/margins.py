@@ -12,19 +12,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from discriminant.arrays import is_sparse
+from discriminant.kernels import compiled
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.interior_point import Program, Step, interior_point, reduced, scaled_solver
 from discriminant.optimize.progress import reading, stepped
 from discriminant.protocols import Array
-from discriminant.thresholds import LAST_DIGITS_TOL
+from discriminant.thresholds import HINGE_WORK, LAST_DIGITS_TOL
 
 ROW_SPACE = " in the span of the rows"
 MOST_NEWTON = 200
+MOST_INTERIOR = 120
 MOST_COLUMNS = 1_200
 GRAM_ROWS = 4_096
 CHECK_EVERY = 10  # epochs of dual descent between looks at the gap
@@ -272,15 +274,36 @@ class _Margins:
 
 def interior(problem: MarginProblem, tol: float) -> MarginFit:
     """Hinge: an interior point, each step of which is one system of d+1 columns."""
+    best = Best(tol)
+    most = HINGE_WORK / (1 if problem.products is None else 8)  # there a factor of n unknowns is all that is left
+    if not problem.sparse and problem.n * (problem.d + 1) ** 2 <= most:
+        _compiled_interior(problem, best)
+        if best.fit is not None and best.fit.gap <= tol * best.fit.objective:
+            return cast(MarginFit, best.fit)
     w = np.zeros(problem.d + 1)
     program = Program(problem.R, w, _Margins(problem), np.ones(problem.n), problem.c)
-    best = Best(tol)
     for step, point in enumerate(interior_point(program, program.start(w, 0.5 * problem.c))):
         fit = _proved(problem, point.x, problem.primal(point.x), point.y, step, "interior point")
         if stepped(point.x) or best.enough(fit):
             break
     found: MarginFit = best.fit
     return found
+
+
+def _compiled_interior(problem: MarginProblem, best: Best) -> None:
+    """The same, a call a step, for as long as it goes: rounding is left to who can solve by least squares."""
+    if (module := compiled.load()) is None:
+        return
+    n, D = problem.n, problem.d + 1
+    X, w, v = np.ascontiguousarray(problem.X), np.zeros(D), problem.adjoint(0.5 * problem.c * problem.y)
+    point, work = np.ones((4, n)), np.empty(7 * n + 2 * D * D + 2 * D)
+    point[0], point[3] = 0.5 * problem.c, 0.0
+    for step in range(MOST_INTERIOR):
+        P = problem.primal(w, point[3])
+        if best.enough(_proved(problem, w.copy(), P, point[0].copy(), step, "interior point", v)) or stepped(w):
+            break
+        if not module.hinge_step(X, problem.y, problem.c, problem.bias, problem.R[-1], w, point, v, work):
+            break
 
 
 class Best:

@@ -2,6 +2,8 @@
 
        S H S = L L',   s_i = h_ii^{-1/2}        H^{-1} g = S L'^{-1} L^{-1} S g        trace (L L')^{-1} = |L^{-1}|^2 */
 
+#include "factor.h"
+
 #include "buffers.h"
 #include "vecmath.h"
 
@@ -60,6 +62,37 @@ static double four_rows(const double *H, const double *scale, double *L, Py_ssiz
     return least;
 }
 
+double cholesky_factor(const double *H, double *scale, double *L, Py_ssize_t p)
+{
+    double least = INFINITY;
+    for (Py_ssize_t i = 0; i < p; i++) scale[i] = H[i * p + i] > 0 ? 1.0 / sqrt(H[i * p + i]) : 0.0;
+    for (Py_ssize_t a = 0; a < p && least > 0; a += 4) {
+        double pivot = four_rows(H, scale, L, p, a);
+        least = least < pivot ? least : pivot; /* that is no number, too */
+    }
+    for (Py_ssize_t i = 0; i < p; i++)
+        if (scale[i] == 0) scale[i] = 1.0;
+    return least;
+}
+
+void cholesky_solution(const double *L, const double *scale, double *G, Py_ssize_t p, Py_ssize_t k)
+{
+    for (Py_ssize_t i = 0; i < p; i++) {
+        double *row = G + i * k;
+        for (Py_ssize_t c = 0; c < k; c++) row[c] *= scale[i];
+        if (k == 1) row[0] -= dot(L + i * p, G, i);
+        else for (Py_ssize_t j = 0; j < i; j++) take(row, L[i * p + j], G + j * k, k);
+        for (Py_ssize_t c = 0; c < k; c++) row[c] /= L[i * p + i];
+    }
+    for (Py_ssize_t i = p - 1; i >= 0; i--) {
+        double *row = G + i * k;
+        for (Py_ssize_t c = 0; c < k; c++) row[c] /= L[i * p + i];
+        if (k == 1) take(G, row[0], L + i * p, i);
+        else for (Py_ssize_t j = 0; j < i; j++) take(G + j * k, L[i * p + j], row, k);
+        for (Py_ssize_t c = 0; c < k; c++) row[c] *= scale[i];
+    }
+}
+
 /* cholesky(H, scale, L) -> the least pivot, of a unit diagonal; NaN where H holds one.  After a pivot that is not
    positive L ends.
 
@@ -73,15 +106,9 @@ PyObject *kernel_cholesky(PyObject *self, PyObject *args)
     double *scale = float64_out(&held, scales, "scale", ANY_LENGTH);
     Py_ssize_t p = held.failed ? 0 : length_of(&held.views[0]);
     const double *H = float64_in(&held, matrix, "H", p * p);
-    double *L = float64_out(&held, triangle, "L", p * p), least = INFINITY;
+    double *L = float64_out(&held, triangle, "L", p * p);
     if (held.failed) return release(&held);
-    for (Py_ssize_t i = 0; i < p; i++) scale[i] = H[i * p + i] > 0 ? 1.0 / sqrt(H[i * p + i]) : 0.0;
-    for (Py_ssize_t a = 0; a < p && least > 0; a += 4) {
-        double pivot = four_rows(H, scale, L, p, a);
-        least = least < pivot ? least : pivot; /* that is no number, too */
-    }
-    for (Py_ssize_t i = 0; i < p; i++)
-        if (scale[i] == 0) scale[i] = 1.0;
+    double least = cholesky_factor(H, scale, L, p);
     release(&held);
     return PyFloat_FromDouble(least);
 }
@@ -120,20 +147,7 @@ PyObject *kernel_cholesky_solve(PyObject *self, PyObject *args)
     double *G = float64_out(&held, sides, "G", ANY_LENGTH);
     Py_ssize_t k = held.failed || p == 0 ? 0 : length_of(&held.views[2]) / p;
     if (held.failed) return release(&held);
-    for (Py_ssize_t i = 0; i < p; i++) {
-        double *row = G + i * k;
-        for (Py_ssize_t c = 0; c < k; c++) row[c] *= scale[i];
-        if (k == 1) row[0] -= dot(L + i * p, G, i);
-        else for (Py_ssize_t j = 0; j < i; j++) take(row, L[i * p + j], G + j * k, k);
-        for (Py_ssize_t c = 0; c < k; c++) row[c] /= L[i * p + i];
-    }
-    for (Py_ssize_t i = p - 1; i >= 0; i--) {
-        double *row = G + i * k;
-        for (Py_ssize_t c = 0; c < k; c++) row[c] /= L[i * p + i];
-        if (k == 1) take(G, row[0], L + i * p, i);
-        else for (Py_ssize_t j = 0; j < i; j++) take(G + j * k, L[i * p + j], row, k);
-        for (Py_ssize_t c = 0; c < k; c++) row[c] *= scale[i];
-    }
+    cholesky_solution(L, scale, G, p, k);
     release(&held);
     return Py_NewRef(Py_None);
 }

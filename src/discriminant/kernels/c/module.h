@@ -21,6 +21,7 @@
     KERNEL(descend_softmax, "Coordinate descent along columns for classes that compete.") \
     KERNEL(dual_epoch, "One pass of dual coordinate descent, two classes; see discriminant.kernels.dual.") \
     KERNEL(evaluate, "J and its derivatives over some rows: see evaluate.c.") \
+    KERNEL(hinge_step, "A step of the interior point method of a support vector machine; see hinge.c.") \
     KERNEL(longest_row, "The greatest of the scaled rows' squared lengths: see evaluate.c.") \
     KERNEL(machine_epoch, "One pass of dual coordinate descent, K classes; see discriminant.kernels.dual.") \
     KERNEL(solve_path, "Sparse fits of one output along a path of penalties; see sparse_path.c.") \
