@@ -47,11 +47,11 @@ typedef struct {
     double *L1, *L2; /* by group at λ */
     long *support;
     /* the model */
-    double *hm, *w, corner, *M, *eigen, *Q;
+    double *hm, *w, corner, *M, *eigen, *Q, *block, shift; /* block: of M, that of each group; eigen: of these */
     long formed, stride, *corner_of_Q;
     double *factor, factor_strength; /* of M on the support that it was last wanted for */
     long factored, factor_room, *factor_of;
-    int smooth, several, matrix, stale; /* whether no group has a kink; whether there are many λ; whether M is worth its price;  whether it is to be formed anew */
+    int smooth, several, wide, matrix, held, stale; /* whether no group has a kink; whether there are many λ; whether a group has no exact step; whether M is worth its price; whether it is at hand; whether it is to be formed anew */
     int growing; /* whether columns are missing that matter more than what M is of: one step a look */
     /* passes over all columns */
     double *seen_v[PASSES], *seen_R[PASSES], *near_R, passes;
@@ -103,8 +103,10 @@ long sparse_violators(Path *f, double strength, double far);
 
 /* sparse_model.c */
 void sparse_form(Path *f);
+void sparse_form_blocks(Path *f);
 double sparse_kinks(const Path *f, const double *a);
 void sparse_minimize_model(Path *f, double still, double least);
+int sparse_descend(Path *f, Plan plan);
 
 /* sparse_set.c */
 void sparse_levels(Path *f);

@@ -37,7 +37,7 @@ static void tile(const double *const y[TILE], const double *const x[TILE], long 
 static void decompose(Path *f, long k)
 {
     long j = f->first[k], p = f->first[k + 1] - j;
-    double *Q = f->Q + f->corner_of_Q[k], *e = f->eigen + j;
+    double *Q = f->Q + f->corner_of_Q[k], *H = f->block + f->corner_of_Q[k], *e = f->eigen + j;
     if (p == 1) return;
     if (p > MOST_EIGEN) {
         double top = 0;
@@ -52,7 +52,7 @@ static void decompose(Path *f, long k)
     double A[MOST_EIGEN * MOST_EIGEN], total = 0;
     for (long i = 0; i < p; i++)
         for (long c = 0; c < p; c++) {
-            A[i * p + c] = f->M[(j + i) * f->stride + j + c], Q[i * p + c] = i == c;
+            A[i * p + c] = H[i * p + c], Q[i * p + c] = i == c;
             total += A[i * p + c] * A[i * p + c];
         }
     for (int turn = 0; turn < 30; turn++) {
@@ -142,9 +142,32 @@ void sparse_form(Path *f)
     }
     f->formed = m;
     for (long k = 0; k < f->k; k++) {
-        if (f->first[k] < from) continue;
-        long p = f->first[k + 1] - f->first[k];
-        f->corner_of_Q[k + 1] = f->corner_of_Q[k] + (p > 1 && p <= MOST_EIGEN ? p * p : 0);
+        long j = f->first[k], p = f->first[k + 1] - j, size = p > 1 && p <= MOST_EIGEN ? p : 0;
+        if (j < from) continue;
+        double *H = f->block + f->corner_of_Q[k];
+        f->corner_of_Q[k + 1] = f->corner_of_Q[k] + size * size;
+        for (long i = 0; i < size; i++) memcpy(H + i * p, f->M + (j + i) * f->stride + j, p * sizeof *H);
+        decompose(f, k);
+    }
+}
+
+/* The blocks of M of each group alone, with the intercept eliminated; `eigen` has those of groups of one. */
+void sparse_form_blocks(Path *f)
+{
+    double mass = f->intercept && f->corner > 0 ? f->corner : INFINITY, full;
+    for (long k = 0; k < f->k; k++) {
+        long j = f->first[k], p = f->first[k + 1] - j;
+        double *H = p > 1 ? f->block + f->corner_of_Q[k] : f->eigen + j;
+        f->corner_of_Q[k + 1] = f->corner_of_Q[k] + (p > 1 ? p * p : 0);
+        for (long i = 0; i < p; i++) {
+            column_moments(&f->X, j + i, f->w, &full, f->B + j + i);
+            H[i * p + i] = fmax(full - f->B[j + i] * f->B[j + i] / mass, 1e-14 * full);
+            if (i == 0) continue;
+            memset(f->scratch, 0, f->n * sizeof *f->scratch);
+            column_add(&f->X, j + i, 1.0, f->w, f->scratch);
+            for (long c = 0; c < i; c++)
+                H[c * p + i] = H[i * p + c] = column_dot(&f->X, j + c, f->scratch) - f->B[j + c] * f->B[j + i] / mass;
+        }
         decompose(f, k);
     }
 }
@@ -153,17 +176,36 @@ void sparse_form(Path *f)
 
 static inline double shrink(double u, double level) { return copysign(fmax(fabs(u) - level, 0.0), u) + 0.0; }
 
+/* The slopes of a group, where M is not at hand, from r = w ∘ X(to − a), which lies in `zt`. */
+static void look_at(Path *f, long k)
+{
+    for (long j = f->first[k]; j < f->first[k + 1]; j++)
+        f->g[j] = f->slope[j] + column_dot(&f->X, j, f->zt) + f->shift * f->B[j] + f->L2[k] * (f->to[j] - f->a[j]);
+}
+
+/* A weight moves, and with it the slopes, or r. */
+static void move(Path *f, long k, long j, double step)
+{
+    f->to[j] += step;
+    if (f->held) {
+        axpy(f->m, step, f->M + j * f->stride, f->g);
+        f->g[j] += f->L2[k] * step;
+        return;
+    }
+    column_add(&f->X, j, step, f->w, f->zt);
+    if (f->intercept && f->corner > 0) f->shift -= step * f->B[j] / f->corner;
+}
+
 /* A group's weights to their minimum, the others held; hands back by how much a slope moved. */
-static double visit(Path *f, long k, int only_support)
+static double visit(Path *f, long k)
 {
     long j = f->first[k], p = f->first[k + 1] - j, exact = p <= MOST_EIGEN;
     double *a = f->to + j, *g = f->g + j, l1 = f->L1[k], l2 = f->L2[k], *r = f->work, *c = r + p, moved = 0;
-    const double *e = f->eigen + j, *Q = f->Q + f->corner_of_Q[k];
+    const double *e = f->eigen + j, *Q = f->Q + f->corner_of_Q[k], *H = f->block + f->corner_of_Q[k];
     double norm = length(a, p);
-    if (only_support && norm == 0) return 0;
     for (long i = 0; i < p; i++) { /* r = H a − g: the weights that would be without the kink are H⁻¹ r */
         r[i] = -g[i] + (l2 + (exact ? 0 : e[0])) * a[i];
-        for (long q = 0; exact && norm > 0 && q < p; q++) r[i] += f->M[(j + i) * f->stride + j + q] * a[q];
+        for (long q = 0; exact && norm > 0 && q < p; q++) r[i] += H[i * p + q] * a[q];
     }
     double size = length(r, p);
     if (size <= l1) memset(c, 0, p * sizeof *c);
@@ -204,10 +246,9 @@ static double visit(Path *f, long k, int only_support)
     for (long i = 0; i < p; i++) {
         double step = c[i] - a[i];
         if (step == 0) continue;
+        move(f, k, j + i, step);
         a[i] = c[i];
-        axpy(f->m, step, f->M + (j + i) * f->stride, f->g);
-        f->g[j + i] += l2 * step;
-        moved = fmax(moved, ((exact ? f->M[(j + i) * f->stride + j + i] : e[0]) + l2) * fabs(step));
+        moved = fmax(moved, ((exact ? H[i * p + i] : e[0]) + l2) * fabs(step));
     }
     return moved;
 }
@@ -216,20 +257,21 @@ static double sweep(Path *f, int only_support)
 {
     double moved = 0, *a = f->to, *g = f->g;
     for (long k = 0; k < f->k; k++) {
-        long j = f->first[k];
-        if (f->first[k + 1] - j > 1) {
-            moved = fmax(moved, visit(f, k, only_support));
+        long j = f->first[k], p = f->first[k + 1] - j;
+        if (only_support && length(a + j, p) == 0) continue;
+        if (!f->held) look_at(f, k);
+        if (p > 1) {
+            moved = fmax(moved, visit(f, k));
             continue;
         }
-        double h = f->M[j * f->stride + j] + f->L2[k];
-        if (h <= 0 || (only_support && a[j] == 0)) continue;
+        double h = (f->held ? f->M[j * f->stride + j] : f->eigen[j]) + f->L2[k];
+        if (h <= 0) continue;
         double to = shrink(a[j] - g[j] / h, f->L1[k] / h), step;
         to = to < f->low[j] ? f->low[j] : to > f->up[j] ? f->up[j] : to;
         if ((step = to - a[j]) == 0) continue;
+        move(f, k, j, step);
         a[j] = to;
         moved = fmax(moved, h * fabs(step));
-        axpy(f->m, step, f->M + j * f->stride, g);
-        g[j] += f->L2[k] * step;
     }
     return moved;
 }
@@ -364,4 +406,18 @@ void sparse_minimize_model(Path *f, double still, double least)
             break;
         }
     }
+}
+
+/* The same without M, by sweeps along the columns; whether they arrived. */
+int sparse_descend(Path *f, Plan plan)
+{
+    memset(f->zt, 0, f->n * sizeof *f->zt);
+    f->shift = 0;
+    for (long round = 0; round < plan.rounds; round++)
+        for (long turn = 0; turn <= plan.sweeps; turn++) {
+            double moved = sweep(f, turn > 0);
+            if (!turn && moved <= plan.still) return 1;
+            if (moved <= INNER * plan.still) break;
+        }
+    return 0;
 }

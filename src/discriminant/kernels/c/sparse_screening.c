@@ -5,24 +5,23 @@
 #define MOST_WEIGHT 10.0 /* Σ|c| beyond which rounding in the passes is no longer nothing */
 
 #define STRETCH 256 /* rows that are added up before they are added to the rest: fewer roundings */
-#define LINE 8 /* rows that are turned into columns at a time: a line of the cache */
+#define LINES 64 /* rows that are turned into columns at a time: they stay in the cache */
 
-static inline double centered(const Path *f, long i, long j)
+/* Rows top … end of a column of dense values, in inner units. */
+static inline void column_part(const Path *f, long j, long top, long end, double *restrict out)
 {
-    double x = f->rows ? f->rows[i * f->d + j] : f->all.x[j * f->n + i];
-    return f->center ? x - f->center[j] : x;
+    long stride = f->rows ? f->d : 1;
+    const double *restrict x = f->rows ? f->rows + j : f->all.x + j * f->n;
+    double center = f->center ? f->center[j] : 0, scale = 1 / f->unit[j]; /* a power of two */
+    for (long i = top; i < end; i++) out[i - top] = (x[i * stride] - center) * scale;
 }
 
 /* Columns `feature` of dense values, in inner units, one after the other. */
 void sparse_gather(const Path *f, const long *feature, long count, double *out)
 {
-    for (long top = 0; top < f->n; top += LINE) {
-        long end = top + LINE < f->n ? top + LINE : f->n;
-        for (long k = 0; k < count; k++) {
-            double scale = 1 / f->unit[feature[k]]; /* a power of two */
-            for (long i = top; i < end; i++) out[k * f->n + i] = centered(f, i, feature[k]) * scale;
-        }
-    }
+    for (long top = 0; top < f->n; top += LINES)
+        for (long k = 0; k < count; k++)
+            column_part(f, feature[k], top, top + LINES < f->n ? top + LINES : f->n, out + k * f->n + top);
 }
 
 /* Σ w x of each column and, where `squares` are asked for, Σ w x², of dense values in inner units. */
@@ -33,8 +32,8 @@ void sparse_dense_moments(const Path *f, const double *restrict w, double *restr
     if (squares) memset(squares, 0, d * sizeof *squares);
     if (!f->rows)
         for (long j = 0; j < d; j++) {
-            double *x = f->scratch, scale = 1 / f->unit[j];
-            for (long i = 0; i < n; i++) x[i] = centered(f, i, j) * scale;
+            double *x = f->scratch;
+            column_part(f, j, 0, n, x);
             sums[j] = dot(x, w, n);
             for (long i = 0; squares && i < n; i++) x[i] *= x[i];
             if (squares) squares[j] = dot(x, w, n);
