@@ -210,6 +210,11 @@ class PointwiseObjective:
             found.product = found.product / units + (0.0 if curvature is None or V is None else curvature * V)
         if found.hessian is not None:
             found.hessian = self._hessian(found.hessian, curvature)
+        if found.outer is not None:
+            found.outer = self._hessian(found.outer, None)
+        if found.groups is not None:
+            found.groups = found.groups.total()
+            found.groups /= units[:, 0]
         return found if self.intercept else self._pin(found)
 
     def _hessian(self, H: Array, curvature: Array | None) -> Array:

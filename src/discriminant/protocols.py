@@ -48,7 +48,8 @@ class Need(enum.IntFlag):
     PRODUCT = 8  # the Hessian times a direction
     DIAGONAL = 16  # of the Hessian
     INTERCEPT = 32  # the intercepts' rows of the Hessian, which dual bounds ask for
-    OUTER = 64  # outer products of the rows' slopes where the Hessian has their curvature
+    OUTER = 64  # outer products of the rows' slopes
+    GROUPS = 128  # the gradient, group by group of the rows
 
 
 @dataclass
@@ -61,13 +62,15 @@ class Evaluation:
     product: Array | None = None  # (1+d, q)
     diagonal: Array | None = None  # (1+d, q)
     intercept: Array | None = None  # (1+d, q): Yᵗ(s ℓ''); coupled: (q, q), Σ s ∂²ℓ
+    outer: Array | None = None  # as the Hessian: Σ u s ℓ'ℓ'ᵗ in place of Σ s ℓ''
+    groups: Any = None  # Yᵗ(s ℓ') of each group of rows
     mass: Array | None = None  # (q,): Σ s ℓ''; not of coupled outputs
     margin: float = float("inf")  # the least score on a row's own side; −inf where a target has none
 
     def __iadd__(self, other: Evaluation) -> Evaluation:
         self.value += other.value
         self.gradient += other.gradient
-        for name in ("hessian", "product", "diagonal", "intercept", "mass"):
+        for name in ("hessian", "product", "diagonal", "intercept", "outer", "groups", "mass"):
             mine, more = getattr(self, name), getattr(other, name)
             if mine is not None:
                 mine += more

@@ -9,12 +9,13 @@ import pytest
 import scipy.sparse as sp
 
 from contracts.registry import CRITERIA, name, targets_for
-from discriminant.data.evaluate import Evaluate, compiled_rows
+from discriminant.data.evaluate import Evaluate, Groups, GroupSums, compiled_rows
 from discriminant.data.rows import DenseDesign, SparseDesign
 from discriminant.kernels import compiled
 from discriminant.protocols import Block, Need, Oracle
 
-EVERYTHING = Need.VALUE | Need.GRADIENT | Need.HESSIAN | Need.PRODUCT | Need.DIAGONAL | Need.INTERCEPT
+ROBUST = Need.OUTER | Need.GROUPS
+EVERYTHING = Need.VALUE | Need.GRADIENT | Need.HESSIAN | Need.PRODUCT | Need.DIAGONAL | Need.INTERCEPT | ROBUST
 STORAGES = ("C", "F", "float32", "strided", "sparse", "sparse-int64", "integers")
 
 pytestmark = pytest.mark.skipif(compiled.load() is None, reason="nothing is compiled here, so there is one body only")
@@ -52,18 +53,24 @@ def test_both_bodies_give_the_same_sums(criterion, shape, how):
     curved = Oracle.CURVATURE in criterion.oracles
     need = EVERYTHING if curved and "first" not in shape else Need.VALUE | Need.GRADIENT
     if "first" in shape and curved:
-        need |= Need.INTERCEPT
+        need |= Need.INTERCEPT | Need.GROUPS
     totals = np.full(q, weight.sum())
     request = Evaluate(
         criterion, None, totals, A, need, V if Need.PRODUCT in need else None, center, rng.standard_normal((n, 1))
     )
+    few = rng.integers(2) == 1
+    groups = Groups(rng.integers(37 if few else 9_000, size=n), 37 if few else 9_000)
+    request = replace(request, factor=rng.random(n), groups=groups if Need.GROUPS in need else None)
     if criterion.coupled:
         request = replace(request, offset=rng.standard_normal((n, q)))
     block = replace(Block(design, 0, t, weight), weight=request.weight(Block(design, 0, t, weight)))
     fast, plain = request._compiled(compiled_rows(design), block), request._arrays(block)
     assert fast.value == pytest.approx(plain.value, rel=1e-12)
     assert fast.margin == pytest.approx(plain.margin, rel=1e-12)
-    for part in ("gradient", "hessian", "product", "diagonal", "intercept"):
+    if Need.GROUPS in need:
+        fast.groups, plain.groups = fast.groups.total(), plain.groups.total()
+        np.testing.assert_allclose(fast.groups.sum(axis=0).T, fast.gradient, atol=1e-12)
+    for part in ("gradient", "hessian", "product", "diagonal", "intercept", "outer", "groups"):
         mine, other = getattr(fast, part), getattr(plain, part)
         if other is None:
             assert mine is None or not curved
@@ -92,3 +99,16 @@ def test_compiled_losses_are_right_in_both_tails(criterion):
                 value, slope = criterion.value_and_gradient(row[None], A[:1])
             assert found.value == pytest.approx(float(value.sum()), rel=1e-14, abs=1e-300)
             np.testing.assert_allclose(found.gradient[0], slope[0], rtol=1e-13, atol=1e-300)
+
+
+def test_sums_of_groups_add_whatever_groups_their_parts_name():
+    """Parts with some groups and parts with all of them: the total is that of one table."""
+    rng = np.random.default_rng(1)
+    total, expected = None, np.zeros((6, 1, 2))
+    for named in ([0, 3], None, [5], [1, 2, 3], None, [0, 5], [4]):
+        groups = None if named is None else np.array(named)
+        sums = rng.normal(size=(6 if named is None else len(named), 1, 2))
+        expected[slice(None) if named is None else groups] += sums
+        part = GroupSums(6, groups, sums)
+        total = part if total is None else total.__iadd__(part)
+    np.testing.assert_allclose(total.total(), expected, rtol=1e-14)

@@ -478,6 +478,35 @@ def test_robust_errors_are_made_of_the_outer_products_of_the_scores_of_rows(K, k
     np.testing.assert_allclose(table.covariance, expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("stratified", [False, True])
+def test_survey_errors_are_made_of_the_scores_between_the_clusters_of_each_stratum(K, clustered, stratified):
+    """Σ_h n_h/(n_h−1) Σ_c (s_hc − s̄_h)(s_hc − s̄_h)ᵗ of weighted scores, summed cluster by cluster."""
+    rng = np.random.default_rng(K)
+    n = 2_000
+    U, unit = rng.normal(size=(n, 3)), np.array([1.0, 1e3, 1e-3])
+    X = U * unit + [0.0, 0.0, 5.0]
+    y = (U @ rng.normal(size=(3, K)) + 2 * rng.gumbel(size=(n, K))).argmax(axis=1)
+    w, groups, strata = rng.random(n) + 0.1, rng.integers(300, size=n), rng.choice(["a", "b", "c"], size=n)
+    model = LogisticRegression(C=np.inf, tol=1e-12).fit(X, y, w)
+    given = {"groups": groups} if clustered else {}
+    given |= {"strata": strata} if stratified else {}
+    table = model.summary(X, y, w, covariance="survey", **given)
+    Y, p = np.c_[np.ones(n), U], model.predict_proba(X)
+    s = (((np.eye(K)[y] - p)[:, 1:] * w[:, None])[:, :, None] * Y[:, None, :]).reshape(n, -1)
+    meat = np.zeros((s.shape[1],) * 2)
+    for h in np.unique(strata) if stratified else [None]:
+        inside = strata == h if stratified else np.ones(n, dtype=bool)
+        named = np.unique(groups[inside]) if clustered else np.flatnonzero(inside)
+        each = np.array([s[inside & (groups == c)].sum(axis=0) if clustered else s[c] for c in named])
+        meat += np.cov(each.T) * len(each)
+    V = p[:, 1:, None] * (np.eye(K - 1) - p[:, None, 1:])
+    bread = np.linalg.inv(np.einsum("i,iab,ij,ik->ajbk", w, V, Y, Y).reshape(s.shape[1], -1))
+    expected = np.sqrt(np.diagonal(bread @ meat @ bread)).reshape(K - 1, 4)[:, 1:] / unit
+    np.testing.assert_allclose(table.standard_error.reshape(K - 1, 4)[:, 1:], expected, rtol=1e-8)
+
+
 def test_robust_errors_after_the_table_are_those_before_it_and_notice_changed_rows():
     """The sums of the first table serve the second; the score of the rows is taken anew."""
     rng = np.random.default_rng(5)

@@ -1,6 +1,7 @@
 """One pass over the rows: the value of J and, where asked, its derivatives.
 
     z = Y A,    Σ s ℓ(t, z),    Yᵗ(s ℓ'),    Yᵗ diag(s ℓ'') Y,    Yᵗ(s ℓ'' ∘ Y V),    (Y∘Y)ᵗ(s ℓ''),
+    Yᵗ diag(u s ℓ'²) Y with a factor u of each row,    Yᵗ(s ℓ') of each group of rows,
 
 with s_ij = w_i c_ij / Σ_i w_i c_ij the share of row i in output j.  ``Evaluate`` is a request: frozen, picklable,
 sent to the rows wherever they are (``Blocks.reduce``).  It has two bodies with the same answers: the compiled one
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discriminant.arrays import as_dense
 from discriminant.data.rows import DenseDesign, OriginDesign, SparseDesign
 from discriminant.kernels import compiled
 from discriminant.protocols import Array, Block, Evaluation, Need, Oracle
@@ -28,7 +30,7 @@ if TYPE_CHECKING:  # methods by moments go through blocks of rows and need no cr
 
 Shares = tuple[Array, Array | None]
 # As plain numbers: flags of an enum cost a microsecond each, and an evaluation of few rows ten.
-_, GRADIENT, HESSIAN, PRODUCT, DIAGONAL, INTERCEPT, _ = map(int, Need)
+_, GRADIENT, HESSIAN, PRODUCT, DIAGONAL, INTERCEPT, OUTER, GROUPS = map(int, Need)
 
 
 class TiledRequest(ABC):
@@ -47,6 +49,45 @@ class TiledRequest(ABC):
     def slot(self) -> int:
         """The numbers of a part's sum, which are set to zero and added."""
         return 1
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Which rows are summed together: a number below ``count`` for each row."""
+
+    codes: Array  # (n,)
+    count: int
+
+    def of(self, block: Block) -> tuple[Array | None, Array]:
+        """(the groups that have rows in the block, the place of each row's among them): None where all may have."""
+        codes = self.codes[block.start : block.start + block.rows]
+        if self.count <= 4 * block.rows:
+            return None, codes.astype(np.int64, copy=False)
+        present, place = np.unique(codes, return_inverse=True)
+        return present, place
+
+
+class GroupSums:
+    """Sums of rows, group by group: parts that name their groups, until they hold more rows than there are groups."""
+
+    def __init__(self, count: int, groups: Array | None, sums: Array) -> None:
+        self.count, self._parts = count, [(groups, sums)]
+
+    def __iadd__(self, other: GroupSums) -> GroupSums:
+        self._parts += other._parts
+        if sum(len(sums) for _, sums in self._parts) > 2 * self.count:
+            self._parts = [(None, self.total())]
+        return self
+
+    def total(self) -> Array:
+        """(count, q, 1+d)."""
+        groups, sums = self._parts[0]
+        if len(self._parts) == 1 and groups is None:
+            return sums
+        total = np.zeros((self.count, *sums.shape[1:]))
+        for groups, sums in self._parts:
+            total[slice(None) if groups is None else groups] += sums
+        return total
 
 
 @dataclass(frozen=True)
@@ -70,6 +111,10 @@ class Evaluate(TiledRequest):
         Known parts of the scores.
     shares : optional
         What ``shares_of`` says, where it is known.
+    factor: (n,), optional
+        A factor u of each row in ``Need.OUTER``.
+    groups: Groups, optional
+        Those of ``Need.GROUPS``.
     """
 
     criterion: Pointwise
@@ -81,6 +126,8 @@ class Evaluate(TiledRequest):
     center: Array | None = None
     offset: Array | None = None
     shares: Shares | None = None
+    factor: Array | None = None
+    groups: Groups | None = None
 
     def __call__(self, block: Block) -> Evaluation:
         design, weight = block.design, self.weight(block)
@@ -100,25 +147,27 @@ class Evaluate(TiledRequest):
         """Whether the compiled body serves: it knows the criterion, and is there."""
         if self.criterion.kind is None or compiled.load() is None:
             return False
-        several = self.A.shape[1] > 1 and int(self.need) & HESSIAN
+        several = self.A.shape[1] > 1 and int(self.need) & (HESSIAN | OUTER)
         return not (several and Oracle.QUADRATIC in self.criterion.oracles)
 
     def work(self, n_rows: int, n_values: int) -> float:
         """Multiplications of the compiled body, about: scores and slopes, losses, and the Hessian."""
         q = int(self.A.shape[1])
-        plain = 30.0 * n_rows * q + 2.0 * q * n_values
-        if not int(self.need) & HESSIAN:
-            return plain
+        plain = 30.0 * n_rows * q + 2.0 * q * n_values * (3 if self.groups else 1)
         pairs = q * (q + 1) / 2 if self.criterion.coupled else q
-        return plain + pairs * n_values * (n_values / max(n_rows, 1) + 1) / 2
+        return plain + self._matrices * pairs * n_values * (n_values / max(n_rows, 1) + 1) / 2
 
     @property
     def slot(self) -> int:
-        """The Hessian, where it is asked for."""
+        """Hessian, outer products and groups, where they are asked for."""
         D, q = map(int, self.A.shape)
-        if not int(self.need) & HESSIAN:
-            return q * D
-        return (q * q if self.criterion.coupled else q) * D * D
+        groups = 0 if self.groups is None else self.groups.count
+        return q * D * (1 + groups) + self._matrices * (q * q if self.criterion.coupled else q) * D * D
+
+    @property
+    def _matrices(self) -> int:
+        """How many of the Hessian's size are asked for."""
+        return bool(int(self.need) & HESSIAN) + bool(int(self.need) & OUTER)
 
     def shift(self, block: Block) -> Array | None:
         """(rows, 1) or (rows, q): the offsets of the block's rows."""
@@ -149,12 +198,15 @@ class Evaluate(TiledRequest):
             codes = np.ascontiguousarray(codes, dtype=np.uint8 if codes.dtype == np.uint8 else np.int64)
         head, gradient = np.zeros(2 + q), np.zeros((q, D))
         head[1] = np.inf
-        hessian = np.zeros((q * D, q * D) if coupled else (q, D, D)) if need & HESSIAN else None
+        hessian, outer = (
+            np.zeros((q * D, q * D) if coupled else (q, D, D)) if need & kind else None for kind in (HESSIAN, OUTER)
+        )
         product = np.zeros((q, D)) if need & PRODUCT else None
         diagonal = np.zeros((q, D)) if need & DIAGONAL else None
         intercept = np.zeros((q, q) if coupled else (q, D)) if need & INTERCEPT else None
+        factor, present, group, sums = self._row_by_row(block)
         blas = None
-        if hessian is not None and not coupled and self.criterion.convex and D > BLAS_COLUMNS and len(rows) != 4:
+        if self._matrices and not coupled and self.criterion.convex and D > BLAS_COLUMNS and len(rows) != 4:
             from scipy.linalg import cython_blas
 
             blas = cython_blas.__pyx_capi__["dsyrk"]
@@ -164,8 +216,8 @@ class Evaluate(TiledRequest):
             self.criterion.kind, need | GRADIENT, float(self.criterion.margin),
             self.criterion.labels, rows, self.center, np.ascontiguousarray(self.A.T),
             None if self.V is None else np.ascontiguousarray(self.V.T), codes, targets, shares, block.weight,
-            None if self.offset is None else np.ascontiguousarray(self.shift(block), dtype=np.float64), blas,
-            (head, gradient, hessian, product, diagonal, intercept),
+            None if self.offset is None else np.ascontiguousarray(self.shift(block), dtype=np.float64),
+            factor, group, blas, (head, gradient, hessian, product, diagonal, intercept, outer, sums),
         )  # fmt: skip
         return Evaluation(
             float(head[0]),
@@ -174,9 +226,20 @@ class Evaluate(TiledRequest):
             None if product is None else product.T,
             None if diagonal is None else diagonal.T,
             intercept if intercept is None or coupled else intercept.T,
+            outer,
+            None if sums is None or self.groups is None else GroupSums(self.groups.count, present, sums),
             None if coupled else head[2:],
             float(head[1]),
         )
+
+    def _row_by_row(self, block: Block) -> tuple[Array | None, Array | None, Array | None, Array | None]:
+        """(factors of the block's rows, the groups that occur, each row's place among them, room for their sums)."""
+        factor = None if self.factor is None else self.factor[block.start : block.start + block.rows]
+        if self.groups is None:
+            return factor, None, None, None
+        present, group = self.groups.of(block)
+        count = self.groups.count if present is None else len(present)
+        return factor, present, group, np.zeros((count, *self.A.T.shape))
 
     # The array body
 
@@ -186,18 +249,17 @@ class Evaluate(TiledRequest):
         with np.errstate(over="ignore", invalid="ignore"):  # a step too far is the optimizer's to notice
             value, slope = criterion.value_and_gradient(t, z)
             found = Evaluation(_sum(share, value), design.adjoint(share * slope), margin=self._margin(t, z, share))
+            if need & (Need.OUTER | Need.GROUPS):
+                self._robust(found, block, design, slope, share)
             if not need & (Need.HESSIAN | Need.DIAGONAL | Need.INTERCEPT | Need.PRODUCT):
                 return found
             if need & Need.PRODUCT and v is not None:
                 found.product = np.asarray(design.adjoint(share * criterion.curvature_product(t, z, v)))
             if not need & (Need.HESSIAN | Need.DIAGONAL | Need.INTERCEPT):
                 return found
-            if need & Need.HESSIAN and not need & Need.OUTER and self._one_for_all(share):
+            if need & Need.HESSIAN and self._one_for_all(share):
                 found.hessian = np.asarray(design.sandwich(np.broadcast_to(share[:, 0], block.rows)))[None]
-            if need & Need.OUTER:
-                curvature = slope[:, :, None] * slope[:, None] if criterion.coupled else slope**2
-            else:
-                curvature = criterion.curvature(t, z)
+            curvature = criterion.curvature(t, z)
             if criterion.coupled:
                 self._coupled(found, design, curvature * share[:, :, None])
             else:
@@ -243,20 +305,31 @@ class Evaluate(TiledRequest):
             found.intercept = np.asarray(design.adjoint(curvature))
         found.mass = curvature.sum(axis=0)
 
+    def _robust(self, found: Evaluation, block: Block, design: Any, slope: Array, share: Array) -> None:
+        """Outer products of the rows' slopes, and their sums by groups."""
+        factor, present, group, sums = self._row_by_row(block)
+        if self.need & Need.OUTER:
+            part = share if factor is None else share * factor[:, None]
+            if self.criterion.coupled:
+                found.outer = _blocks(design, slope[:, :, None] * slope[:, None] * part[:, :, None])
+            else:
+                found.outer = np.stack([design.sandwich(column) for column in (slope**2 * part).T])
+        if self.groups is None or sums is None:
+            return
+        from scipy.sparse import csr_array
+
+        for k, each in enumerate((share * slope).T):  # output by output, so that no row's whole slope is written out
+            rows = csr_array((each, (group, np.arange(block.rows))), (len(sums), block.rows))
+            sums[:, k, 0], sums[:, k, 1:] = rows.sum(axis=1), as_dense(rows @ design.values)
+        found.groups = GroupSums(self.groups.count, present, sums)
+
     def _coupled(self, found: Evaluation, design: Any, curvature: Array) -> None:
-        q, D = curvature.shape[1], design.shape[1]
         if self.need & Need.INTERCEPT:
             found.intercept = curvature.sum(axis=0)
         if self.need & Need.DIAGONAL:
             found.diagonal = design.squared().adjoint(np.einsum("nkk->nk", curvature))
-        if not self.need & Need.HESSIAN:
-            return
-        matrix = np.empty((q, D, q, D))
-        for i in range(q):
-            for j in range(i, q):
-                matrix[i, :, j] = design.sandwich(curvature[:, i, j])
-                matrix[j, :, i] = matrix[i, :, j]
-        found.hessian = matrix.reshape(q * D, q * D)
+        if self.need & Need.HESSIAN:
+            found.hessian = _blocks(design, curvature)
 
     def _margin(self, t: Array, z: Array, share: Array) -> float:
         """The least score on its own side; for competing outputs own score − best other."""
@@ -273,6 +346,17 @@ class Evaluate(TiledRequest):
             low, high = self.criterion.labels
             sides = np.where(t == high, z, np.where(t == low, -z, -np.inf))
         return float(np.where(share > 0, sides, np.inf).min(initial=np.inf))
+
+
+def _blocks(design: Any, curvature: Array) -> Array:
+    """Σ of the outer products of rows y times a matrix (rows, q, q) of each, (q(1+d), q(1+d))."""
+    q, D = curvature.shape[1], design.shape[1]
+    matrix = np.empty((q, D, q, D))
+    for i in range(q):
+        for j in range(i, q):
+            matrix[i, :, j] = design.sandwich(curvature[:, i, j])
+            matrix[j, :, i] = matrix[i, :, j]
+    return matrix.reshape(q * D, q * D)
 
 
 def shares_of(criterion: Pointwise, coding: ClassCoding | None, totals: Array) -> Shares:
@@ -297,12 +381,12 @@ def without_intercept(found: Evaluation) -> Evaluation:
         found.product[0] = 0.0
     if found.diagonal is not None:
         found.diagonal[0] = 0.0
-    if found.hessian is not None:
-        D = len(found.gradient)
-        q = found.gradient.shape[1]
-        H = found.hessian if found.hessian.ndim == 3 else found.hessian.reshape(q, D, q, D)
-        H[:, 0] = 0.0
-        H[..., 0] = 0.0
+    for matrix in (found.hessian, found.outer):
+        if matrix is not None:
+            D, q = found.gradient.shape
+            H = matrix if matrix.ndim == 3 else matrix.reshape(q, D, q, D)
+            H[:, 0] = 0.0
+            H[..., 0] = 0.0
     return found
 
 

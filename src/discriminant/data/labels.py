@@ -16,7 +16,7 @@ from discriminant.protocols import Array
 
 CHUNK = 16_384
 NARROW = 16  # classes that are counted by comparing all codes with each: a tenth to a third of bincount's time
-WIDEST_TABLE = 1 << 20  # integer labels that span less than this are looked up, not searched
+WIDEST_TABLE = 1 << 20  # integer labels that span less than this, or four times their number, are looked up
 
 
 def encode_labels(y: Any) -> tuple[Array, Array]:
@@ -35,7 +35,7 @@ def encode_labels(y: Any) -> tuple[Array, Array]:
         return classes, (labels != classes[0]).astype(np.uint8) if classes.size else labels.astype(np.uint8)
     if kind in "iu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
-        if high - low < WIDEST_TABLE:
+        if high - low < max(WIDEST_TABLE, 4 * labels.size):
             return _by_table(labels, low, high)
     if kind == "f":
         _require_whole(labels)

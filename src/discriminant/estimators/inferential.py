@@ -37,9 +37,6 @@ if TYPE_CHECKING:  # loaded with the first table, not with the first fit
     from discriminant.inference.summary import Request, Summary
 
 
-EFFECT_ROWS = 65_536  # rows at a time, written out with their zeros
-
-
 class Remembered:
     """What a fit keeps of its rows: sums, taken when asked for, and references, which copies and pickles lose.
 
@@ -258,6 +255,8 @@ class Inferential(Uncertain, Deciding):
         >>> table.terms[-1], round(float(table.estimate[-1]), 1), round(float(table.standard_error[-1]), 1)
         ('x3', 18.3, 10.0)
         """
+        from discriminant.inference.likelihood import NOTHING
+        from discriminant.inference.robust import robust
         from discriminant.inference.summary import Request, place_of, relative, summarise, summarise_limit
 
         check_is_fitted(self)
@@ -277,7 +276,7 @@ class Inferential(Uncertain, Deciding):
         self._require_likelihood()
         taken = "_rows" in vars(self) and "optimum" in vars(self._rows)
         kept = self._kept_sums() if X is None and (taken or not request.needs_rows) else None
-        optimum, model = None if request.needs_rows else kept, None
+        optimum, model, spread = None if request.needs_rows else kept, None, None
         if optimum is None and self.penalty in BIAS_REDUCED[1:]:
             if request.needs_rows:
                 raise ParameterError(
@@ -293,13 +292,16 @@ class Inferential(Uncertain, Deciding):
             kept = None if moved else kept
             model = self._likelihood(X, y, sample_weight, offset, moved, None if kept is None else kept.scaling)
             request.check(model.blocks.n_rows)
-            optimum = model.optimum(self._theta(model, moved), kept)
+            spread = robust(covariance, groups, strata, model.blocks)
+            optimum = model.optimum(self._theta(model, moved), kept, NOTHING if spread is None else spread.asked)
             if X is None and not request.needs_rows and not self._rows.held:  # rows of the fit: kept for the next table
                 vars(self._rows)["optimum"] = optimum
         if "limit_" in vars(self):
             return summarise_limit(self.limit_, optimum.total, labels, request, optimum.null)
         classes = self.classes_[self._order(moved)].tolist()
-        table = summarise(optimum, classes, labels, request, self._ridge(), model, self._farthest(optimum.total))
+        table = summarise(
+            optimum, classes, labels, request, self._ridge(), model, self._farthest(optimum.total), spread
+        )
         return table if first == moved else relative(table, classes, first)
 
     @checked(at=among("overall", "mean"), level=SHARE, summary=optional(TABLE))
@@ -340,15 +342,7 @@ class Inferential(Uncertain, Deciding):
             X, _, sample_weight, _ = self._training_rows(None, None, None, None)
         rows = as_rows(self._read_rows(X, reset=False))
         weight = check_weights(sample_weight, rows.shape[0])
-        bounds = range(0, rows.shape[0], EFFECT_ROWS)
-        blocks = (
-            (
-                np.asarray(rows.design(i, min(i + EFFECT_ROWS, rows.shape[0])).dense(), dtype=np.float64),
-                None if weight is None else weight[i : i + EFFECT_ROWS],
-            )
-            for i in bounds
-        )
-        return marginal_effects(table, self.classes_.tolist(), blocks, at, level)
+        return marginal_effects(table, self.classes_.tolist(), rows, weight, at, level)
 
     def for_marginaleffects(self, data: Any = None, summary: Summary | None = None) -> Any:
         """This model for the package ``marginaleffects``: its ``predictions``, ``comparisons``, ``slopes`` take it.

@@ -1,4 +1,4 @@
-"""Row by row: residuals, leverages and influence of a logistic fit, its fits without single rows, clustered scores.
+"""Row by row: residuals, leverages and influence of a logistic fit, its fits without single rows.
 
 leverage        h_i = w p(1−p) yᵗ I⁻¹ y
 Pearson         (t − p) / √(p(1−p))          deviance   ±√(−2 ln p_t)
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import encode_labels
 from discriminant.decision.posteriors import log_softmax
 from discriminant.errors import DataError
 from discriminant.inference import documented
@@ -117,19 +116,3 @@ def one_step_deletions(model: Likelihood, theta: Array, penalty: Array) -> Array
         z = z - (Q @ step)[:, :, 0]
         out.append(log_softmax(np.c_[np.zeros(len(z)), z]))
     return np.vstack(out)
-
-
-def clustered_scores(model: Likelihood, theta: Array, groups: Any) -> Array:
-    """(clusters, parameters): the scores of each cluster's rows, summed."""
-    from scipy.sparse import csr_array
-
-    labels, codes = encode_labels(np.asarray(groups))
-    kernel = model.rows(theta)
-    total = np.zeros((len(labels), model.n_parameters))
-    for block in model.blocks:
-        rows = kernel(block)
-        present, at = np.unique(codes[block.start : block.start + block.rows], return_inverse=True)
-        for k, slope in enumerate(rows.residual.T):  # class by class, so that no row's whole score is written out
-            sums = csr_array((slope * rows.weight, (at, np.arange(block.rows))), (len(present), block.rows)) @ rows.Y
-            total[present, k * sums.shape[1] : (k + 1) * sums.shape[1]] += sums
-    return total

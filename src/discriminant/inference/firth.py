@@ -27,6 +27,8 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.inference.diagnostics import diagnose
 from discriminant.inference.likelihood import (
     FULL,
+    NOTHING,
+    Asked,
     Likelihood,
     Optimum,
     RowKernel,
@@ -66,8 +68,8 @@ class JeffreysLikelihood(Likelihood):
     Its Hessian is I, that of −ℓ alone: Fisher scoring.
     """
 
-    def evaluate(self, theta: Array, need: Need = FULL) -> Evaluation:
-        found = super().evaluate(theta, FULL)
+    def evaluate(self, theta: Array, need: Need = FULL, asked: Asked = NOTHING) -> Evaluation:
+        found = super().evaluate(theta, FULL, asked)
         assert found.hessian is not None
         scaled, scale = unit_diagonal(found.hessian)
         sign, log_volume = np.linalg.slogdet(scaled)
@@ -80,10 +82,10 @@ class JeffreysLikelihood(Likelihood):
     def along(self, theta: Array, direction: Array, steps: Array) -> Array:
         return np.array([self.evaluate(theta + step * direction, Need.VALUE).value for step in steps])
 
-    def optimum(self, theta: Array, kept: Optimum | None = None) -> Optimum:
+    def optimum(self, theta: Array, kept: Optimum | None = None, asked: Asked = NOTHING) -> Optimum:
         """Its value is that of ℓ alone."""
         plain = Likelihood(self.objective).evaluate(theta, Need.VALUE)
-        return replace(super().optimum(theta, kept), value=-plain.value)
+        return replace(super().optimum(theta, kept, asked), value=-plain.value)
 
 
 def firth(blocks: Any, n_classes: int) -> tuple[JeffreysLikelihood, Array, Evaluation]:

@@ -14,17 +14,18 @@ gives everything:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 
-from discriminant.data import single_threaded_blas
+from discriminant.data import make_blocks, single_threaded_blas
 from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.errors import DataError
 from discriminant.inference.summary import Summary, wald
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Block
 
 _CHUNK = 4_096
 
@@ -97,13 +98,13 @@ def _weights(summary: Summary, d: int) -> Array:
     return np.asarray(summary.estimate.reshape(-1, d + 1))
 
 
-ROWS = 8_192  # at a time, so that the products of posteriors stay in the cache
+ROWS = 1_024  # at a time, so that they and the products of their posteriors stay in the cache
 
 
 def marginal_effects(
-    summary: Summary, classes: Sequence[Any], rows: Iterator[tuple[Array, Array | None]], at: str, level: float
+    summary: Summary, classes: Sequence[Any], X: Any, weight: Array | None, at: str, level: float
 ) -> Summary:
-    """The table of the effects; ``rows``: blocks of x (rows, d) with their weights or None."""
+    """The table of the effects over the rows of X, with their weights or None."""
     K = len(classes)
     theta = summary.estimate.reshape(K - 1, -1)  # of each class but the first, relative to it
     if not (np.isfinite(theta).all() and np.isfinite(summary.covariance).all()):
@@ -112,10 +113,14 @@ def marginal_effects(
             "penalty='jeffreys' or a finite C gives finite ones."
         )
     D = theta.shape[1]
-    if at == "mean":
-        rows = iter([(_mean(rows)[None, :], None)])
+    blocks = make_blocks(X, weight=weight, block_rows=ROWS)
+    if not blocks.total:
+        raise DataError("X has no rows, over which effects could be averaged.")
     with single_threaded_blas():  # many small products, whose threads would wait for each other
-        effects, jacobian = _effects(theta, *_moments(theta, rows))
+        if at == "mean":
+            blocks = make_blocks((blocks.reduce(_total) / blocks.total)[None, :])
+        second, third = (sums / blocks.total for sums in blocks.reduce(Cumulants(theta)))
+        effects, jacobian = _effects(theta, *_looked_up(second, third, len(theta)))
     first = 1 if K == 2 else 0  # of two classes the effects are each other's negatives
     estimate = effects[first:, 1:].ravel()
     J = jacobian[first:, 1:].reshape(len(estimate), -1)
@@ -135,41 +140,44 @@ def marginal_effects(
     )
 
 
-def _mean(rows: Iterator[tuple[Array, Array | None]]) -> Array:
-    total: Any = 0.0
-    weights = 0.0
-    for x, w in rows:
-        total = total + (x.sum(axis=0) if w is None else w @ x)
-        weights += len(x) if w is None else float(w.sum())
-    return np.asarray(total / weights)
+def _total(block: Block) -> Array:
+    """Σ w x."""
+    x = block.design.dense()
+    return np.asarray(x.sum(axis=0) if block.weight is None else block.weight @ x)
 
 
-def _moments(theta: Array, rows: Iterator[tuple[Array, Array | None]]) -> tuple[Array, Array]:
-    """E[v_kl] (m, m) and E[κ_kla y] (m, m, m, D) of the m classes but the first, whose weights are ``theta`` (m, D)."""
-    m, D = theta.shape
-    # Cumulants are the same in any order: each is summed once, and looked up where it stands.
-    places = {at: t for r in (2, 3) for t, at in enumerate(combinations_with_replacement(range(m), r))}
-    pairs, triples = ([at for at in places if len(at) == r] for r in (2, 3))
-    second, third, weights = np.zeros(len(pairs)), np.zeros((len(triples), D)), 0.0
-    for block, weight in rows:
-        for start in range(0, len(block), ROWS):
-            x = block[start : start + ROWS]
-            z = np.zeros((1 + m, len(x)))
-            z[1:] = theta[:, 1:] @ x.T + theta[:, :1]
-            p = softmax(z.T).T[1:]
-            v = np.stack([p[k] * (float(k == a) - p[a]) for k, a in pairs])
-            kappa = np.stack([v[places[k, a]] * (float(k == b) - p[b]) - p[k] * v[places[b, a]] for k, b, a in triples])
-            if weight is not None:
-                v *= weight[start : start + ROWS]
-                kappa *= weight[start : start + ROWS]
-            second += v.sum(axis=1)
-            third[:, 0] += kappa.sum(axis=1)
-            third[:, 1:] += kappa @ x
-            weights += len(x) if weight is None else float(weight[start : start + ROWS].sum())
-    if not weights:
-        raise DataError("X has no rows, over which effects could be averaged.")
-    every = [np.array([places[tuple(sorted(at))] for at in np.ndindex(*[m] * r)]).reshape([m] * r) for r in (2, 3)]  # type: ignore[index]
-    return second[every[0]] / weights, third[every[1]] / weights
+def _places(m: int, r: int) -> dict[tuple[int, ...], int]:
+    """Cumulants of r of m classes are the same in any order: each is summed once, and has its place among the sums."""
+    return {at: t for t, at in enumerate(combinations_with_replacement(range(m), r))}
+
+
+@dataclass(frozen=True)
+class Cumulants:
+    """Σ w v_kl and Σ w κ_kla y over a block's rows, of the m classes but the first, whose weights are ``theta``."""
+
+    theta: Array  # (m, D)
+
+    def __call__(self, block: Block) -> tuple[Array, Array]:
+        theta, x = self.theta, block.design.dense()
+        pairs, triples = (_places(len(theta), r) for r in (2, 3))
+        z = np.zeros((1 + len(theta), len(x)))
+        z[1:] = theta[:, 1:] @ x.T + theta[:, :1]
+        p = softmax(z.T).T[1:]
+        v = np.stack([p[k] * (float(k == a) - p[a]) for k, a in pairs])
+        kappa = np.stack([v[pairs[k, a]] * (float(k == b) - p[b]) - p[k] * v[pairs[b, a]] for k, b, a in triples])
+        if block.weight is not None:
+            v *= block.weight
+            kappa *= block.weight
+        return v.sum(axis=1), np.column_stack([kappa.sum(axis=1), kappa @ x])
+
+
+def _looked_up(second: Array, third: Array, m: int) -> tuple[Array, Array]:
+    """E[v_kl] (m, m) and E[κ_kla y] (m, m, m, D) from what was summed once."""
+    every = []
+    for r in (2, 3):
+        places = _places(m, r)
+        every.append(np.array([places[tuple(sorted(at))] for at in np.ndindex(*[m] * r)]).reshape([m] * r))
+    return second[every[0]], third[every[1]]
 
 
 def _effects(theta: Array, V: Array, kappa: Array) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from discriminant.data import make_blocks
-from discriminant.data.evaluate import Evaluate
+from discriminant.data.evaluate import Evaluate, Groups
 from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.errors import DataError
 from discriminant.objective import PointwiseObjective, logistic_objective
@@ -68,6 +68,18 @@ class RowKernel:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What else is asked of the rows in an evaluation: Need.OUTER with a factor of each row, Need.GROUPS."""
+
+    need: Need
+    factor: Array | None = None
+    groups: Groups | None = None
+
+
+NOTHING = Asked(Need.VALUE)
+
+
+@dataclass(frozen=True)
 class Likelihood:
     """−ℓ(θ), as an objective that ``optimize`` minimises."""
 
@@ -95,19 +107,25 @@ class Likelihood:
         """(1+d, q) of the objective: for more than two classes the first has weights of zero."""
         return theta if self.n_classes == 2 else np.hstack([np.zeros((len(theta), 1)), theta])
 
-    def evaluate(self, theta: Array, need: Need = FULL) -> Evaluation:
-        """−ℓ, minus the score (1+d, K−1) and the information ((K−1)(1+d))², classes outermost."""
-        found, total = self.objective.evaluate(self.weights(theta), need), self.objective.total
-        H, first = found.hessian, len(theta) if self.n_classes > 2 else 0
-        if H is not None:
-            H = np.asarray((H if H.ndim == 2 else H[0])[first:, first:] * total)
-        return Evaluation(found.value * total, found.gradient[:, int(first > 0) :] * total, H, margin=-np.inf)
+    def evaluate(self, theta: Array, need: Need = FULL, asked: Asked = NOTHING) -> Evaluation:
+        """−ℓ, minus the score (1+d, K−1) and the information ((K−1)(1+d))², classes outermost.
 
-    def outer_products(self, theta: Array) -> Array:
-        """Σ w s sᵗ over the scores s of the rows, without a prior: ordered as the information."""
-        found = Likelihood.evaluate(self, theta, Need.HESSIAN | Need.OUTER).hessian
-        assert found is not None
-        return found
+        Outer products of the scores of rows are ordered as the information, and sums by groups lie in rows so.
+        """
+        objective, A = self.objective, self.weights(theta)
+        request = replace(objective.request(A, need | asked.need), factor=asked.factor, groups=asked.groups)
+        found, total = objective.finish(objective.blocks.reduce(request), A), objective.total
+        first = len(theta) if self.n_classes > 2 else 0
+        H, outer = (
+            None if matrix is None else np.asarray((matrix if matrix.ndim == 2 else matrix[0])[first:, first:] * total)
+            for matrix in (found.hessian, found.outer)
+        )
+        groups = found.groups
+        if groups is not None:
+            groups = groups.reshape(len(groups), -1)[:, first:]
+            groups *= total
+        gradient = found.gradient[:, int(first > 0) :] * total
+        return Evaluation(found.value * total, gradient, H, outer=outer, groups=groups, margin=-np.inf)
 
     def along(self, theta: Array, direction: Array, steps: Array) -> Array:
         """−ℓ(θ + s·direction) for each s, in one pass."""
@@ -127,14 +145,20 @@ class Likelihood:
         """The same with the origin of the columns at zero, so that a raw intercept is a parameter of its own."""
         return replace(self, objective=self.objective.scaled(Scaling(None, self.scaling.unit)))
 
-    def optimum(self, theta: Array, kept: Optimum | None = None) -> Optimum:
+    def optimum(self, theta: Array, kept: Optimum | None = None, asked: Asked = NOTHING) -> Optimum:
         """What a table needs of the rows at θ; ``kept``: all but the score, by which these rows are recognised."""
-        if kept is not None and np.array_equal(kept.theta, theta):
-            return replace(kept, score=-self.evaluate(theta, Need.VALUE | Need.GRADIENT).gradient)
-        found = self.evaluate(theta)
+        known = kept is not None and np.array_equal(kept.theta, theta)
+        found = self.evaluate(theta, Need.VALUE | Need.GRADIENT if known else FULL, asked)
+        if kept is None or not known:
+            return self.optimum_of(theta, found)
+        return replace(kept, score=-found.gradient, outer=found.outer, groups=found.groups)
+
+    def optimum_of(self, theta: Array, found: Evaluation) -> Optimum:
+        """The same from an evaluation there."""
         assert found.hessian is not None
-        null = null_likelihood(self.objective)
-        return Optimum(theta, self.scaling, -found.value, -found.gradient, found.hessian, self.objective.total, null)
+        total, null = self.objective.total, null_likelihood(self.objective)
+        sums = -found.value, -found.gradient, found.hessian
+        return Optimum(theta, self.scaling, *sums, total, null, found.outer, found.groups)
 
 
 @dataclass(frozen=True)
@@ -148,6 +172,8 @@ class Optimum:
     information: Array
     total: float  # Σ w
     null: float  # ℓ of the intercepts alone
+    outer: Array | None = None  # Σ w u s sᵗ over the scores of rows, without a prior, ordered as the information
+    groups: Array | None = None  # (groups, (K−1)(1+d)): the scores of rows, without a prior, summed
 
     @property
     def n_classes(self) -> int:

@@ -1,8 +1,6 @@
 """The statistician's table of a logistic fit: estimates, standard errors, tests, intervals, and measures of fit.
 
-    Wald                 z = θ̂ / se,  θ̂ ± z_α se,          se² = diag of the covariance
-    model covariance     I⁻¹                                HC0, HC1: I⁻¹ (Σ w s sᵗ) I⁻¹;  clusters: scores summed first
-    survey covariance    I⁻¹ (Σ_h n_h/(n_h−1) Σ_c (s_hc − s̄_h)(s_hc − s̄_h)ᵗ) I⁻¹, clusters c of strata h
+    Wald                 z = θ̂ / se,  θ̂ ± z_α se,          se² = diag of the covariance, I⁻¹ or a robust one
     likelihood ratio     2 (ℓ(θ̂) − ℓ(θ̂ with θ_j = 0)) ~ χ²₁
     profile interval     {t : 2 (ℓ(θ̂) − max_{θ_j = t} ℓ) ≤ χ²₁,α}
 
@@ -18,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import encode_labels
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, ParameterError, names, printable
 from discriminant.inference import documented
-from discriminant.inference.diagnostics import clustered_scores
 from discriminant.inference.likelihood import Likelihood, Optimum, inverse, to_raw, undetermined
+from discriminant.inference.robust import Robust
 from discriminant.protocols import Array, Need
 from discriminant.shown import Shown, aligned, html_table, wrapped
 
@@ -320,17 +317,18 @@ def summarise(
     ridge: float = 0.0,
     model: Likelihood | None = None,
     far: float = FAR,
+    robust: Robust | None = None,
 ) -> Summary:
     """The table of a fit; ``ridge``: ½ ridge ‖w‖² on the summed losses; ``model``: its rows, where they are needed.
 
-    ``far``: standard errors from the optimum at which it is refused.
+    ``far``: standard errors from the optimum at which it is refused; ``robust``: the covariance, unless the model's.
     """
     penalty = ridge_curvature(optimum.scaling, optimum.n_classes, ridge)
     notes = list(_check_optimum(optimum, penalty, far, kept=model is None))
     bread = inverse(optimum.information + penalty)
     covariance, design = bread, dict[str, float]()
-    if model is not None:
-        covariance, design = _covariance(model, optimum, bread, request)
+    if robust is not None:
+        covariance, design = robust.covariance(optimum, bread)
     M = np.kron(np.eye(optimum.n_classes - 1), to_raw(optimum.scaling))
     raw = optimum.raw
     raw_covariance = M @ covariance @ M.T
@@ -424,54 +422,6 @@ def _check_optimum(optimum: Optimum, penalty: Array, far: float, kept: bool) -> 
     if worst > 1e-5:
         return [f"The fit is {worst:.1e} standard errors from the optimum; fit with a smaller tol for more digits."]
     return []
-
-
-def _covariance(model: Likelihood, optimum: Optimum, bread: Array, request: Request) -> tuple[Array, dict[str, float]]:
-    """(covariance of θ, what is known of the design of a survey)."""
-    if request.covariance == "model":
-        return bread, {}
-    n, k = optimum.total, len(bread)
-    if request.covariance == "survey":
-        meat, design = _survey_meat(model, optimum.theta, request)
-        return np.asarray(bread @ meat @ bread), design
-    if request.covariance == "cluster":
-        scores = clustered_scores(model, optimum.theta, request.groups)
-        count = len(scores)
-        if count < 2:
-            raise DataError("groups names one cluster only; a clustered covariance needs at least two.")
-        return np.asarray(bread @ (scores.T @ scores) @ bread * (count / (count - 1)) * ((n - 1) / (n - k))), {}
-    meat = model.outer_products(optimum.theta)
-    factor = n / (n - k) if request.covariance == "HC1" else 1.0
-    return np.asarray(factor * bread @ meat @ bread), {}
-
-
-def _survey_meat(model: Likelihood, theta: Array, request: Request) -> tuple[Array, dict[str, float]]:
-    """(variance of the weighted score between the clusters of each stratum, the design in numbers).
-
-    Clusters are those of ``groups`` within a stratum, single rows without groups.
-    """
-    n = model.blocks.n_rows
-    labels, strata = encode_labels(np.zeros(n, dtype=int) if request.strata is None else np.asarray(request.strata))
-    groups = np.arange(n) if request.groups is None else encode_labels(np.asarray(request.groups))[1]
-    pairs, cluster = np.unique(strata * (1 + groups.max(initial=0)) + groups, return_inverse=True)
-    scores = clustered_scores(model, theta, cluster)
-    within = pairs // (1 + groups.max(initial=0))  # the stratum of each cluster
-    counts = np.bincount(within, minlength=len(labels))
-    if (counts < 2).any():
-        alone = [str(label) for label, count in zip(labels, counts, strict=True) if count < 2]
-        raise DataError(
-            f"There is one cluster only in the strata {names(alone)}, which shows no variance: merge them with others."
-        )
-    means = np.zeros((len(labels), scores.shape[1]))
-    np.add.at(means, within, scores / counts[within, None])
-    spread = (scores - means[within]) * np.sqrt(counts / (counts - 1))[within, None]
-    df = len(pairs) - len(labels) + 1 - scores.shape[1]
-    if df < 1:
-        raise DataError(
-            f"{len(pairs)} clusters in {len(labels)} strata are too few for {scores.shape[1]} coefficients: no degree "
-            "of freedom is left for their tests."
-        )
-    return spread.T @ spread, {"n": n, "strata": len(labels), "clusters": len(pairs), "df": df}
 
 
 def information_criteria(value: float, parameters: int, n: float) -> dict[str, float]:

@@ -1,6 +1,7 @@
 /* One pass over some rows: scores, losses and whatever of J's derivatives was asked for, while the rows are in the cache.
 
-       z = Y A,   sum s l(t, z),   Y' (s l'),   Y' diag(s l'') Y,   Y' (s l'' o YV),   (Y o Y)' (s l'')
+       z = Y A,   sum s l(t, z),   Y' (s l'),   Y' diag(s l'') Y,   Y' (s l'' o YV),   (Y o Y)' (s l''),
+       Y' diag(u s l'^2) Y with a factor u of each row,   Y' (s l') group by group
 
    Rows are taken in tiles.  A tile is stored column after column, the column of ones first: every loop then runs over
    the rows of a tile, along memory and in vectors, for any number of columns.  Sums are kept one per vector lane until
@@ -13,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum need { VALUE = 1, GRADIENT = 2, HESSIAN = 4, PRODUCT = 8, DIAGONAL = 16, INTERCEPT = 32, OUTER = 64 };
+enum need { VALUE = 1, GRADIENT = 2, HESSIAN = 4, PRODUCT = 8, DIAGONAL = 16, INTERCEPT = 32, OUTER = 64, GROUPS = 128 };
 
 typedef void (*Syrk)(char *, char *, int *, int *, double *, double *, int *, double *, double *, int *);
 
@@ -26,19 +27,21 @@ typedef struct {
     Py_ssize_t row_stride, column_stride;
     const void *indices, *indptr; /* sparse: x holds the entries */
     int wide_indices, wide_indptr; /* 64 bits */
-    const double *center, *A, *V, *targets, *shares, *weight, *offset;
+    const double *center, *A, *V, *targets, *shares, *weight, *offset, *factor;
     const void *codes; /* of classes */
     int bytes; /* a byte each; else 64 bits */
+    const int64_t *group; /* of each row */
     Py_ssize_t offset_width;
     Syrk syrk;
-    double *value, *margin_out, *mass, *gradient, *hessian, *product, *diagonal, *intercept;
+    double *value, *margin_out, *mass, *gradient, *hessian, *product, *diagonal, *intercept, *outer;
+    double *groups; /* (groups, q, D) */
 } Pass;
 
 typedef struct { /* of one tile */
     double *x, *scaled; /* (D4, stride): columns padded to a multiple of four with zeros */
     double *z, *v, *r, *c; /* (q, rows): scores of A and V, s l', s l'' */
     double *t, *s, *own, *top, *rest, *total; /* (rows) */
-    vec *gradient, *product, *intercept, *diagonal, *hessian;
+    vec *gradient, *product, *intercept, *diagonal, *hessian, *outer;
     Py_ssize_t count; /* rows that are there; the others have no share */
     Py_ssize_t D4;
 } Tile;
@@ -218,8 +221,6 @@ static void pointwise(const Pass *p, const Tile *tile, Py_ssize_t k)
     case RELAXATION: LOSSES(relaxation) break;
     case SIGMOID_SQUARED: LOSSES(sigmoid_squared) break;
     }
-    if (p->need & OUTER)
-        for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] > 0 ? r[i] * r[i] / s[i] : 0.0;
     *p->value += value;
     *p->margin_out = least;
     p->mass[k] += mass;
@@ -332,8 +333,7 @@ static void softmax(const Pass *p, const Tile *tile, Py_ssize_t start)
 }
 
 /* c = s p_k p_l for k != l: what the pair adds to both diagonal blocks and takes from those beside, since
-   p_k (1 - p_k) is the sum of p_k p_l over the others.  Formed so, no digits cancel where a row is decided.
-   The slopes of a row sum to zero, too: of their outer products a pair brings c = -s l'_k l'_l to the same places. */
+   p_k (1 - p_k) is the sum of p_k p_l over the others.  Formed so, no digits cancel where a row is decided. */
 static void pair_curvature(const Pass *p, const Tile *tile, Py_ssize_t k, Py_ssize_t l)
 {
     Py_ssize_t R = p->rows;
@@ -341,8 +341,17 @@ static void pair_curvature(const Pass *p, const Tile *tile, Py_ssize_t k, Py_ssi
     double *restrict c = tile->c;
 #pragma omp simd
     for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] * a[i] * b[i];
-    if (p->need & OUTER)
-        for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] > 0 ? -tile->r[k * R + i] * tile->r[l * R + i] / s[i] : 0.0;
+}
+
+/* c = u s l'_k l'_l, where r = s l'.  The slopes of competing outputs sum to zero row by row: of their outer products a
+   pair brings -c to the places of its curvature, and the sum of these over the others is c = u s l'_k l'_k. */
+static void slope_product(const Pass *p, const Tile *tile, Py_ssize_t start, Py_ssize_t k, Py_ssize_t l, double sign,
+                          double *restrict c)
+{
+    Py_ssize_t R = p->rows;
+    const double *restrict a = tile->r + k * R, *restrict b = tile->r + l * R, *restrict s = tile->s;
+    for (Py_ssize_t i = 0; i < R; i++) c[i] = s[i] > 0 ? sign * a[i] * b[i] / s[i] : 0.0;
+    for (Py_ssize_t i = 0; i < tile->count && p->factor != NULL; i++) c[i] *= p->factor[start + i];
 }
 
 /* c = s p_k (1 - p_k) */
@@ -384,6 +393,49 @@ static void squares(const Pass *p, const Tile *tile, const double *restrict c, v
         }
 }
 
+static void dense_sandwich(const Pass *p, const Tile *tile, const double *c, vec *lanes, double *H)
+{
+    if (p->syrk != NULL) sandwich_by_blas(p, tile, c, H);
+    else sandwich(tile->x, tile->D4, p->rows, p->stride, c, tile->scaled, lanes);
+}
+
+/* groups[g] += r y of the group's rows, which are in the cache and are read as they lie */
+#define BY_GROUP(type) \
+    static void by_group_##type(const Pass *p, const Tile *tile, Py_ssize_t start) \
+    { \
+        const double *restrict c = p->center; \
+        Py_ssize_t d = p->d, R = p->rows, step = p->column_stride, m = tile->count; \
+        int side_by_side = step == (Py_ssize_t)sizeof(type); \
+        for (Py_ssize_t i = 0; i < m; i++) { \
+            const type *restrict x = (const type *)(p->x + (start + i) * p->row_stride); \
+            if (i + 8 < m) { \
+                const double *next = p->groups + p->group[start + i + 8] * p->q * p->D; \
+                for (Py_ssize_t j = 0; j < p->D; j += 8) __builtin_prefetch(next + j, 1); \
+            } \
+            for (Py_ssize_t k = 0; k < p->q; k++) { \
+                double *restrict out = p->groups + (p->group[start + i] * p->q + k) * p->D, f = tile->r[k * R + i]; \
+                *out++ += f; \
+                if (side_by_side && c == NULL) { \
+                    _Pragma("omp simd") for (Py_ssize_t j = 0; j < d; j++) out[j] += f * x[j]; \
+                } else if (side_by_side) { \
+                    _Pragma("omp simd") for (Py_ssize_t j = 0; j < d; j++) out[j] += f * (x[j] - c[j]); \
+                } else \
+                    for (Py_ssize_t j = 0; j < d; j++) \
+                        out[j] += f * (*(const type *)((const char *)x + j * step) - (c == NULL ? 0.0 : c[j])); \
+            } \
+        } \
+    }
+
+BY_GROUP(double)
+BY_GROUP(float)
+
+static void by_group(const Pass *p, const Tile *tile, Py_ssize_t start)
+{
+    if (!(p->need & GROUPS)) return;
+    if (p->single) by_group_float(p, tile, start);
+    else by_group_double(p, tile, start);
+}
+
 static void dense_pointwise(const Pass *p, Tile *tile, Py_ssize_t start)
 {
     Py_ssize_t R = p->rows, D4 = tile->D4;
@@ -396,11 +448,13 @@ static void dense_pointwise(const Pass *p, Tile *tile, Py_ssize_t start)
         if (p->need & PRODUCT)
             for (Py_ssize_t i = 0; i < R; i++) tile->v[k * R + i] *= c[i];
         if (p->need & DIAGONAL) squares(p, tile, c, tile->diagonal + k * D4);
-        if (p->need & HESSIAN) {
-            if (p->syrk != NULL) sandwich_by_blas(p, tile, c, p->hessian + k * p->D * p->D);
-            else sandwich(tile->x, D4, R, p->stride, c, tile->scaled, tile->hessian + k * triangle(D4));
+        if (p->need & HESSIAN) dense_sandwich(p, tile, c, tile->hessian + k * triangle(D4), p->hessian + k * p->D * p->D);
+        if (p->need & OUTER) {
+            slope_product(p, tile, start, k, k, 1.0, tile->rest);
+            dense_sandwich(p, tile, tile->rest, tile->outer + k * triangle(D4), p->outer + k * p->D * p->D);
         }
     }
+    by_group(p, tile, start);
     if (p->need & GRADIENT) adjoint(p, tile, tile->r, tile->gradient);
     if (p->need & INTERCEPT) adjoint(p, tile, tile->c, tile->intercept);
     if (p->need & PRODUCT) adjoint(p, tile, tile->v, tile->product);
@@ -423,11 +477,18 @@ static void dense_softmax(const Pass *p, Tile *tile, Py_ssize_t start)
             squares(p, tile, tile->c, tile->diagonal + k * tile->D4);
         }
     if (p->need & INTERCEPT) sandwich(tile->z, (q + 3) / 4 * 4, R, R, tile->s, tile->scaled, tile->intercept);
-    vec *block = tile->hessian;
-    for (Py_ssize_t k = 1; k < q && p->need & HESSIAN; k++)
-        for (Py_ssize_t l = 0; l < k; l++, block += triangle(tile->D4)) {
-            pair_curvature(p, tile, k, l);
-            sandwich(tile->x, tile->D4, R, p->stride, tile->c, tile->scaled, block);
+    by_group(p, tile, start);
+    Py_ssize_t pair = 0;
+    for (Py_ssize_t k = 1; k < q && p->need & (HESSIAN | OUTER); k++)
+        for (Py_ssize_t l = 0; l < k; l++, pair += triangle(tile->D4)) {
+            if (p->need & HESSIAN) {
+                pair_curvature(p, tile, k, l);
+                sandwich(tile->x, tile->D4, R, p->stride, tile->c, tile->scaled, tile->hessian + pair);
+            }
+            if (p->need & OUTER) {
+                slope_product(p, tile, start, k, l, -1.0, tile->c);
+                sandwich(tile->x, tile->D4, R, p->stride, tile->c, tile->scaled, tile->outer + pair);
+            }
         }
 }
 
@@ -469,17 +530,37 @@ static void mirror(double *H, Py_ssize_t D)
                 for (Py_ssize_t j = b; j < b + 32 && j < i; j++) H[j * D + i] = H[i * D + j];
 }
 
+/* The sums over outputs, or over pairs of them, into a Hessian */
+static void unfold_sandwiches(const Pass *p, const vec *in, double *H, Py_ssize_t D4)
+{
+    Py_ssize_t q = p->q, D = p->D;
+    for (Py_ssize_t k = 0; k < q && p->syrk != NULL; k++) mirror(H + k * D * D, D);
+    if (p->syrk != NULL) return;
+    if (p->kind != SOFTMAX) {
+        for (Py_ssize_t k = 0; k < q; k++) unfold_triangle(in + k * triangle(D4), H + k * D * D, D, D4, D, 1.0);
+        return;
+    }
+    for (Py_ssize_t k = 1; k < q; k++)
+        for (Py_ssize_t l = 0; l < k; l++, in += triangle(D4)) {
+            unfold_triangle(in, H + k * D * q * D + k * D, D, D4, q * D, 1.0);
+            unfold_triangle(in, H + l * D * q * D + l * D, D, D4, q * D, 1.0);
+            unfold_triangle(in, H + k * D * q * D + l * D, D, D4, q * D, -1.0);
+            unfold_triangle(in, H + l * D * q * D + k * D, D, D4, q * D, -1.0);
+        }
+}
+
 static int dense(const Pass *p)
 {
     Py_ssize_t R = p->rows, q = p->q, D = p->D, D4 = (D + 3) / 4 * 4;
-    int coupled = p->kind == SOFTMAX, lanes = p->need & HESSIAN && p->syrk == NULL;
+    int coupled = p->kind == SOFTMAX;
     Py_ssize_t pairs = coupled ? q * (q - 1) / 2 : q;
     Py_ssize_t L = p->stride, copies = p->syrk != NULL ? D4 : 4, q4 = (q + 3) / 4 * 4;
     size_t reals = (size_t)L * (D4 + copies) + (size_t)R * (3 * q + q4 + 6);
     size_t each = (size_t)D4 * q, gradients = each, products = p->need & PRODUCT ? each : 0;
-    size_t diagonals = p->need & DIAGONAL ? each : 0, hessians = lanes ? (size_t)triangle(D4) * pairs : 0;
+    size_t diagonals = p->need & DIAGONAL ? each : 0, sandwiches = p->syrk == NULL ? (size_t)triangle(D4) * pairs : 0;
+    size_t hessians = p->need & HESSIAN ? sandwiches : 0, outers = p->need & OUTER ? sandwiches : 0;
     size_t intercepts = !(p->need & INTERCEPT) ? 0 : coupled ? (size_t)triangle(q4) : each;
-    size_t vectors = gradients + products + diagonals + intercepts + hessians;
+    size_t vectors = gradients + products + diagonals + intercepts + hessians + outers;
     char *memory = NULL;
     if (posix_memalign((void **)&memory, 64, reals * 8 + vectors * sizeof(vec)) != 0) return -1;
     memset(memory, 0, vectors * sizeof(vec));
@@ -490,6 +571,7 @@ static int dense(const Pass *p)
     tile.diagonal = at; at += diagonals;
     tile.intercept = at; at += intercepts;
     tile.hessian = at; at += hessians;
+    tile.outer = at; at += outers;
     double *real = (double *)at;
     tile.x = real; real += L * D4;
     tile.scaled = real; real += L * copies;
@@ -516,19 +598,8 @@ static int dense(const Pass *p)
             Py_ssize_t a = k / 4, b = l / 4; /* their block of the triangle */
             add_pair(p->intercept, k, l, q, lanes_sum(tile.intercept[(a * (a + 1) / 2 + b) * 16 + k % 4 * 4 + l % 4]));
         }
-    for (Py_ssize_t k = 0; k < q && p->need & HESSIAN && p->syrk != NULL; k++) mirror(p->hessian + k * D * D, D);
-    if (lanes && !coupled)
-        for (Py_ssize_t k = 0; k < q; k++)
-            unfold_triangle(tile.hessian + k * triangle(D4), p->hessian + k * D * D, D, D4, D, 1.0);
-    vec *block = tile.hessian;
-    for (Py_ssize_t k = 1; k < q && lanes && coupled; k++)
-        for (Py_ssize_t l = 0; l < k; l++, block += triangle(D4)) {
-            double *H = p->hessian;
-            unfold_triangle(block, H + k * D * q * D + k * D, D, D4, q * D, 1.0);
-            unfold_triangle(block, H + l * D * q * D + l * D, D, D4, q * D, 1.0);
-            unfold_triangle(block, H + k * D * q * D + l * D, D, D4, q * D, -1.0);
-            unfold_triangle(block, H + l * D * q * D + k * D, D, D4, q * D, -1.0);
-        }
+    if (p->need & HESSIAN) unfold_sandwiches(p, tile.hessian, p->hessian, D4);
+    if (p->need & OUTER) unfold_sandwiches(p, tile.outer, p->outer, D4);
     free(memory);
     return 0;
 }
@@ -605,6 +676,7 @@ static int direct(const Pass *p)
         double *also = p->need & INTERCEPT ? p->intercept : NULL;
         if (p->single) adjoint_float(p, &tile, p->gradient, also, start);
         else adjoint_double(p, &tile, p->gradient, also, start);
+        by_group(p, &tile, start);
     }
     free(memory);
     return 0;
@@ -699,6 +771,28 @@ static void sparse_sandwich(const Pass *p, const Tile *tile, const double *c, do
     }
 }
 
+/* The same of a pair of outputs, in its four places */
+static void sparse_pair(const Pass *p, const Tile *tile, double *H, Py_ssize_t k, Py_ssize_t l, Py_ssize_t start)
+{
+    Py_ssize_t D = p->D, q = p->q;
+    sparse_sandwich(p, tile, tile->c, 1.0, H + k * D * q * D + k * D, start, q * D);
+    sparse_sandwich(p, tile, tile->c, 1.0, H + l * D * q * D + l * D, start, q * D);
+    sparse_sandwich(p, tile, tile->c, -1.0, H + k * D * q * D + l * D, start, q * D);
+    sparse_sandwich(p, tile, tile->c, -1.0, H + l * D * q * D + k * D, start, q * D);
+}
+
+static void sparse_by_group(const Pass *p, const Tile *tile, Py_ssize_t start)
+{
+    for (Py_ssize_t i = 0; i < tile->count; i++)
+        for (Py_ssize_t k = 0; k < p->q; k++) {
+            double *out = p->groups + (p->group[start + i] * p->q + k) * p->D, f = tile->r[k * p->rows + i];
+            int64_t last = place(p->indptr, p->wide_indptr, start + i + 1);
+            out[0] += f;
+            for (int64_t e = place(p->indptr, p->wide_indptr, start + i); e < last; e++)
+                out[1 + place(p->indices, p->wide_indices, e)] += f * entry(p, e);
+        }
+}
+
 static void turned(const double *in, double *out, Py_ssize_t rows, Py_ssize_t columns, int add)
 {
     for (Py_ssize_t i = 0; i < rows; i++)
@@ -722,7 +816,11 @@ static void sparse_tile(const Pass *p, Tile *tile, const double *W, const double
             if (p->need & PRODUCT)
                 for (Py_ssize_t i = 0; i < R; i++) tile->v[k * R + i] *= tile->c[k * R + i];
             if (p->need & HESSIAN) sparse_sandwich(p, tile, tile->c + k * R, 1.0, p->hessian + k * D * D, start, D);
+            if (!(p->need & OUTER)) continue;
+            slope_product(p, tile, start, k, k, 1.0, tile->rest);
+            sparse_sandwich(p, tile, tile->rest, 1.0, p->outer + k * D * D, start, D);
         }
+    if (p->need & GROUPS) sparse_by_group(p, tile, start);
     if (p->need & GRADIENT) sparse_adjoint(p, tile, tile->r, sums, start, 0);
     if (p->need & PRODUCT) sparse_adjoint(p, tile, tile->v, sums + size, start, 0);
     if (p->need & INTERCEPT && !coupled) sparse_adjoint(p, tile, tile->c, sums + 2 * size, start, 0);
@@ -734,18 +832,16 @@ static void sparse_tile(const Pass *p, Tile *tile, const double *W, const double
         }
         sparse_adjoint(p, tile, tile->v, sums + 3 * size, start, 1);
     }
-    for (Py_ssize_t k = 1; coupled && k < q && p->need & (HESSIAN | INTERCEPT); k++)
+    for (Py_ssize_t k = 1; coupled && k < q && p->need & (HESSIAN | INTERCEPT | OUTER); k++)
         for (Py_ssize_t l = 0; l < k; l++) {
             pair_curvature(p, tile, k, l);
             double sum = 0.0;
             for (Py_ssize_t i = 0; i < tile->count; i++) sum += tile->c[i];
             if (p->need & INTERCEPT) add_pair(p->intercept, k, l, q, sum);
-            if (!(p->need & HESSIAN)) continue;
-            double *H = p->hessian;
-            sparse_sandwich(p, tile, tile->c, 1.0, H + k * D * q * D + k * D, start, q * D);
-            sparse_sandwich(p, tile, tile->c, 1.0, H + l * D * q * D + l * D, start, q * D);
-            sparse_sandwich(p, tile, tile->c, -1.0, H + k * D * q * D + l * D, start, q * D);
-            sparse_sandwich(p, tile, tile->c, -1.0, H + l * D * q * D + k * D, start, q * D);
+            if (p->need & HESSIAN) sparse_pair(p, tile, p->hessian, k, l, start);
+            if (!(p->need & OUTER)) continue;
+            slope_product(p, tile, start, k, l, -1.0, tile->c);
+            sparse_pair(p, tile, p->outer, k, l, start);
         }
 }
 
@@ -780,11 +876,12 @@ static int sparse(const Pass *p)
 
 /* ---- Python ---- */
 
-/* evaluate(kind, need, margin, sides, X, center, A, V, codes, targets, shares, weight, offset, blas, out) -> None
+/* evaluate(kind, need, margin, sides, X, center, A, V, codes, targets, shares, weight, offset, factor, group, blas, out)
 
    X: (n, d) float32 or float64 of any strides, or (data, indices, indptr, d).  A, V: (q, D).  codes: (n,) of bytes or int64, then
    targets (K, q); or None, then targets (n, q).  shares: (K, q), or (1, q).  out: value, margin and sums of s l''
-   (2 + q,), gradient (q, D), Hessian, product, diagonal, intercept; None where not asked for.  Sums are added to what is there. */
+   (2 + q,), gradient (q, D), Hessian, product, diagonal, intercept, outer products, groups (groups, q, D); None where not
+   asked for.  group: (n,) int64, each below the number of groups.  Sums are added to what is there. */
 static const double *optional(Buffers *held, PyObject *object, const char *name, Py_ssize_t length)
 {
     return object == Py_None ? NULL : float64_in(held, object, name, length);
@@ -832,13 +929,13 @@ static int rows_of(Pass *p, Buffers *held, PyObject *X)
 PyObject *kernel_evaluate(PyObject *self, PyObject *args)
 {
     (void)self;
-    PyObject *X, *center, *A, *V, *codes, *target, *shares, *weight, *offset, *blas;
-    PyObject *head, *gradient, *hessian, *product, *diagonal, *intercept;
+    PyObject *X, *center, *A, *V, *codes, *target, *shares, *weight, *offset, *factor, *group, *blas;
+    PyObject *head, *gradient, *hessian, *product, *diagonal, *intercept, *outer, *groups;
     Pass p = {0};
     Buffers held = {0};
-    if (!PyArg_ParseTuple(args, "iid(dd)OOOOOOOOOO(OOOOOO)", &p.kind, &p.need, &p.margin, &p.low, &p.high, &X, &center,
-                          &A, &V, &codes, &target, &shares, &weight, &offset, &blas, &head, &gradient, &hessian,
-                          &product, &diagonal, &intercept))
+    if (!PyArg_ParseTuple(args, "iid(dd)OOOOOOOOOOOO(OOOOOOOO)", &p.kind, &p.need, &p.margin, &p.low, &p.high, &X, &center,
+                          &A, &V, &codes, &target, &shares, &weight, &offset, &factor, &group, &blas, &head,
+                          &gradient, &hessian, &product, &diagonal, &intercept, &outer, &groups))
         return NULL;
     if (!rows_of(&p, &held, X)) return release(&held);
     const Py_buffer *weights = hold(&held, A, "A", PyBUF_C_CONTIGUOUS);
@@ -864,12 +961,18 @@ PyObject *kernel_evaluate(PyObject *self, PyObject *args)
     p.weight = optional(&held, weight, "weight", p.n);
     p.offset = optional(&held, offset, "offset", ANY_LENGTH);
     p.offset_width = p.offset == NULL || p.n == 0 ? 1 : length_of(&held.views[held.count - 1]) / p.n;
+    p.factor = optional(&held, factor, "factor", p.n);
+    if (group != Py_None) {
+        p.group = int64_in(&held, group, "group", p.n);
+        p.groups = optional_out(&held, groups, "groups", ANY_LENGTH);
+    }
     p.value = float64_out(&held, head, "value, margin and mass", 2 + p.q);
     p.gradient = optional_out(&held, gradient, "gradient", size);
     p.hessian = optional_out(&held, hessian, "hessian", p.kind == SOFTMAX ? size * size : size * p.D);
     p.product = optional_out(&held, product, "product", size);
     p.diagonal = optional_out(&held, diagonal, "diagonal", size);
     p.intercept = optional_out(&held, intercept, "intercept", p.kind == SOFTMAX ? p.q * p.q : size);
+    p.outer = optional_out(&held, outer, "outer", p.kind == SOFTMAX ? size * size : size * p.D);
     if (held.failed) return release(&held);
     p.margin_out = p.value + 1;
     p.mass = p.value + 2;
@@ -878,7 +981,7 @@ PyObject *kernel_evaluate(PyObject *self, PyObject *args)
     int is_sparse = p.indptr != NULL, failed;
     Py_ssize_t item = p.single ? 4 : 8;
     int as_it_lies = !is_sparse && p.q == 1 && p.kind != SOFTMAX && p.column_stride == item && p.d >= 8
-                     && !(p.need & (HESSIAN | PRODUCT | DIAGONAL));
+                     && !(p.need & (HESSIAN | PRODUCT | DIAGONAL | OUTER));
     p.rows = as_it_lies ? 32 : is_sparse ? (p.q <= 64 ? 256 : 64) : p.D <= 1024 ? (p.q > 32 ? 64 : 256) : 64; /* a tile and its scores stay in the cache */
     Py_ssize_t tiles = (p.n + p.rows - 1) / p.rows; /* of equal size, so that none is padded by much */
     if (tiles > 0) p.rows = ((p.n + tiles - 1) / tiles + 31) / 32 * 32;
