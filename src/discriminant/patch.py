@@ -13,6 +13,7 @@ import sys
 import warnings
 from abc import ABCMeta
 from collections.abc import Iterator
+from functools import cache
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -76,6 +77,11 @@ class Patched(metaclass=Twin):
     def _ours(self) -> Any:
         """This package's estimator of the same setting."""
         raise AssertionError("each class says its own")
+
+    @classmethod
+    @cache  # clones and searches ask hundreds of times
+    def _get_param_names(cls) -> Any:
+        return super()._get_param_names()  # type: ignore[misc]
 
     def __setstate__(self, state: Any) -> None:
         share_in_workers()

@@ -15,9 +15,9 @@ import pytest
 import sklearn
 from sklearn import discriminant_analysis, linear_model, pipeline, svm
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import GridSearchCV, KFold, _validation
+from sklearn.model_selection import GridSearchCV, KFold, _validation, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, QuantileTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, QuantileTransformer, StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import discriminant
@@ -237,7 +237,7 @@ def test_a_search_gives_the_scores_of_converged_fits(n_jobs, scaled):
         model = make_pipeline(StandardScaler(), model) if scaled else model
         return search(model, f"{kind.__name__.lower()}__C" if scaled else "C", X, y, n_jobs=n_jobs)
 
-    theirs, chosen = scores(original, tol=1e-10, max_iter=10_000)
+    theirs, chosen = scores(original, solver="newton-cholesky", tol=1e-10)
     discriminant.patch_sklearn()
     try:
         ours, found = scores(linear_model.LogisticRegression, n_jobs)
@@ -279,6 +279,22 @@ def test_steps_that_may_change_rows_or_draw_get_copies_of_their_own(patched, ste
     assert not patch_folds._keeps_rows(model)
     scores, _ = search(model, "logisticregression__C", X, y)
     assert np.isfinite(scores).all()
+
+
+def test_steps_that_differ_inside_a_long_parameter_are_different_steps(patched):
+    """A long array shows its ends only where it is printed."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3_000, size=(4_000, 1)).astype(float)
+    y = (X[:, 0] + 300 * rng.normal(size=4_000) > 1_500).astype(int)
+    forth = np.arange(3_000.0)
+    back = np.concatenate([forth[:10], forth[10:-10] + 0.5, forth[-10:]])  # knows only the ends
+    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    model = make_pipeline(encoder, linear_model.LogisticRegression(solver="newton-cholesky"))
+    grid = {"ordinalencoder__categories": [[forth], [back]]}
+    found = GridSearchCV(model, grid, cv=3, scoring="neg_log_loss").fit(X, y).cv_results_["mean_test_score"]
+    for categories, score in zip((forth, back), found, strict=True):
+        alone = model.set_params(ordinalencoder__categories=[categories])
+        assert cross_val_score(alone, X, y, cv=3, scoring="neg_log_loss").mean() == pytest.approx(score, rel=1e-9)
 
 
 def test_searches_are_scikit_learns_again_afterwards():
