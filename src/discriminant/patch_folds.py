@@ -8,6 +8,7 @@ joblib's workers the same holds for rows that they read from joblib's own files,
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,7 +16,6 @@ from functools import wraps
 from multiprocessing import current_process
 from typing import Any
 
-import joblib
 import numpy as np
 from sklearn import pipeline
 
@@ -108,7 +108,8 @@ def shared_transform(transform: Callable[..., Any]) -> Callable[..., Any]:
         plain = weight is None and not any((kwargs.get("params") or {}).values())
         if fold is None or not plain or not _is_pure(transformer):
             return transform(transformer, X, y, weight, *args, **kwargs)
-        key = type(transformer), joblib.hash(transformer.get_params())  # arrays in full
+        with np.printoptions(threshold=sys.maxsize, floatmode="unique"):  # arrays in full
+            key = type(transformer), repr(sorted(transformer.get_params().items()))
         if key not in fold.made:
             found, fitted = transform(transformer, X, y, weight, *args, **kwargs)
             folds = _search_folds.get() or _worker_folds[0]
