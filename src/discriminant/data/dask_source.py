@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from discriminant.data import dask_parts as parts_
-from discriminant.data.blocks import LEAST_PER_CLASS, ArrayBlocks, spaced
+from discriminant.data.blocks import LEAST_PER_CLASS, ArrayBlocks
 from discriminant.data.categories import level_rule
 from discriminant.data.preprocess import ColumnRule, Preprocess
 from discriminant.data.roles import NUMBER
@@ -211,10 +211,6 @@ class DaskBlocks(SampledBlocks):
         return bool(self.rows.abouts[0].sparse)
 
     @property
-    def n_values(self) -> int:
-        return int(self.rows.n_values)
-
-    @property
     def total(self) -> float:
         return float(self.counts(len(self.rows.class_rows)).sum())
 
@@ -242,16 +238,9 @@ class DaskBlocks(SampledBlocks):
         found = self.rows.fetch(parts_.take, np.arange(start, stop))
         return Block(as_design(found.raw), start, found.codes, self.weighted(found.codes, found.weight))
 
-    @property
-    def sample_rows(self) -> int:
-        return len(self.rows.sample.index)
-
     def row_sample(self, n_classes: int) -> RowSample:
         found: RowSample = self.rows.sample
         return found
-
-    def spread(self, count: int) -> DenseDesign | SparseDesign:
-        return as_design(self.rows.sample.raw[spaced(self.sample_rows, count)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -319,10 +319,6 @@ class FileBlocks(SampledBlocks):
         return bool(self.rows.source.is_sparse)
 
     @property
-    def n_values(self) -> int:
-        return int(self.rows.n_values)
-
-    @property
     def total(self) -> float:
         if self.factors is not None:
             return float(self.counts(len(self.factors)).sum())
@@ -381,14 +377,6 @@ class FileBlocks(SampledBlocks):
 
     def few_rows(self, n_classes: int) -> RowSample:
         return self._labelled("few", n_classes)
-
-    @property
-    def sample_rows(self) -> int:
-        return len(self.rows.sample.index)
-
-    def spread(self, count: int) -> Any:
-        sample = self.rows.sample
-        return as_design(sample.raw[spaced(len(sample.index), count)])
 
     def _labelled(self, name: str, n_classes: int) -> RowSample:
         """A sample of the rows with its codes and weights, and with rows of the classes that it has few of."""

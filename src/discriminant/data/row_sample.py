@@ -113,9 +113,17 @@ class SampledBlocks(ArrayBlocks):
         return replace(self, factors=factors if self.factors is None else factors * self.factors)
 
     @property
-    @abstractmethod
+    def n_values(self) -> int:
+        return int(self.rows.n_values)
+
+    @property
     def sample_rows(self) -> int:
         """How many rows the sample holds: more than in memory, since a pass costs more."""
+        return len(self.rows.sample.index)
+
+    def spread(self, count: int) -> Any:
+        sample = self.rows.sample
+        return as_design(sample.raw[spaced(len(sample.index), count)])
 
     def draw(self, count: int, n_classes: int) -> tuple[Array, Block]:
         found = self.row_sample(n_classes).thinned(count, n_classes)

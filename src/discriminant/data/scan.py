@@ -503,17 +503,11 @@ class Predictions:
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
-        writer: Any = None
-        try:
-            for heads, table in self._tables():
-                found = _arrow_table(heads, table)
-                if writer is None:
-                    make = parquet.ParquetWriter if name.lower().endswith(".parquet") else pa.ipc.new_file
-                    writer = make(name, found.schema)
-                writer.write_table(found)
-        finally:
-            if writer is not None:
-                writer.close()
+        reader = self.to_reader()
+        make: Any = parquet.ParquetWriter if name.lower().endswith(".parquet") else pa.ipc.new_file
+        with make(name, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
 
 
 def _arrow_table(heads: list[str], table: Array) -> Any:

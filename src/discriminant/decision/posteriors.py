@@ -102,11 +102,6 @@ def sigmoid_pair(z: Any) -> Array:
     """
     values = _floats(z)
     small = np.exp(-np.abs(values))
-    if values.shape == (1,):  # one row, where each call counts
-        pair = np.empty((1, 2), dtype=small.dtype)
-        np.divide(1, 1 + small, out=pair[:, 1])
-        np.multiply(small, pair[:, 1], out=pair[:, 0])
-        return pair if values[0] > 0 else pair[:, ::-1].copy()
     larger = 1 / (1 + small)
     smaller = small * larger
     positive = values > 0

@@ -11,11 +11,10 @@ from discriminant.arrays import as_dense, in_memory, is_frame
 from discriminant.data import as_rows, make_blocks, require_finite
 from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
-from discriminant.data.sources import find_source
 from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.decision.priors import check_priors, shift_log_posteriors
 from discriminant.decision.rule import largest
-from discriminant.errors import DataError, MismatchError, NotAvailableError, classes_are, names
+from discriminant.errors import DataError, NotAvailableError, classes_are, names
 from discriminant.estimators.deciding import SparseCoefficients
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, available_if, is_table
@@ -314,14 +313,10 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
 
     def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
         """Rows with labels, or with class probabilities (n, K), of which a frame's column names are the classes."""
-        name = type(self).__name__
-        coded = self._is_coded()
-        if coded and find_source(X) is not None:
-            raise MismatchError(f"{name} with a basis or a coding takes rows in memory; leave both out for a source.")
+        if self._is_coded():
+            self._require_rows_and_labels(X, y)
         if not is_table(y):
             return super()._sample(X, y, sample_weight, classes)
-        if coded:
-            raise DataError(f"{name} with a basis or a coding takes labels, not a table of them.")
         return soft_sample(as_rows(self._read_rows(X, reset=True)), y, sample_weight, self._column_names())
 
     def _is_coded(self) -> bool:

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.data.sources import find_source
 from discriminant.decision.rule import largest
-from discriminant.errors import DataError, MismatchError
 from discriminant.estimators.deciding import Deciding, SparseCoefficients
-from discriminant.estimators.inputs import is_table
 from discriminant.estimators.parameters import BOOLEAN, POSITIVE, Among, Number, parameters
 from discriminant.estimators.parts import CODING
 from discriminant.methods.fit import Sample
@@ -89,11 +86,8 @@ class LinearSVC(SVCParameters, SparseCoefficients, Deciding):
         return self._as(SupportVectors)
 
     def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
-        coded, name = self._method().coded, type(self).__name__
-        if coded and find_source(X) is not None:
-            raise MismatchError(f"{name} with a basis or a coding takes rows in memory; leave both out for a source.")
-        if coded and is_table(y):
-            raise DataError(f"{name} with a basis or a coding takes labels, not a table of them.")
+        if self._method().coded:
+            self._require_rows_and_labels(X, y)
         return super()._sample(X, y, sample_weight, classes)
 
     # Prediction
