@@ -715,7 +715,7 @@ def test_lost_directions():
         rows = X - np.array([X[y == k].mean(axis=0) for k in (0, 1)])[y] if centred else X - X.mean(axis=0)
         lacking = 5 - np.linalg.matrix_rank(rows[:, :5], tol=1e-9)
         text = " ".join(str(one.message) for one in heard)
-        assert f"{lacking} linear combination(s) of columns 0, 1, 2, 3 and 4 are constant" in text
+        assert f"{lacking} linear combinations of columns 0, 1, 2, 3 and 4 are constant" in text
         assert ("Column 5: constant within the classes" in text) == centred
         assert not centred or model.coef_[0, 5] == 0
     wide = rng.normal(size=(12, 200))

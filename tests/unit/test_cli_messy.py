@@ -50,6 +50,9 @@ def messy() -> dict[str, tuple[bytes, list[str]]]:
     words = [f"the {i}th remark of a person who wrote much more than was asked" for i in range(N)]
     lines = "".join(json.dumps({"x": x, "y": y, "tags": ["a"]}) + "\n" for x, y in zip(X, Y, strict=True))
     slips = ["ask" if i == 17 else f"{x + i / 1000:.3f}" for i, x in enumerate(X)]
+    doses = [f"{1 + i % 11} {'mg' if i % 4 else 'g'}" for i in range(N)]
+    rebate = [f"{i % 29},{i % 10} %" for i in range(N)]
+    export = table(";", Preis=[f"{price} €" for price in comma], Rabatt=rebate, y=Y)
     texts: dict[str, tuple[bytes, list[str]]] = {
         "money.csv": (table(price=dear, share=share, y=Y).encode(), []),
         "labels.csv": (table(x=X, y=spaced).encode(), []),
@@ -68,6 +71,13 @@ def messy() -> dict[str, tuple[bytes, list[str]]]:
         "latin.csv": (table(x=X, town=town, y=Y).encode("latin1"), ["--encoding", "latin1"]),
         "events.jsonl": (lines.encode(), []),
         "slips.csv": (table(x=slips, y=Y).encode(), []),
+        "units.csv": (
+            table(height=[f"{150 + x:.1f} cm" for x in X], dose=doses, y=Y).encode(),
+            [],
+        ),
+        "totals.csv": ((table(customer=[37 * i % 101 for i in range(N)], x=X, y=Y) + "Total,450,\n").encode(), []),
+        "export.csv": (export.replace("\n", ";\r\n").encode("utf-8-sig"), []),
+        "names.csv": (table(x=X, count=[i % 5 for i in range(N)], y=Y).partition("\n")[2].encode(), []),
     }
     return texts
 
@@ -78,9 +88,11 @@ def transcript(folder: Path) -> str:
         (folder / name).write_bytes(data)
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = main(["fit", str(folder / name), "-t", "y", "-m", "lda", "--cv", "0", *options])
+            target = "column_3" if name == "names.csv" else "y"
+            status = main(["fit", str(folder / name), "-t", target, "-m", "lda", "--cv", "0", *options])
         shown = err.getvalue() + out.getvalue()
-        parts.append(" ".join(["$ discriminant fit", name, "-t y -m lda --cv 0", *options]) + f"\n{shown}[{status}]\n")
+        command = " ".join(["$ discriminant fit", name, f"-t {target} -m lda --cv 0", *options])
+        parts.append(f"{command}\n{shown}[{status}]\n")
     return "\n".join(parts)
 
 
@@ -169,6 +181,50 @@ def test_dates_are_days_in_every_spelling_and_file(tmp_path, capsys):
     unclear.write_text(table(x=X, date=[f"{1 + i % 12}/{1 + i % 11}/2023" for i in range(N)], y=Y))
     assert main(["fit", str(unclear), "-t", "y", "-m", "lda", "--dates", "date"]) == 2
     assert "does not tell days from months" in capsys.readouterr().err
+
+
+def test_dates_that_cannot_be_read_as_one_kind_are_shown(tmp_path, capsys):
+    ways = ["2024-01-31", "31/01/2024", "31 Jan 2024"]
+    slip = [*ways[:1] * 2, "soon"]
+    for dates, said in ((ways, "dates written in several ways: "), (slip, "none that can be read: 'soon'")):
+        (tmp_path / "d.csv").write_text(table(x=X, seen=[dates[i % 3] for i in range(N)], y=Y))
+        assert main(["fit", str(tmp_path / "d.csv"), "-t", "y", "-m", "lda", "--dates", "seen"]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_line_of_totals_says_nothing_of_the_columns(tmp_path, capsys):
+    """It has no label: what is no number there does not make text of the column, in any form of file."""
+    openpyxl = pytest.importorskip("openpyxl", reason="workbooks need openpyxl")
+    numbers = [37 * i % 101 + i / 100 for i in range(N)]
+    rows = [["customer", "x", "y"], *map(list, zip(numbers, X, Y, strict=True)), ["Total", 450, None]]
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(tmp_path / "d.xlsx")
+    lines = [",".join("" if value is None else str(value) for value in row) for row in rows]
+    (tmp_path / "d.csv").write_text("\n".join(lines) + "\n")
+    for name in ("d.xlsx", "d.csv"):
+        path, model = str(tmp_path / name), str(tmp_path / "m")
+        assert main(["fit", path, "-t", "y", "-m", "lda", "--cv", "0", "-o", model]) == 0
+        assert "60 rows; 2 numbers; 2 classes" in capsys.readouterr().out
+        assert main(["evaluate", model, path]) == 0
+        assert capsys.readouterr().out.startswith("  60 rows")
+        assert main(["predict", model, path]) == 2
+        assert "row 61 of the data holds 'Total'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("first", "names"),
+    [("1.25,3,yes", False), ("7,3,no", False), ("1100.5,1102.5,kind", True), ("2019,2020,y", True), ("x,z,no", True)],
+)
+def test_a_first_line_that_recurs_below_is_data(first, names, tmp_path):
+    from discriminant.data.files import read_table
+
+    path = tmp_path / "d.csv"
+    path.write_text(f"{first}\n" + "".join(f"{x},{i % 5},{y}\n" for i, (x, y) in enumerate(zip(X, Y, strict=True))))
+    found = read_table(path)
+    assert (found.n_rows == N) == names
+    assert (found.names == first.split(",")) == names
 
 
 def test_an_offset_has_a_weight_of_one_in_the_fit_and_in_predictions(tmp_path, capsys):

@@ -30,7 +30,7 @@ def data_checks(X: Any, labels: Array, feature_names: Sequence[str], counts: Map
         )
     if n < 5 * d:
         notes.append(
-            f"There are {n} rows for {d} features: weights are uncertain; lda-shrunk or logistic bear that best."
+            f"There are {n:,} rows for {d:,} features: weights are uncertain; lda-shrunk or logistic bear that best."
         )
     if len(counts) == 2 and not is_sparse(X):
         telling = telling_columns(X, labels, feature_names, list(counts))

@@ -92,7 +92,7 @@ def read_training(given: Any, console: Console) -> Training:
         raise DataError(f"No row has a label in {target!r}.")
     if len(rows) < table.n_rows:
         console.note(f"{counted(table.n_rows - len(rows), 'row')} without a label in {target!r} left out.")
-        table = table.take(rows)
+        table = table.take(rows).reread(keep_text or [target])
     weighted = str(vars(given).get("weights", ""))
     if weighted:
         _check_weights(table.column(weighted), console)

@@ -13,8 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, AnyStr
 
+import numpy as np
+
 from discriminant.data.tables import (
     MISSING_WORDS,
+    UNIT,
     Column,
     Table,
     arrow_codes,
@@ -33,9 +36,10 @@ SNIFFED_CHARACTERS = 200_000
 JUDGED_LINES = 30  # by which a separator is judged; the head of a file holds as many, however long they are
 LEAST_BLOCK, MOST_BLOCK = 1 << 20, 1 << 25  # bytes that a thread of pyarrow's takes at a time
 FIELD = 1 << 10  # bytes of a block to each column, at least: it must hold a line, however long
-_COMMA_NUMBER = re.compile(r"[+-]?(?:[$€£] ?)?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?: ?[$€£%])?")
-_THOUSANDS = re.compile(r"[+-]?(?:[$€£] ?)?[1-9]\d{0,2},\d{3}(?: ?[$€£%])?")
-_POINT_NUMBER = re.compile(r"[+-]?(?:[$€£] ?)?(?:\d+|\d{1,3}(?:,\d{3})+)\.\d+(?: ?[$€£%])?|\d{1,3}(?:,\d{3}){2,}")
+_BEFORE, _AFTER = r"[+-]?(?:[$€£] ?)?", rf"(?: ?(?:{UNIT}))?"
+_COMMA_NUMBER = re.compile(rf"{_BEFORE}(?:\d+|\d{{1,3}}(?:\.\d{{3}})+),\d+{_AFTER}")
+_THOUSANDS = re.compile(rf"{_BEFORE}[1-9]\d{{0,2}},\d{{3}}{_AFTER}")
+_POINT_NUMBER = re.compile(rf"{_BEFORE}(?:\d+|\d{{1,3}}(?:,\d{{3}})+)\.\d+{_AFTER}|\d{{1,3}}(?:,\d{{3}}){{2,}}")
 _FAILED = re.compile(r"In CSV column #(\d+)")
 
 
@@ -165,15 +169,26 @@ def _agreement(head: str, separator: str) -> tuple[float, int]:
     return sum(count == counts[0] for count in counts) / len(counts), counts[0]
 
 
+def _within(field: str, below: Sequence[str]) -> bool:
+    """Whether it is a number among numbers, none of them the largest or least of all."""
+    found = level_numbers([field, *below])
+    return found is not None and bool(np.nanmin(found[1:]) <= found[0] <= np.nanmax(found[1:]))
+
+
 def _is_number(text: str) -> bool:
     found = level_numbers([text])
     return found is not None and bool(found[0] == found[0])
 
 
 def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
-    """Names, unless every field of the first line is a number that repeats or has a fraction."""
+    """Names, unless every field is a number that repeats or has a fraction, or the fields recur below.
+
+    '1.288, 0, yes' above lines that hold 'yes' again, and numbers on both sides of 1.288, is the first of them.
+    """
     if not all(_is_number(field) for field in first):
-        return True
+        below = [column for column in zip(*rest, strict=False) if column]
+        recurs = [name in column for name, column in zip(first, below, strict=False) if name and not _is_number(name)]
+        return not (recurs and all(recurs)) or not any(map(_within, first, below))
     whole = all(field.strip().isdecimal() for field in first)
     return whole and len(set(first)) == len(first) and len(rest) > 0
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discriminant.data.tables import MISSING_WORDS, Column
-from discriminant.errors import DataError
+from discriminant.errors import DataError, names
 from discriminant.protocols import Array
 
 _TIME = r"(?:[ T]+(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2}(?:\.\d+)?))?\s*(?:Z|UTC|[+-]00:?00)?)?"
@@ -35,7 +35,13 @@ def spelling_of(column: Column) -> str:
         return "compact" if np.nanmax(column.values) < 1e8 else "seconds"
     fits = [shape for shape in _SHAPES if _parsed(column.levels, shape) is not None]
     if not fits:
-        raise DataError(f"Column {column.name!r} holds no dates that can be read, such as 2024-01-31.")
+        each = {level: [shape for shape in _SHAPES if _parsed([level], shape) is not None] for level in column.levels}
+        odd = [level for level, shapes in each.items() if not shapes]
+        if len(odd) > len(each) / 2:
+            raise DataError(f"Column {column.name!r} holds no dates that can be read, such as 2024-01-31.")
+        shown = odd or list({tuple(shapes): level for level, shapes in each.items()}.values())
+        what = "dates and what is none that can be read" if odd else "dates written in several ways"
+        raise DataError(f"Column {column.name!r} holds {what}: {names(shown, most=3)}. Write all as 2024-01-31.")
     if {"dmy", "mdy"} <= set(fits):
         raise DataError(
             f"Column {column.name!r} does not tell days from months, as in {column.levels[0]!r}: write 2024-01-31."

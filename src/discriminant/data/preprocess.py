@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.libsvm import widen
-from discriminant.data.roles import CATEGORY, NUMBER, OUT, THEY, role_of
+from discriminant.data.roles import CATEGORY, NUMBER, OUT, THEY, nearly_numbers, role_of
 from discriminant.data.tables import Column, Table, as_number_column, differ_in_case, text_column
 from discriminant.data.threads import ordered_map, workers
 from discriminant.errors import DataError, counted, names
 from discriminant.protocols import Array
 
 MOST_LEVELS = 50  # of a category that get a column of their own; rarer ones share "other"
+MANY_LEVELS = 10  # of a category beyond which it is said that most are numbers
 COMMON_SHARE = 0.05  # of missing numbers from which on it is worth a column that they were missing
 COMMON_ROWS = 5
 FEW_NOTES = 3  # of columns of which the same is true; more share one sentence
@@ -230,6 +231,10 @@ def _rule_of(column: Column, notes: list[Remark], gaps: list[bytes], *, asked: b
         return ColumnRule(column.name, OUT, why)
     if role == NUMBER:
         return _number_rule(column, notes, gaps)
+    used = [level for level, count in zip(column.levels, column.counts.tolist(), strict=True) if count]
+    if not asked and len(used) > MANY_LEVELS and (found := nearly_numbers(used)):
+        sentence = f"{column.name!r} is taken as a category of {len(used)} levels: it holds {found}."
+        notes.append((f"are taken as categories, since they hold {found}", column.name, sentence))
     return category_rule(column.name, column.levels, column.counts, int(np.count_nonzero(column.missing)), notes)
 
 

@@ -82,8 +82,8 @@ def _is_id(name: str) -> bool:
 
 
 def _role_of_text(column: Column, present: int) -> tuple[str, str]:
-    levels = column.levels
-    used = int(np.count_nonzero(column.counts))
+    levels = [level for level, count in zip(column.levels, column.counts.tolist(), strict=True) if count]
+    used = len(levels)
     some = [levels[i] for i in distinct(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
     if sum(bool(_DATE.fullmatch(level.strip())) for level in some) >= 0.95 * len(some):
         return OUT, "it holds dates"
@@ -104,35 +104,48 @@ def _role_of_text(column: Column, present: int) -> tuple[str, str]:
 
 
 def refuse_nearly_numbers(name: str, levels: Sequence[str], row_of: Callable[[str], str] = lambda level: "") -> None:
-    """Many levels that are numbers, but for a few: most likely numbers with slips, which no guess should mend.
+    """Many levels that are numbers, but for a few: most likely numbers with slips, which no guess should mend."""
+    if found := nearly_numbers(levels, row_of):
+        raise DataError(
+            f"Column {name!r} holds {found}. Correct the file, or leave the column out, or say that it is a category "
+            f"(--drop {name} or --categorical {name})."
+        )
+
+
+def nearly_numbers(levels: Sequence[str], row_of: Callable[[str], str] = lambda level: "") -> str:
+    """What keeps levels that are numbers from being read as such; "" where they are none.
 
     ``row_of``: the end of a sentence that says where a level is first.
     """
     some = [levels[i] for i in distinct(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
-    point = [level_numbers([level]) is not None or dressed_numbers([level]) is not None for level in some]
-    comma = [level_numbers([level], ",") is not None for level in some]
-    ways = (
-        f"Correct the file, or leave the column out, or say that it is a category (--drop {name} or "
-        f"--categorical {name})."
-    )
-    odd = [level for level in levels if level_numbers([level]) is None and dressed_numbers([level]) is None]
-    if sum(point) >= 0.9 * len(some) and odd:
-        raise DataError(f"Column {name!r} holds numbers except for {names(odd, most=3)}{row_of(odd[0])}. {ways}")
+    point, comma = ([_is_number(level, sign) for level in some] for sign in ".,")
+    sign = "," if sum(comma) > sum(point) else "."
+    odd = [level for level in levels if not _is_number(level, sign)]
+    if max(sum(point), sum(comma)) >= 0.9 * len(some) and odd:
+        return f"numbers except for {names(odd, most=3)}{row_of(odd[0])}"
     if dressed_numbers(levels) is not None and all(point):
-        raise DataError(
-            f"Column {name!r} holds numbers as text, such as {names(list(levels), most=2)}, in a file that has a "
-            f"type for numbers. Write them as numbers. {ways}"
+        return (
+            f"numbers as text, such as {names(list(levels), most=2)}, in a file that has a type for numbers "
+            "and should hold them so"
         )
     if all(point) and any(level_numbers([level]) is None for level in some):
-        raise DataError(
-            f"Column {name!r} holds numbers in several units, such as {names(list(levels), most=3)}. {ways}"
-        )
+        return f"numbers in several units, such as {names(_of_each_unit(levels), most=3)}"
     if sum(a or b for a, b in zip(point, comma, strict=True)) >= 0.9 * len(some):
         shown = next((level for level in levels if "," in level), levels[0])
-        raise DataError(
-            f"Column {name!r} holds numbers, such as {shown!r}, but not all with the same decimal sign as the rest of "
-            f"the table (a point or a comma). {ways}"
+        return (
+            f"numbers, such as {shown!r}, but not all with the same decimal sign as the rest of the table (a point "
+            "or a comma)"
         )
+    return ""
+
+
+def _of_each_unit(levels: Sequence[str]) -> list[str]:
+    """A level of each unit that there is."""
+    return list({re.sub(r"[-+(]?[\d.,' ]+\)?", "", level): level for level in levels}.values())
+
+
+def _is_number(level: str, decimal: str) -> bool:
+    return level_numbers([level], decimal) is not None or dressed_numbers([level], decimal) is not None
 
 
 def _first_row(column: Column, level: str) -> str:

@@ -7,7 +7,7 @@
 
 No pandas: a column is an array, and a file is read with the standard library or, where it is large, with pyarrow.
 Text is never guessed at: '01' and '1' are two labels, 'NA' is a label, and only an empty field is missing text.
-Surrounding spaces are no part of a text.  A number may be dressed: '1,191', '$ 12.50', '(3)', '7 %'.
+Surrounding spaces are no part of a text.  A number may be dressed: '1,191', '$ 12.50', '(3)', '7 %', '70.5 kg'.
 """
 
 from __future__ import annotations
@@ -30,13 +30,21 @@ MISSING_WORDS = frozenset(
      "#N/A", "#NA", "-nan", "-NaN"]
 )  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_UNIT = r"[$€£¥₹%‰]|(?:USD|EUR|GBP|CHF)(?![A-Za-z])"
+_CURRENCY = r"[$€£¥₹]|(?:USD|EUR|GBP|CHF)(?![A-Za-z])"
+# Units that no code ends with: '12 kg' is a number, '12B' is a name.
+_MEASURE = (
+    r"[%‰]|(?:[mcdk]?m|[µm]?g|[kK]g|KG|CM|KM|t|lbs?|oz|[mcd]?l|in|ft|yd|mi|s|ms|secs?|mins?|h|hrs?|days?|weeks?|months?"
+    r"|yrs?|years?|°\s?[CF]?|mmHg|bpm|mg/dl|mmol/l|km/h|mph|kW|kWh|kcal|kJ|[kMG]?Hz|[kMGT]B|px|pcs|[ck]?m²"
+    r"|[ck]?m2)(?![A-Za-z])"
+)
+UNIT = rf"{_CURRENCY}|{_MEASURE}"
 _DRESSED = re.compile(
-    rf"(?P<sign>[+-]?)\s*(?P<before>{_UNIT})?\s*(?P<second>[+-]?)"
+    rf"(?P<sign>[+-]?)\s*(?P<before>{_CURRENCY}|[%‰])?\s*(?P<second>[+-]?)"
     rf"(?P<whole>\d{{1,3}}(?:(?P<mark>[,.' ])\d{{3}})"
-    rf"(?:(?P=mark)\d{{3}})*|\d+)(?:(?P<point>[.,])(?P<part>\d+))?\s*(?P<after>{_UNIT})?",
+    rf"(?:(?P=mark)\d{{3}})*|\d+)(?:(?P<point>[.,])(?P<part>\d+))?\s*(?P<after>{UNIT})?",
     re.ASCII,
 )
+_MEASURED = re.compile(_MEASURE)
 _TYPESET = str.maketrans("\u2212\u2019\u00a0\u202f", "-'  ")  # minus, apostrophe and narrow spaces
 _ENDLESS = re.compile(r"[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 
@@ -154,6 +162,15 @@ class Table:
 
         return replace(self, columns=tuple(map(cleared, self.columns)))
 
+    def reread(self, text_columns: Sequence[str]) -> Table:
+        """The table after ``take``: text is numbers where what was none stood in rows that are left out."""
+
+        def typed(column: Column) -> Column:
+            settled = column.kind != "text" or column.name in text_columns or column.counts.all()
+            return column if settled else as_number_column(column, self.decimal) or column
+
+        return replace(self, columns=tuple(map(typed, self.columns)))
+
     def labels(self, name: str) -> tuple[Array, Array]:
         """(labels (m,), row numbers (m,)) of the rows whose label is not missing.
 
@@ -211,10 +228,12 @@ def number_column(name: str, values: Array, whole: str = "", shown: str = "") ->
 
 def as_number_column(column: Column, decimal: str = ".") -> Column | None:
     """A text column whose levels are all numbers or words for "missing", as numbers; None where they are not."""
-    numbers, dress = level_numbers(column.levels, decimal), ""
+    # Levels of rows that were left out, such as a line of totals, say nothing of the others.
+    levels = [level if count else "" for level, count in zip(column.levels, column.counts.tolist(), strict=True)]
+    numbers, dress = level_numbers(levels, decimal), ""
     if numbers is None:
-        numbers = dressed_numbers(column.levels, decimal)
-        dress = next((level for level in column.levels if level_numbers([level], decimal) is None), "")
+        numbers = dressed_numbers(levels, decimal)
+        dress = next((level for level in levels if level_numbers([level], decimal) is None), "")
     if numbers is None:
         return None
     too_large = np.flatnonzero(np.isinf(numbers))
@@ -243,7 +262,7 @@ def level_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
 
 
 def dressed_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
-    """Numbers with separators of thousands, a currency, per cent or brackets for minus; None where some text is none.
+    """Numbers with separators of thousands, a unit (a currency too) or brackets for minus; None where a text is none.
 
     All of a column have one unit, and per cent keep their size: '7 %' is 7.
 
@@ -270,7 +289,8 @@ def dressed_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
         units.add(found["before"] or found["after"] or "")
         size = float(re.sub(r"\D", "", found["whole"]) + "." + (found["part"] or ""))
         result[i] = -size if bracketed or found["sign"] + found["second"] == "-" else size
-    mixed = len(units - {""}) > 1 or ("" in units and units & {"%", "‰"})  # 12 % beside 0.12: which is meant?
+    measured = any(_MEASURED.fullmatch(unit) for unit in units)
+    mixed = len(units - {""}) > 1 or ("" in units and measured)  # 12 % beside 0.12: which is meant?
     return None if mixed or missing == len(levels) else result
 
 

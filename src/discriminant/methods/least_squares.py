@@ -16,7 +16,7 @@ import numpy as np
 from discriminant.arrays import in_memory
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.data import held_blas
-from discriminant.errors import CollinearityWarning, DataError, ParameterError, as_numbers, columns, names
+from discriminant.errors import CollinearityWarning, DataError, ParameterError, as_numbers, columns, counted, names
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
 from discriminant.gaussian.moments import ClassMoments, unsummed_moments
 from discriminant.gaussian.row_least_squares import RowLeastSquares, row_least_squares
@@ -189,11 +189,11 @@ def _rank_notes(problems: list[LeastSquares], schema: Schema) -> list[Note]:
             found |= {*problem.whitened.constant.tolist(), *problem.whitened.collinear.tolist()}
     if not found:
         return []
-    count = max(problem.null.slopes.shape[1] for problem in problems)
+    count = counted(max(problem.null.slopes.shape[1] for problem in problems), "linear combination")
     text = (
-        f"Variables are collinear: {count} linear combination(s) of {columns(sorted(found), schema.names, 8)} "
-        "are constant. Their weights come from the pseudo-inverse, the smallest that fit; predictions along "
-        "the data are not affected. A penalty (alpha) would decide them too."
+        f"Variables are collinear: {count} of {columns(sorted(found), schema.names, 8)} "
+        f"{'is' if count.startswith('1 ') else 'are'} constant. Their weights come from the pseudo-inverse, the "
+        "smallest that fit; predictions along the data are not affected. A penalty (alpha) would decide them too."
     )
     return [Note(text, CollinearityWarning)]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from discriminant.data import held_blas, require_finite
 from discriminant.decision.priors import check_priors
-from discriminant.errors import CollinearityWarning, DataError, capital, classes_are, columns, names
+from discriminant.errors import CollinearityWarning, DataError, capital, classes_are, columns, counted, names
 from discriminant.gaussian.covariance import Covariance, scatter_of
 from discriminant.gaussian.moments import ClassMoments, class_moments, mapped_moments, row_moments
 from discriminant.gaussian.row_space import is_wide
@@ -181,10 +181,10 @@ def rank_notes(whitened: Whitened, feature_names: Sequence[str] | None) -> list[
         found.append(Note(text, CollinearityWarning))
     if len(whitened.collinear):
         what = columns(whitened.collinear.tolist(), feature_names, most=8)
-        count = whitened.null.shape[1]
+        count = counted(whitened.null.shape[1], "linear combination")
         text = (
-            f"Variables are collinear: {count} linear combination(s) of {what} are constant within the classes. "
-            "Their weights come from the pseudo-inverse; predictions along the data are not affected."
+            f"Variables are collinear: {count} of {what} {'is' if count.startswith('1 ') else 'are'} constant within "
+            "the classes. Their weights come from the pseudo-inverse; predictions along the data are not affected."
         )
         found.append(Note(text, CollinearityWarning))
     return found
@@ -194,8 +194,8 @@ def wide_notes(moments: ClassMoments, rank: int, remedy: str = "shrinkage") -> l
     """That there are fewer rows than columns, where nothing but the pseudo-inverse decides."""
     n = int(moments.count.sum())
     text = (
-        f"There are {moments.n_features} columns and {n} rows: their covariance has rank {rank} and its pseudo-inverse "
-        f"is used. Consider {remedy} or fewer columns."
+        f"There are {moments.n_features:,} columns and {n:,} rows: their covariance has rank {rank:,} and its "
+        f"pseudo-inverse is used. Consider {remedy} or fewer columns."
     )
     return [Note(text, CollinearityWarning)]
 
