@@ -175,6 +175,8 @@ def compare(
                 tried += 1
     console.done()
     if all(trial.refusal for trial in trials):
+        if len(trials) == 1:
+            raise DataError(trials[0].refusal)
         raise DataError(f"No method could be fitted. {trials[0].method.name}: {trials[0].refusal}")
     return Comparison(trials, rows, labels, classes, folds, 1 - counts.max() / len(labels))
 

@@ -40,8 +40,9 @@ def run(given: Any) -> int:
         write_evaluation(given, model, data, X, labels, result, console.notes)
     console.document({**found, "classes": model.classes_.tolist(), "model": model.method, "missed": missed})
     _show(console, result, found)
-    for text in missed:
-        console.show(f"  not reached: {text}")
+    for name, _, text in gates:
+        if text in missed:
+            console.show(f"  not reached: {text} (it is {_value(found, name):.4g})")
     return NOT_REACHED if missed else DONE
 
 
@@ -57,15 +58,21 @@ def _gate(text: str) -> tuple[str, float, str]:
 
 def _reached(found: dict[str, Any], name: str, bound: float) -> bool:
     """At least the bound; at most, where small is good."""
+    value = _value(found, name)
+    return value <= bound if name in COSTLY else value >= bound
+
+
+def _value(found: dict[str, Any], name: str) -> float:
+    """The measure of that name, or a sentence why there is none."""
     if name.startswith("recall:"):
         label = name.partition(":")[2]
         if label not in found["recall"]:
             raise ParameterError(f"--fail-under {name}: the classes are {names(list(found['recall']), 12)}.")
-        return bool(found["recall"][label] >= bound)
+        return float(found["recall"][label])
     if name not in found:
         why = "no costs are given" if name == "mean_cost" else "the model gives no probabilities"
         raise ParameterError(f"There is no {name}, since {why}.")
-    return bool(found[name] <= bound if name in COSTLY else found[name] >= bound)
+    return float(found[name])
 
 
 def _show(console: Console, result: Measured, found: dict[str, Any]) -> None:

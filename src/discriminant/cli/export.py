@@ -38,7 +38,7 @@ def run(given: Any) -> int:
         sys.stdout.write(data.decode())
     else:
         write_whole(Path(given.out), data)
-        console.note(f"{given.to} written to {given.out}.")
+        console.note(f"{given.to.upper()} written to {given.out}.")
     return 0
 
 

@@ -126,10 +126,7 @@ def _compare(given: Any, training: Training, methods: list[Method], console: Con
 
     if training.n > MOST_ROWS:
         console.note(f"The cross-validation uses {MOST_ROWS:,} of {training.n:,} rows; the model is fitted to all.")
-    comparison = compare(training, methods, console, folds=folds, seed=given.seed)
-    if len(methods) == 1 and comparison.trials[0].refusal:
-        raise DataError(comparison.trials[0].refusal)
-    return comparison
+    return compare(training, methods, console, folds=folds, seed=given.seed)
 
 
 def _facts(training: Training, method: Method, inner: Any, comparison: Comparison | None, wrong: int) -> dict[str, Any]:

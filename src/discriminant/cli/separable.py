@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 
 from discriminant.cli.console import Console, bold, table
+from discriminant.cli.fit import and_more
 from discriminant.cli.training import read_training
+from discriminant.errors import counted
 from discriminant.inference.separability import separability
+
+MOST = 30  # columns whose weights are shown
 
 
 def run(given: Any) -> int:
@@ -26,8 +30,9 @@ def run(given: Any) -> int:
     console.document(_document(result, proved, names))
     console.show(f"  {bold(result.verdict)}: {verdict_sentence(result)}")
     if result.columns:
-        involved = ", ".join(names[j] if isinstance(j, int | np.integer) else str(j) for j in result.columns[:12])
-        console.show(f"  without a finite maximum likelihood estimate: {involved}")
+        involved = [names[j] if isinstance(j, int | np.integer) else str(j) for j in result.columns]
+        shown = ", ".join(involved[:12]) + and_more(involved, 12, ", ")
+        console.show(f"  without a finite maximum likelihood estimate: {shown}")
     if result.witness is not None:
         console.show("\n  why no hyperplane separates: these rows, so weighted, balance each other exactly")
         console.show(_witness(result, training.labels))
@@ -38,7 +43,9 @@ def run(given: Any) -> int:
                 for name, line in zip(["(intercept)", *names], lines, strict=True)]  # fmt: skip
         side = f"a hyperplane with {result.classes[1]!s} on its positive side"
         console.show(f"\n  {side if two else 'weights under which every row scores highest for its own class'}")
-        console.show(table(["column", *(["weight"] if two else map(str, result.classes))], rows[:31]))
+        console.show(table(["column", *(["weight"] if two else map(str, result.classes))], rows[: 1 + MOST]))
+        if len(names) > MOST:
+            console.show(f"  … and {counted(len(names) - MOST, 'column')} more; --json shows them.")
     console.note(*result.notes)
     console.show(f"\n  checked against every row in exact arithmetic: {'it holds' if proved else 'IT DOES NOT HOLD'}")
     return 0 if proved else 70

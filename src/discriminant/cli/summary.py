@@ -42,9 +42,12 @@ def run(given: Any) -> int:
     for kind, word in ((NUMBER, "numbers"), (CATEGORY, "categories")):
         if kinds[kind]:
             console.show(f"  {word}: {', '.join(kinds[kind][:20])}{and_more(kinds[kind], 20, ', ')}")
+    for fact, word in (("weights", "weights of the rows"), ("offset", "added to the log odds")):
+        if fact in facts:
+            console.show(f"  {word}: {facts[fact]}")
     out: dict[str, list[str]] = {}
     for rule in model.preprocess.rules:
-        if rule.why:
+        if rule.why and rule.name != facts.get("weights"):
             out.setdefault(rule.why, []).append(rule.name)
     for why, left in out.items():
         reason = THEY.get(why, why) if len(left) > 1 else why
