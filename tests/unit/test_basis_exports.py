@@ -102,7 +102,7 @@ def test_every_dialect(name, dialect):
 def test_c(name, tmp_path):
     found, Z = rows_of(name)
     to_c(MODELS[name], tmp_path / "model.c")
-    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
+    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
     build = ["cc", "-O2", *strict, "-shared", "-fPIC", "model.c", "-o", "model.so", "-lm"]
     subprocess.run(build, cwd=tmp_path, check=True)
     same(name, Z, found, *run_library(tmp_path / "model.so", "discriminant", Z, len(found.classes)))

@@ -252,7 +252,7 @@ def test_reasons_and_lists_are_shown_whole(tmp_path, run):
     status, out, _ = run("fit", write_csv(tmp_path / "d.csv", ["x", "y"], rows), "-t", "y", "-m", "lda")
     assert status == 0
     assert "k07 5 · and 4 more" in out
-    rows = [[*np.random.default_rng(i).normal(size=40), "ab"[i > 5]] for i in range(12)]
+    rows = [[*np.random.default_rng(i).normal(size=40), "ab"[i > 25]] for i in range(50)]
     out = run("separable", write_csv(tmp_path / "d.csv", [*(f"c{j}" for j in range(40)), "y"], rows), "-t", "y")[1]
     assert re.search(r"estimate: (\w+, ){12}and \d+ more\n", out)
     assert "… and 10 columns more; --json shows them." in out

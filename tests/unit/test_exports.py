@@ -112,7 +112,7 @@ def test_the_program_is_the_model(name):
 def test_c(name, tmp_path):
     found, given, features, labels, truth = points(MODELS[name])
     to_c(MODELS[name], tmp_path / "model.c", name="penguin")
-    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
+    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
     build = ["cc", "-O2", *strict, "-shared", "-fPIC", "model.c", "-o", "model.so", "-lm"]
     subprocess.run(build, cwd=tmp_path, check=True)
     library = tmp_path / "model.so"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import discriminant
-from discriminant import datasets
+from discriminant import bases, datasets
 from discriminant.errors import DataError, DiscriminantWarning
 from discriminant.estimators.inferential import Remembered
 from discriminant.io import load, save
@@ -77,6 +77,14 @@ def test_names_weights_and_learning_survive(tmp_path):
 
 def test_a_linear_discriminant_comes_back(lda, tmp_path):
     assert load(save(lda.discriminant_, tmp_path / "line")) == lda.discriminant_
+
+
+@pytest.mark.parametrize("basis", [bases.Log(), bases.Log().on(0) + bases.Polynomial(2), bases.Log(offset=-1.0)])
+def test_a_basis_that_refuses_some_numbers_is_saved_without_rows(basis, tmp_path):
+    X = 1.5 + np.random.default_rng(0).exponential(size=(80, 2))
+    model = discriminant.LogisticRegression(basis=basis).fit(X, X[:, 0] > X[:, 1] ** 1.2)
+    restored = load(save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(restored.predict_proba(X), model.predict_proba(X))
 
 
 def test_what_is_not_ours_is_not_saved(lda, tmp_path):

@@ -100,6 +100,58 @@ def test_scalers_of_arrays(steps, tmp_path):
     to_sql(pipeline)
 
 
+@pytest.mark.parametrize("chosen", [[("a", [2]), ("b", [0])], [("a", [1, 0]), ("b", [2])], [("a", slice(1, 3))]])
+def test_columns_of_an_array_are_known_by_their_order(chosen, tmp_path):
+    """Whatever order the steps take them in, and where some are taken by none."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(5, [1, 10, 100], size=(80, 3))
+    y = (X[:, 0] + X[:, 1] / 10 + X[:, 2] / 100 + rng.normal(size=80) > 5.5).astype(int)
+    columns = ColumnTransformer([(name, StandardScaler(), places) for name, places in chosen])
+    pipeline = make_pipeline(columns, LogisticRegression()).fit(X, y)
+    restored = load(save(pipeline, tmp_path / "model.disc"))
+    np.testing.assert_allclose(restored.predict_proba(X), pipeline.predict_proba(X), rtol=0, atol=1e-12)
+
+
+def test_a_union_and_nested_transformers_know_their_columns(people, tmp_path):
+    frame, y = people
+    numbers = make_pipeline(SimpleImputer(), MinMaxScaler())
+    inner = ColumnTransformer([("numbers", numbers, ["age"]), ("words", OneHotEncoder(min_frequency=50), ["site"])])
+    union = FeatureUnion(
+        [
+            ("own", ColumnTransformer([("in", inner, ["age", "site"]), ("rooms", "passthrough", ["rooms"])])),
+            ("curved", ColumnTransformer([("dose", bases.Radial(3, random_state=0), ["dose"])])),
+        ]
+    )
+    _answers_everywhere(make_pipeline(union, LogisticRegression()).fit(frame, y), frame, tmp_path)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_categories_of_other_types_are_told_in_sql(people, dialect):
+    """An engine writes True as 'true' or '1', and 2 of a column of floats as '2.0'."""
+    frame, y = people
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"flag": frame.dose > 3, "grade": rng.choice([1.0, 2.0, 3.0], len(frame)), "age": frame.age})
+    table["word"] = np.where(frame["size"] == "s", "TRUE", "FALSE")
+    table["age"] = table.age.fillna(40.0)
+    known = OneHotEncoder(handle_unknown="ignore")
+    columns = ColumnTransformer([("k", known, ["flag", "grade", "word"]), ("age", StandardScaler(), ["age"])])
+    pipeline = make_pipeline(columns, LogisticRegression()).fit(table, y)
+    query = to_sql(pipeline, table="people", dialect=dialect)
+    if dialect == "duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        engine = duckdb.connect().register("raw", table.assign(word=table.word == "TRUE"))  # as its CSV reader has it
+        engine.execute("CREATE TABLE people AS SELECT * FROM raw")
+        found = engine.execute(query).df()
+    else:
+        import sqlite3
+
+        connection = sqlite3.connect(":memory:")
+        table.to_sql("people", connection, index=False)
+        found = pd.read_sql_query(query, connection)
+    chances = found[[f"probability_{label}" for label in pipeline.classes_]].to_numpy()
+    np.testing.assert_allclose(chances, pipeline.predict_proba(table), rtol=0, atol=1e-12)
+
+
 def test_what_the_pipeline_would_refuse_is_refused(people, tmp_path):
     frame, y = people
     whole = frame.dropna()

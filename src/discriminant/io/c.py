@@ -66,11 +66,11 @@ _PAIRS = """static void to_chances(const double *z, double *p)
 """
 
 _SIDES = {">": "above", ">=": "at_least"}
-_HELPERS = """static double square(double f) { return f * f; }
-static double above(double f, double c) { return (f > c) + (f - f); }  /* NaN stays NaN */
-static double at_least(double f, double c) { return (f >= c) + (f - f); }
-
-"""
+_HELPERS = {
+    "square": "static double square(double f) { return f * f; }\n",
+    "above": "static double above(double f, double c) { return (f > c) + (f - f); }  /* NaN stays NaN */\n",
+    "at_least": "static double at_least(double f, double c) { return (f >= c) + (f - f); }\n",
+}
 
 _CHOOSE = """static void choose(const char *given, const char *const *levels, int n, const double *rows, int width,
                    double *x)
@@ -163,7 +163,8 @@ def _features(found: Program) -> list[str]:
     if not found.basis:
         return []
     lines = [f"    v[{i}] = {_formula(formula)};\n" for i, formula in enumerate(found.basis)]
-    return [_HELPERS, "static void to_features(const double *x, double *v)\n{\n", *lines, "}\n\n"]
+    helpers = [text for name, text in _HELPERS.items() if any(f"{name}(" in line for line in lines)]
+    return [*helpers, "\nstatic void to_features(const double *x, double *v)\n{\n", *lines, "}\n\n"]
 
 
 def _formula(formula: Formula) -> str:
@@ -322,7 +323,7 @@ def _try(found: Program, source: str, name: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         code, library = Path(folder, "model.c"), Path(folder, "model.so")
         code.write_text(source)
-        options = ["-std=c99", "-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
+        options = ["-std=c99", "-O1", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror"]
         run = subprocess.run([compiler, *options, str(code), "-o", str(library), "-lm"], capture_output=True, text=True,
                              check=False)  # fmt: skip
         if run.returncode:

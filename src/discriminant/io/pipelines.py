@@ -20,7 +20,7 @@ import numpy as np
 
 from discriminant.arrays import as_dense
 from discriminant.data.preprocess import ColumnRule, Preprocess
-from discriminant.data.roles import CATEGORY, NUMBER
+from discriminant.data.roles import CATEGORY, NUMBER, OUT
 from discriminant.data.tables import number_column
 from discriminant.errors import DataError
 from discriminant.io.formulas import Formula, Formulas, formulas, is_basis
@@ -103,7 +103,8 @@ def table_model(pipeline: Any) -> TableModel:
             "the features of the steps before it: save that step alone, or fit one that is."
         )
     steps = [(name, step) for name, step in pipeline.steps[:-1] if step is not None and step != "passthrough"]
-    features: list[Any] = [Raw(name) for name in _raw_names(steps, linear)]
+    names = _raw_names([step for _, step in steps]) or list(linear.names)
+    features: list[Any] = [Raw(name) for name in names]
     for name, step in steps:
         features = _apply(name, step, features)
     if linear.basis is not None:
@@ -111,17 +112,19 @@ def table_model(pipeline: Any) -> TableModel:
 
         basis = linear.basis.basis if isinstance(linear.basis, FeatureMap) else linear.basis
         features = _mapped(basis, features)
-    return _assemble(linear, [_numeric(one) for one in features])
+    return _assemble(linear, [_numeric(one) for one in features], names)
 
 
-def _raw_names(steps: list[tuple[str, Any]], linear: LinearDiscriminant) -> list[str]:
-    if not steps:
-        return list(linear.names)
-    first = steps[0][1]
-    while is_pipeline(first):
-        first = first.steps[0][1]
-    named = vars(first).get("feature_names_in_")
-    return [f"x{j}" for j in range(first.n_features_in_)] if named is None else [str(name) for name in named]
+def _raw_names(steps: list[Any]) -> list[str]:
+    """The columns that the first of these steps was fitted to; none where no step says so."""
+    for step in steps:
+        inner = vars(step).get("transformer_list" if type(step).__name__ == "FeatureUnion" else "steps")
+        if inner is not None and (found := _raw_names([part for _, part in inner if not isinstance(part, str)])):
+            return found
+        named, width = (vars(step).get(name) for name in ("feature_names_in_", "n_features_in_"))
+        if width is not None:
+            return [f"x{j}" for j in range(width)] if named is None else [str(name) for name in named]
+    return []
 
 
 def _numeric(one: Any) -> Any:
@@ -275,18 +278,18 @@ def _texts(values: list[Any]) -> list[str]:
     return number_column("", np.array(values, dtype=np.float64), whole).texts()
 
 
-def _assemble(linear: LinearDiscriminant, features: list[Any]) -> TableModel:
+def _assemble(linear: LinearDiscriminant, features: list[Any], names: list[str]) -> TableModel:
     W = linear.weights
     if all(isinstance(one, Feature) for one in features):
         center = np.zeros(len(features)) if linear.center is None else linear.center
-        rules, constants, rows = _on_columns(features, W[1:])
+        rules, constants, rows = _on_columns(features, W[1:], names)
         preprocess = Preprocess(rules)
         A = np.vstack([W[0] - center @ W[1:] + constants, rows])
         straight = replace(linear, weights=A, center=None, feature_names=preprocess.feature_names)
         return TableModel(preprocess, straight, method="pipeline")
     leaves: list[Feature] = []
     tops = [_collected(("x", one) if isinstance(one, Feature) else one, leaves) for one in features]
-    rules, constants, rows = _on_columns(leaves, np.eye(len(leaves)))
+    rules, constants, rows = _on_columns(leaves, np.eye(len(leaves)), names)
     sums = [_sum_formula(column, float(constant)) for column, constant in zip(rows.T, constants, strict=True)]
     basis = Formulas(tuple(_over(top, sums) for top in tops), len(rows))
     return TableModel(Preprocess(rules), replace(linear, basis=basis), method="pipeline")
@@ -313,11 +316,18 @@ def _sum_formula(weights: Array, constant: float) -> Formula:
     return ("-", ("dot", tuple(used), w, (0.0,) * len(used)), -constant)
 
 
-def _on_columns(features: list[Feature], W: Array) -> tuple[tuple[ColumnRule, ...], Array, Array]:
-    """features @ W as (rules of the raw columns, constants (q,), weights of what the rules make of them)."""
+def _on_columns(features: list[Feature], W: Array, names: list[str]) -> tuple[tuple[ColumnRule, ...], Array, Array]:
+    """features @ W as (rules of the raw columns, constants (q,), weights of what the rules make of them).
+
+    The rules are in the order of the columns, as those of an array are known by it alone.
+    """
     constants = np.array([one.constant for one in features]) @ W
     rules, weights = [], []
-    for name in dict.fromkeys(name for one in features for name in one.parts):
+    used = {name for one in features for name in one.parts}
+    for name in names:
+        if name not in used:
+            rules.append(ColumnRule(name, OUT, "no step makes use of it"))
+            continue
         own = [(one.parts[name], w) for one, w in zip(features, W, strict=True) if name in one.parts]
         outputs = [_sum([part.times(float(w[k])) for part, w in own]) for k in range(W.shape[1])]
         rule, rows, constant = _rule(name, outputs)

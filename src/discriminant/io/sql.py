@@ -132,10 +132,18 @@ class Dialect:
             parts = [f"WHEN {empty} THEN {self.known(rows[-1, j])}"]
             for value in np.unique(rows[:-2, j]):
                 same = [level for level, own in zip(levels, rows[:-2, j], strict=True) if own == value]
-                listed = ", ".join(self.exact_literal(level) for level in same)
+                written = [text for level in same for text in _spellings(level, levels)]
+                listed = ", ".join(map(self.exact_literal, written))
                 parts.append(f"WHEN {text} IN ({listed}) THEN {self.number(value)}")
             found.append(f"CASE {' '.join(parts)} ELSE {self.known(rows[-2, j])} END")
         return found
+
+
+def _spellings(level: str, levels: Sequence[str]) -> list[str]:
+    """A level as engines write it: 7 of a column of floats as '7.0', True as 'true' or, of bits, as '1'."""
+    truth = {"true": "1", "false": "0"}.get(level.lower())
+    others = [f"{level}.0"] if level.isdecimal() else [] if truth is None else [level.lower(), truth]
+    return [level, *(other for other in dict.fromkeys(others) if other not in levels)]
 
 
 DIALECTS = {
