@@ -22,10 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.criteria import Logistic, Margin, Pointwise, Softmax
 from discriminant.data import ArrayBlocks, OriginRows, map_rows
-from discriminant.data.evaluate import Evaluate, Shares, centred, shares_of, without_intercept
+from discriminant.data.device_library import library_of
+from discriminant.data.evaluate import DeviceRequest, Evaluate, Shares, centred, shares_of, without_intercept
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.penalties import Ridge, WeightPenalty
@@ -127,7 +129,7 @@ class PointwiseObjective:
     def units(self) -> Array:
         """(1+d, 1): 1 for the intercept, then the columns' units."""
         unit = np.ones(self.n_features) if self.scaling is None else self.scaling.unit
-        return np.concatenate([[1.0], unit])[:, None]
+        return self.blocks.place(np.concatenate([[1.0], unit])[:, None])  # type: ignore[no-any-return]
 
     @property
     def center(self) -> Array | None:
@@ -148,13 +150,14 @@ class PointwiseObjective:
     def damping(self) -> Array:
         """(1+d, q): the diagonal of λ∇²Ω in these units, of a penalty that has one everywhere (ridge)."""
         if self.smooth_penalty is None:
-            return np.zeros((self.n_parameters, self.n_outputs))
-        return self.smooth_penalty.curvature(np.zeros((self.n_parameters, self.n_outputs))) / np.square(self.units)
+            return self.blocks.place(np.zeros((self.n_parameters, self.n_outputs)))  # type: ignore[no-any-return]
+        curvature = self.smooth_penalty.curvature(np.zeros((self.n_parameters, self.n_outputs)))
+        return self.blocks.place(curvature) / self.units**2  # type: ignore[no-any-return]
 
     @cached_property
     def damped(self) -> Array:
         """(1+d, q): 1 where the penalty bends, 0 where a weight is free."""
-        return (self.damping > 0).astype(np.float64)
+        return self.blocks.place((in_memory(self.damping) > 0).astype(np.float64))  # type: ignore[no-any-return]
 
     @cached_property
     def ridge(self) -> Array | None:
@@ -162,7 +165,7 @@ class PointwiseObjective:
         if self.penalty is None or self.penalty.needs_information:
             return None
         ridge = self.penalty.scale(np.zeros((self.n_parameters, 1)))
-        return ridge if (ridge > 0).all() else None
+        return self.blocks.place(ridge) if (ridge > 0).all() else None
 
     # Evaluations
 
@@ -170,7 +173,7 @@ class PointwiseObjective:
         """What the rows are asked for an evaluation at A."""
         A = A if self.scaling is None else A / self.units
         V = V if self.scaling is None or V is None else V / self.units
-        if not self.intercept and A[0].any():
+        if not self.intercept and isinstance(A, np.ndarray) and A[0].any():
             A = A.copy()
             A[0] = 0.0
         return Evaluate(
@@ -197,7 +200,7 @@ class PointwiseObjective:
         if penalty is not None and self.quadratic_penalty:  # ½ Σ c a², and c is known beforehand
             curvature = self.damping
             slope = curvature * A
-            found.value += 0.5 * float(np.vdot(slope, A))
+            found.value += 0.5 * float(library_of(A).dot(slope, A))
             found.gradient += slope
         elif penalty is not None:
             user = A / units
@@ -403,8 +406,12 @@ class PointwiseObjective:
         """The same J over the weights of columns with this centre and these units."""
         return self._with(scaling=scaling)
 
+    def over(self, blocks: Any) -> PointwiseObjective:
+        """The same J over the same rows, which these blocks add up in another way."""
+        return self._with(blocks=blocks)
+
     def _with(self, **changes: Any) -> PointwiseObjective:
-        """The same parts, checked already, with another penalty or scaling: totals and shares depend on neither."""
+        """The same parts, checked already, with some in others' place on which totals and shares do not depend."""
         other = object.__new__(PointwiseObjective)
         parts = {one: getattr(self, one) for one in self.__dataclass_fields__}
         vars(other).update(parts, totals=self.totals, shares=self.shares, **changes)
@@ -462,11 +469,16 @@ def _class_coding(n_classes: int) -> ClassCoding:
 
 
 @dataclass(frozen=True)
-class _Along:
+class _Along(DeviceRequest):
     """Σ s ℓ at A + e V for each step e."""
 
     request: Evaluate
     steps: Array
+
+    def on_device(self, blocks: Any) -> Array | None:
+        from discriminant.data.device_evaluate import losses_along
+
+        return losses_along(self.request, blocks, self.steps) if blocks.mode else None
 
     def __call__(self, block: Block) -> Array:
         request = self.request

@@ -21,6 +21,7 @@ from discriminant import (
     SigmoidRegressionClassifier,
     criteria,
 )
+from discriminant.data.device import DeviceSource, open_device
 from discriminant.data.evaluate import Evaluate
 
 SOURCE = Path(discriminant.__file__).parent
@@ -62,8 +63,18 @@ def _dask(folder: Path, X: np.ndarray, y: np.ndarray) -> tuple[Any, ...]:
     return da.from_array(X, chunks=(150, -1)), da.from_array(y, chunks=150)
 
 
-STORAGES = {"array": _array, "CSR": _sparse, "file": _file, "Dask": _dask}
-CASES = [(s, m) for s in STORAGES for m in METHODS if s in ("array", "CSR") or m in ANYWHERE]
+def _device(folder: Path, X: np.ndarray, y: np.ndarray) -> tuple[Any, ...]:
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    return DeviceSource(open_device(strict.asarray(X)).rows, smallest=0), strict.asarray(y)
+
+
+STORAGES = {"array": _array, "CSR": _sparse, "file": _file, "Dask": _dask, "device": _device}
+CASES = [
+    (s, m)
+    for s in STORAGES
+    for m in METHODS
+    if s in ("array", "CSR") or (m in ANYWHERE if s != "device" else m.endswith(("ridge", "no penalty")))
+]
 
 
 @pytest.mark.parametrize(("storage", "method"), CASES, ids=str)
@@ -73,13 +84,18 @@ def test_a_fit_asks_its_rows_by_evaluations_of_its_criterion(storage, method, tm
     X = rng.standard_normal((500, 3))
     y = (X[:, 0] + 0.5 * rng.logistic(size=500) > 0).astype(int)
     seen: list[type] = []
-    plain = Evaluate.__call__
 
-    def watched(self: Evaluate, block: Any) -> Any:
-        seen.append(type(self.criterion))
-        return plain(self, block)
+    def watch(name: str) -> None:
+        plain = getattr(Evaluate, name)
 
-    monkeypatch.setattr(Evaluate, "__call__", watched)
+        def watched(self: Evaluate, rows: Any) -> Any:
+            seen.append(type(self.criterion))
+            return plain(self, rows)
+
+        monkeypatch.setattr(Evaluate, name, watched)
+
+    for name in ("__call__", "on_device"):
+        watch(name)
     make, criterion = METHODS[method]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a batch of five steps has not converged, and says so
@@ -88,14 +104,13 @@ def test_a_fit_asks_its_rows_by_evaluations_of_its_criterion(storage, method, tm
     assert set(seen) == {criterion}
 
 
-# Where e^{−|z|}, the mark of a logistic loss or posterior, may stand: the criteria, the posteriors of the decision
-# layer, and the loops over rows on a device, which have their own precision (docs/architecture.md names them).
+# Where e^{−|z|}, the mark of a logistic loss or posterior, may stand: the criteria and the posteriors of the decision
+# layer.
 HOMES = {
     "criteria/logistic.py",
     "criteria/links.py",
     "criteria/squared.py",
     "decision/posteriors.py",
-    "optimize/device_evaluation.py",
 }
 
 

@@ -20,9 +20,9 @@ from discriminant import (
     QuadraticDiscriminantAnalysis,
 )
 from discriminant.data import device as device_
+from discriminant.data import device_evaluate
 from discriminant.data.device_library import TorchLibrary
 from discriminant.errors import DataError, MismatchError
-from discriminant.optimize import device_solver as solver
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 GPU = torch.cuda.is_available()
@@ -135,8 +135,8 @@ def test_an_anchor_makes_fast_products_exact(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(library, "fast_double", property(lambda self: True))
     monkeypatch.setattr(library, "free_memory", lambda self: 1 << 40)
     seen: list[str] = []
-    near = solver.DeviceProblem.near
-    monkeypatch.setattr(solver.DeviceProblem, "near", lambda self, A: seen.append("near") or near(self, A))
+    near = device_evaluate._Softmax._near
+    monkeypatch.setattr(device_evaluate._Softmax, "_near", lambda self: seen.append("near") or near(self))
     model = LogisticRegression(tol=1e-6).fit(source, torch.from_numpy(y))
     best = LogisticRegression(tol=1e-10).fit(X.astype(np.float32).astype(np.float64), y)
     assert seen

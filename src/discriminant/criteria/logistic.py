@@ -9,7 +9,7 @@ The gradient of the mean loss is (1/n) Σ (p−t) y and its Hessian +(1/n) Σ p(
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,22 +42,23 @@ class Logistic(Probability):
     third_known: ClassVar[bool] = True
 
     def value(self, t: Array, z: Array) -> Array:
-        return np.asarray(np.maximum(z, 0) - like(t, z) * z + np.log1p(np.exp(-np.abs(z))))
+        return self.value_and_gradient(t, z)[0]
 
     def gradient(self, t: Array, z: Array) -> Array:
-        return _slope(like(t, z), z, np.exp(-np.abs(z)))
+        return _slope(like(t, z), z, np.exp(-np.abs(z)), np)
 
-    def curvature(self, t: Array, z: Array) -> Array:
-        tail = np.exp(-np.abs(z))
-        return np.asarray(tail / np.square(1 + tail))
+    def curvature(self, t: Array, z: Array, xp: Any = np) -> Array:
+        tail = xp.exp(-xp.abs(z))
+        return tail / (1 + tail) ** 2  # type: ignore[no-any-return]
 
     def third(self, t: Array, z: Array) -> Array:
         tail = np.exp(-np.abs(z))
         return np.asarray(tail / np.square(1 + tail) * (tail - 1) / (1 + tail) * np.sign(z))
 
-    def value_and_gradient(self, t: Array, z: Array) -> tuple[Array, Array]:
-        t, tail = like(t, z), np.exp(-np.abs(z))
-        return np.maximum(z, 0) - t * z + np.log1p(tail), _slope(t, z, tail)
+    def value_and_gradient(self, t: Array, z: Array, xp: Any = np) -> tuple[Array, Array]:
+        # ``xp``: the library of t and z, an array of a device among them.
+        t, tail = like(t, z) if xp is np else t, xp.exp(-xp.abs(z))
+        return xp.clip(z, 0, None) - t * z + xp.log1p(tail), _slope(t, z, tail, xp)
 
     def conjugate(self, t: Array, u: Array) -> Array:
         p = u + like(t, u)
@@ -79,7 +80,7 @@ class Logistic(Probability):
         return sigmoid(z)
 
 
-def _slope(t: Array, z: Array, tail: Array) -> Array:
+def _slope(t: Array, z: Array, tail: Array, xp: Any) -> Array:
     """σ − t, written (1−t)σ − t(1−σ), so that hard labels keep all digits where σ is next to its target."""
     right = z >= 0
-    return np.asarray(np.where(right, 1 - t - t * tail, (1 - t) * tail - t) / (1 + tail))
+    return xp.where(right, 1 - t - t * tail, (1 - t) * tail - t) / (1 + tail)  # type: ignore[no-any-return]

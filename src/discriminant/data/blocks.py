@@ -15,7 +15,7 @@ blocks are ``in_memory``.
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discriminant.data.evaluate import TiledRequest
+from discriminant.data.evaluate import Precision, TiledRequest
 from discriminant.data.labels import count_classes, distinct
 from discriminant.data.rows import DenseRows, OriginRows, Rows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
@@ -33,14 +33,6 @@ from discriminant.thresholds import PASS_WORK, SLOT_WORK
 MOST_CHUNKS = 32
 LEAST_PER_CLASS = 300  # rows of each class in a drawn sample, where it has so many
 SERIAL_VALUES = 400_000  # below this many values a pool costs more than it gains
-
-
-class DeviceRequest(ABC):
-    """A kernel with a second body, for rows on a device."""
-
-    @abstractmethod
-    def on_device(self, blocks: Any) -> Any:
-        """The sum over all rows, as ``reduce`` hands it back."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +67,15 @@ class ArrayBlocks:
     def n_values(self) -> int:
         """How many numbers a pass reads."""
         return int(self.rows.X.nnz) if isinstance(self.rows, SparseRows) else self.n_rows * self.n_features
+
+    @property
+    def precision(self) -> Precision:
+        """How exact evaluations of J are."""
+        return Precision(max(1e-14, 4e-16 * math.sqrt(self.n_rows)))
+
+    def place(self, values: Array) -> Any:
+        """A vector of weights where those of evaluations lie: in memory, or on a device."""
+        return values
 
     @property
     def rounding(self) -> float:

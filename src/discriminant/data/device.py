@@ -20,9 +20,10 @@ import numpy as np
 
 from discriminant.arguments import TEXT, checked
 from discriminant.arrays import in_memory
-from discriminant.data.blocks import ArrayBlocks, DeviceRequest, make_blocks, thinned
+from discriminant.data.blocks import ArrayBlocks, make_blocks, thinned
 from discriminant.data.check import check_weights
 from discriminant.data.device_library import TorchLibrary, library_of
+from discriminant.data.evaluate import DeviceRequest, Precision
 from discriminant.data.labels import WIDEST_TABLE, code_table, encode_labels, recode
 from discriminant.data.rows import DenseDesign, Rows
 from discriminant.data.sources import RowFunction, RowSource, documented
@@ -68,6 +69,12 @@ def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, An
 
 SMALL_VALUES = 2_000_000  # values of X below which the rows are fetched: a fit in memory takes less than the launches
 BLOCK_VALUES = 1 << 27  # values of the widest array that a pass makes of a block: half a gigabyte of float32
+PRECISION = {  # of evaluations by float32
+    "fast": Precision(1e-5, floor=3e-5, patience=4, proves=False),
+    "near": Precision(1e-9, fall=1e-5, patience=12, proves=False),
+    "anchor": Precision(1e-14),
+    "fine": Precision(3e-7, patience=12),
+}
 RESIDENT_SHARE = 0.6  # of the free device memory that rows may take for good; the rest is work space
 
 
@@ -181,6 +188,9 @@ class DeviceBlocks(ArrayBlocks):
     weight: Any = None
     block_rows: int = field(default=0)
     seen: Array | None = None  # the codes of every so-manieth row, in memory
+    mode: str = ""  # how evaluations multiply (``device_evaluate``); none: rows are fetched for them
+    anchor: Any = None
+    vectors: bool = False  # weights lie on the device, too
 
     in_memory: ClassVar[bool] = False
     elsewhere: ClassVar[bool] = True
@@ -221,7 +231,15 @@ class DeviceBlocks(ArrayBlocks):
 
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
         """Σ_b kernel(b), worked out on the device where the kernel has a body for it."""
-        return kernel.on_device(self) if isinstance(kernel, DeviceRequest) else super().reduce(kernel)
+        found = kernel.on_device(self) if isinstance(kernel, DeviceRequest) else None
+        return super().reduce(kernel) if found is None else found  # type: ignore[no-any-return]
+
+    @property
+    def precision(self) -> Precision:
+        return PRECISION.get(self.mode if self.rows.arithmetic == "float32" else "") or super().precision
+
+    def place(self, values: Array) -> Any:
+        return self.library.put(values) if self.vectors else values
 
     def _codes(self, index: Array) -> Array:
         lib = self.library

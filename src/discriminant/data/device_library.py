@@ -319,6 +319,29 @@ class StandardLibrary:
         return int(self.xp.cuda.Device().mem_info[0]) if self.cupy else 1 << 62
 
 
+class NumpyLibrary:
+    """The same few operations in memory, for code that takes vectors of either side."""
+
+    name = "numpy"
+    xp: Any = np
+
+    def put(self, values: Array) -> Array:
+        return values
+
+    get = put
+
+    def zeros(self, shape: tuple[int, ...]) -> Array:
+        return np.zeros(shape)
+
+    def dot(self, first: Array, second: Array) -> Any:
+        return np.vdot(first, second)
+
+
+NUMPY = NumpyLibrary()
+
+
 def library_of(X: Any) -> Any:
-    """The library that X, an array on a device, belongs to."""
+    """The library that X, an array in memory or on a device, belongs to."""
+    if isinstance(X, np.ndarray):
+        return NUMPY
     return TorchLibrary(X.device) if type(X).__module__.partition(".")[0] == "torch" else StandardLibrary(X)

@@ -33,6 +33,25 @@ Shares = tuple[Array, Array | None]
 _, GRADIENT, HESSIAN, PRODUCT, DIAGONAL, INTERCEPT, OUTER, GROUPS = map(int, Need)
 
 
+@dataclass(frozen=True)
+class Precision:
+    """How exact evaluations are: what a solver must know of their rounding."""
+
+    noise: float  # of J, relative
+    floor: float = 0.0  # relative to J: the fall that a step must promise for evaluations to tell up from down
+    fall: float = 0.0  # of ν² from where steps begin, after which evaluations are to begin anew
+    patience: float = float("inf")  # passes in a row that gain nothing before they are at their end
+    proves: bool = True  # whether a certificate may be made of them
+
+
+class DeviceRequest(ABC):
+    """A request with a second body, for rows on a device."""
+
+    @abstractmethod
+    def on_device(self, blocks: Any) -> Any:
+        """The sum over all rows, as ``reduce`` hands it back; None: the rows are fetched for the first body."""
+
+
 class TiledRequest(ABC):
     """A request whose compiled body walks its rows in tiles itself, so that parts of them may be large."""
 
@@ -91,7 +110,7 @@ class GroupSums:
 
 
 @dataclass(frozen=True)
-class Evaluate(TiledRequest):
+class Evaluate(TiledRequest, DeviceRequest):
     """J's sums over rows at A, as far as the rows know them: no penalty, no units.
 
     Parameters
@@ -137,6 +156,11 @@ class Evaluate(TiledRequest):
             inner = Block(design.inner, block.start, block.target, weight)
             return without_intercept(replace(self, A=A)._run(inner))
         return self._run(block if weight is block.weight else replace(block, weight=weight))
+
+    def on_device(self, blocks: Any) -> Evaluation | None:
+        from discriminant.data.device_evaluate import evaluate
+
+        return evaluate(self, blocks) if blocks.mode else None
 
     def _run(self, block: Block) -> Evaluation:
         rows = compiled_rows(block.design) if self.compiled else None
@@ -376,9 +400,9 @@ def centred(design: Any, center: Array | None) -> Any:
 
 def without_intercept(found: Evaluation) -> Evaluation:
     """The evaluation over rows y = (0, x): nothing in the intercepts' places."""
-    found.gradient[0] = 0.0
+    found.gradient[0, :] = 0.0
     if found.product is not None:
-        found.product[0] = 0.0
+        found.product[0, :] = 0.0
     if found.diagonal is not None:
         found.diagonal[0] = 0.0
     for matrix in (found.hessian, found.outer):

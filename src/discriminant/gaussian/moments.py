@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import as_dense, is_sparse
-from discriminant.data.blocks import ArrayBlocks, DeviceRequest, make_blocks
+from discriminant.data.blocks import ArrayBlocks, make_blocks
+from discriminant.data.evaluate import DeviceRequest
 from discriminant.data.labels import distinct
 from discriminant.data.rows import DenseRows
 from discriminant.gaussian.sparse_sums import sparse_class_sums

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.data.blocks import DeviceRequest
 from discriminant.data.database import QueryRequest, QueryTable
+from discriminant.data.evaluate import DeviceRequest
 from discriminant.data.threads import scratch
 from discriminant.protocols import Array, Block
 

@@ -17,6 +17,7 @@ from discriminant.data.scaling import Scaling, choose_scaling, power_of_two, siz
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.anchor import Anchor, find_anchor, from_anchor
 from discriminant.optimize.choose import Choice, choose, hessian_steps
+from discriminant.optimize.device import at_work, by_stages
 from discriminant.optimize.factor import unit_diagonal
 from discriminant.optimize.newton import Trace, newton_to_gap
 from discriminant.optimize.progress import reading
@@ -81,6 +82,8 @@ def minimize(objective: PointwiseObjective, tol: float = 1e-8, start: Array | No
     with held_blas(objective.n_parameters * objective.n_outputs):
         anchor = find_anchor(objective) if _is_anchored(objective, choice) else None
         scaling = choose_scaling(objective.blocks, objective.intercept) if anchor is None else anchor.scaling
+        if objective.blocks.on_device:
+            objective, scaling = at_work(objective), Scaling(scaling.center, np.ones_like(scaling.unit))
         objective = objective.scaled(scaling)
         A = np.zeros((objective.n_parameters, objective.n_outputs))
         if start is not None:
@@ -113,7 +116,8 @@ def _solve(
 def nearer(objective: PointwiseObjective, start: Array, zero: Array) -> Array:
     """The start, unless zero weights are better: far on the wrong side of many rows nothing bends any more."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return start if objective.value(start) <= objective.value(zero) else zero
+        both = [objective.evaluate(A, Need.VALUE).value for A in (start, zero)]
+        return start if both[0] <= both[1] else zero
 
 
 def written_out(objective: PointwiseObjective) -> PointwiseObjective:
@@ -205,6 +209,11 @@ def _from_row_space(
     return best
 
 
+def _device_newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+    state = newton_to_gap(objective, A, trace, tol)
+    return state, state.A
+
+
 METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float], Answer]] = {
     "newton": _newton,
     "newton-in-row-space": _row_space,
@@ -213,6 +222,8 @@ METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float], Answer]] 
     "gram-quasi-newton": _kept(by_gram),
     "hessian-quasi-newton": _kept(by_hessian),
     "diagonal-quasi-newton": _kept(by_diagonal),
+    "device-newton": _device_newton,
+    "device-quasi-newton": by_stages,
 }
 
 

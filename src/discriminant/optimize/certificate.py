@@ -22,14 +22,17 @@ factor, P ≥ I ⊗ Σ_i s_i min_k p_ik y_i y_iᵗ.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.criteria import Logistic, Softmax
-from discriminant.data.evaluate import Evaluate, TiledRequest, centred, compiled_rows
+from discriminant.data.device_library import library_of
+from discriminant.data.evaluate import DeviceRequest, Evaluate, TiledRequest, centred, compiled_rows
 from discriminant.data.rows import DenseDesign
 from discriminant.kernels import compiled
 from discriminant.objective import PointwiseObjective
@@ -67,7 +70,8 @@ def loose_gap(objective: PointwiseObjective, found: Evaluation) -> float:
     ridge = objective.ridge
     if ridge is None:
         return float("inf")
-    return float((np.square(found.gradient[1:] * objective.units[1:]) / (2 * ridge)).sum())
+    slope = found.gradient[1:, :] * objective.units[1:, :]
+    return float(library_of(slope).dot(slope / (2 * ridge), slope))
 
 
 def dual_gap(objective: PointwiseObjective, A: Array, found: Evaluation) -> float:
@@ -81,7 +85,7 @@ def dual_gap(objective: PointwiseObjective, A: Array, found: Evaluation) -> floa
         found = replace(found, intercept=objective.evaluate(A, Need.INTERCEPT).intercept)
     assert found.intercept is not None
     slope = found.gradient * objective.units
-    if not (np.isfinite(found.intercept).all() and np.isfinite(slope).all()):
+    if not (np.isfinite(found.intercept).all() and math.isfinite(loose_gap(objective, found))):
         return float("inf")  # NaN in X shows here first; who asks for a gap finds the column by itself
     if objective.criterion.coupled:
         return _coupled_gap(objective, A, found, slope, ridge)
@@ -98,18 +102,18 @@ def dual_gap(objective: PointwiseObjective, A: Array, found: Evaluation) -> floa
 
 def _coupled_gap(objective: PointwiseObjective, A: Array, found: Evaluation, slope: Array, ridge: Array) -> float:
     """K classes: the shift δ of the intercepts with Σ s (diag p − ppᵗ) δ = g₀, and what it does to the other slopes."""
-    delta = np.linalg.lstsq(np.asarray(found.intercept), slope[0], rcond=None)[0]
+    base = in_memory(slope[0, :])
+    delta = np.linalg.lstsq(np.asarray(found.intercept), base, rcond=None)[0]
     delta -= delta.mean()
     reach = float(delta.max() - delta.min())
     if not reach < 1:
         return float("inf")
-    V = np.zeros_like(A)
-    V[0] = delta
+    V = objective.blocks.place(np.vstack([delta, np.zeros((A.shape[0] - 1, A.shape[1]))]))
     moved = objective.without_penalty().evaluate(A, Need.PRODUCT, V).product
     assert moved is not None
-    left = slope[1:] - moved[1:] * objective.units[1:]
+    left = slope[1:, :] - moved[1:, :] * objective.units[1:, :]
     # What the shift left of g₀ (rounding) is bounded by no dual point: it must be nothing against the rest.
-    return float((np.square(left) / (2 * ridge)).sum() + 0.5 * abs(float(delta @ slope[0])) / (1 - reach))
+    return float(library_of(left).dot(left / (2 * ridge), left)) + 0.5 * abs(float(delta @ base)) / (1 - reach)
 
 
 def proved(objective: PointwiseObjective, state: State, wanted: float = ROUNDING) -> State:
@@ -177,7 +181,7 @@ class Most:
 
 
 @dataclass(frozen=True)
-class RowLengths(TiledRequest):
+class RowLengths(TiledRequest, DeviceRequest):
     """max_i ‖S y_i‖² over a block."""
 
     center: Array | None
@@ -187,6 +191,13 @@ class RowLengths(TiledRequest):
     @property
     def compiled(self) -> bool:
         return compiled.load() is not None
+
+    def on_device(self, blocks: Any) -> Most | None:
+        from discriminant.data.device_evaluate import longest_row
+
+        if not blocks.mode:
+            return None
+        return Most(longest_row(blocks, self.center, self.scale[1:]) + self.intercept * float(self.scale[0]) ** 2)
 
     def work(self, n_rows: int, n_values: int) -> float:
         """Multiplications: one pass that does little but read."""

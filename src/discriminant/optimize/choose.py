@@ -45,6 +45,7 @@ class Shape:
     streamed: bool = False  # a pass reads from a disk, and is dearer than any arithmetic on it
     penalised: bool = True
     coupled: bool | None = None  # None: where there are several outputs
+    device: bool = False  # rows lie on an accelerator
 
     @property
     def competing(self) -> bool:
@@ -154,6 +155,16 @@ class Choice:
 Rule = tuple[str, Callable[[Shape], bool], str]
 
 TABLE: tuple[Rule, ...] = (
+    (
+        "device-newton",
+        lambda s: s.device and s.q == 1,
+        "two classes on a device: Newton steps, value, slopes and Hessian from one pass",
+    ),
+    (
+        "device-quasi-newton",
+        lambda s: s.device,
+        "rows on a device: steps preconditioned by the Gram matrix, fast products first and fine ones to finish",
+    ),
     (
         "newton-in-row-space",
         lambda s: s.row_space_pays and not s.streamed,

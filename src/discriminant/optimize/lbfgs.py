@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.arguments import CALLABLE, COUNT, FROM_ZERO, NOT_NEGATIVE, checked, optional
+from discriminant.data.device_library import library_of
 from discriminant.errors import counted
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.certificate import dual_gap, loose_gap
@@ -85,7 +86,7 @@ class LBFGS(Iterative):
         require(self, objective)
         objective = self.on_scale(objective)
         record = self.recorder(objective)
-        A, passes, pairs = starting_weights(objective, start), 1.0, _Pairs(self.memory, self.preconditioner)
+        A, passes, pairs = starting_weights(objective, start), 1.0, Pairs(self.memory, self.preconditioner)
         J, G = objective.value_and_gradient(A)
         status, converged, k, quiet, step, told, renewed = NOT_A_NUMBER, False, 0, 0, 0.0, -1, 0
         while np.isfinite(J):
@@ -125,11 +126,11 @@ class LBFGS(Iterative):
             if renewed == RENEWALS or newton.solve is None:
                 status = _unfinished(k, J, max(newton.fall, promised))
                 break
-            pairs, quiet, renewed = _Pairs(self.memory, newton.solve), 0, renewed + 1
+            pairs, quiet, renewed = Pairs(self.memory, newton.solve), 0, renewed + 1
         return record.solution(k, A, J, G, status, converged, passes)
 
 
-def _search(objective: Any, A: Array, P: Array, J: float, G: Array, pairs: _Pairs) -> tuple[Array, Found]:
+def _search(objective: Any, A: Array, P: Array, J: float, G: Array, pairs: Pairs) -> tuple[Array, Found]:
     """A step along P, or, where the memory has gone stale, along what is left when it is forgotten."""
     short = 1 / max(1.0, float(np.linalg.norm(G)))
     found = line_search(objective, A, P, J, G, first=1.0 if pairs or pairs.preconditioned else short)
@@ -164,7 +165,7 @@ def _left_to_gain(history: History) -> float:
     return float(last * last / (before - last)) if before > last else np.inf
 
 
-class _Pairs:
+class Pairs:
     """The last changes s of weights and y of gradient, and the inverse Hessian B that they imply from B₀ = γP⁻¹.
 
     In the compact form (Nocedal and Wright 7.2), with R the upper triangle of SᵗY and D its diagonal:
@@ -197,23 +198,23 @@ class _Pairs:
         if not bend > 1e-14 * math.sqrt((s @ s) * (y @ y)):
             return
         if self.count == 0:
-            self.pairs = np.empty((m, 2, len(s)))  # s and P⁻¹y of each
+            self.flat = self.library.zeros((2 * m, s.shape[0]))  # s and P⁻¹y of each, a vector below the other
             self.inverse, self.YPY = np.zeros((m, m)), np.zeros((m, m))
         if self.count >= m:  # of a triangle without its first row and column the inverse is the same without them
             self.inverse[:-1, :-1], self.YPY[:-1, :-1] = self.inverse[1:, 1:].copy(), self.YPY[1:, 1:].copy()
         place, self.count = self.count % m, self.count + 1
-        self.pairs[place, 0], self.pairs[place, 1] = s, Py
+        self.flat[2 * place, :], self.flat[2 * place + 1, :] = s, Py
         last = min(self.count, m) - 1
-        products = self._aged((self._flat() @ y).reshape(-1, 2))
+        products = self._aged(self._products(y))
         self.inverse[:last, last] = self.inverse[:last, :last] @ products[:last, 0] / -bend
         self.inverse[last, last] = 1 / bend
         self.YPY[: last + 1, last] = self.YPY[last, : last + 1] = products[:, 1]
         self.scale = math.sqrt(self.scale * bend / products[last, 1])
 
-    def _flat(self) -> Array:
-        """The pairs, a vector below the other."""
+    def _products(self, g: Array) -> Array:
+        """s·g and P⁻¹y·g of each pair (m, 2), in memory."""
         m = min(self.count, self.memory)
-        return self.pairs[:m].reshape(2 * m, -1)
+        return self.library.get(self.flat[: 2 * m, :] @ g).reshape(m, 2)  # type: ignore[no-any-return]
 
     def _aged(self, each: Array, back: bool = False) -> Array:
         """Numbers of the pairs as they are stored, the oldest first; ``back``: the other way round."""
@@ -223,19 +224,22 @@ class _Pairs:
 
     def direction(self, G: Array) -> Array:
         """−B G."""
-        g, Pg = G.ravel(), self.precondition(G).ravel()
+        self.library = library_of(G)
+        reshape = self.library.xp.reshape
+        g, Pg = reshape(G, (-1,)), reshape(self.precondition(G), (-1,))
         if self.moved is not None:
-            self._learn(self.moved.ravel(), g - self.g, Pg - self.Pg)
+            self._learn(reshape(self.moved, (-1,)), g - self.g, Pg - self.Pg)
         self.g, self.Pg, self.moved = g, Pg, None
         if not self.count:
-            return np.asarray(-self.scale * Pg).reshape(G.shape)
-        m, flat = min(self.count, self.memory), self._flat()
-        inverse, products = self.inverse[:m, :m], self._aged((flat @ g).reshape(m, 2))
+            return reshape(-self.scale * Pg, G.shape)  # type: ignore[no-any-return]
+        m = min(self.count, self.memory)
+        inverse, products = self.inverse[:m, :m], self._aged(self._products(g))
         x = inverse @ products[:, 0]
         parts = np.empty((m, 2))
         inner = x / np.diagonal(inverse) + self.scale * (self.YPY[:m, :m] @ x - products[:, 1])
         parts[:, 0], parts[:, 1] = inner @ inverse, -self.scale * x
-        return np.asarray(self._aged(parts, back=True).ravel() @ flat + self.scale * Pg).reshape(G.shape) * -1.0
+        shares = self.library.put(self._aged(parts, back=True).ravel())
+        return reshape(shares @ self.flat[: 2 * m, :] + self.scale * Pg, G.shape) * -1.0  # type: ignore[no-any-return]
 
 
 # The same steps, carried on until the gap is proved
@@ -252,26 +256,38 @@ def lbfgs_to_gap(
     to_the_end: bool = False,
     scale: float = 1.0,
     worth: float = np.inf,
+    memory: Pairs | None = None,
 ) -> State:
     """Steps from ``state`` by a preconditioner near H⁻¹ until J is proved to be within tol·|J| of its minimum.
 
     The gap is proved by the dual where there is a ridge, and by ``prove`` where the dual is not enough.
     ``to_the_end``: then go on, for at most as many passes again, until a step changes nothing that can be seen in J.
     ``worth``: steps that another way would cost; given up when so many have been taken, or are still to be expected.
+    ``memory``: of steps that led to ``state``.  Evaluations that prove nothing (``Precision``) are left where the gap
+    seems to be small enough, or where they no longer tell up from down.
     """
-    pairs, best = _Pairs(PAIRS, preconditioner, scale), state
+    pairs, best = Pairs(PAIRS, preconditioner, scale) if memory is None else memory, state
+    precision, library, idle, shortest = objective.blocks.precision, library_of(state.A), 0, np.inf
+    spent, begun = 1, 0.0
     coupled, stuck, last = objective.criterion.coupled, False, np.inf
     squares: list[float] = []
     due = 0  # the step at which a proof is tried next
     for k in range(int(min(MOST_STEPS, worth))):
         found = state.found
         P = without_sum(objective, state.A, pairs.direction(found.gradient))
-        decrement = math.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0))
+        decrement = math.sqrt(max(-float(library.dot(found.gradient, P)), 0.0))
         stop = trace.add(state.A, found, 1.0, decrement)
         target = tol * abs(found.value)
         state = State(state.A, found, decrement, factors=state.factors, drift=state.drift)
         if stop:
             return replace(state, gap=_gap(objective, state, target, trace, prove))
+        size = trace.steps[-1][2]
+        idle, shortest = (0, size) if size < 0.99 * shortest else (idle + spent, shortest)
+        seems = not precision.proves and k > 0 and loose_gap(objective, found) <= 0.9 * target
+        begun = max(begun, decrement**2) if k == 0 else begun
+        spent_up = decrement**2 < max(precision.floor * abs(found.value), precision.fall * begun)
+        if seems or spent_up or idle >= precision.patience:
+            return replace(state, stalled=not (seems or spent_up))
         if last < np.inf:  # the gap that was asked for is proved, and the last digits are wanted
             best = state if not decrement > best.decrement else best
             if decrement <= last_digit(tol, LAST_DIGITS, DEAR) * math.sqrt(abs(found.value)) or trace.passes > last:
@@ -298,11 +314,12 @@ def lbfgs_to_gap(
         if decrement**2 <= (1 if coupled else 10) * target:
             need |= Need.INTERCEPT
         moved = _shorten(objective, state, P, need)
-        trace.passes += moved.passes
+        spent = moved.passes
+        trace.passes += spent
         if not moved.step:
-            if stuck:
+            if stuck or precision.patience < np.inf:
                 break
-            stuck, pairs = True, _Pairs(PAIRS, preconditioner)  # once more without what the pairs say
+            stuck, pairs = True, Pairs(PAIRS, preconditioner)  # once more without what the pairs say
             continue
         stuck = False
         pairs.took(moved.step * P)
@@ -351,8 +368,9 @@ def _gap(
 def _shorten(objective: PointwiseObjective, state: State, P: Array, need: Need) -> Advanced:
     """The unit step where J falls enough; else a shorter one by interpolation."""
     value, slope, step = state.found.value, -(state.decrement**2), 1.0
-    slack = 4e-16 * math.sqrt(objective.n_rows) * abs(value)
-    for trial in range(1, 26):
+    slack = objective.blocks.precision.noise * abs(value)
+    most = int(min(25, objective.blocks.precision.patience))
+    for trial in range(1, most + 1):
         A = state.A + step * P
         found = objective.evaluate(A, need)
         if found.value <= value + 1e-4 * step * slope + slack:
@@ -360,4 +378,4 @@ def _shorten(objective: PointwiseObjective, state: State, P: Array, need: Need) 
         curved = 2 * (found.value - value - step * slope)
         better = -slope * step**2 / curved if np.isfinite(curved) and curved > 0 else 0.0
         step = float(np.clip(better, 0.1 * step, 0.5 * step))
-    return Advanced(state.A, state.found, 0.0, 25)
+    return Advanced(state.A, state.found, 0.0, most)

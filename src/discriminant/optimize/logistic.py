@@ -76,10 +76,6 @@ def solve_logistic(problem: LogisticProblem, tol: float = 1e-8, start: Array | N
 
     ``start``: weights (1+d, q) in the user's units with a plain intercept (at zero).
     """
-    if problem.blocks.on_device:
-        from discriminant.optimize.device_solver import solve_on_device
-
-        return Minimum(**solve_on_device(problem, tol, start))
     return minimize(problem.objective, tol, start)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from discriminant.arguments import FROM_ZERO, NOT_NEGATIVE, checked
 from discriminant.criteria import Logistic
+from discriminant.data.device_library import library_of
 from discriminant.errors import counted
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.certificate import proved
@@ -38,7 +39,6 @@ FULL = Need.VALUE | Need.GRADIENT | Need.HESSIAN | Need.INTERCEPT
 CHORD = 1e-6  # ν/√J below which the Hessian at hand is right to six digits: a chord step is as good and cheaper
 SOON = 30.0  # ν² against the gap that is asked for, from which on a step will be the last
 NEGLIGIBLE = 1e-13  # ν/√J below which a step changes nothing that can be seen in J
-SUM_ROUNDING = 1e-14  # relative: what rounding may do to a sum of losses; smaller rises of J are no ascent
 WIDE = 2.0 ** np.arange(20, -41, -2)
 SEPARATED_LOSS = 1e-6  # an unpenalised fit of separated classes ends when its mean loss is below this
 LONGEST_STEP = 8.0  # times a Newton step that the first one may be
@@ -172,6 +172,11 @@ class Advanced:
     passes: int
 
 
+def rounding_of_sums(objective: Any) -> float:
+    """Relative: what rounding may do to a sum of losses; smaller rises of J are no ascent."""
+    return objective.blocks.precision.noise if isinstance(objective, PointwiseObjective) else 1e-14
+
+
 def evaluate(objective: Any, A: Array, need: Need = FULL) -> Evaluation:
     """J, ∇J and the Hessian at A; of an objective that does not evaluate all in one, from its three questions."""
     if isinstance(objective, PointwiseObjective | Evaluates):
@@ -196,7 +201,7 @@ def advance(
     ``whole``: so many halvings are first tried by whole evaluations, which are cheaper than J along the line where they
     are compiled, and of which the first that brings enough is taken.
     """
-    slack = SUM_ROUNDING * abs(found.value)
+    slack = rounding_of_sums(objective) * abs(found.value)
     for tried in range(whole + 1):
         step = first * 0.5**tried
         there = A + step * P
@@ -234,7 +239,7 @@ class Trace:
 
     def add(self, A: Array, found: Evaluation, step: float, decrement: float) -> bool:
         """Record where a step begins; whether the run shall end there."""
-        size = math.sqrt(np.vdot(found.gradient, found.gradient))
+        size = math.sqrt(library_of(found.gradient).dot(found.gradient, found.gradient))
         self.steps.append((len(self.steps), found.value, size, step, decrement, self.passes))
         self.stopped = self.told and stepped(A)
         return self.stopped
@@ -257,6 +262,7 @@ def newton_to_gap(
     trace.passes += 1
     best, factors, previous, drift, first = None, None, np.inf, 0.0, A is not zero
     least = last_digit(tol, NEGLIGIBLE) if to_the_end else NEGLIGIBLE
+    rough = 10 * math.sqrt(objective.blocks.precision.noise)
     dual = prove and not to_the_end and objective.ridge is not None and not objective.criterion.coupled
     for _ in range(500):  # far above what the method needs: a guard against a loop, not a setting
         if found.hessian is not None:
@@ -275,7 +281,7 @@ def newton_to_gap(
         if ends_separated(objective, found):
             return replace(state, separated=True)
         size = math.sqrt(abs(found.value) + 1e-300)  # where all losses are tiny, so is a decrement that still counts
-        if decrement <= least * size or (decrement < 1e-6 * size and decrement > 0.3 * previous):
+        if decrement <= least * size or (decrement < rough * size and decrement > 0.3 * previous):
             return proved(objective, best)
         if not prove and decrement**2 <= 10 * tol * abs(found.value):
             return replace(state, A=A + P)

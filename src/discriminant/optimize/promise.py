@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discriminant.criteria import Logistic, Softmax
+from discriminant.data.device_library import library_of
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.factor import Factors, factor_hessian
 from discriminant.protocols import Array, Need, Oracle
@@ -71,7 +72,8 @@ def without_sum(objective: Any, A: Array, P: Array) -> Array:
     """
     if not free_sum(objective):
         return P
-    return np.asarray(P - (P + objective.damped * A).sum(axis=1, keepdims=True) / A.shape[1])
+    total = library_of(P).xp.sum(P + objective.damped * A, axis=1, keepdims=True)
+    return P - total / A.shape[1]  # type: ignore[no-any-return]
 
 
 def free_sum(objective: Any) -> bool:

@@ -45,6 +45,7 @@ def shape_of(objective: PointwiseObjective) -> Shape:
     return Shape(
         objective.n_rows, objective.n_features, objective.n_outputs, blocks.is_sparse, blocks.n_values,
         blocks.pass_cost > 1, objective.penalty is not None, objective.criterion.coupled,
+        blocks.on_device,
     )  # fmt: skip
 
 
