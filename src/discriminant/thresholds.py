@@ -156,6 +156,10 @@ REPEATED_ROWS = 10_000_000
 # either way, 60×2000 4 ms against 960, 60×10,000 16 ms against 6 minutes.
 ROW_SPACE_COLUMNS = 64
 
+# Rows per column up to which penalised least squares go that way, too: 1000×1000 takes 40 ms in place of 87, 1200×1000
+# 60 in place of 86, 2000×1000 would take 195 in place of 100.
+ROWS_PER_COLUMN = 1.2
+
 # Values of a working set up to which it holds every column from the start and is swept along them: a round of screening
 # costs more (200×10, one L1 fit: 0.8 ms against 3.4).  Chosen so, not swept.
 SMALL_SET = 200_000

@@ -33,7 +33,7 @@ from discriminant.methods.moments import (
 from discriminant.methods.parameters import method, parameter_list
 from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
-from discriminant.thresholds import BLAS_PRODUCT, LEAST_STEPS, SPARSE_PASS
+from discriminant.thresholds import BLAS_PRODUCT, LEAST_STEPS, ROW_SPACE_COLUMNS, ROWS_PER_COLUMN, SPARSE_PASS
 
 if TYPE_CHECKING:
     from discriminant.optimize.choose import Choice
@@ -76,6 +76,12 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
             if found is not None:
                 return finite(found, sample, self.estimator)
         return read_moments(sample, self.estimator, by_class=not coding.care.all(), wide=wide)
+
+    def by_rows(self, sample: Sample) -> bool:
+        """With a penalty also of hardly more rows than columns: an n × n system needs no inverse of a triangle."""
+        blocks = sample.blocks
+        few = ROW_SPACE_COLUMNS < blocks.n_rows <= ROWS_PER_COLUMN * blocks.n_features
+        return super().by_rows(sample) or bool(self.alpha > 0 and few and blocks.in_memory and not blocks.is_sparse)
 
     def margins(self, sample: Sample, margin: Any) -> MarginMoments | None:
         """The moments of the rows weighted by their margins, where there are margins."""
