@@ -33,11 +33,13 @@ from discriminant.optimize.newton import Advanced, Trace, ends_separated, last_d
 from discriminant.optimize.promise import RENEWALS, without_sum
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need, Oracle, Solution
+from discriminant.thresholds import ALL_DIGITS_TOL
 
 LOOK_EVERY = 25
 LEAST_WINDOW = 8
 PAIRS = 20
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
+MOST_WORTH = 3  # times the steps that another way would cost, where those that were still to be expected never end
 LAST_DIGITS = 1e-9  # ν/√J below which nine digits of every score are right: each further one costs some steps
 DEAR = 100.0  # times as large as for Newton's method, whose digits double with every step
 HOPELESS = 1e-8  # squared decrement, relative to the target, from which on no further step will make a proof succeed
@@ -262,7 +264,7 @@ def lbfgs_to_gap(
 
     The gap is proved by the dual where there is a ridge, and by ``prove`` where the dual is not enough.
     ``to_the_end``: then go on, for at most as many passes again, until a step changes nothing that can be seen in J.
-    ``worth``: steps that another way would cost; given up when so many have been taken, or are still to be expected.
+    ``worth``: steps that another way would cost; given up when as many are still to be expected.
     ``memory``: of steps that led to ``state``.  Evaluations that prove nothing (``Precision``) are left where the gap
     seems to be small enough, or where they no longer tell up from down.
     """
@@ -272,7 +274,8 @@ def lbfgs_to_gap(
     coupled, stuck, last = objective.criterion.coupled, False, np.inf
     squares: list[float] = []
     due = 0  # the step at which a proof is tried next
-    for k in range(int(min(MOST_STEPS, worth))):
+    every = to_the_end and tol <= ALL_DIGITS_TOL and not coupled
+    for k in range(int(min(MOST_STEPS, MOST_WORTH * worth))):
         found = state.found
         P = without_sum(objective, state.A, pairs.direction(found.gradient))
         decrement = math.sqrt(max(-float(library.dot(found.gradient, P)), 0.0))
@@ -308,7 +311,7 @@ def lbfgs_to_gap(
         if decrement**2 <= HOPELESS * target and last == np.inf:
             return best
         squares.append(decrement**2)
-        if _steps_left(squares, 0.1 * target) > worth:
+        if _steps_left(squares, LAST_DIGITS**2 * abs(found.value) if every else 0.1 * target) > worth:
             break
         need = Need.VALUE | Need.GRADIENT
         if decrement**2 <= (1 if coupled else 10) * target:
