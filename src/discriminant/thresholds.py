@@ -72,6 +72,10 @@ PROOF_WORK = 3.0e9
 # costs about one (40,000×50: 1.5 ms), and the dual bound would need two or more.
 DUAL_FAR = 100.0
 
+# How much of ν², as a logarithm, a step by the columns' Gram matrix takes (1000×50×10: 2 to 1e-8 in 28 steps), and the
+# share of the gap that is asked for at which the dual bound is no longer waited for.
+FALL, DUAL_LOST = 0.6, 1e-7
+
 # n·d up to which sparse rows may be written out, and the share of entries from which they are (always below an 80th).
 DENSE_VALUES = 8_000_000
 DENSE_SHARE = 0.2

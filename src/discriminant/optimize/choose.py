@@ -84,6 +84,13 @@ class Shape:
         return 6 * self.hessian_work * PAIR_PRODUCT / (products * PASS_VALUE + self.n * self.q * LOSS + STEP)
 
     @property
+    def proof_steps(self) -> float:
+        """So many limited-memory steps cost as much as a proof by the Hessian of all outputs, its factor and inverse."""
+        products = (self.values or self.n * self.d) * self.q
+        price = self.hessian_work * PAIR_PRODUCT + self.parameters**3 * BLAS_PRODUCT
+        return price / (products * PASS_VALUE + self.n * self.q * LOSS + STEP)
+
+    @property
     def sample_pays(self) -> bool:
         """Whether a row sample's Hessians, of all outputs together, cost less than the dozen passes that they spare."""
         share = sample_rows(self.n, self.d) / self.n

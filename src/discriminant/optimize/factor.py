@@ -56,8 +56,8 @@ class Factor:
             return float(module.cholesky_trace(self.triangle))
         from scipy.linalg.lapack import dtrtri
 
-        inverse, _ = dtrtri(self.triangle, lower=1)
-        return float(np.einsum("ij,ij->", np.tril(inverse), np.tril(inverse)))
+        inverse, _ = dtrtri(self.triangle, lower=1)  # above the diagonal it is as zero as the triangle
+        return float(np.square(np.linalg.norm(inverse)))
 
 
 def small_kernels(columns: int) -> Any | None:
@@ -90,7 +90,7 @@ def factorize(H: Array, safe: float = SAFE_PIVOT) -> Factor | None:
     scaled, scale = unit_diagonal(H)
     from scipy.linalg.lapack import dpotrf
 
-    L, failed = dpotrf(scaled, lower=1, overwrite_a=1)
+    L, failed = dpotrf(scaled.T, lower=1, overwrite_a=1)  # symmetric: turned it lies as LAPACK wants it
     least = float(np.square(np.diagonal(L)).min())
     if failed or least < safe:
         return None

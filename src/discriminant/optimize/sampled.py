@@ -9,6 +9,7 @@ rows squares that error into the gap.  Each sample starts from the optimum of th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -28,7 +29,9 @@ from discriminant.protocols import Array, Block, Need
 from discriminant.thresholds import (
     COUPLED_PARAMETERS,
     DUAL_FAR,
+    DUAL_LOST,
     FACTOR_COLUMNS,
+    FALL,
     FIRST_SAMPLE_ROWS,
     LEAST_TRIAL,
     MOST_KEPT,
@@ -258,10 +261,15 @@ def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective, leng
     cheap = sample is not objective and not others and not coupled
     late = 1.0 if objective.penalty is None or objective.blocks.pass_cost > 1 else 1e-4
     made: list[SampleProof] = []
+    alone = coupled and sample is objective
+    reached = math.exp(min(FALL * shape_of(objective).proof_steps, 300.0)) if alone else 0.0
 
     def prove(state: State, wanted: float) -> float:
         soon = late if not cheap or loose_gap(objective, state.found) <= DUAL_FAR * wanted else 1.0
         if not state.decrement**2 <= soon * wanted or D > FACTOR_COLUMNS:
+            return float("inf")
+        waits = state.decrement**2 > DUAL_LOST * wanted and loose_gap(objective, state.found) <= reached * wanted
+        if waits:  # by steps that cost less than this proof the dual will have proved it
             return float("inf")
         if not made:
             base = sample
