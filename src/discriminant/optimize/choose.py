@@ -85,7 +85,7 @@ class Shape:
 
     @property
     def proof_steps(self) -> float:
-        """So many limited-memory steps cost as much as a proof by the Hessian of all outputs, its factor and inverse."""
+        """So many limited-memory steps cost as much as a proof by all outputs' Hessian, its factor and inverse."""
         products = (self.values or self.n * self.d) * self.q
         price = self.hessian_work * PAIR_PRODUCT + self.parameters**3 * BLAS_PRODUCT
         return price / (products * PASS_VALUE + self.n * self.q * LOSS + STEP)
