@@ -98,7 +98,7 @@ def _weights(summary: Summary, d: int) -> Array:
     return np.asarray(summary.estimate.reshape(-1, d + 1))
 
 
-ROWS = 1_024  # at a time, so that they and the products of their posteriors stay in the cache
+ROWS = 4_096  # at a time: 1,024 take a third longer, 1e6 × 50
 
 
 def marginal_effects(
