@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from math import exp, log, log2
 from pathlib import Path
 from statistics import mean
+from textwrap import fill
 from typing import Any
 
 from benchmarks.places import PLACES
@@ -15,7 +16,7 @@ from benchmarks.task import PROBLEMS, REAL
 
 LEVELS = ("1e-4", "1e-6")
 EXACT = "exact"
-WIDTH, HEIGHT, ACROSS = 1.04, 0.62, 12  # inches of a tile, tiles in a row
+WIDTH, HEIGHT, ACROSS = 1.04, 0.62, 6  # inches of a tile, tiles in a row
 FAR = 8.0  # times: the colours end here
 EASIER_FLOOR = 0.8  # of a peer that solves an easier problem
 ALONE = "#0b5345"
@@ -80,7 +81,7 @@ def tile(axis: Any, x: float, y: float, result: Mapping[str, Any], colour: Any) 
     strength = "" if result["C"] in (1.0, None) else f" C{result['C']:g}"
     note = KINDS.get(result["columns"], "") + shape(result) + strength
     axis.text(
-        x + 0.48, y + 0.72, note, ha="center", va="center", fontsize=5.6,
+        x + 0.48, y + 0.72, note, ha="center", va="center", fontsize=7,
         bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.75},
     )  # fmt: skip
     if near is not None and near < EASIER_FLOOR:
@@ -117,9 +118,9 @@ def draw(places: Mapping[str, Any], path: Path) -> None:
         ticks = [0.125, 0.25, 0.5, 1, 2, 4, 8]
         legend = figure.colorbar(ScalarMappable(spread, scale), cax=bar, orientation="horizontal")
         legend.set_ticks([log2(t) for t in ticks], labels=[f"{t:g}" for t in ticks], fontsize=7)
-        words = "time of the fastest peer / ours: left to 1e-4, right to 1e-6 of the minimum; one number: closed form\n"
-        words += "alone: no peer gets there in time;  ▾: below 0.8 of a peer that solves an easier problem"
-        figure.text(0.012, 1 - 0.5 / (HEIGHT * height + 0.9), words, fontsize=7.5, va="bottom")
+        words = "time of the fastest peer / ours: left to 1e-4, right to 1e-6 of the minimum; one number: closed form; "
+        words += "alone: no peer gets there in time; ▾: below 0.8 of a peer that solves an easier problem"
+        figure.text(0.012, 1 - 0.7 / (HEIGHT * height + 0.9), fill(words, 58), fontsize=7.5, va="bottom")
         figure.savefig(path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 

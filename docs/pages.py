@@ -32,6 +32,7 @@ CODE = re.compile(r"(?:discriminant\.)?([A-Za-z]\w*(?:\.[A-Za-z]\w*)*)(?:\(.*\))
 MARK = re.compile(
     r"(``[^`]*``|:\w+:`[^`]*`)|(?<![A-Za-z0-9_.])([^\W\d_])([_^])(\{[^{}`]+\}|[A-Za-z0-9]{1,2})(?![A-Za-z0-9_^])|\|"
 )
+LOWER = str.maketrans("aehijklmnoprstuvx0123456789", "ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ₀₁₂₃₄₅₆₇₈₉")  # an index of an index
 REQUEST = re.compile(r"set_\w+_request")  # made by scikit-learn
 
 
@@ -102,7 +103,10 @@ def typeset(line: str) -> str:
     def changed(found: re.Match[str]) -> str:
         code, letter, mark, index = found.groups()
         role = {"_": "sub", "^": "sup"}.get(mark)
-        return code or (rf"{letter}\ :{role}:`{index.strip('{}')}`\ " if role else r"\|")
+        if code or not role:
+            return code or r"\|"
+        inner = re.sub(r"_(\w)", lambda one: one[1].translate(LOWER), index.strip("{}"))
+        return rf"{letter}\ :{role}:`{inner}`\ "
 
     return MARK.sub(changed, line)
 

@@ -208,7 +208,7 @@ def page() -> str:
     return renew("\n\n".join(parts) + "\n")
 
 
-MADE = "Made by `python tests/contracts/make_reliability.py`; do not edit. discriminant {version}, {versions}."
+MADE = "Made by `python tests/contracts/make_reliability.py` with discriminant {version}, {versions}."
 PROMISE = """Either the right answer or a sentence: never a hang, a crash, a warning from a dependency or a silent wrong
 number. {counted} The table of cases, with what is expected of each, is `tests/contracts/hostile.py`. *Right*: the
 answer is that of a harmless equivalent that is fitted beside it (the columns in other units, the same rows in another

@@ -292,6 +292,7 @@ def test_a_shared_address_opens_the_same_drawing(page: Page, browser: Any, serve
     page.doing(lambda: page.page.select_option("#basis", "quadratic"))
     page.doing(lambda: page.page.locator("#parameters select").first.select_option("newton"))
     page.doing(lambda: page.page.locator("#split-field input").fill("0.2"))
+    page.doing(lambda: page.page.locator("#noise-field input").fill("0.5"))
     page.page.click("#share")
     page.page.locator("#share", has_text="Copied").wait_for()
     link = page.page.evaluate("navigator.clipboard.readText()")
@@ -300,6 +301,13 @@ def test_a_shared_address_opens_the_same_drawing(page: Page, browser: Any, serve
         assert other.text(seen) == page.text(seen)
     assert other.page.text_content("#python") == page.page.text_content("#python")
     assert "optimize.Newton" in other.page.text_content("#python")
+    for name in ("noise", "split"):
+        field = f"#{name}-field input"
+        assert other.page.input_value(field) == page.page.input_value(field)
+    other.doing(lambda: other.page.locator("#noise-field input").fill("0"))  # where the points were drawn
+    scope = run_python(other)
+    points = np.vstack([scope["X"], scope["X_test"]])
+    assert np.allclose(sorted(points.tolist()), sorted(map(list, FIRST + SECOND)), atol=0.02)
     assert other.complaints == []
     other.close()
     broken = Page(browser, f"{server.url}#points=nonsense")
@@ -321,6 +329,8 @@ def test_a_table_is_opened_and_dropped_and_what_is_none_is_said(page: Page, tmp_
     page.page.set_input_files("#file", bad)
     page.page.locator("#file-problem", has_text="bad.csv has 4 columns").wait_for()
     assert page.text("#count") == "5 points"
+    page.doing(lambda: page.page.select_option("#preset", "pair"))
+    assert not page.page.locator("#file-problem").is_visible()
     drop = """() => { const data = new DataTransfer(); data.items.add(new File(["x,y\\n1,2\\n"], "dropped.csv"));
         const dropped = new DragEvent("drop", { dataTransfer: data, cancelable: true });
         document.getElementById("board").dispatchEvent(dropped) }"""

@@ -209,8 +209,9 @@ function count() {
   $("count").textContent = `${n} point${n === 1 ? "" : "s"}`;
   $("story").textContent = state.caption();
   $("preset").value = state.source.edited ? "" : state.source.name;
-  const noise = document.querySelector("#noise-field input");
-  if (!state.source.noise && noise.value !== "0") { noise.value = 0; document.querySelector("#noise-field .value").textContent = "0"; }
+  $("file-problem").hidden = true; // of a file that was not taken: what is drawn now is something else
+  const slider = document.querySelector("#noise-field input"), noise = state.source.noise || 0;
+  if (+Number(slider.value).toPrecision(2) !== noise) { slider.value = noise; document.querySelector("#noise-field .value").textContent = noise; }
   address();
   $("undo").disabled = !state.past.length;
   $("redo").disabled = !state.future.length;

@@ -62,7 +62,7 @@ export class Curve {
     pen.beginPath(); pen.moveTo(x(frame), top - 4); pen.lineTo(x(frame), bottom); pen.stroke();
     if (values[frame] !== null) { pen.fillStyle = look.ink; pen.beginPath(); pen.arc(x(frame), y(values[frame]), 4, 0, 7); pen.fill(); }
     this.ticks(pen, fit, x, height, look);
-    this.range.textContent = `J from ${short(high)} to ${short(low)}${log ? ", log scale" : ""}; shaded: errors`;
+    this.range.textContent = `J between ${short(low)} and ${short(high)}${log ? ", log scale" : ""}; shaded: errors`;
     this.canvas.setAttribute("aria-label", `The criterion from ${short(values[0])} to ${short(values[values.length - 1])} in ${this.count} steps`);
   }
 

@@ -68,8 +68,8 @@ export class State {
 
   /** Points and choices as text for an address. */
   link() {
-    const { name, edited, noise } = this.source, { choices, points } = this;
-    const parts = { ...choices, parameters: JSON.stringify(this.parameters[choices.method] ?? {}), from: name, ...(edited || noise ? { edited: 1 } : {}) };
+    const { name, edited, noise, clean } = this.source, { choices } = this, points = noise ? clean : this.points;
+    const parts = { ...choices, parameters: JSON.stringify(this.parameters[choices.method] ?? {}), from: name, ...(edited ? { edited: 1 } : {}), ...(noise ? { noise } : {}) };
     // Thousandths, so that no points and signs need be written: class_x_y.class_x_y
     return String(new URLSearchParams({ ...parts, points: points.map(([x, y, c]) => `${c}_${Math.round(1000 * x)}_${Math.round(1000 * y)}`).join(".") }));
   }
@@ -87,6 +87,8 @@ export class State {
     this.source = preset ? { name: preset.name, title: preset.title, story: preset.story, edited: parts.has("edited") } : { name: "", title: "", story: "", edited: true };
     for (const key of Object.keys(this.choices)) if (parts.has(key)) this.choices[key] = typeof this.choices[key] === "number" ? Number(parts.get(key)) : parts.get(key);
     Object.assign(this.parameters[method], given);
+    const noise = Math.min(2, Number(parts.get("noise")));
+    if (noise > 0) this.shake(noise);
     return true;
   }
 
