@@ -27,6 +27,7 @@ from discriminant import (
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.optimize import GradientDescent
 from discriminant.penalties import Ridge
+from discriminant.plots import theme
 
 
 @pytest.fixture(autouse=True)
@@ -241,6 +242,9 @@ def test_contributions_for_the_first_of_two_classes_are_those_for_the_second_tur
     first, second = (plots.ContributionsDisplay.from_estimator(model, X[3], target=name) for name in ("left", "right"))
     np.testing.assert_allclose(first.contributions, -second.contributions)
     assert first.score == pytest.approx(-model.decision_function(X[3:4])[0])
+    assert (
+        second.shades == first.shades[::-1] == (theme.color(1), theme.color(0))
+    )  # what speaks for a class is its colour
 
 
 # Films

@@ -13,7 +13,7 @@ import numpy as np
 from discriminant.errors import DataError, MismatchError
 from discriminant.model import discriminant_of
 from discriminant.plots.display import Display, display
-from discriminant.plots.theme import BLUE, GREY, INK, ORANGE, axes_for, styled
+from discriminant.plots.theme import BLUE, GREY, INK, ORANGE, axes_for, color, styled
 from discriminant.protocols import Array
 
 
@@ -35,6 +35,8 @@ class ContributionsDisplay(Display):
         The row itself, to write beside the names.
     target : label, default=None
         For which class the score speaks.
+    shades : tuple of two str, default=("#0072B2", "#D55E00")
+        The colours of what speaks for it and against it.
 
     See Also
     --------
@@ -52,6 +54,7 @@ class ContributionsDisplay(Display):
     feature_names: Sequence[str]
     values: Array | None = None
     target: Any = None
+    shades: tuple[str, str] = (BLUE, ORANGE)
 
     @property
     def score(self) -> float:
@@ -84,14 +87,15 @@ class ContributionsDisplay(Display):
         wanted = target if target is not None else (labels[1] if len(labels) == 2 else found.predict(given)[0])
         if wanted not in labels:
             raise DataError(f"There is no class {wanted!r}; there are {labels}.")
+        k, against = labels.index(wanted), GREY
         if parts.values.ndim == 2:
             sign = 1.0 if wanted == labels[1] else -1.0
             shares, baseline = sign * parts.values[0], sign * float(parts.baseline)
+            against = color(1 - k)
         else:
-            k = labels.index(wanted)
             shares, baseline = parts.values[0, :, k], float(np.asarray(parts.baseline)[k])
         values = found._features(given)[0]
-        return cls(shares, baseline, parts.feature_names, values, wanted).plot(ax=ax, **options)
+        return cls(shares, baseline, parts.feature_names, values, wanted, (color(k), against)).plot(ax=ax, **options)
 
     @styled
     def plot(self, ax: Any = None, *, most: int = 10) -> Self:
@@ -111,7 +115,7 @@ class ContributionsDisplay(Display):
         at = self.baseline
         self.ax_.axvline(0, color=GREY, linewidth=0.7, zorder=0)
         for place, (_, size) in enumerate(rows, start=1):
-            self.ax_.barh(place, size, left=at, color=BLUE if size >= 0 else ORANGE, height=0.62, zorder=2)
+            self.ax_.barh(place, size, left=at, color=self.shades[int(size < 0)], height=0.62, zorder=2)
             self.ax_.plot([at + size] * 2, [place - 0.31, place + 1.31], color=GREY, linewidth=0.7, zorder=1)
             edge = max(at, at + size)
             self.ax_.annotate(f"{size:+.3g}", (edge, place), xytext=(4, 0), textcoords="offset points", va="center",
