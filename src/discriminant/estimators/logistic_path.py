@@ -85,8 +85,8 @@ class LogisticPath(Shown):
         table = {"lambda": self.lambdas, "C": self.Cs, "columns": self.n_nonzero}
         table |= {"objective": self.objectives, "gap": self.gaps}
         proved = int(self.certified.sum())
-        said = "every J" if proved == len(self) else f"J in {proved} of them"
-        below = [f"{said} is proved to be within {self.tol:.0e} of itself of the minimum"] * bool(proved)
+        said = "every J" if proved == len(self) else f"J at {proved} of them"
+        below = [f"{said} is proved to be within {self.tol:.0e}·|J| of its minimum"] * bool(proved)
         return f"Path of {len(self)} penalties; to_frame() has the weights", table, [], below
 
     def to_frame(self) -> Any:
