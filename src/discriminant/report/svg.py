@@ -19,7 +19,7 @@ from discriminant.shown import look
 
 WIDTH = 420.0
 MOST_LETTERS = 50  # of an axis's name
-_LONG = re.compile(r"(?<=\S{4})[_/=](?=\S{2})|\S{12}(?=\S{3})")
+_LONG, _BREAK = re.compile(r"\S{13,}"), re.compile(r"(?<=\S{4})[_/=](?=\S{2})|\S{12}(?=\S{3})")
 INK, LINE = "var(--ink)", "var(--axis)"
 DASHES = ("", "7 3", "2 3", "9 3 2 3")
 Bounds = tuple[tuple[float, float], tuple[float, float]]
@@ -44,12 +44,12 @@ def dash(k: int) -> str:
 
 
 def words(said: str) -> str:
-    """Text that fits a narrow cell: a word longer than a phone is wide may be broken, a number keeps its %.
+    """Text that fits a narrow cell: a long word may be broken, at its underscores if it has some; a number keeps its %.
 
     >>> words("R&D Donaudampfschifffahrt")
     'R&amp;D Donaudampfsc<wbr>hifffahrt'
     """
-    parts = _LONG.sub("\\g<0>\0", said.replace("\0", "")).split("\0")
+    parts = _LONG.sub(lambda word: _BREAK.sub("\\g<0>\0", word[0]), said.replace("\0", "")).split("\0")
     return "<wbr>".join(map(escape, parts)).replace(" %", "&nbsp;%")
 
 
