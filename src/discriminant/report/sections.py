@@ -73,7 +73,7 @@ def data(report: ReportData) -> str:
         if rule.role == NUMBER:
             values = column.values[~np.isnan(column.values)]
             low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-            about = f"{low:.4g} to {high:.4g}, mean {rule.fill:.4g}"
+            about = f"{low + 0.0:.4g} to {high + 0.0:.4g}, mean {rule.fill:.4g}"
             with np.errstate(over="ignore"):
                 wide = np.isfinite(high - low) and high > low
             drawn = svg.spark(np.histogram(values, 22)[0]) if wide else ""
