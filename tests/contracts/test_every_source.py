@@ -49,10 +49,13 @@ def test_an_estimator_learns_from_a_source_or_refuses_it_in_a_sentence(model, so
         model.set_params(max_iter=3, rounds=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        refusal = None
         try:
             model.fit(*given)
-        except DiscriminantError as refusal:
-            assert len(str(refusal).split()) > 3
+        except DiscriminantError as error:
+            refusal = str(error)
+        if refusal is not None:
+            assert len(refusal.split()) > 3
             return
         assert np.asarray(model.predict(X)).shape == (240,)
 
