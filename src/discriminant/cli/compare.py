@@ -161,9 +161,10 @@ def compare(
     tried = 0
     for number in range(folds):
         train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        known, new = table.take(train), table.take(test)
         for standardize in sorted({method.standardize for method in methods}):
-            rules = training.rules(table.take(train), standardize=standardize)
-            X, X_test = rules.matrix(table.take(train))[0], rules.matrix(table.take(test))[0]
+            rules = training.rules(known, standardize=standardize)
+            X, X_test = rules.matrix(known)[0], rules.matrix(new)[0]
             for trial in trials:
                 if trial.method.standardize != standardize:
                     continue
