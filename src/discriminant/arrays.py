@@ -19,6 +19,13 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray) and not callable(X.columns)
 
 
+def axis_labels(values: Any, axis: str) -> list[Any] | None:
+    """What pandas' ``index`` or ``columns`` names; None where they only count, or there are none."""
+    found = getattr(values, "index", None) if axis == "index" else getattr(values, "columns", None)
+    counts = type(found).__name__ == "RangeIndex" or callable(found)
+    return None if found is None or counts else list(found)
+
+
 def is_foreign(X: Any) -> bool:
     """Whether X is an array of another library: torch, CuPy, one that follows the array API standard."""
     if isinstance(X, np.ndarray | np.generic):

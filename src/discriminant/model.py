@@ -620,11 +620,12 @@ def label_array(labels: Sequence[Any]) -> Array:
     >>> label_array([1, 2, "reject"]).tolist()
     [1, 2, 'reject']
     """
-    kinds = {np.asarray(label).dtype.kind for label in labels}
-    if len(kinds) == 1:
+    kinds = {"O" if isinstance(label, tuple) else np.asarray(label).dtype.kind for label in labels}
+    if len(kinds) == 1 and kinds != {"O"}:
         return np.array(labels)
     mixed = np.empty(len(labels), dtype=object)
-    mixed[:] = labels
+    for k, label in enumerate(labels):  # one by one: a tuple is a label, too
+        mixed[k] = label
     return mixed
 
 

@@ -6,6 +6,7 @@ import inspect
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.special
 from hypothesis import assume, given
@@ -171,6 +172,20 @@ def test_costs_as_matrix_as_rows_and_as_pairs_are_the_same():
         found, acts = decision.check_costs(given_costs, np.arange(3))
         np.testing.assert_array_equal(found, matrix)
         assert acts == [0, 1, 2]
+
+
+def test_series_and_frames_are_read_by_their_labels_where_they_have_some():
+    """``y.value_counts(normalize=True)`` comes sorted by frequency, and a table of costs as its writer sorted it."""
+    classes = np.array(["a", "b", "c"])
+    priors = pd.Series([0.5, 0.3, 0.2], index=["c", "b", "a"])
+    assert decision.check_priors(priors, classes).tolist() == [0.2, 0.3, 0.5]
+    assert decision.check_priors(priors.reset_index(drop=True), classes).tolist() == [0.5, 0.3, 0.2]
+    with pytest.raises(ParameterError, match=r"'z', which is no class|nothing about class"):
+        decision.check_priors(priors.rename({"a": "z"}), classes)
+    table = pd.DataFrame([[0.0, 1.0, 2.0], [3.0, 0.0, 4.0], [5.0, 6.0, 0.0]])
+    named = table.set_axis(["c", "b", "a"], axis=0).set_axis(["b", "c", "a"], axis=1)
+    assert decision.check_costs(table, classes)[0].tolist() == table.to_numpy().tolist()
+    assert decision.check_costs(named, classes)[0].tolist() == [[0.0, 5.0, 6.0], [4.0, 3.0, 0.0], [2.0, 0.0, 1.0]]
 
 
 def test_acts_that_are_no_class_have_rows_of_their_own():

@@ -257,3 +257,12 @@ def test_feature_names_are_kept():
 def test_unknown_labels_have_no_cost():
     with pytest.raises(DataError, match="'tulip', which is no class"):
         MinimumRiskClassifier().fit(X, Y).mean_cost(X[:1], ["tulip"])
+
+
+def test_labels_that_do_not_fit_the_rows_are_refused_in_a_sentence():
+    model = MinimumRiskClassifier().fit(X, Y)
+    for ask in (model.score, model.mean_cost):
+        with pytest.raises(DataError, match="X has 150 rows and y has 3"):
+            ask(X, Y[:3])
+    with pytest.raises(ParameterError, match="actions names 'ask' twice"):
+        MinimumRiskClassifier(costs=np.ones((3, 3)), actions=["ask", "ask", "wait"]).fit(X, Y)

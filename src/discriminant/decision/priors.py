@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arguments import COUNT, NOT_NEGATIVE, checked, some_numbers
+from discriminant.arrays import axis_labels
 from discriminant.decision.posteriors import documented, log_softmax
 from discriminant.errors import DataError, ParameterError, as_numbers, names, no_class, warn
 from discriminant.protocols import Array
@@ -28,7 +29,7 @@ def check_priors(priors: Any, classes: Sequence[Any] | Array, *, name: str = "pr
     Parameters
     ----------
     priors : array-like of shape (K,) or mapping
-        In the order of the classes, or a mapping from each class to its prior.
+        In the order of the classes, or by class: a mapping, or a series of pandas whose index names the classes.
     name : str, default="priors"
         What the parameter is called in sentences.
 
@@ -46,6 +47,8 @@ def check_priors(priors: Any, classes: Sequence[Any] | Array, *, name: str = "pr
     >>> check_priors({"b": 0.75, "a": 0.25}, ["a", "b"]).tolist()
     [0.25, 0.75]
     """
+    if axis_labels(priors, "index") is not None:
+        priors = dict(zip(priors.index, priors, strict=True))
     if isinstance(priors, Mapping):
         priors = _from_mapping(priors, classes, name)
     values = as_numbers(priors, name)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arguments import COUNT, checked, numbers, some_numbers
+from discriminant.arrays import axis_labels
 from discriminant.decision.posteriors import documented
 from discriminant.errors import ParameterError, as_numbers, names, no_class
 from discriminant.protocols import Array
@@ -70,8 +71,8 @@ def check_costs(
 
     Parameters
     ----------
-    costs : array-like of shape (acts, K) or mapping
-        λ(α_a|C_k).
+    costs : array-like of shape (acts, K), data frame or mapping
+        λ(α_a|C_k).  A data frame is read by its labels, where its columns are named after the classes.
     actions : sequence of labels or None, default=None
         The acts; None: those of the mapping, or the classes.
 
@@ -90,6 +91,10 @@ def check_costs(
     ([[0.0, 1.0], [50.0, 0.0]], ['ill', 'well'])
     """
     known = [label.item() if isinstance(label, np.generic) else label for label in classes]
+    columns = axis_labels(costs, "columns")
+    if columns is not None:
+        acts = axis_labels(costs, "index") or (known if actions is None else list(actions))
+        costs = {act: dict(zip(columns, row, strict=True)) for act, row in zip(acts, np.asarray(costs), strict=False)}
     if isinstance(costs, Mapping):
         rows = _nested(costs, known)
         acts = list(rows) if actions is None else list(actions)
@@ -104,6 +109,9 @@ def check_costs(
             f"costs has shape {matrix.shape}, and needs a row for each of the {len(acts)} acts ({names(acts)}) and a "
             f"column for each of the {len(known)} classes ({names(known)}). Name further acts with actions=."
         )
+    twice = [act for k, act in enumerate(acts) if act in acts[:k]]
+    if twice:
+        raise ParameterError(f"actions names {names(twice)} twice; each act has one row of costs.")
     if not np.isfinite(matrix).all():
         row, column = (int(i) for i in np.argwhere(~np.isfinite(matrix))[0])
         raise ParameterError(

@@ -16,13 +16,15 @@ import numpy as np
 from sklearn import get_config
 
 import discriminant
-from discriminant.arrays import is_foreign
-from discriminant.data import as_rows
+from discriminant.arrays import in_memory, is_foreign
+from discriminant.data import as_rows, encode_labels
+from discriminant.data.check import check_weights
 from discriminant.data.rows import Rows
 from discriminant.data.sources import RowFunction, Source, find_source
 from discriminant.docstrings import documented
-from discriminant.errors import DataError
-from discriminant.estimators.inputs import Available, Inputs, bring_home
+from discriminant.errors import DataError, names
+from discriminant.estimators.inputs import Available, Inputs, bring_home, read_labels
+from discriminant.protocols import Array
 
 APPLIED = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "outputs")
 
@@ -155,7 +157,19 @@ class Classifier(Inputs):
         source = find_source(X)
         if source is not None:
             return _score(self, source, y, sample_weight)
-        return float(super().score(X, y, sample_weight=sample_weight))  # type: ignore[misc]
+        right = self._right(self.predict(X), y)  # type: ignore[attr-defined]
+        return float(np.average(right, weights=check_weights(sample_weight, len(right))))
+
+    def _right(self, predicted: Array, y: Any) -> Array:
+        """(n,): whether each row is predicted rightly."""
+        seen, codes = encode_labels(read_labels(in_memory(y) if is_foreign(y) else y, len(predicted)))
+        known = self.classes_  # type: ignore[attr-defined]
+        if (seen.dtype.kind in "biuf") != (known.dtype.kind in "biuf"):
+            raise DataError(
+                f"y holds the labels {names(list(seen))}, and the classes are {names(list(known))}: numbers and text "
+                "are never equal. Write y as it was written for fit."
+            )
+        return np.asarray(predicted == seen[codes])
 
 
 def _applied(method: Callable[..., Any]) -> Callable[..., Any]:

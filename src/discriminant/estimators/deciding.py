@@ -20,7 +20,7 @@ from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError, NotAvailableError
 from discriminant.estimators.inputs import available_if, is_table
 from discriminant.estimators.learner import Learner
-from discriminant.methods.fit import Fit, Sample, is_unanimous, reject_label
+from discriminant.methods.fit import Fit, Sample
 from discriminant.model import label_array
 from discriminant.protocols import Array
 
@@ -121,10 +121,6 @@ class Deciding(Learner):
         return isinstance(vars(self).get("criterion_"), Logistic) and self.coding_.name == "pairwise"
 
     @property
-    def _unanimous(self) -> bool:
-        return is_unanimous(vars(self).get("coding_"))
-
-    @property
     def _plain(self) -> bool:
         return self._features is None
 
@@ -145,9 +141,6 @@ class Deciding(Learner):
 
     def _names(self) -> list[str] | None:
         return self._column_names()
-
-    def _reject_label(self) -> Any:
-        return reject_label(vars(self).get("reject_label"), self.classes_)
 
 
 def coupled_sigmoids(z: Array) -> Array:

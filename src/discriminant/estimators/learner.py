@@ -19,7 +19,7 @@ from discriminant.estimators.classifier import Classifier
 from discriminant.estimators.features import FeatureMap, fit_features
 from discriminant.estimators.inputs import all_or_nothing, read_labels
 from discriminant.estimators.parameters import require_valid
-from discriminant.methods.fit import Fit, Sample, make_sample
+from discriminant.methods.fit import Fit, Sample, is_unanimous, make_sample, reject_label
 from discriminant.protocols import Array, Certificate
 
 if TYPE_CHECKING:  # closed forms load no optimizers
@@ -143,7 +143,16 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
         ['setosa']
         """
         rows = self._checked(X)
+        if self._unanimous:
+            return self.discriminant_.predict_or_reject(rows, self._reject_label())
         return self.discriminant_.predict(rows)
+
+    @property
+    def _unanimous(self) -> bool:
+        return is_unanimous(vars(self).get("coding_"))
+
+    def _reject_label(self) -> Any:
+        return reject_label(vars(self).get("reject_label"), self.classes_)
 
     def number_of_parameters(self) -> int:
         """How many free parameters the fitted model has.

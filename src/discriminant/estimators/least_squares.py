@@ -19,7 +19,6 @@ from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import NOT_NEGATIVE, POSITIVE, Named, parameters
 from discriminant.gaussian.least_squares import MarginMoments
 from discriminant.gaussian.moments import ClassMoments
-from discriminant.methods.fit import is_unanimous, reject_label
 from discriminant.methods.least_squares import (
     CODINGS,
     LeastSquaresParameters,
@@ -129,22 +128,9 @@ class LeastSquaresClassifier(LeastSquaresParameters, LeastSquaresInference):
         return self._as(MinimumSquaredError)
 
     def _dtype(self) -> Any:
-        return as_dense(self.coef_).dtype
+        return as_dense(vars(self).get("coef_", 0.0)).dtype
 
     # Prediction
-
-    def predict(self, X: Any) -> Array:
-        rows = self._checked(X)
-        if self._unanimous:
-            return self.discriminant_.predict_or_reject(rows, self._reject_label())
-        return self.discriminant_.predict(rows)
-
-    @property
-    def _unanimous(self) -> bool:
-        return is_unanimous(self.coding_)
-
-    def _reject_label(self) -> Any:
-        return reject_label(self.reject_label, self.classes_)
 
     @property
     def predict_proba(self) -> Any:

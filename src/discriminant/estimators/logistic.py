@@ -335,7 +335,13 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
 def soft_sample(rows: Any, y: Any, sample_weight: Any, feature_names: list[str] | None) -> Sample:
     """Rows with class probabilities (n, K)."""
     classes = np.array(list(y.columns)) if is_frame(y) else np.arange(np.shape(y)[1])
-    t = np.asarray(y, dtype=np.float64)
+    try:
+        t = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"y has {len(classes)} columns, which are read as class probabilities, and they hold no numbers. "
+            "Multioutput targets are not supported: fit one model a column."
+        ) from None
     if len(t) != rows.shape[0]:
         raise DataError(f"X has {rows.shape[0]} rows and y has {len(t)}: inconsistent numbers of samples.")
     total = t.sum(axis=1)

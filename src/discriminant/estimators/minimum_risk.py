@@ -38,7 +38,7 @@ from discriminant.decision import (
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.estimators.callbacks import handed_on
 from discriminant.estimators.classifier import Classifier
-from discriminant.estimators.inputs import all_or_nothing
+from discriminant.estimators.inputs import all_or_nothing, read_labels
 from discriminant.estimators.parameters import PRIORS, Number, parameters
 from discriminant.model import label_array
 from discriminant.protocols import Array
@@ -241,8 +241,9 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         >>> round(careful.mean_cost(iris.X, iris.y), 4)
         0.006
         """
-        truth = self._truth(y)
-        return float(np.average(self.costs_[self._codes(X), truth], weights=check_weights(sample_weight, len(truth))))
+        codes = self._codes(X)
+        costs = self.costs_[codes, self._truth(y, len(codes))]
+        return float(np.average(costs, weights=check_weights(sample_weight, len(codes))))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows for which the act is the true class; a rejected row is not right.
@@ -251,9 +252,10 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         >>> round(careful.score(iris.X, iris.y), 2)
         0.94
         """
-        truth = self._truth(y)
-        right = self._class_of_action[self._codes(X)] == truth
-        return float(np.average(right, weights=check_weights(sample_weight, len(truth))))
+        return super().score(X, y, sample_weight)
+
+    def _right(self, predicted: Array, y: Any) -> Array:
+        return np.asarray(predicted == self.classes_[self._truth(y, len(predicted))])
 
     # Inside
 
@@ -265,9 +267,9 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         posteriors = self.predict_proba(X)
         return bayes_actions(posteriors, None if self.costs is None and self.reject_cost is None else self.costs_)
 
-    def _truth(self, y: Any) -> Array:
+    def _truth(self, y: Any, n_rows: int) -> Array:
         self._require_fitted()
-        return Rule(self.classes_, len(self.classes_)).encode(y)
+        return Rule(self.classes_, len(self.classes_)).encode(read_labels(y, n_rows))
 
     def _base(self) -> Any:
         if self.estimator is not None:
@@ -287,7 +289,6 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
         if self.reject_cost is not None:
             costs, actions = with_reject(costs, float(self.reject_cost)), [*actions, self._reject_label(actions)]
         self.costs_, self.actions_ = costs, self.classes_ if actions == labels else label_array(actions)
-        self._class_of_action = np.array([labels.index(a) if a in labels else -1 for a in actions])
 
     def _reject_label(self, actions: list[Any]) -> Any:
         usual: dict[str, list[Any]] = {"i": [-1, 0], "u": [-1, 0], "f": [-1.0, 0.0]}
@@ -314,7 +315,7 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
                 "priors= moves the posteriors away from the class frequencies of the training rows, which rows that "
                 "are read block by block do not leave behind: give these frequencies as training_priors=."
             )
-        codes = self._truth(y)
+        codes = self._truth(y, len(y))
         counts = count_classes(codes, len(self.classes_), check_weights(sample_weight, len(codes)))
         if getattr(last, "class_weight", None) is not None:
             # Weighting the classes is learning under other priors: balanced weights are equal priors.

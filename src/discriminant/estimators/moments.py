@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.arrays import in_memory
@@ -113,12 +114,23 @@ class MomentClassifier(Learner):
         method.require_whole_moments()
         return self._hold(method.learn(self._merged(other), self._schema()))
 
+    def _require_fitted(self) -> None:
+        super()._require_fitted()
+        if "coef_" not in vars(self) and "means_" not in vars(self):
+            rows = dict(zip(self.classes_.tolist(), self.moments_.weight.tolist(), strict=True))
+            few = ", ".join(f"{count:g} of class {label!r}" for label, count in rows.items())
+            raise NotFittedError(
+                f"The rows that {type(self).__name__} has met so far are too few to decide ({few}). Call partial_fit "
+                "with more."
+            )
+
     def _schema(self) -> Schema:
         """What is known of the rows of the fit."""
         return Schema(self.classes_, self._dtype(), self._names(), self._basis)
 
     def _dtype(self) -> Any:
-        return np.dtype(str(vars(self)["means_"].dtype).rpartition(".")[2])  # of NumPy or of torch
+        held = vars(self).get("means_")  # none before the rows that came in parts are enough
+        return np.dtype("float64" if held is None else str(held.dtype).rpartition(".")[2])  # of NumPy or of torch
 
     def _names(self) -> list[str] | None:
         return self._feature_names()

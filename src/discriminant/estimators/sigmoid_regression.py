@@ -105,6 +105,15 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
             return super().predict(X)
         return self.memberships(X).astype(self._label_dtype)
 
+    def _right(self, predicted: Array, y: Any) -> Array:
+        """For multi-label y: whether all labels of a row are right."""
+        if not self._multilabel:
+            return super()._right(predicted, y)
+        held = in_memory(y)
+        if held.shape != predicted.shape:
+            raise DataError(f"y has shape {held.shape}, and the fit was of {predicted.shape[1]} labels for each row.")
+        return np.asarray((predicted == held).all(axis=1))
+
     def decision_function(self, X: Any) -> Array:
         if not self._multilabel:
             return super().decision_function(X)

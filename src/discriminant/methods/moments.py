@@ -13,7 +13,7 @@ import numpy as np
 
 from discriminant.data import held_blas, require_finite
 from discriminant.decision.priors import check_priors
-from discriminant.errors import CollinearityWarning, DataError, capital, classes_are, columns, counted, names
+from discriminant.errors import CollinearityWarning, DataError, capital, classes_are, columns, counted
 from discriminant.gaussian.covariance import Covariance, scatter_of
 from discriminant.gaussian.moments import ClassMoments, class_moments, mapped_moments, row_moments
 from discriminant.gaussian.row_space import is_wide
@@ -132,7 +132,9 @@ def class_priors(given: Any, moments: ClassMoments | ClassSums, classes: Array) 
         return moments.weight / moments.total
     priors = check_priors(given, classes)
     if (priors == 0).any():
-        raise DataError(f"The prior of class {names(list(classes[priors == 0]))} is 0; leave its rows out instead.")
+        raise DataError(
+            f"{classes_are(list(classes[priors == 0]), 'has', 'have')} prior 0; leave their rows out instead."
+        )
     return priors
 
 
