@@ -76,6 +76,9 @@ DUAL_FAR = 100.0
 # share of the gap that is asked for at which the dual bound is no longer waited for.
 FALL, DUAL_LOST = 0.6, 1e-7
 
+# Times the gap that is asked for, by the dual bound, from which competing classes project its slopes away.
+PROJECTED_FAR = 10.0
+
 # n·d up to which sparse rows may be written out, and the share of entries from which they are (always below an 80th).
 DENSE_VALUES = 8_000_000
 DENSE_SHARE = 0.2

@@ -20,6 +20,7 @@ from discriminant.inference import certify as checking
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import certificate
 from discriminant.optimize.certificate import (
+    ProjectedDual,
     SampleProof,
     dual_gap,
     longest_row,
@@ -493,6 +494,38 @@ def test_a_proof_from_some_rows(kind, intercept, many, monkeypatch):
     wide = SampleProof(sample, share, lambda scale: 1e30)
     assert wide(state, wanted=1.0) == np.inf
     assert wide.again == pytest.approx(0.01 * square)
+
+
+@pytest.mark.parametrize("ridge", [0.5, 1e-6, 1e-12])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("kind", ["two", "machine"])
+@pytest.mark.parametrize("some", [1, 2])
+def test_a_dual_with_a_projection_bounds_the_gap(kind, intercept, ridge, some):
+    """Tight where the plain dual bound is useless, from all rows or some of them; never below the truth."""
+    objective = problem(kind, intercept=intercept, ridge=ridge)
+    start = weights(objective)
+    least, best = minimum(objective, start)
+    part = np.arange(0, N, some)
+    sample = replace(objective, blocks=make_blocks(X[part], objective.blocks.target[part], WEIGHT[part]))
+    share = share_of(objective, sample)
+    proof = ProjectedDual(sample, share, lambda scale: longest_row(objective, scale))
+    tight = 0
+    for away in 10.0 ** -np.arange(0.0, 7.0):
+        A = np.asarray(best + away * (start - best), dtype=float)
+        gap, true = proof._gap(A, objective.evaluate(A)), float(Plain(objective, A).J - least)
+        assert gap >= true - 1e-16
+        tight += gap <= 40 * some * true
+    assert tight >= 4
+
+
+def test_a_dual_with_a_projection_counts_a_sum_of_the_weights():
+    """That the penalty alone lowers."""
+    objective = problem("machine", ridge=1e-3)
+    least, best = minimum(objective, weights(objective))
+    proof = ProjectedDual(objective, 1.0, lambda scale: longest_row(objective, scale))
+    for shift in (0.1, 1e-3):
+        A = np.asarray(best, dtype=float) + shift * objective.units * np.arange(D + 1)[:, None]
+        assert proof._gap(A, objective.evaluate(A)) >= float(Plain(objective, A).J - least) - 1e-15
 
 
 def test_shares_of_a_sample():

@@ -15,6 +15,10 @@ Newton decrement ν² = gᵗH⁻¹g and R = max_i ‖y_i‖_{H⁻¹}
 
 which needs no penalty and is tight: ν²/2 as x → 0.  It also proves that the minimum exists.
 
+*Dual with a projection.*  A small λ asks of the dual for tiny slopes g'.  u' = u − v_i Δᵗy_i leaves λΔ of them, and
+nothing of the intercepts', where (M + λ) Δ = g and M = Σ s_i v_i y_i y_iᵗ; v_i = σ' or, one M for all of K classes,
+min_k p_ik.  Where no posterior loses more than the share ρ of itself the entropies fall short by ½ ΔᵗMΔ / (1 − ρ).
+
 *Some rows.*  The Hessian is a sum over rows of matrices ≥ 0: with at least the share f of every class in a sample whose
 Hessian is P, ∇²J ≥ f P, and self-concordance holds in any metric below the Hessian's.  Where K(1+d) is too many to
 factor, P ≥ I ⊗ Σ_i s_i min_k p_ik y_i y_iᵗ.
@@ -260,7 +264,7 @@ class SampleProof:
         D, q = A.shape
         many = self.sample.criterion.coupled
         if many and q * D > COUPLED_PARAMETERS:
-            H = self._below(A)
+            H = least_curvature(self.sample, A)
             factor = make_factor(H)
             square = float(np.vdot(found.gradient, factor.solve(found.gradient)))
         else:
@@ -275,14 +279,37 @@ class SampleProof:
         reach = 1.01 * self.longest(scale) / least * (2 if many else 1) / self.share
         return self_concordant_gap(float(np.sqrt(max(square, 0.0) / self.share)), float(np.sqrt(reach)))
 
-    def _below(self, A: Array) -> Array:
-        """Σ_i s_i min_k p_ik y_i y_iᵗ and the ridge: below every class's block of the Hessian."""
-        M = self.sample.blocks.reduce(_LeastPosterior(self.sample.request(A, Need.VALUE)))
-        M /= self.sample.units * self.sample.units.T
-        np.einsum("ii->i", M)[...] += self.sample.damping[:, 0]
-        if not self.sample.intercept:
-            M[0], M[:, 0] = 0.0, 0.0  # a factor gives a pivot of one to what has no curvature
-        return np.asarray(M)
+
+class ProjectedDual(SampleProof):
+    """The dual bound, with the sample's rows taking away what slopes there are: one output or competing classes."""
+
+    def _gap(self, A: Array, found: Evaluation) -> float:
+        damping = self.sample.damping[:, :1]
+        H = least_curvature(self.sample, A, self.share)
+        factor = make_factor(H)
+        delta = factor.solve(found.gradient)
+        if self.sample.criterion.coupled:
+            delta -= delta.mean(axis=1, keepdims=True)  # the losses' slopes have a sum of zero; the penalty's is left
+        moved = H @ delta - damping * delta
+        reach = self.longest(factor.scale) * np.square(delta / factor.scale[:, None]).sum(axis=0).max()
+        if not reach < 1:
+            return float("inf")
+        left = (found.gradient - moved)[1:]
+        entropy = 0.5 * float(np.vdot(delta, moved)) / (1 - math.sqrt(reach))
+        return entropy + float((np.square(left) / (2 * damping[1:])).sum())
+
+
+def least_curvature(sample: PointwiseObjective, A: Array, share: float = 1.0) -> Array:
+    """f Σ_i s_i v_i y_i y_iᵗ and the ridge, v = σ' or min_k p_ik: below the Hessian of the sample, in every class."""
+    if sample.criterion.coupled:
+        M = sample.blocks.reduce(_LeastPosterior(sample.request(A, Need.VALUE)))
+    else:
+        M = sample.blocks.reduce(sample.request(A, Need.HESSIAN)).hessian[0]
+    M *= share / (sample.units * sample.units.T)
+    np.einsum("ii->i", M)[...] += sample.damping[:, 0]
+    if not sample.intercept:
+        M[0], M[:, 0] = 0.0, 0.0  # a factor gives a pivot of one to what has no curvature
+    return np.asarray(M)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,14 @@ import numpy as np
 from discriminant.data.blocks import make_blocks
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import precondition
-from discriminant.optimize.certificate import RowLengths, SampleProof, longest_row, loose_gap, share_of
+from discriminant.optimize.certificate import (
+    ProjectedDual,
+    RowLengths,
+    SampleProof,
+    longest_row,
+    loose_gap,
+    share_of,
+)
 from discriminant.optimize.choose import Shape, hessian_steps, sample_rows
 from discriminant.optimize.factor import factor_hessian
 from discriminant.optimize.lbfgs import lbfgs_to_gap
@@ -36,6 +43,7 @@ from discriminant.thresholds import (
     LEAST_TRIAL,
     MOST_KEPT,
     NEWTON_COLUMNS,
+    PROJECTED_FAR,
     PROOF_WORK,
     SAMPLE_ROWS,
     SAMPLE_WORK,
@@ -253,29 +261,34 @@ class _Lengths:
 def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective, lengths: _Lengths | None = None) -> Any:
     """The proof from some rows' curvature: without a ridge, or with one too small for the dual to help."""
     lengths = _Lengths(objective) if lengths is None else lengths
-    D, q = objective.n_parameters, objective.n_outputs
-    coupled = objective.criterion.coupled and q * D <= COUPLED_PARAMETERS
-    work = q * (q + 1) / 2 * D * D if coupled else float(D * D)
-    rows = max(PROOF_WORK / work, 20.0 * (q * D if coupled else D))
-    others = rows < objective.n_rows and objective.blocks.pass_cost == 1
-    cheap = sample is not objective and not others and not coupled
-    late = 1.0 if objective.penalty is None or objective.blocks.pass_cost > 1 else 1e-4
-    made: list[SampleProof] = []
-    alone = coupled and sample is objective
-    reached = math.exp(min(FALL * shape_of(objective).proof_steps, 300.0)) if alone else 0.0
+    shape, D, q = shape_of(objective), objective.n_parameters, objective.n_outputs
+    competing, dear = shape.competing, objective.blocks.pass_cost > 1
+    whole = competing and q * D <= COUPLED_PARAMETERS
+    proofs: list[tuple[float, SampleProof]] = []
+
+    def add(kind: type[SampleProof], outputs: int, far: float) -> None:
+        """``far``: times the gap that is wanted, by ‖∇J‖²/2λ; nearer, the dual will prove it before this has paid."""
+        pairs = outputs * (outputs + 1) / 2
+        rows = int(max(PROOF_WORK / (pairs * D * D), 20.0 * outputs * D))
+        base = drawn(objective, rows) if rows < objective.n_rows and not dear else sample
+        if base is sample and sample is not objective and not competing:
+            far = DUAL_FAR
+        proofs.append((0.0 if dear else far, kind(base, share_of(objective, base), lengths)))
 
     def prove(state: State, wanted: float) -> float:
-        soon = late if not cheap or loose_gap(objective, state.found) <= DUAL_FAR * wanted else 1.0
-        if not state.decrement**2 <= soon * wanted or D > FACTOR_COLUMNS:
+        if not state.decrement**2 <= wanted or D > FACTOR_COLUMNS:
             return float("inf")
-        waits = state.decrement**2 > DUAL_LOST * wanted and loose_gap(objective, state.found) <= reached * wanted
-        if waits:  # by steps that cost less than this proof the dual will have proved it
-            return float("inf")
-        if not made:
-            base = sample
-            if others:
-                base = drawn(objective, int(rows))
-            made.append(SampleProof(base, share_of(objective, base), lengths))
-        return made[0](state, wanted)
+        if not proofs:
+            steps = hessian_steps(objective.n_rows, D)
+            if objective.ridge is not None and (competing or q == 1):
+                add(ProjectedDual, 1, PROJECTED_FAR if competing else math.exp(min(FALL * steps, 300.0)))
+            if whole or not proofs:
+                steps = shape.proof_steps if whole else steps
+                add(SampleProof, q if whole else 1, math.exp(min(FALL * steps, 300.0)))
+        gap, loose = float("inf"), loose_gap(objective, state.found)
+        for far, proof in proofs:
+            if gap > wanted and (loose > far * wanted or state.decrement**2 <= DUAL_LOST * wanted):
+                gap = min(gap, proof(state, wanted))
+        return gap
 
     return prove
