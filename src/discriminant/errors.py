@@ -9,7 +9,9 @@ from __future__ import annotations
 import sys
 import unicodedata
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 from typing import Any
 
@@ -86,8 +88,23 @@ class CollinearityWarning(DiscriminantWarning):
     """Some columns carry nothing that the others do not; the message names them."""
 
 
+_raised: ContextVar[bool] = ContextVar("whether this package's warnings are raised", default=False)
+
+
+@contextmanager
+def warnings_raised() -> Iterator[None]:
+    """In this thread this package's warnings are exceptions; filters of ``warnings`` belong to every thread."""
+    token = _raised.set(True)
+    try:
+        yield
+    finally:
+        _raised.reset(token)
+
+
 def warn(text: str, category: type[Warning] = DiscriminantWarning) -> None:
     """Warn of what happens at the caller's line: the first one outside this package and those between."""
+    if _raised.get() and issubclass(category, DiscriminantWarning):
+        raise category(_lines(text))
     frame: FrameType = sys._getframe(1)
     depth = 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in BETWEEN:

@@ -10,7 +10,6 @@ scikit-learn's own, and so is the fit wherever the setting is not one whose answ
 from __future__ import annotations
 
 import sys
-import warnings
 from abc import ABCMeta
 from collections.abc import Iterator
 from functools import cache
@@ -26,16 +25,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.fixes import parse_version
 
+import discriminant
 from discriminant.arguments import BOOLEAN, checked
-from discriminant.errors import DiscriminantWarning, warn
-from discriminant.estimators.least_squares import LeastSquaresClassifier
-from discriminant.estimators.linear import LinearDiscriminantAnalysis as OurLDA
-from discriminant.estimators.logistic import LogisticRegression as OurLogistic
-from discriminant.estimators.logistic_cv import LogisticRegressionCV as OurLogisticCV
-from discriminant.estimators.perceptron import Perceptron as OurPerceptron
-from discriminant.estimators.quadratic import QuadraticDiscriminantAnalysis as OurQDA
-from discriminant.estimators.svc import LinearSVC as OurSVC
-from discriminant.patch_folds import find_fold, share_folds, share_in_workers
+from discriminant.errors import warn, warnings_raised
+from discriminant.patch_folds import find_fold, share_folds
 
 FEW = 50  # steps, of scikit-learn's default of 100, below which a limit is meant to end the fit early
 WORDS = {True: "discriminant", False: "scikit-learn"}
@@ -83,10 +76,6 @@ class Patched(metaclass=Twin):
     def _get_param_names(cls) -> Any:
         return super()._get_param_names()  # type: ignore[misc]
 
-    def __setstate__(self, state: Any) -> None:
-        share_in_workers()
-        super().__setstate__(state)  # type: ignore[misc]
-
     def _get_doc_link(self) -> str:
         return str(self._original()._get_doc_link())
 
@@ -126,8 +115,7 @@ class Patched(metaclass=Twin):
         return self
 
     def _fit_here(self, X: Any, y: Any, sample_weight: Any) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", DiscriminantWarning)  # what we would warn of, scikit-learn does in its way
+        with warnings_raised():  # what we would warn of, scikit-learn does in its way
             model = self._ours()
             fitted = model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
         self._take(fitted, X)
@@ -192,7 +180,7 @@ class LogisticRegression(Weighted, linear_model.LogisticRegression):
     def _ours(self) -> Any:
         if self.n_jobs is not None and not OLD_PENALTY:
             warn(f"'n_jobs' has no effect in scikit-learn from 1.8 on; leave out n_jobs={self.n_jobs}.", FutureWarning)
-        return OurLogistic(
+        return discriminant.LogisticRegression(
             C=np.inf if self.penalty is None else self.C,
             l1_ratio=ratio_of(self),
             tol=tighter(self.tol),
@@ -202,7 +190,7 @@ class LogisticRegression(Weighted, linear_model.LogisticRegression):
         )
 
     def _fit_here(self, X: Any, y: Any, sample_weight: Any) -> None:
-        fold = find_fold(X)
+        _, fold = find_fold(X)
         if fold is None or fold.y is not y or sample_weight is not None or self.class_weight is not None:
             super()._fit_here(X, y, sample_weight)
             return
@@ -267,7 +255,7 @@ class LogisticRegressionCV(Weighted, linear_model.LogisticRegressionCV):
     def _ours(self) -> Any:
         given = {**self.get_params(deep=False), "penalty": "deprecated", "tol": tighter(self.tol)}
         given.pop("multi_class", None)
-        return OurLogisticCV(**{**given, "n_jobs": None, "verbose": 0})
+        return discriminant.LogisticRegressionCV(**{**given, "n_jobs": None, "verbose": 0})
 
 
 class LinearDiscriminantAnalysis(Unweighted, discriminant_analysis.LinearDiscriminantAnalysis):
@@ -290,8 +278,8 @@ class LinearDiscriminantAnalysis(Unweighted, discriminant_analysis.LinearDiscrim
     def _ours(self) -> Any:
         given = {**self.get_params(deep=False), "store_covariance": True}
         if self.solver == "svd":
-            return OurLDA(**given, covariance=SVD_COVARIANCE)
-        return OurLDA(**{**given, "tol": None})
+            return discriminant.LinearDiscriminantAnalysis(**given, covariance=SVD_COVARIANCE)
+        return discriminant.LinearDiscriminantAnalysis(**{**given, "tol": None})
 
     def _take(self, fitted: Any, X: Any) -> None:
         most = min(len(fitted.classes_) - 1, fitted.n_features_in_)
@@ -324,7 +312,9 @@ class QuadraticDiscriminantAnalysis(Unweighted, discriminant_analysis.QuadraticD
 
     def _ours(self) -> Any:
         given = self._given()
-        return OurQDA(**given, covariance=SVD_COVARIANCE if given["solver"] == "svd" else "maximum-likelihood")
+        return discriminant.QuadraticDiscriminantAnalysis(
+            **given, covariance=SVD_COVARIANCE if given["solver"] == "svd" else "maximum-likelihood"
+        )
 
     def _take(self, fitted: Any, X: Any) -> None:
         super()._take(fitted, X)
@@ -345,7 +335,7 @@ class LinearSVC(Weighted, svm.LinearSVC):
         yield lasso and self.dual is True, "liblinear does not solve that in this form"
 
     def _ours(self) -> Any:
-        return OurSVC(**{**self.get_params(deep=False), "tol": tighter(self.tol)})
+        return discriminant.LinearSVC(**{**self.get_params(deep=False), "tol": tighter(self.tol)})
 
     def _take(self, fitted: Any, X: Any) -> None:
         super()._take(fitted, X)
@@ -366,7 +356,7 @@ class RidgeClassifier(Weighted, linear_model.RidgeClassifier):
         yield self.positive, "positive= bounds the weights"
 
     def _ours(self) -> Any:
-        return LeastSquaresClassifier(alpha=float(self.alpha))
+        return discriminant.LeastSquaresClassifier(alpha=float(self.alpha))
 
     def _fit_here(self, X: Any, y: Any, sample_weight: Any) -> None:
         if self.class_weight is not None:
@@ -407,7 +397,7 @@ class Perceptron(Patched, linear_model.Perceptron):
         return self._route(X, y, sample_weight)
 
     def _ours(self) -> Any:
-        return OurPerceptron(**self.get_params(deep=False))
+        return discriminant.Perceptron(**self.get_params(deep=False))
 
     def _take(self, fitted: Any, X: Any) -> None:
         if len(fitted.classes_) > 2:

@@ -2,26 +2,28 @@
 
 A search fits every setting on every fold, and each time scikit-learn copies the rows of the fold and fits the scaler
 before the classifier anew.  While a search runs, the copies, and what scalers make of them, are kept (read-only) and
-handed out again, and fits of the same copy share what does not depend on the penalty (``optimize.anchor``).  In
-joblib's workers the same holds for rows that they read from joblib's own files, which no one changes.
+handed out again, and fits of the same copy share what does not depend on the penalty (``optimize.anchor``).  With
+``n_jobs`` the fits run in threads of this process: compiled passes run beside each other, no worker has to start, and
+what is kept serves all of them.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from contextvars import ContextVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
-from multiprocessing import current_process
+from threading import RLock
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
+from joblib.parallel import get_active_backend
 from sklearn import pipeline
 
+from discriminant.data.threads import single_threaded_blas
 from discriminant.thresholds import FOLD_BYTES
-
-JOBLIB_FILES = "joblib_memmapping_folder"
 
 
 @dataclass
@@ -37,11 +39,12 @@ class Fold:
 class Folds:
     """The folds of one search, as far as there is room."""
 
-    def __init__(self, rows: Any) -> None:
-        self.rows = rows
+    def __init__(self, X: Any, y: Any) -> None:
+        self.X, self.y = X, y
         self.room = FOLD_BYTES
         self.known: dict[Any, Fold] = {}
         self.by_rows: dict[int, Fold] = {}
+        self.lock = RLock()  # of several threads that need the same, one makes it
 
     def keep(self, X: Any, y: Any) -> Fold | None:
         """A fold of these rows; None where they are no array of floats, or there is no room."""
@@ -53,28 +56,39 @@ class Folds:
         return fold
 
 
-_search_folds: ContextVar[Folds | None] = ContextVar("folds of the search that runs", default=None)
-_worker_folds: list[Folds] = []  # of the file that this process, a worker of joblib's, read last
+_running: list[Folds] = []  # of the searches that run
 
 
-def find_fold(X: Any) -> Fold | None:
-    """The fold that these very rows are."""
-    for folds in (_search_folds.get(), *_worker_folds):
-        if folds is not None and id(X) in folds.by_rows:
-            return folds.by_rows[id(X)]
-    return None
+def find_fold(X: Any) -> tuple[Folds, Fold] | tuple[None, None]:
+    """The fold that these very rows are, among those of its search."""
+    for folds in tuple(_running):
+        if id(X) in folds.by_rows:
+            return folds, folds.by_rows[id(X)]
+    return None, None
+
+
+@contextmanager
+def _in_threads(model: Any) -> Iterator[None]:
+    """``n_jobs`` asks for threads, unless the caller chose a backend, or fits are not ours."""
+    if not _keeps_rows(model) or type(get_active_backend()[0]).__name__ != "LokyBackend":
+        yield
+        return
+    with parallel_config(backend="threading"), single_threaded_blas():
+        yield
 
 
 def shared_search(fit: Callable[..., Any]) -> Callable[..., Any]:
     """``fit`` of a search, which keeps folds as long as it runs."""
 
     @wraps(fit)
-    def search(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        token = _search_folds.set(Folds(X))
+    def search(self: Any, X: Any, y: Any = None, **params: Any) -> Any:
+        folds = Folds(X, y)
+        _running.append(folds)
         try:
-            return fit(self, X, *args, **kwargs)
+            with _in_threads(self.estimator):
+                return fit(self, X, y, **params)
         finally:
-            _search_folds.reset(token)
+            _running.remove(folds)
 
     return search
 
@@ -84,17 +98,19 @@ def shared_split(split: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(split)
     def rows(estimator: Any, X: Any, y: Any, indices: Any, train_indices: Any = None) -> Any:
-        folds = _folds_of(X) if _keeps_rows(estimator) else None
+        same = (folds for folds in tuple(_running) if folds.X is X and folds.y is y and type(X) is np.ndarray)
+        folds = next(same, None) if _keeps_rows(estimator) else None
         if folds is None:
             return split(estimator, X, y, indices, train_indices)
         key = hash((indices.shape, np.ascontiguousarray(indices).tobytes()))
-        if key not in folds.known:
-            found = split(estimator, X, y, indices)
-            fold = folds.keep(*found)
-            if fold is None:
-                return found
-            folds.known[key] = fold
-        return folds.known[key].X, folds.known[key].y
+        with folds.lock:
+            if key not in folds.known:
+                found = split(estimator, X, y, indices)
+                fold = folds.keep(*found)
+                if fold is None:
+                    return found
+                folds.known[key] = fold
+            return folds.known[key].X, folds.known[key].y
 
     return rows
 
@@ -104,35 +120,22 @@ def shared_transform(transform: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(transform)
     def one(transformer: Any, X: Any, y: Any, weight: Any = None, *args: Any, **kwargs: Any) -> Any:
-        fold = find_fold(X)
+        folds, fold = find_fold(X)
         plain = weight is None and not any((kwargs.get("params") or {}).values())
-        if fold is None or not plain or not _is_pure(transformer):
+        if folds is None or fold is None or not plain or not _is_pure(transformer):
             return transform(transformer, X, y, weight, *args, **kwargs)
-        with np.printoptions(threshold=sys.maxsize, floatmode="unique"):  # arrays in full
-            key = type(transformer), repr(sorted(transformer.get_params().items()))
-        if key not in fold.made:
-            found, fitted = transform(transformer, X, y, weight, *args, **kwargs)
-            folds = _search_folds.get() or _worker_folds[0]
-            made = folds.keep(found, fold.y)
-            if made is None:
-                return found, fitted
-            fold.made[key] = made, fitted
-        return fold.made[key][0].X, fold.made[key][1]
+        with folds.lock:
+            with np.printoptions(threshold=sys.maxsize, floatmode="unique"):  # arrays in full
+                key = type(transformer), repr(sorted(transformer.get_params().items()))
+            if key not in fold.made:
+                found, fitted = transform(transformer, X, y, weight, *args, **kwargs)
+                made = folds.keep(found, fold.y)
+                if made is None:
+                    return found, fitted
+                fold.made[key] = made, fitted
+            return fold.made[key][0].X, fold.made[key][1]
 
     return one
-
-
-def _folds_of(X: Any) -> Folds | None:
-    """The folds that are kept of X."""
-    folds = _search_folds.get()
-    if folds is not None and folds.rows is X:
-        return folds if type(X) is np.ndarray else None
-    if not isinstance(X, np.memmap) or JOBLIB_FILES not in str(X.filename):
-        return None
-    where = str(X.filename), X.offset, X.shape
-    if not _worker_folds or _worker_folds[0].rows != where:
-        _worker_folds[:] = [Folds(where)]
-    return _worker_folds[0]
 
 
 def _keeps_rows(estimator: Any) -> bool:
@@ -171,10 +174,3 @@ def share_folds(on: bool = True) -> None:
     """Let searches keep their folds, or not any more."""
     for place, name, original, shared in HOOKS:
         setattr(place, name, shared(original) if on else original)
-
-
-def share_in_workers() -> None:
-    """The same in a worker of joblib's, where the names are not patched."""
-    loky = current_process().name.startswith("Loky")
-    if loky and all(getattr(place, name) is original for place, name, original, _ in HOOKS):
-        share_folds()

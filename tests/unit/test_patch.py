@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from inspect import signature
 from unittest import SkipTest
@@ -258,7 +259,27 @@ def test_a_search_copies_and_scales_the_rows_of_a_fold_once(patched, monkeypatch
     search(make_pipeline(StandardScaler(), linear_model.LogisticRegression()), "logisticregression__C", X, y)
     assert len(copied) == 6  # three folds, training and test rows
     assert len(scaled) == 3 + 1  # and the last fit, of all rows
-    assert patch_folds.find_fold(X) is None
+    assert patch_folds.find_fold(X) == (None, None)
+
+
+def test_a_search_with_jobs_fits_in_this_process_to_the_same_bits(patched, capsys):
+    discriminant.patch_sklearn(verbose=True)
+    X, y = many_rows(4_000, 5)
+    filters = [(action, category) for action, _, category, *_ in warnings.filters]
+    alone, _ = search(linear_model.LogisticRegression(), "C", X, y)
+    together, _ = search(linear_model.LogisticRegression(), "C", X, y, n_jobs=4)
+    assert (alone == together).all()
+    assert capsys.readouterr().err.count("by discriminant") == 2 * (15 + 1)
+    assert [(action, category) for action, _, category, *_ in warnings.filters] == filters
+
+
+def test_two_searches_of_the_same_rows_at_once_keep_to_their_labels(patched):
+    X, y = many_rows(4_000, 5)
+    z = (X[:, 0] > 0).astype(int)
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda labels: search(linear_model.LogisticRegression(), "C", X, labels)[0], (y, z)))
+    for labels, scores in zip((y, z), found, strict=True):
+        assert (scores == search(linear_model.LogisticRegression(), "C", X, labels)[0]).all()
 
 
 def test_a_second_search_sees_rows_that_have_changed(patched):
