@@ -162,8 +162,9 @@ def compare(
     for number in range(folds):
         train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         known, new = table.take(train), table.take(test)
+        plain = training.rules(known)
         for standardize in sorted({method.standardize for method in methods}):
-            rules = training.rules(known, standardize=standardize)
+            rules = training.standardized(plain, known) if standardize else plain
             X, X_test = rules.matrix(known)[0], rules.matrix(new)[0]
             for trial in trials:
                 if trial.method.standardize != standardize:

@@ -124,7 +124,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], mark: int = -1) ->
     ▸ lda        0.02
       logistic    0.1
     """
-    cells = [[printable(cell) for cell in row] for row in [head, *rows]]
+    cells = [[shortened(printable(cell)) for cell in row] for row in [head, *rows]]
     wide = [max(width(row[j]) for row in cells) for j in range(len(head))]
     right = [all(row[j][:1] in "0123456789+-−–.<" for row in cells[1:] if row[j]) for j in range(len(head))]
 
@@ -141,6 +141,23 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], mark: int = -1) ->
         text = ("▸ " if i == mark else "  ") + line(row)
         lines.append(bold(text) if i == mark else text)
     return "\n".join(lines)
+
+
+def shortened(text: str, most: int = 48) -> str:
+    """A long name without its middle, cut between words.
+
+    >>> shortened("the share of all the days of a year on which it rained in the north", 40)
+    'the share of all … rained in the north'
+    """
+    if len(text) <= most:
+        return text
+    words = re.findall(r"[^\s_\-./]*[\s_\-./]*", text)
+    head = tail = ""
+    while words and len(head + words[0]) <= most // 2:
+        head += words.pop(0)
+    while words and len(words[-1] + tail) <= most // 2:
+        tail = words.pop() + tail
+    return f"{head.rstrip()} … {tail}" if head and tail else text
 
 
 def percent(value: float) -> str:

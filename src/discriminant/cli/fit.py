@@ -58,10 +58,11 @@ def run(given: Any) -> int:
 def learn(given: Any, training: Training, console: Console) -> Fitted:
     """Compare where that is asked for, then fit the choice to all rows."""
     methods = _methods(given, training)
+    rules = training.rules()  # of all rows first: what cannot be read is found in them, and not in those of a fold
     comparison = _compare(given, training, methods, console)
     method = methods[0] if comparison is None or len(methods) == 1 else comparison.chosen.method
     console.progress(f"fitting {method.name} to {counted(training.n, 'row')}")
-    rules = training.rules(standardize=method.standardize)
+    rules = training.standardized(rules) if method.standardize else rules
     console.note(*rules.notes)
     X = rules.matrix(training.table)[0]
     inner, notes = fit_method(method, X, training.labels, rules.feature_names, training.weights, training.offset)

@@ -69,7 +69,7 @@ def _witness(result: Any, labels: Any) -> str:
         for row, rival, weight in zip(result.witness.rows, result.witness.rivals, result.witness.weights, strict=True)
     ]
     shown = table(["row", "class", "held against", "weight"], rows[:12])
-    return shown + (f"\n  … and {len(rows) - 12} more rows" if len(rows) > 12 else "")
+    return shown + (f"\n  … and {counted(len(rows) - 12, 'row')} more" if len(rows) > 12 else "")
 
 
 def _document(result: Any, proved: bool, names: list[str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from discriminant.data.labels import encode_labels
 from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
 from discriminant.data.preprocess import ColumnRule, Preprocess
 from discriminant.data.roles import NUMBER
-from discriminant.data.tables import Column, Table, differ_in_case, level_numbers
+from discriminant.data.tables import MISSING_WORDS, Column, Table, differ_in_case, level_numbers
 from discriminant.errors import DataError, ParameterError, counted, names
 from discriminant.protocols import Array
 
@@ -52,14 +52,13 @@ class Training:
         sizes = np.bincount(codes, minlength=len(classes))
         return dict(zip(classes.tolist(), sizes.tolist(), strict=True))
 
-    def rules(self, table: Table | None = None, *, standardize: bool = False) -> Preprocess:
+    def rules(self, table: Table | None = None) -> Preprocess:
         """What each column is for, decided on all rows or on some."""
         found = Preprocess.fit(
             self.table if table is None else table,
             self.target,
             drop=self.drop,
             categorical=self.categorical,
-            standardize=standardize and self.table.sparse is None,
             na=self.na,
             dates=self.dates,
         )
@@ -67,6 +66,11 @@ class Training:
             return found
         others = tuple(rule for rule in found.rules if rule.name != self.offset)
         return replace(found, rules=(*others, ColumnRule(self.offset, NUMBER)))
+
+    def standardized(self, rules: Preprocess, table: Table | None = None) -> Preprocess:
+        """The rules with numbers brought to one unit; the offset keeps its own."""
+        found = rules.standardized(self.table if table is None else table)
+        return replace(found, rules=(*found.rules[:-1], rules.rules[-1])) if self.offset else found
 
 
 def read_training(given: Any, console: Console) -> Training:
@@ -110,6 +114,9 @@ def read_training(given: Any, console: Console) -> Training:
         console.note(
             f"The classes {names(same)} differ only in case and are kept apart; correct the file if they are one."
         )
+    if words := sorted(MISSING_WORDS.intersection(map(str, training.counts))):
+        classes = "classes; if they mean" if len(words) > 1 else "a class; if it means"
+        console.note(f"{names(words)} in {target!r} stands for {classes} missing, add --na={','.join(words)}.")
     if not given.as_classes:
         question_target(training)
     if len(training.counts) < 2:

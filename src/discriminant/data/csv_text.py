@@ -65,10 +65,14 @@ def decode(data: bytes, source: str) -> str:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise DataError(
+        likely = "cp1252" if re.search(rb"[\x80-\x9f]", data) else "latin1"  # as Windows writes quotes and the euro
+        told = (
             f"{source} is not text in UTF-8 (line {line}, byte {error.start}). "
-            "Say what it is, for example --encoding latin1, or convert it: iconv -f latin1 -t utf-8."
-        ) from error
+            f"Say what it is, for example --encoding {likely}, or convert it: iconv -f {likely} -t utf-8."
+        )
+        if b"\0" in data:
+            told = f"{source} holds bytes that are no text: it is no table, or it is damaged."
+        raise DataError(told) from error
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise DataError(f"{source} holds a zero byte in line {line}: it is not a text table, or it is damaged.")
@@ -114,6 +118,9 @@ def sniff(text: str, source: str, *, header: bool | None = None) -> Layout:
     decimal, unsure = _decimal_sign([field.strip() for row in rest for field in row]) if separator != "," else (".", "")
     named = _is_header(first, rest) if header is None else header
     notes = []
+    words = {len(" ".join(row).split()) for row in lines}
+    if len(first) == 1 and words == {max(words)} and words != {1}:
+        notes.append("The file is read as one column: spaces separate none; commas, semicolons, tabs and bars do.")
     if unsure:
         notes.append(f"{unsure!r} is read with a decimal comma; write it without the comma if it means thousands.")
     if named:
@@ -201,6 +208,11 @@ def read_text(text: str, source: str, layout: Layout, *, text_columns: Sequence[
     if layout.named:
         next(lines)
     for line, row in lines:
+        if len(row) != width == 1:
+            raise DataError(
+                f"{source} has {len(row)} fields in line {line} and one in its first line: the names of the columns "
+                "must stand first. Delete what is above them."
+            )
         if len(row) != width:
             raise DataError(
                 f"{source} has {len(row)} fields in line {line} and {width} columns: a row is cut short or holds a "
@@ -213,10 +225,10 @@ def read_text(text: str, source: str, layout: Layout, *, text_columns: Sequence[
         typed_column(text_column(name, texts), layout.decimal, as_text=name in text_columns)
         for name, texts in zip(layout.header, zip(*rows, strict=True), strict=True)
     ]
-    return Table(tuple(columns), source, (*layout.notes, *_spellings(columns)), decimal=layout.decimal)
+    return Table(tuple(columns), source, (*layout.notes, *spellings(columns)), decimal=layout.decimal)
 
 
-def _spellings(columns: Sequence[Column]) -> Iterator[str]:
+def spellings(columns: Sequence[Column]) -> Iterator[str]:
     """Notes on how values were spelt."""
     dressed = [column for column in columns if column.dress]
     if dressed:
@@ -299,7 +311,7 @@ def read_arrow_csv(data: bytes, source: str, layout: Layout, *, text_columns: Se
         else number_column(name, arrow_numbers(values), shown="a number beyond the largest")
         for name, values in zip(layout.header, found.columns, strict=True)
     ]
-    return Table(tuple(columns), source, (*layout.notes, *_spellings(columns)), decimal=layout.decimal)
+    return Table(tuple(columns), source, (*layout.notes, *spellings(columns)), decimal=layout.decimal)
 
 
 def _begins_with_names(data: bytes, layout: Layout) -> bool:

@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 
 from discriminant import datasets
-from discriminant.data.csv_text import decode, head_end, read_arrow_csv, read_text, sniff
+from discriminant.data.csv_text import (
+    decode,
+    head_end,
+    read_arrow_csv,
+    read_text,
+    sniff,
+    spellings,
+    typed_column,
+)
 from discriminant.data.tables import (
     Column,
     Table,
@@ -64,12 +72,12 @@ def read_table(
     if data[:4] in (b"PAR1", b"\xff\xff\xff\xff") or data[:6] == b"ARROW1":
         return read_arrow_file(data, name)
     if data[:4] == b"PK\x03\x04" and b"xl/workbook.xml" in data:
-        return _read_workbook(data, name)
+        return _read_workbook(data, name, text_columns)
     refuse_foreign(data, name)
     if encoding:
         data = _recoded(data, name, encoding)
     if JSON_LINES.match(data):
-        return _read_json_lines(data, name)
+        return _read_json_lines(data, name, text_columns)
     if LIBSVM.match(data):
         from discriminant.data.libsvm import read_libsvm
 
@@ -88,22 +96,44 @@ def _recoded(data: bytes, name: str, encoding: str) -> bytes:
         raise DataError(f"{name} is not text in {encoding}: {error}.") from error
 
 
-def _read_json_lines(data: bytes, name: str) -> Table:
-    try:
-        import pyarrow as pa
-        from pyarrow import json
-    except ImportError as error:
-        raise DataError(f"{name} holds JSON lines, which need pyarrow: pip install pyarrow.") from error
-    try:
-        found = json.read_json(pa.BufferReader(data))
-    except pa.ArrowException as error:
-        raise DataError(f"{name} does not hold one JSON object to a line: {str(error).splitlines()[0]}.") from error
-    return arrow_table(found, name)
+def _read_json_lines(data: bytes, name: str, text_columns: Sequence[str]) -> Table:
+    """An object to a line; a key that a line does not have is missing there."""
+    import json
+
+    rows = []
+    for number, line in enumerate(decode(data, name).split("\n"), start=1):
+        try:
+            row = json.loads(line) if line.strip() else {}
+        except ValueError as error:
+            raise DataError(f"{name} does not hold one JSON object to a line: line {number}: {error}.") from error
+        if not isinstance(row, dict):
+            raise DataError(f"{name} does not hold one JSON object to a line: line {number} is {line[:20]!r}.")
+        if row:
+            rows.append(row)
+    keys = dict.fromkeys(key for row in rows for key in row)
+    columns = [_cells_column(key, [row.get(key) for row in rows], text_columns) for key in keys]
+    return Table(tuple(columns), name, tuple(spellings(columns)))
 
 
-def _read_workbook(data: bytes, name: str) -> Table:
-    """The first sheet of an Excel workbook; its first row holds the names."""
+def _cells_column(name: str, cells: Sequence[Any], text_columns: Sequence[str]) -> Column:
+    """A column of Python's own values, None where one is missing; text of numbers is numbers, as in a CSV file."""
     import datetime
+
+    known = [value for value in cells if value is not None]
+    if all(isinstance(value, int | float) for value in known):  # also where no value is known
+        kinds = {type(value) for value in known}
+        whole = "bool" if kinds == {bool} else "int" if kinds <= {bool, int} else ""
+        return number_column(name, np.array([np.nan if v is None else v for v in cells], dtype=np.float64), whole)
+    blank = np.array([-1 if value is None else 0 for value in cells], dtype=np.int32)
+    if all(isinstance(value, datetime.date | datetime.time) for value in known):
+        return Column(name, "date", blank, ("a date",), days=_days(cells))
+    if any(isinstance(value, list | dict) for value in known):
+        return Column(name, "other", blank, ("lists or objects",))
+    return typed_column(_plain_column(name, cells), ".", as_text=name in text_columns)
+
+
+def _read_workbook(data: bytes, name: str, text_columns: Sequence[str]) -> Table:
+    """The first sheet of an Excel workbook; its first row holds the names."""
     import io
 
     try:
@@ -117,21 +147,13 @@ def _read_workbook(data: bytes, name: str) -> Table:
     head, *rows = [row for row in sheet.iter_rows(values_only=True) if any(value is not None for value in row)] or [()]
     if not rows:
         raise DataError(f"{name} has no rows in its first sheet, {sheet.title!r}.")
-    columns = []
-    for j, values in enumerate(zip(*rows, strict=True)):
-        title, known = str(head[j] or f"column_{j + 1}").strip(), [value for value in values if value is not None]
-        if all(isinstance(value, int | float) for value in known):  # also where no value is known
-            whole = "int" if all(isinstance(value, int) for value in known) else ""
-            numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-            columns.append(number_column(title, numbers, whole))
-        elif all(isinstance(value, datetime.date | datetime.time) for value in known):
-            blank = np.array([-1 if value is None else 0 for value in values], dtype=np.int32)
-            columns.append(Column(title, "date", blank, ("a date",), days=_days(values)))
-        else:
-            columns.append(_plain_column(title, values))
+    titles = [str(title or f"column_{j + 1}").strip() for j, title in enumerate(head)]
+    columns = [
+        _cells_column(title, cells, text_columns) for title, cells in zip(titles, zip(*rows, strict=True), strict=True)
+    ]
     others = [other.title for other in book.worksheets[1:]]
     note = f"The first sheet of {name}, {sheet.title!r}, is read; {names(others)} not."
-    return Table(tuple(columns), name, (note,) if others else ())
+    return Table(tuple(columns), name, (*[note] * bool(others), *spellings(columns)))
 
 
 def read_csv(
@@ -143,7 +165,7 @@ def read_csv(
     fast_bytes: int = FAST_BYTES,
 ) -> Table:
     """A CSV file's bytes as a table: by pyarrow from ``fast_bytes`` on, else by the standard library."""
-    plain = len(data) >= fast_bytes and data[:2] not in (b"\xff\xfe", b"\xfe\xff")
+    plain = len(data) >= fast_bytes and data[:2] not in (b"\xff\xfe", b"\xfe\xff") and b"sep=" not in data[:8]
     if plain:
         data = data[3:] if data[:3] == b"\xef\xbb\xbf" else data
         head = data[: head_end(data, b"\n", HEAD)].decode("utf-8", errors="ignore")  # read_text tells of bad bytes
@@ -154,6 +176,8 @@ def read_csv(
         if table is not None:
             return table
     text = decode(data, source)
+    if text[:4] == "sep=" and text[5:6] in "\r\n":  # the line by which Excel names the separator
+        text = text[5:].lstrip("\r\n")
     return read_text(text, source, sniff(text, source, header=header), text_columns=text_columns)
 
 

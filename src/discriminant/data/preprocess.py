@@ -135,6 +135,7 @@ class Preprocess:
             table.column(name)
         if table.sparse is not None:
             return cls((), target, (), int(table.sparse.shape[1]))
+        given = table
         table = table.without(na, [*categorical, target])
         written = _spellings(table, dates, [*drop, target])
         table = _dated(table, written)
@@ -155,17 +156,32 @@ class Preprocess:
                 rules.append(_number_rule(column, notes, gaps))
                 continue
             rules.append(_rule_of(column, notes, gaps, asked=column.name in categorical))
-        if standardize:
-            rules = _all_standardized(rules, table)
         if not any(rule.features for rule in rules):
             raise DataError(f"{table.source} has no column to learn from: {_reasons(rules)}.")
-        return cls(tuple(rules), target, gathered(notes), na=tuple(na), dates=written)
+        found = cls(tuple(rules), target, gathered(notes), na=tuple(na), dates=written)
+        return found.standardized(given) if standardize else found
+
+    def standardized(self, table: Table) -> Preprocess:
+        """The same rules, with numbers brought to mean 0 and deviation 1 over the rows of this table."""
+        if self.sparse_width:
+            return self
+        columns = {column.name: column for column in self._prepared(table).columns}
+
+        def scaled(rule: ColumnRule) -> ColumnRule:
+            return _standardized(rule, columns[rule.name]) if rule.role == NUMBER else rule
+
+        threads = workers() if table.n_rows * len(self.rules) >= PARALLEL_VALUES else 1
+        return replace(self, rules=tuple(ordered_map(scaled, self.rules, threads)))
+
+    def _prepared(self, table: Table) -> Table:
+        """The table without the values that mean missing, and with its dates as numbers."""
+        return _dated(table.without(self.na, self.text_columns), self.dates)
 
     def matrix(self, table: Table) -> tuple[Any, tuple[str, ...]]:
         """(X (n, features), notes): the numbers of a table's rows, columns found by name whatever their order."""
         if self.sparse_width:
             return self._sparse_matrix(table)
-        table = _dated(table.without(self.na, self.text_columns), self.dates)
+        table = self._prepared(table)
         used = [rule for rule in self.rules if rule.role != OUT]
         columns = {column.name: column for column in table.columns}
         absent = [rule.name for rule in used if rule.name not in columns]
@@ -252,16 +268,6 @@ def _number_rule(column: Column, notes: list[Remark], gaps: list[bytes]) -> Colu
     sentence = f"{column.name!r}: {lost:,} of {n:,} values are missing, filled with the mean {fill:.4g}{also}."
     notes.append((f"have missing values, filled with the mean of each{also}", column.name, sentence))
     return ColumnRule(column.name, NUMBER, fill=fill, indicate=indicate)
-
-
-def _all_standardized(rules: Sequence[ColumnRule], table: Table) -> list[ColumnRule]:
-    columns = {column.name: column for column in table.columns}
-
-    def scaled(rule: ColumnRule) -> ColumnRule:
-        return _standardized(rule, columns[rule.name]) if rule.role == NUMBER else rule
-
-    threads = workers() if table.n_rows * len(rules) >= PARALLEL_VALUES else 1
-    return list(ordered_map(scaled, rules, threads))
 
 
 def _standardized(rule: ColumnRule, column: Column) -> ColumnRule:

@@ -108,7 +108,7 @@ def refuse_nearly_numbers(name: str, levels: Sequence[str], row_of: Callable[[st
     if found := nearly_numbers(levels, row_of):
         raise DataError(
             f"Column {name!r} holds {found}. Correct the file, or leave the column out, or say that it is a category "
-            f"(--drop {name} or --categorical {name})."
+            f"(--drop {name} or --categorical {name}), or which values mean missing (--na)."
         )
 
 
