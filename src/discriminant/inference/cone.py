@@ -15,6 +15,7 @@ exact arithmetic for the few rows that the bound leaves open.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -109,8 +110,25 @@ class KeslerCone:
 
     def true_multipliers(self, multipliers: Mapping[Pair, Fraction]) -> dict[Pair, Fraction]:
         """Multipliers of the rows a_{ik}, from those of their integer multiples."""
-        features = self.integer_features(i for i, _ in multipliers)
-        return {p: v * Fraction(2) ** e for (p, v), (_, e) in zip(multipliers.items(), features, strict=True)}
+        exponents = self.exponents(multipliers)
+        return {p: v * Fraction(2) ** e for (p, v), e in zip(multipliers.items(), exponents, strict=True)}
+
+    def balance(self, multipliers: Mapping[Pair, Fraction]) -> list[list[Fraction]]:
+        """Σ λ (e_y − e_k) ⊗ ỹ, one row for each class; nothing but zeros where the multipliers prove something."""
+        scaled = [v / Fraction(2) ** e for v, e in zip(multipliers.values(), self.exponents(multipliers), strict=True)]
+        unit = math.lcm(*(value.denominator for value in scaled))
+        sums = [[0] * self.width for _ in range(self.n_classes)]
+        for (i, k), value in zip(multipliers, scaled, strict=True):
+            own, rival, whole = sums[int(self.codes[i])], sums[k], int(value * unit)
+            for j, v in enumerate(self._integers[i][0]):
+                if v:
+                    own[j] += whole * v
+                    rival[j] -= whole * v
+        return [[Fraction(v, unit) for v in row] for row in sums]
+
+    def exponents(self, pairs: Iterable[Pair]) -> list[int]:
+        """e of each pair: its integer row is 2^e times a_{ik}."""
+        return [exponent for _, exponent in self.integer_features(i for i, _ in pairs)]
 
     def machine(self, weights: Sequence[int]) -> list[Integers]:
         """The integer weights of each class, the reference class's zeros included."""

@@ -91,7 +91,8 @@ def independent_rows(
             continue
         pivot = int(places[0])
         residue = residue * pow(int(residue[pivot]), -1, prime) % prime
-        echelon[:k] = (echelon[:k] - np.outer(echelon[:k, pivot], residue)) % prime
+        there = np.ix_(np.flatnonzero(echelon[:k, pivot]), np.flatnonzero(residue))  # many zeros: two classes a row
+        echelon[there] = (echelon[there] - np.outer(echelon[there[0][:, 0], pivot], residue[there[1][0]])) % prime
         echelon[k] = residue
         chosen.append(index)
         pivots.append(pivot)

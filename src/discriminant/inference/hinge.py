@@ -19,6 +19,7 @@ from discriminant.inference.cone import KeslerCone
 from discriminant.protocols import Array
 
 _OUTER, _INNER = 25, 60
+PATIENCE = 4  # steps without a tenth fewer errors
 _CRITERION = Kesler(SquaredHinge())
 
 
@@ -58,14 +59,14 @@ def separating(cone: KeslerCone, guess: Array | None = None) -> Array | None:
         u = flat(np.vstack([first, W]) if cone.intercept else W)
         if (cone.signs(cone.exact(u)) > 0).all():
             return u
-    least, patience = cone.n_rows, 2
+    least, patience = cone.n_rows, PATIENCE
     for W, wrong in _steps(cone):
         if not wrong:
             u = flat(W)
             return u if (cone.signs(cone.exact(u)) > 0).all() else None
-        patience = 2 if wrong < 0.7 * least else patience - 1
+        patience = PATIENCE if wrong < 0.9 * least else patience - 1
         least = min(least, wrong)
-        if not patience:  # the errors do not fall any more
+        if not patience:
             return None
     return None
 

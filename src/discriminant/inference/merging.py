@@ -143,7 +143,7 @@ class Merger:
 
     def _balanced(self, own: dict[Pair, Fraction], total: dict[Pair, Fraction]) -> dict[Pair, Fraction]:
         """Multipliers that contain ``own`` and vanish in sum, those of the edges raised as far as it takes."""
-        left = self._remainders(own)
+        left = self.cone.balance(own)
         change: dict[Pair, Fraction] = {}
         degree = {k: sum(k in edge for edge in self.edges) for k in range(self.cone.n_classes)}
         waiting = dict(self.edges)
@@ -162,18 +162,6 @@ class Merger:
             for pair, value in part.items():
                 result[pair] = result.get(pair, Fraction(0)) + value
         return result
-
-    def _remainders(self, multipliers: dict[Pair, Fraction]) -> list[list[Fraction]]:
-        """For each class the sum of what it gains and loses, Σ λ (e_y − e_k) ⊗ ỹ."""
-        left = [[Fraction(0)] * self.cone.width for _ in range(self.cone.n_classes)]
-        features = self.cone.integer_features(i for i, _ in multipliers)
-        for ((i, k), value), (m, e) in zip(multipliers.items(), features, strict=True):
-            scaled = value / Fraction(2) ** e
-            for j, v in enumerate(m):
-                if v:
-                    left[int(self.cone.codes[i])][j] += scaled * v
-                    left[k][j] -= scaled * v
-        return left
 
     def _absorb(self, edge: Mapping[Pair, Fraction], leaf: int, rest: list[Fraction]) -> dict[Pair, Fraction]:
         """Multipliers, of any sign, on an edge's rows that take ``rest`` off the leaf and give it to its neighbour."""

@@ -8,7 +8,6 @@ Overlapping:      positive multipliers with Σ λ a = 0 over rows that span all 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -26,13 +25,7 @@ def balanced(cone: KeslerCone, multipliers: Mapping[Pair, Fraction]) -> bool:
     """Whether all multipliers are positive and Σ λ (e_y − e_k) ⊗ ỹ = 0 exactly."""
     if not multipliers or min(multipliers.values()) <= 0:
         return False
-    pairs = list(multipliers)
-    rows = cone.integer_rows(pairs)
-    exponents = [exponent for _, exponent in cone.integer_features(i for i, _ in pairs)]
-    scaled = [multipliers[p] / Fraction(2) ** e for p, e in zip(pairs, exponents, strict=True)]
-    unit = math.lcm(*(value.denominator for value in scaled))
-    whole = [int(value * unit) for value in scaled]
-    return all(sum(w * row[j] for w, row in zip(whole, rows, strict=True)) == 0 for j in range(cone.dimension))
+    return not any(map(any, cone.balance(multipliers)))
 
 
 def rank(cone: KeslerCone, pairs: Sequence[Pair]) -> int:

@@ -209,7 +209,7 @@ class Search:
         if len(pairs) <= len(circuit):
             return None
         length = np.linalg.norm(self.cone.float_rows(pairs) @ face.directions, axis=1)
-        exponents = [exponent for _, exponent in self.cone.integer_features(i for i, _ in pairs)]
+        exponents = self.cone.exponents(pairs)
         return face.extend(
             {
                 pair: Fraction(self.vanishing[pair] / float(size)) / Fraction(2) ** exponent
