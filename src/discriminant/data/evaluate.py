@@ -95,17 +95,17 @@ class GroupSums:
     def __iadd__(self, other: GroupSums) -> GroupSums:
         self._parts += other._parts
         if sum(len(sums) for _, sums in self._parts) > 2 * self.count:
-            self._parts = [(None, self.total())]
+            self.total()
         return self
 
     def total(self) -> Array:
-        """(count, q, 1+d)."""
-        groups, sums = self._parts[0]
-        if len(self._parts) == 1 and groups is None:
-            return sums
-        total = np.zeros((self.count, *sums.shape[1:]))
+        """(count, q, 1+d), in the place of a part that has all groups."""
+        whole = [sums for groups, sums in self._parts if groups is None]
+        total = whole[0] if whole else np.zeros((self.count, *self._parts[0][1].shape[1:]))
         for groups, sums in self._parts:
-            total[slice(None) if groups is None else groups] += sums
+            if sums is not total:
+                total[slice(None) if groups is None else groups] += sums
+        self._parts = [(None, total)]
         return total
 
 
@@ -185,7 +185,7 @@ class Evaluate(TiledRequest, DeviceRequest):
     def slot(self) -> int:
         """Hessian, outer products and groups, where they are asked for."""
         D, q = map(int, self.A.shape)
-        groups = 0 if self.groups is None else self.groups.count
+        groups = 0 if self.groups is None else self.groups.count // 3  # which nothing mirrors
         return q * D * (1 + groups) + self._matrices * (q * q if self.criterion.coupled else q) * D * D
 
     @property

@@ -104,7 +104,8 @@ def _by_table(labels: Array, low: int, high: int) -> tuple[Array, Array]:
     codes = np.empty(labels.size, dtype=table.dtype)
     for part in _chunks(labels.size):
         np.take(table, _shifted(labels[part], low), out=codes[part])
-    classes = np.array([low + int(p) for p in positions]).astype(labels.dtype)
+    wide: type = np.uint64 if labels.dtype == np.uint64 else np.intp
+    classes = (positions.astype(wide) + wide(low)).astype(labels.dtype)
     return classes, codes
 
 

@@ -15,13 +15,15 @@ gives everything:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 
-from discriminant.data import make_blocks, single_threaded_blas
+from discriminant.criteria.squared import SigmoidSquared
+from discriminant.data import ArrayBlocks, make_blocks, single_threaded_blas
+from discriminant.data.evaluate import Evaluate
 from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.errors import DataError
 from discriminant.inference.summary import Summary, wald
@@ -119,8 +121,8 @@ def marginal_effects(
     with single_threaded_blas():  # many small products, whose threads would wait for each other
         if at == "mean":
             blocks = make_blocks((blocks.reduce(_total) / blocks.total)[None, :])
-        second, third = (sums / blocks.total for sums in blocks.reduce(Cumulants(theta)))
-        effects, jacobian = _effects(theta, *_looked_up(second, third, len(theta)))
+        V, kappa = _of_two(theta, blocks) if K == 2 else _of_many(theta, blocks)
+        effects, jacobian = _effects(theta, V, kappa)
     first = 1 if K == 2 else 0  # of two classes the effects are each other's negatives
     estimate = effects[first:, 1:].ravel()
     J = jacobian[first:, 1:].reshape(len(estimate), -1)
@@ -144,6 +146,20 @@ def _total(block: Block) -> Array:
     """Σ w x."""
     x = block.design.dense()
     return np.asarray(x.sum(axis=0) if block.weight is None else block.weight @ x)
+
+
+def _of_two(theta: Array, blocks: ArrayBlocks) -> tuple[Array, Array]:
+    """E[v] (1, 1) and E[κ y] (1, 1, 1, D) of two classes, by a compiled pass: ½(σ − ½)² is ⅛ − v/2, its slope −κ/2."""
+    half = np.full((blocks.n_rows, 1), 0.5)
+    request = Evaluate(SigmoidSquared(), None, np.array([blocks.total]), theta.T)
+    found = replace(blocks, target=half, block_rows=0).reduce(request)
+    return np.array([[0.25 - 2 * found.value]]), -2 * found.gradient.T[None, None]
+
+
+def _of_many(theta: Array, blocks: ArrayBlocks) -> tuple[Array, Array]:
+    """E[v_kl] (m, m) and E[κ_kla y] (m, m, m, D) of the m classes but the first."""
+    second, third = (sums / blocks.total for sums in blocks.reduce(Cumulants(theta)))
+    return _looked_up(second, third, len(theta))
 
 
 def _places(m: int, r: int) -> dict[tuple[int, ...], int]:

@@ -17,13 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data import encode_labels, single_threaded_blas
+from discriminant.data import encode_labels
 from discriminant.data.evaluate import Groups
 from discriminant.errors import DataError, names
 from discriminant.inference.likelihood import Asked, Optimum
 from discriminant.protocols import Array, Need
-
-CHUNK = 2_048  # clusters at a time
 
 
 class Robust(ABC):
@@ -60,8 +58,7 @@ class Clusters(Robust):
         n, k, count = optimum.total, len(bread), len(scores)
         if count < 2:
             raise DataError("groups names one cluster only; a clustered covariance needs at least two.")
-        meat = _products(scores, np.zeros((1, k)), np.zeros(count, dtype=np.intp), np.ones(1))
-        return np.asarray(bread @ meat @ bread * (count / (count - 1)) * ((n - 1) / (n - k))), {}
+        return np.asarray(bread @ (scores.T @ scores) @ bread * (count / (count - 1)) * ((n - 1) / (n - k))), {}
 
 
 @dataclass(frozen=True)
@@ -102,18 +99,9 @@ class Survey(Robust):
         assert scores is not None
         starts = np.searchsorted(within, np.arange(len(self.counts)))  # clusters are in the order of their strata
         means = np.add.reduceat(scores, starts) / self.counts[:, None]
-        return _products(scores, means, within, self.counts / (self.counts - 1))
-
-
-def _products(scores: Array, means: Array, within: Array, factor: Array) -> Array:
-    """Σ f_h (s − m_h)(s − m_h)ᵗ over clusters, h the stratum of each: in the cache, without a second array of all."""
-    total = np.zeros((scores.shape[1],) * 2)
-    with single_threaded_blas():
-        for start in range(0, len(scores), CHUNK):
-            stratum = within[start : start + CHUNK]
-            spread = scores[start : start + CHUNK] - means[stratum]
-            total += (spread.T * factor[stratum]) @ spread
-    return total
+        spread = scores - means[within]
+        spread *= np.sqrt(self.counts / (self.counts - 1))[within, None]
+        return np.asarray(spread.T @ spread)
 
 
 def robust(covariance: str, groups: Any, strata: Any, blocks: Any) -> Robust | None:
@@ -132,9 +120,11 @@ def robust(covariance: str, groups: Any, strata: Any, blocks: Any) -> Robust | N
         factor = factor if blocks.weight is None else factor * blocks.weight
         return Survey(labels, counts, None, n, Asked(Need.OUTER | Need.GROUPS, factor, stratum))
     _, clusters = _grouped(groups)
-    width = clusters.count
-    pairs, clusters = _grouped(stratum.codes * width + clusters.codes)
-    within = pairs // width
+    within = np.zeros(clusters.count, dtype=np.int64)
+    if strata is not None:  # clusters of the same name in two strata are two
+        width = clusters.count
+        pairs, clusters = _grouped(stratum.codes * width + clusters.codes)
+        within = pairs // width
     counts = np.bincount(within, minlength=stratum.count)
     return Survey(labels, counts, within, n, Asked(Need.GROUPS, groups=clusters))
 
