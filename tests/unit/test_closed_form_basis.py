@@ -59,7 +59,7 @@ def test_a_basis_sees_the_names_of_a_frame(method, rows):
     features = np.column_stack([X[:, 0], X[:, 0] ** 2, X[:, 1]])
     plain = made(method, None).fit(features, y)
     np.testing.assert_allclose(model.decision_function(frame), plain.decision_function(features), atol=1e-9)
-    assert model._names() == ["width", "width²", "height"]
+    assert model._feature_names() == ["width", "width²", "height"]
 
 
 def test_learning_in_parts_and_merging_add_the_moments_of_the_features(rows):
@@ -230,3 +230,16 @@ def test_least_squares_rejects_where_not_exactly_one_output_agrees():
     assert (said[claimed == 1] == iris.y[claimed == 1]).mean() > 0.85
     with pytest.raises(ParameterError, match="label of a class"):
         model.set_params(reject_label="setosa").predict(iris.X)
+
+
+@pytest.mark.parametrize("name", ["Discriminant", "LinearSVC", "LinearDiscriminantAnalysis"])
+@pytest.mark.filterwarnings("ignore::discriminant.errors.DiscriminantWarning")
+def test_scores_of_features_far_from_zero_are_the_same_in_float32(name):
+    """Squares of 1,000 ± 2 in float32 would have lost the digits that tell the rows apart: φ is float64."""
+    iris = discriminant.datasets.load("iris")
+    X = (iris.X + 1000).astype(np.float32)
+    for made in (np.asarray, lambda rows: pd.DataFrame(rows, columns=list("abcd"))):
+        model = getattr(discriminant, name)(basis="quadratic").fit(made(X.astype(np.float64)), iris.y)
+        expected = model.decision_function(made(X.astype(np.float64)))
+        found = model.decision_function(made(X))
+        assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()  # float32 has seven digits

@@ -166,7 +166,7 @@ def test_more_columns_than_rows_equal_scikit_learn():
     X = rng.normal(size=(60, 1500))
     y = rng.integers(0, 3, 60)
     X[np.arange(60), y] += 3
-    with pytest.warns(CollinearityWarning, match="1500 columns and 60 rows"):
+    with pytest.warns(CollinearityWarning, match="1,500 columns and 60 rows"):
         ours = LinearDiscriminantAnalysis().fit(X, y)
     theirs = reference.LinearDiscriminantAnalysis().fit(X, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6, atol=1e-9 * np.abs(theirs.coef_).max())

@@ -13,7 +13,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.arrays import as_dense, in_memory
-from discriminant.data import map_rows
 from discriminant.data.sources import find_source
 from discriminant.decision import Rule
 from discriminant.docstrings import documented
@@ -21,7 +20,6 @@ from discriminant.errors import DataError, MismatchError, NotAvailableError
 from discriminant.estimators.inputs import available_if, is_table
 from discriminant.estimators.learner import Learner
 from discriminant.methods.fit import Fit, Sample
-from discriminant.model import label_array
 from discriminant.protocols import Array
 
 if TYPE_CHECKING:  # closed forms decide too, and load neither
@@ -38,20 +36,6 @@ class Deciding(Learner):
     coding_: ClassCoding
     criterion_: Pointwise
 
-    def decision_function(self, X: Any) -> Array:
-        rows = self._checked(X)
-        return (
-            self.discriminant_.decision_function(rows) if self._plain else self._rule.decision_function(self._z(rows))
-        )
-
-    def predict(self, X: Any) -> Array:
-        rows = self._checked(X)
-        if self._unanimous:
-            rule, labels = self._rule, label_array([*self.classes_.tolist(), self._reject_label()])
-            z = self._z(rows)
-            return np.asarray(labels[np.where(rule.rejected(z), -1, rule.codes(z).astype(np.intp))])
-        return self.discriminant_.predict(rows) if self._plain else self._rule.labels(self._z(rows))
-
     def outputs(self, X: Any) -> Array:
         """z, the scores of the outputs themselves, before the decoder.
 
@@ -64,7 +48,8 @@ class Deciding(Learner):
         >>> model.outputs(iris.X[:2]).shape
         (2, 2)
         """
-        return self._z(self._checked(X))
+        rows = self._checked(X)
+        return self.discriminant_.scores(rows)
 
     def _require_rows_and_labels(self, X: Any, y: Any) -> None:
         """Refuse what a fit with a basis or a coding cannot take."""
@@ -96,7 +81,7 @@ class Deciding(Learner):
         >>> model.predict_proba(iris.X[:1]).round(2)
         array([[0.98, 0.02, 0.  ]])
         """
-        z = self._z(self._checked(X), np.float64)
+        z = self._wide_scores(X)
         return coupled_sigmoids(z) if self._pairwise_logistic else self._rule.posteriors(z)
 
     @available_if(_has_posteriors)
@@ -108,7 +93,7 @@ class Deciding(Learner):
         >>> model.predict_log_proba(iris.X[:1]).round(1)
         array([[ -0. ,  -3.7, -15.8]])
         """
-        z = self._z(self._checked(X), np.float64)
+        z = self._wide_scores(X)
         if self._pairwise_logistic:
             with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf
                 return np.asarray(np.log(coupled_sigmoids(z)))
@@ -121,26 +106,13 @@ class Deciding(Learner):
         return isinstance(vars(self).get("criterion_"), Logistic) and self.coding_.name == "pairwise"
 
     @property
-    def _plain(self) -> bool:
-        return self._features is None
-
-    @property
     def _rule(self) -> Rule:
         return self.discriminant_._rule
 
-    def _z(self, rows: Any, dtype: Any = None) -> Array:
-        if self._features is None:
-            return self.discriminant_.scores(rows, dtype)
-        A, center = self.discriminant_.weights, self.discriminant_.center
-        if center is not None:  # b + (φ − c)W = (b − cW) + φW
-            A = np.vstack([A[:1] - center @ A[1:], A[1:]])
-        z = map_rows(lambda design: design.scores(A), self._features.rows(rows), A.shape[1])
-        if not np.isfinite(z).all():
-            raise DataError("The scores of some rows are not finite: the values of X are too large. Rescale them.")
-        return z
-
-    def _names(self) -> list[str] | None:
-        return self._column_names()
+    def _wide_scores(self, X: Any) -> Array:
+        """z in float64, of which probabilities keep their digits."""
+        rows = self._checked(X)
+        return self.discriminant_.scores(rows, np.float64)
 
 
 def coupled_sigmoids(z: Array) -> Array:

@@ -133,7 +133,7 @@ class LinearDiscriminantAnalysis(
 
         projected = map_rows(project, rows, matrix.shape[1])
         if not np.isfinite(projected).all():
-            require_finite(rows, self._names(), estimator=type(self).__name__)
+            require_finite(rows, self._feature_names(), estimator=type(self).__name__)
         return projected.astype(self._dtype(), copy=False)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:

@@ -272,7 +272,7 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
 
         So probabilities are 0 and 1, and measures of rank, which refuse infinities, still work.
         """
-        require_finite(X, self._names(), estimator=type(self).__name__)
+        require_finite(X, self._feature_names(), estimator=type(self).__name__)
         z = self.limit_.scores(X)
         dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
         most = float(np.finfo(dtype).max) / 4
@@ -289,7 +289,7 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
         if self._as_fitted():
             return self.discriminant_
         link = "sigmoid" if len(self.classes_) == 2 else "softmax"
-        return LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._names(), link=link)
+        return LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._feature_names(), link=link)
 
     def _as_fitted(self) -> bool:
         """Whether ``coef_`` and ``intercept_`` are what the fit left there."""

@@ -272,14 +272,14 @@ def logistic_path(
     """
     model = LogisticRegression(C=np.inf, fit_intercept=fit_intercept, class_weight=class_weight)
     problem, classes, _, _ = model._problem(X, y, sample_weight, offset, Strength(np.inf, 0.0))
-    require_finite(problem.blocks.rows, model._names(), estimator="logistic_path")
+    require_finite(problem.blocks.rows, model._feature_names(), estimator="logistic_path")
     lower, upper = read_bounds(bounds)
     factors = None if penalty_factors is None else np.asarray(penalty_factors, dtype=np.float64)
     penalty = SparsePenalty(float(l1_ratio), factors, lower, upper, read_groups(groups), grouped, standardize)
     grid = None if lambdas is None else read_lambdas(lambdas)
     found = solve_path(problem, penalty, grid, count=int(n_lambdas), ratio=ratio, tol=tol)
     A = found.plain()
-    names = model._names()
+    names = model._feature_names()
     path = LogisticPath(
         found.strengths,
         A[:, 1:].transpose(0, 2, 1),

@@ -126,14 +126,11 @@ class MomentClassifier(Learner):
 
     def _schema(self) -> Schema:
         """What is known of the rows of the fit."""
-        return Schema(self.classes_, self._dtype(), self._names(), self._basis)
+        return Schema(self.classes_, self._dtype(), self._feature_names(), self._basis)
 
     def _dtype(self) -> Any:
         held = vars(self).get("means_")  # none before the rows that came in parts are enough
         return np.dtype("float64" if held is None else str(held.dtype).rpartition(".")[2])  # of NumPy or of torch
-
-    def _names(self) -> list[str] | None:
-        return self._feature_names()
 
     def _merged(self, other: Any) -> Any:
         check_is_fitted(self, "moments_")
@@ -146,7 +143,7 @@ class MomentClassifier(Learner):
             )
         if not _same_features(self._features, other._features):
             raise MismatchError("The bases of the models learned different features; give both the same centres.")
-        if self.n_features_in_ != other.n_features_in_ or self._names() != other._names():
+        if self.n_features_in_ != other.n_features_in_ or self._feature_names() != other._feature_names():
             raise DataError("The models were fitted on different columns, so that their moments cannot be added.")
         mine: Any = self.moments_  # of one kind with the other's: so are the models
         return mine.merge(other.moments_)

@@ -145,7 +145,7 @@ class QuadraticDiscriminantAnalysis(QuadraticParameters, GaussianClassifier):
         return self._discriminant() if self._features is None else None
 
     def _discriminant(self) -> QuadraticDiscriminant:
-        return QuadraticDiscriminant(self._scores, self.classes_, self._names(), type(self).__name__)
+        return QuadraticDiscriminant(self._scores, self.classes_, self._feature_names(), type(self).__name__)
 
     def _joint_log_likelihood(self, rows: Any) -> Array:
         return self._discriminant().scores(self._mapped(rows))

@@ -85,7 +85,7 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
         >>> model.memberships(iris.X[:1]).tolist()
         [[True, False, False]]
         """
-        z = self._z(self._checked(X))
+        z = self.outputs(X)
         if not self._multilabel:
             z = self._rule.class_scores(z)
         return np.asarray(z > 0)
@@ -117,7 +117,7 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
     def decision_function(self, X: Any) -> Array:
         if not self._multilabel:
             return super().decision_function(X)
-        return self._z(self._checked(X))
+        return self.outputs(X)
 
     def predict_proba(self, X: Any) -> Array:
         """σ(z) for multi-label y; for classes that exclude each other, brought to sum one.
@@ -133,7 +133,7 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
         >>> round(float(model.predict_proba(iris.X[:1]).sum()), 12)
         1.0
         """
-        z = self._z(self._checked(X), np.float64)
+        z = self._wide_scores(X)
         if self._multilabel:
             return sigmoid(z)
         return dataclasses.replace(self._rule, link="sigmoid").posteriors(z)
@@ -144,7 +144,7 @@ class SigmoidRegressionClassifier(SigmoidParameters, DiscriminativeClassifier):
         >>> SigmoidRegressionClassifier().fit(iris.X, iris.y).predict_log_proba(iris.X[:2]).shape
         (2, 3)
         """
-        z = self._z(self._checked(X), np.float64)
+        z = self._wide_scores(X)
         if self._multilabel:
             return np.asarray(-np.logaddexp(0.0, -z))
         return dataclasses.replace(self._rule, link="sigmoid").log_posteriors(z)

@@ -97,7 +97,7 @@ class LinearSVC(SVCParameters, SparseCoefficients, Deciding):
             return super().decision_function(X)
         check_is_fitted(self)
         X = self._read_rows(X, reset=False)
-        z = LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._names()).scores(X)
+        z = LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._feature_names()).scores(X)
         return z[:, 0] if z.shape[1] == 1 else z
 
     def predict(self, X: Any) -> Array:

@@ -121,9 +121,11 @@ class AffineMap:
         if self.basis is None:
             z = self._scores(design)
         else:
-            rows = design.shape[0]
+            rows, values = design.shape[0], design.values
+            if getattr(values, "dtype", None) == np.float32:  # squares lose half of their digits there
+                values = values.astype(np.float64)
             step = max(1, min(rows, FEATURE_BLOCK // len(self.weights)))
-            parts = [design.values[start : start + step] for start in range(0, max(rows, 1), step)]
+            parts = [values[start : start + step] for start in range(0, max(rows, 1), step)]
             z = np.concatenate([self._scores(as_design(self.basis.transform(part))) for part in parts])
         with np.errstate(invalid="ignore", over="ignore"):
             total = z.sum()
