@@ -105,7 +105,10 @@ class CriterionMethod(ABC):
     def fit(self, sample: Sample, start: Array | None = None) -> Fit:
         """Minimise J; ``start``: weights to begin with, where they have the shape of these."""
         notes = self.check()
-        task = self.task(sample)
+        return self.run(self.task(sample), start, notes)
+
+    def run(self, task: Task, start: Array | None, notes: list[Note]) -> Fit:
+        """Minimise J from the weights given, or from the method's own."""
         fits = start is not None and start.shape == (task.objective.n_parameters, task.objective.n_outputs)
         first: Array = start if fits else self.starting_weights(task.objective)  # type: ignore[assignment]
         # What overflows shows in J, and is told with its column.
@@ -122,9 +125,12 @@ class CriterionMethod(ABC):
         blocks = self.arrange(rows)
         criterion, coding, penalty, optimizer = self.choose(blocks, sample.classes)
         objective = PointwiseObjective(blocks, criterion, coding, penalty).on_scale(self.scale)
+        return Task(sample, rows, objective, *self.optimizer_for(objective, optimizer), units)
+
+    def optimizer_for(self, objective: PointwiseObjective, chosen: Any) -> tuple[Any, Choice]:
+        """The optimizer, and why it is used; ``chosen``: what ``choose`` has named."""
         options = {"trace": bool(self.trace), "count_errors": bool(self.trace), "callback": self.callback}
-        made, choice = prepare_optimizer(optimizer, objective, **options)
-        return Task(sample, rows, objective, made, choice, units)
+        return prepare_optimizer(chosen, objective, **options)
 
     def _rows(self, sample: Sample) -> tuple[ArrayBlocks, tuple[Array, Array] | None]:
         """The rows weighed by class, through the origin where that is asked, and (c, s) where they are moved."""

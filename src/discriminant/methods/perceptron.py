@@ -185,6 +185,7 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
 
     def finish(self, task: Task, start: Array, solution: Solution) -> Solution:
         """J and whether the samples are separated, from as few passes over the rows as can tell."""
+        solution = super().finish(task, start, solution)
         if Oracle.MARGIN not in task.objective.oracles:
             return solution
         known = {one.name: getattr(solution, one.name) for one in dataclasses.fields(solution)}

@@ -20,7 +20,6 @@ from discriminant.objective import PointwiseObjective
 from discriminant.optimize import Power, SequentialSolution, make_schedule
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.iterative import NOT_A_NUMBER
-from discriminant.optimize.progress import reading
 from discriminant.optimize.sequence import repeated_rows
 from discriminant.protocols import Array, Certificate, Solution
 
@@ -76,20 +75,8 @@ class SequentialMethod(CriterionMethod):
             raise ParameterError(
                 f"coef_init has shape {given[1:].T.shape}; there are {shape[1]} outputs and {shape[0] - 1} features."
             )
-        first = start if start is not None and start.shape == shape else None
-        first = first if given is None else given
-        first = self.starting_weights(task.objective) if first is None else first
-        held = None
-        if self.early_stopping:
-            held, task = self._hold_out(task, split)
-        # What overflows is told below, with the column.
-        with np.errstate(over="ignore", invalid="ignore"), reading(lambda A: self.weights(task, A)[1]):
-            solution = self.solve(task, first)
-        if self.went_wrong(solution):
-            self._require_finite(task, np.full(1, np.nan))
-        if held is not None and held.stopped:
-            solution = replace(solution, status=held.sentence(), converged=True)
-        return self.found(task, first, solution, notes)
+        task = self._hold_out(task, split) if self.early_stopping else task
+        return self.run(task, start if given is None else given, notes)
 
     def part(self, sample: Sample, progress: Progress) -> Fit:
         """One more epoch, over these rows, from where the weights are."""
@@ -102,22 +89,22 @@ class SequentialMethod(CriterionMethod):
         task = Task(sample, rows, objective, made, choice)
         first = self.starting_weights(objective) if progress.weights is None else progress.weights
         A, each, _ = replace(made, improvement=None, trace=False, callback=None).once(objective, first)
-        self._require_finite(task, A)
+        if not np.isfinite(A).all():
+            require_finite(rows.rows, sample.schema.names, estimator=self.estimator)
+            raise DataError(too_long(rows))
         discriminant, state = self.weights(task, A)
         before = 0 if progress.corrections is None else progress.corrections
         state |= {"corrections_": before + np.array(each, dtype=np.int64), "n_iter_": 1}
         state |= {"t_": progress.samples + samples_of(rows)} | ({} if steps is None else {"_schedule": steps})
         return Fit(self, discriminant, state, tuple(notes))
 
-    def task(self, sample: Sample) -> Task:
-        rows, units = self._rows(sample)
-        criterion, coding, penalty, _ = self.choose(rows, sample.classes)
-        objective = PointwiseObjective(rows, criterion, coding, penalty).on_scale(self.scale)
-        optimizer, choice, _ = self.procedure(objective, None)
-        return Task(sample, rows, objective, optimizer, choice, units)
+    def optimizer_for(self, objective: PointwiseObjective, chosen: Any) -> tuple[Any, Choice]:
+        return self.procedure(objective, None)[:2]
 
-    def solve(self, task: Task, start: Array) -> Solution:
-        solution: Solution = task.optimizer.minimize(task.objective, start)
+    def finish(self, task: Task, start: Array, solution: Solution) -> Solution:
+        held = task.optimizer.callback
+        if isinstance(held, HeldOut) and held.stopped:
+            return replace(solution, status=held.sentence(), converged=True)
         return solution
 
     def details(self, task: Task, solution: Solution, certificate: Certificate) -> dict[str, Any]:
@@ -153,12 +140,7 @@ class SequentialMethod(CriterionMethod):
                 "of them: averages, pockets and early stopping follow the samples from epoch to epoch."
             )
 
-    def _require_finite(self, task: Task, A: Array) -> None:
-        if not np.isfinite(A).all():
-            require_finite(task.rows.rows, estimator=self.estimator)
-            raise DataError(too_long(task.rows))
-
-    def _hold_out(self, task: Task, split: Split | None) -> tuple[HeldOut, Task]:
+    def _hold_out(self, task: Task, split: Split | None) -> Task:
         """Set rows aside, by class, and ask them after each epoch."""
         if split is None:
             raise ParameterError("early_stopping needs scikit-learn's splits, which the estimators bring along.")
@@ -178,7 +160,7 @@ class SequentialMethod(CriterionMethod):
         weight = None if blocks.weight is None else blocks.weight[learn]
         objective = replace(task.objective, blocks=ArrayBlocks(kept, codes[learn], weight))
         optimizer = replace(task.optimizer, callback=held, improvement=None)
-        return held, replace(task, objective=objective, optimizer=optimizer)
+        return replace(task, objective=objective, optimizer=optimizer)
 
 
 def samples_of(blocks: ArrayBlocks) -> int:
