@@ -7,7 +7,7 @@ from typing import Any, Self
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import COUNT, NOT_NEGATIVE, POSITIVE, Among, parameters
 from discriminant.estimators.parts import CODING
-from discriminant.estimators.sequential import SequentialClassifier, given_start
+from discriminant.estimators.sequential import SequentialClassifier
 from discriminant.methods.adaline import AdalineParameters, LeastMeanSquares
 
 
@@ -90,10 +90,4 @@ class Adaline(AdalineParameters, SequentialClassifier):
         >>> np.allclose(model.discriminant_.weights[:, 0], np.linalg.pinv(Y) @ [2.0, 1.0, 1.0, 2.0])
         True
         """
-        if margin is None:
-            return super().fit(X, y, coef_init, intercept_init, sample_weight)
-        method = self._as(LeastMeanSquares)
-        method.check()
-        given = given_start(coef_init, intercept_init)
-        sample = self._sample(X, y, sample_weight)
-        return self._hold(method.fit(sample, self._previous(sample), given, None, margin))
+        return self._learned(X, y, coef_init, intercept_init, sample_weight, margin=margin)

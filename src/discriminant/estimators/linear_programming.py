@@ -7,8 +7,6 @@ from discriminant.estimators.parameters import DURATION, NOT_NEGATIVE, POSITIVE,
 from discriminant.estimators.parts import CODING
 from discriminant.methods.linear_program import LinearProgramming, LinearProgrammingParameters
 
-WHOLE = 500_000  # numbers in the constraints up to which the program is solved outright
-
 
 @parameters(margin=[POSITIVE], alpha=[NOT_NEGATIVE], coding=CODING, seconds=[DURATION])
 class LinearProgrammingClassifier(LinearProgrammingParameters, DiscriminativeClassifier):

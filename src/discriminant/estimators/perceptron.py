@@ -25,8 +25,8 @@ class Perceptron(PerceptronParameters, SequentialClassifier):
     """The perceptron and its kin; a drop-in for scikit-learn's.
 
     Each misclassified sample corrects the weights, a ← a + η(k) t y; on separable data it ends, after at most R²/γ²
-    corrections (Duda, Hart and Stork 5.5; PRML 4.1.7).  The parameters before ``criterion`` are scikit-learn's, with
-    its defaults and meaning.  ``tol=None`` runs until the samples are separated or ``max_iter`` epochs are over.
+    corrections (Duda, Hart and Stork 5.5; PRML 4.1.7).  Parameters that scikit-learn's has, too, keep its defaults and
+    meaning.  ``tol=None`` runs until the samples are separated or ``max_iter`` epochs are over.
 
     Parameters
     ----------

@@ -48,11 +48,14 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
         >>> Perceptron(shuffle=False, tol=None).fit(X, y, coef_init=[[1.0, 1.0]], intercept_init=[-2.0]).n_iter_
         1
         """
+        return self._learned(X, y, coef_init, intercept_init, sample_weight)
+
+    def _learned(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any, **more: Any) -> Self:
         method = self._method()
         method.check()  # before the rows are read
         given = given_start(coef_init, intercept_init)
         sample = self._sample(X, y, sample_weight)
-        return self._hold(method.fit(sample, self._previous(sample), given, _held_out))
+        return self._hold(method.fit(sample, self._previous(sample), given, _held_out, **more))
 
     def _takes_parts(self) -> None:
         if self.mode != "single-sample" or self._method().kept_weights != "last":

@@ -24,7 +24,7 @@ from discriminant.errors import MismatchError, ParameterError
 from discriminant.methods.criterion import Parts, Task
 from discriminant.methods.fit import Fit, Note, Sample
 from discriminant.methods.least_squares import row_margins
-from discriminant.methods.parameters import method, parameter_list
+from discriminant.methods.parameters import CodedParameters, DescentParameters, method, parameter_list
 from discriminant.methods.parts import ONE_OUTPUT
 from discriminant.methods.sequential import Progress, SequentialMethod, Split
 from discriminant.model import LinearDiscriminant
@@ -41,7 +41,7 @@ CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is w
 
 
 @parameter_list
-class AdalineParameters:
+class AdalineParameters(CodedParameters, DescentParameters):
     """Of ``Adaline``."""
 
     eta0: Any = "auto"
@@ -53,21 +53,9 @@ class AdalineParameters:
     threshold: float = 0.0
     shuffle: bool = True
     average: bool = False
-    random_state: Any = 0
     early_stopping: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 5
-    class_weight: Any = None
-    warm_start: bool = False
-    fit_intercept: bool = True
-    coding: Any = "auto"
-    decoder: str | None = None
-    reject_label: Any = None
-    basis: Any = None
-    start: Any = None
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
 
 
 @method

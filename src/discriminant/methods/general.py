@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 from discriminant.criteria import make_criterion
 from discriminant.data import ArrayBlocks
 from discriminant.methods.criterion import CriterionMethod, Parts
-from discriminant.methods.parameters import method, parameter_list
+from discriminant.methods.parameters import CodedParameters, DescentParameters, method, parameter_list
 from discriminant.methods.parts import fit_together
 from discriminant.penalties import make_penalty
 from discriminant.protocols import Array
 
 
 @parameter_list
-class DiscriminantParameters:
+class DiscriminantParameters(CodedParameters, DescentParameters):
     """Of ``Discriminant``."""
 
     basis: Any = None
@@ -24,16 +24,6 @@ class DiscriminantParameters:
     coding: Any = "auto"
     optimizer: Any = "auto"
     _: KW_ONLY
-    decoder: str | None = None
-    reject_label: Any = None
-    class_weight: Any = None
-    fit_intercept: bool = True
-    start: Any = None
-    random_state: Any = 0
-    warm_start: bool = False
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
 
 
 @method

@@ -17,7 +17,7 @@ from discriminant.criteria import Hinge
 from discriminant.data import ArrayBlocks, DenseRows, OriginRows, require_finite
 from discriminant.inference.separability import Separability
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
-from discriminant.methods.parameters import method, parameter_list
+from discriminant.methods.parameters import CodedParameters, method, parameter_list
 from discriminant.methods.parts import fit_together
 from discriminant.methods.verdicts import verdicts
 from discriminant.optimize import LinearProgram
@@ -28,19 +28,13 @@ WHOLE = 500_000  # numbers in the constraints up to which the program is solved 
 
 
 @parameter_list
-class LinearProgrammingParameters:
+class LinearProgrammingParameters(CodedParameters):
     """Of ``LinearProgrammingClassifier``."""
 
     margin: float = 1.0
     _: KW_ONLY
     alpha: float = 0.0
-    coding: Any = "auto"
     seconds: float = 600.0
-    basis: Any = None
-    decoder: str | None = None
-    reject_label: Any = None
-    class_weight: Any = None
-    fit_intercept: bool = True
 
 
 @method

@@ -14,7 +14,7 @@ from discriminant.codings import make_coding
 from discriminant.criteria import Kesler, make_criterion
 from discriminant.data import ArrayBlocks
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
-from discriminant.methods.parameters import method, parameter_list
+from discriminant.methods.parameters import DescentParameters, method, parameter_list
 from discriminant.methods.parts import with_margin
 from discriminant.methods.verdicts import sentence, verdicts, worst_outputs
 from discriminant.penalties import make_penalty
@@ -22,7 +22,7 @@ from discriminant.protocols import Array, Certificate, Oracle, Solution
 
 
 @parameter_list
-class LinearMachineParameters:
+class LinearMachineParameters(DescentParameters):
     """Of ``LinearMachine``."""
 
     criterion: Any = "perceptron"
@@ -34,12 +34,6 @@ class LinearMachineParameters:
     penalty: Any = None
     class_weight: Any = None
     fit_intercept: bool = True
-    start: Any = None
-    random_state: Any = 0
-    warm_start: bool = False
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
 
 
 @method

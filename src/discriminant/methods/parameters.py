@@ -7,7 +7,7 @@ inherits from one, and ``parameters`` of the estimators an estimator.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform
 
 Class = TypeVar("Class", bound=type)
 
@@ -24,13 +24,19 @@ def parameter_list(cls: Class) -> Class:
 
 
 def with_parameters(cls: Class) -> Class:
-    """The class with the parameters of the lists above it written into it, for ``dataclass`` to find."""
+    """The class with the parameters of the lists above it written into it, for ``dataclass`` to find.
+
+    Those of the nearest list come first; what it says of a parameter holds.
+    """
+    found: dict[str, Any] = {}
     for base in cls.__mro__[1:]:
         if "_listed" in vars(base):
             kinds, defaults = vars(base)["_listed"]
-            cls.__annotations__ = kinds | vars(cls).get("__annotations__", {})
             for name, default in defaults.items():
-                setattr(cls, name, default)
+                if name not in found:
+                    setattr(cls, name, default)
+            found = found | {name: kind for name, kind in kinds.items() if name not in found}
+    cls.__annotations__ = found | vars(cls).get("__annotations__", {})
     return cls
 
 
@@ -39,3 +45,29 @@ def method(cls: Class) -> Class:
     """A named method: a frozen dataclass of its parameters."""
     dataclass(frozen=True)(with_parameters(cls))  # in place
     return cls
+
+
+@parameter_list
+class CodedParameters:
+    """Of methods whose outputs stand for classes by a coding."""
+
+    _: KW_ONLY
+    coding: Any = "auto"
+    decoder: str | None = None
+    reject_label: Any = None
+    basis: Any = None
+    class_weight: Any = None
+    fit_intercept: bool = True
+
+
+@parameter_list
+class DescentParameters:
+    """Of methods whose user may steer the course of the optimizer, and watch it."""
+
+    _: KW_ONLY
+    start: Any = None
+    random_state: Any = 0
+    warm_start: bool = False
+    trace: bool = False
+    callback: Any = None
+    scale: str = "mean"

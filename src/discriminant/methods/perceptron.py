@@ -26,7 +26,7 @@ from discriminant.errors import MismatchError, ParameterError, counted
 from discriminant.inference.mistake_bound import mistake_bounds
 from discriminant.methods.criterion import Parts, Task
 from discriminant.methods.fit import Note
-from discriminant.methods.parameters import method, parameter_list
+from discriminant.methods.parameters import CodedParameters, DescentParameters, method, parameter_list
 from discriminant.methods.parts import fit_together, with_margin
 from discriminant.methods.sequential import Progress, SequentialMethod, samples_of
 from discriminant.methods.verdicts import sentence, verdicts, worst_outputs
@@ -56,40 +56,28 @@ class Looked(SequentialSolution):
 
 
 @parameter_list
-class PerceptronParameters:
+class PerceptronParameters(CodedParameters, DescentParameters):
     """Of ``Perceptron``."""
 
     _: KW_ONLY
     penalty: str | None = None
     alpha: float = 0.0001
     l1_ratio: float = 0.15
-    fit_intercept: bool = True
     max_iter: int = 1000
     tol: float | None = 1e-3
     shuffle: bool = True
     verbose: int = 0
     eta0: Any = 1.0
     n_jobs: Any = None
-    random_state: Any = 0
     early_stopping: bool = False
     validation_fraction: float = 0.1
     n_iter_no_change: int = 5
-    class_weight: Any = None
-    warm_start: bool = False
     criterion: Any = "perceptron"
     margin: float | None = None
     mode: str = "single-sample"
     average: bool = False
     pocket: bool = False
     threshold: float = 1e-8
-    coding: Any = "auto"
-    decoder: str | None = None
-    reject_label: Any = None
-    basis: Any = None
-    start: Any = None
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
 
 
 @method

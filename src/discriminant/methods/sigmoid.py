@@ -20,7 +20,7 @@ from discriminant.criteria import Logistic, SigmoidSquared
 from discriminant.data import ArrayBlocks
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.fit import Sample
-from discriminant.methods.parameters import method, parameter_list
+from discriminant.methods.parameters import CodedParameters, DescentParameters, method, parameter_list
 from discriminant.methods.parts import fit_together, starting_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
@@ -33,24 +33,13 @@ FITTED = 1e-6  # with "auto" the run ends at this J: outputs are 0.001 from thei
 
 
 @parameter_list
-class SigmoidParameters:
+class SigmoidParameters(CodedParameters, DescentParameters):
     """Of ``SigmoidRegressionClassifier``."""
 
     alpha: float = 0.0
     _: KW_ONLY
-    coding: Any = "auto"
     optimizer: Any = "auto"
-    basis: Any = None
-    decoder: str | None = None
-    reject_label: Any = None
-    class_weight: Any = None
-    fit_intercept: bool = True
     start: Any = "logistic"
-    random_state: Any = 0
-    warm_start: bool = False
-    trace: bool = False
-    callback: Any = None
-    scale: str = "mean"
 
 
 @method
