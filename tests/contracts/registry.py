@@ -35,6 +35,7 @@ CRITERIA: list[Any] = [
     criteria.Kesler(criteria.Squared()),
     criteria.Kesler(criteria.ZeroOne(), over="worst"),
 ]
+CRITERIA += [kind() for kind in criteria.CRITERIA.values() if kind not in map(type, CRITERIA)]  # those not listed
 
 COUNTS = np.array([40.0, 25.0, 10.0, 5.0])
 CODES = np.array([[1, 1, -1, 0, 1], [-1, 1, 1, 1, 0], [1, -1, 1, -1, -1], [-1, -1, -1, 1, 1]])
@@ -68,6 +69,11 @@ PENALTIES: list[Any] = [  # for weights of four features
     penalties.ElasticNet(0.5, mix=0.0),
     penalties.Group(0.4),
     penalties.Group(0.4, groups=((0, 2), (1,), (3,)), factors=(1.0, 0.5, 2.0)),
+]
+PENALTIES += [
+    kind(strength=0.4)
+    for kind in penalties.PENALTIES.values()
+    if kind not in map(type, PENALTIES) and not kind.needs_information  # Jeffreys' has laws of its own
 ]
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import doctest
 import inspect
 import itertools
+import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 import types
@@ -136,6 +139,55 @@ def test_storage_of_the_guide_is_fitted_and_predicted_as_its_numbers_are(monkeyp
     np.testing.assert_allclose(model.coef_, discriminant.LinearDiscriminantAnalysis().fit(X, iris.y).coef_)
     with pytest.raises(discriminant.errors.DataError, match="X has 150 rows and y has 149"):
         model.fit(packed, iris.y[1:])
+
+
+RECIPES = """
+import sys
+import numpy as np
+import discriminant
+from discriminant.methods import make_sample, method_of
+from registry import CRITERIA, PENALTIES
+
+iris = discriminant.datasets.load("iris")
+assert discriminant.Discriminant(criterion="smooth-hinge").fit(iris.X, iris.y).score(iris.X, iris.y) > 0.9
+assert discriminant.Discriminant(penalty="huber").fit(iris.X, iris.y).certificate_.converged
+assert discriminant.criteria.SmoothHinge() in CRITERIA
+assert any(type(one) is discriminant.penalties.Huber for one in PENALTIES)
+method = method_of("MaximumMarginClassifier")()
+from discriminant.data import as_rows
+assert np.mean(method.fit(make_sample(as_rows(iris.X), iris.y)).predict(iris.X) == iris.y) > 0.9
+
+
+class Packed:
+    __module__ = "packed"
+    low, step, codes = 0.0, 1.0, iris.X
+
+
+assert discriminant.LinearDiscriminantAnalysis().fit(Packed(), iris.y).score(Packed(), iris.y) == 0.98
+"""
+
+
+def test_recipes_of_the_guide_need_one_file_and_one_line_each(tmp_path: Path) -> None:
+    """A copy of the package with the files and the lines of CONTRIBUTING.md, and nothing else, knows the parts."""
+    shutil.copytree(ROOT / "src" / "discriminant", tmp_path / "src" / "discriminant")
+    shutil.copy(ROOT / "tests" / "contracts" / "registry.py", tmp_path)
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    files = re.findall(r"^\*\*The file\*\*, `(.+?)`:\n\n```python\n(.*?)^```", text, re.M | re.S)
+    lines = re.findall(r"^\*\*The line\*\*, in (?:`(\w+)` of )?\[.+?\]\((.+?)\).*?\n```\n(.*?)^```", text, re.M | re.S)
+    assert len(files) == len(lines) == 4
+    for name, code in files:
+        (tmp_path / name).write_text(code, encoding="utf-8")
+    for table, name, line in lines:
+        place = tmp_path / name
+        known = place.read_text(encoding="utf-8")
+        start = re.search(
+            rf"^{table}\b.*[\[{{]\n" if table else r"(?<=^from __future__ import annotations\n)", known, re.M
+        )
+        assert start is not None
+        place.write_text(known[: start.end()] + line + known[start.end() :], encoding="utf-8")
+    paths = {**os.environ, "PYTHONPATH": f"{tmp_path / 'src'}{os.pathsep}{tmp_path}"}
+    done = subprocess.run([sys.executable, "-c", RECIPES], env=paths, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("law", laws(test_criteria_laws), ids=lambda law: law.__name__)

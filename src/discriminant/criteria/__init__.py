@@ -6,6 +6,9 @@ Logistic()
 
 from __future__ import annotations
 
+import inspect
+import re
+
 from discriminant.criteria.hinge import Hinge, SquaredHinge
 from discriminant.criteria.kesler import Kesler
 from discriminant.criteria.links import log_sum_exp, softplus
@@ -18,18 +21,10 @@ from discriminant.criteria.zero_one import ZeroOne
 from discriminant.decision.posteriors import log_sigmoid, log_softmax, sigmoid, softmax
 from discriminant.errors import ParameterError, names
 
-CRITERIA: dict[str, type[Pointwise]] = {
-    "hinge": Hinge,
-    "kesler": Kesler,
-    "logistic": Logistic,
-    "perceptron": Perceptron,
-    "quadratic": Quadratic,
-    "relaxation": Relaxation,
-    "sigmoid-squared": SigmoidSquared,
-    "softmax": Softmax,
-    "squared": Squared,
-    "squared-hinge": SquaredHinge,
-    "zero-one": ZeroOne,
+CRITERIA: dict[str, type[Pointwise]] = {  # every criterion that is imported above, by its name
+    "-".join(re.findall("[A-Z][a-z]*", name)).lower(): kind
+    for name, kind in sorted(vars().items())
+    if isinstance(kind, type) and issubclass(kind, Pointwise) and not inspect.isabstract(kind)
 }
 
 

@@ -6,6 +6,9 @@ Lasso(strength=0.1, mix=1.0, factors=None)
 
 from __future__ import annotations
 
+import inspect
+import re
+
 from discriminant.errors import ParameterError, names
 from discriminant.penalties.group import Group
 from discriminant.penalties.jeffreys import Jeffreys
@@ -13,17 +16,11 @@ from discriminant.penalties.lasso import ElasticNet, Lasso
 from discriminant.penalties.ridge import Ridge
 from discriminant.penalties.weight import WeightPenalty, documented, soft_threshold, strength_from_C
 
-PENALTIES: dict[str, type[WeightPenalty]] = {
-    "elastic-net": ElasticNet,
-    "elasticnet": ElasticNet,
-    "firth": Jeffreys,
-    "group": Group,
-    "jeffreys": Jeffreys,
-    "l1": Lasso,
-    "l2": Ridge,
-    "lasso": Lasso,
-    "ridge": Ridge,
-}
+PENALTIES: dict[str, type[WeightPenalty]] = {  # every penalty that is imported above, by its name
+    "-".join(re.findall("[A-Z][a-z]*", name)).lower(): kind
+    for name, kind in sorted(vars().items())
+    if isinstance(kind, type) and issubclass(kind, WeightPenalty) and not inspect.isabstract(kind)
+} | {"elasticnet": ElasticNet, "firth": Jeffreys, "l1": Lasso, "l2": Ridge}
 
 
 @documented
