@@ -60,6 +60,21 @@ def was_read(rows) -> bool:
     return rows.passes > 0
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis, LeastSquaresClassifier, FisherDiscriminant],
+)
+def test_the_database_is_asked_for_sums_alone(table, kind):
+    query, connection = SOURCES["sqlite query"](table)
+    asked = []
+    connection.set_trace_callback(asked.append)
+    model = kind().fit(discriminant.scan(query, "y", connection=connection))
+    assert model.feature_names_in_.tolist() == COLUMNS
+    assert len(asked) == 3  # the first rows, to see their types; counts and means; squares and products
+    assert "LIMIT 100" in asked[0]
+    assert all("GROUP BY" in sql for sql in asked[1:])
+
+
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize(
     "model",

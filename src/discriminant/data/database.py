@@ -72,19 +72,19 @@ class QueryTable:
     def survey(self) -> Survey | None:
         """None where a label or a value is missing, or labels are neither words nor numbers."""
         x = [f"CAST({_quoted(name)} AS FLOAT8)" for name in self.columns]
-        asked = [f"COUNT({one}), SUM({one}), SUM({one}*{one}), AVG({one}), MIN({one}), MAX({one})" for one in x]
+        asked = [f"COUNT({one}), SUM({one}), SUM({one}*{one}), MIN({one}), MAX({one})" for one in x]
         label = _quoted(self.target)
         found = self.run(f"SELECT {label}, COUNT(*), {', '.join(asked)} FROM rows_ GROUP BY {label}")
         if not found or any(_literal(row[0]) is None for row in found):
             return None
         counts = np.array([row[1] for row in found], dtype=np.float64)
         values = np.array([[np.nan if v is None else v for v in row[2:]] for row in found], dtype=np.float64)
-        known, sums, squares, means, low, high = np.moveaxis(values.reshape(len(found), -1, 6), 2, 0)
+        known, sums, squares, low, high = np.moveaxis(values.reshape(len(found), -1, 5), 2, 0)
         if (known != counts[:, None]).any():
             return None
         classes, codes = encode_labels(np.asarray([row[0] for row in found]))
         order = np.argsort(codes)
-        means = np.where(low == high, low, means)  # a column that does not vary is its own mean
+        means = np.where(low == high, low, sums / counts[:, None])  # a column that does not vary is its own mean
         return Survey(classes, counts[order], *(part[order] for part in (sums, squares, means, low, high)))
 
     def products(self, shift: Array, diagonal: bool) -> tuple[Array, Array]:

@@ -71,6 +71,14 @@ class QueryScan(Scan):
         return self.table.columns
 
     @property
+    def encoding(self) -> Any:
+        return super().encoding if self.table.survey is None else None  # the database adds up numbers alone
+
+    @property
+    def column_names(self) -> tuple[str, ...] | None:
+        return super().column_names if self.table.survey is None else self.table.columns
+
+    @property
     def passes(self) -> float:
         """How often the rows have been read so far, once they are written."""
         return super().passes if "_scan" in vars(self) else 0.0
