@@ -1,6 +1,7 @@
 # Numbers of R for tests/golden/test_statistics_reference.py:
 #   Rscript statistics.R path/to/saheart.csv > statistics.json
-suppressMessages({library(survey); library(mice); library(car); library(brglm2); library(jsonlite)})
+# All packages but logistf are Debian's.
+suppressMessages({library(survey); library(sandwich); library(logistf); library(splines); library(mice); library(car); library(brglm2); library(jsonlite)})
 d <- read.csv(commandArgs(TRUE)[1])
 n <- nrow(d); i <- seq_len(n)
 strict <- list(epsilon = 1e-15, maxit = 100)
@@ -21,6 +22,8 @@ survey <- function(design) {
   c(table(summary(f)$coefficients), list(df = f$df.residual, interval = unname(confint(f))))
 }
 out$survey <- survey(svydesign(ids = ~cluster, strata = ~famhist, weights = ~weight, data = d, nest = TRUE))
+out$survey_strata <- survey(svydesign(ids = ~1, strata = ~famhist, weights = ~weight, data = d))
+out$survey_clusters <- survey(svydesign(ids = ~cluster, weights = ~weight, data = d))
 out$survey_weights <- survey(svydesign(ids = ~1, weights = ~weight, data = d))
 
 # Five completed copies, by a rule without random numbers
@@ -52,6 +55,29 @@ out$terms <- list(lr = lr[["LR Chisq"]], wald = wald$Chisq[-1], rao = unname(rao
                   p = lr[["Pr(>Chisq)"]], logLik = as.numeric(logLik(g)), AIC = AIC(g), BIC = BIC(g),
                   interaction = c(wide$Deviance[2], wide[["Pr(>Chi)"]][2]))
 out$odds <- list(ratio = unname(exp(coef(g))), interval = unname(exp(confint.default(g))), covariance = unname(vcov(g)))
+
+# Type II of a model with an interaction: each term against the model without it and what holds it
+f2 <- Anova(f, type = 2, test.statistic = "LR")
+out$type2 <- list(lr = f2[["LR Chisq"]], df = f2$Df, p = f2[["Pr(>Chisq)"]])
+# Type III, the others and their interactions kept, with contrasts that sum to zero
+d$history <- d$famhist == "Present"; d$turned <- ifelse(d$history, -1, 1); d$product <- d$turned * d$age
+options(contrasts = c("contr.sum", "contr.poly"))
+f3 <- Anova(logit(chd ~ tobacco + famhist * age, data = d), type = 3, test.statistic = "Wald")
+l3 <- Anova(logit(chd ~ tobacco + famhist * age, data = d), type = 3, test.statistic = "LR")
+options(contrasts = c("contr.treatment", "contr.poly"))
+out$type3 <- list(wald = f3$Chisq[-1], lr = l3[["LR Chisq"]])
+
+# Covariances that hold where the model does not
+robust <- function(V) list(se = unname(sqrt(diag(V))))
+out$robust <- list(HC0 = robust(vcovHC(large, type = "HC0")), HC1 = robust(vcovHC(large, type = "HC1")),
+                   cluster = robust(vcovCL(large, cluster = d$cluster, type = "HC1")))
+
+# Splines, with their knots at quantiles; an offset and rows that count several times
+f <- logit(chd ~ bs(age, df = 5) + tobacco, data = d)
+out$splines <- c(table(summary(f)$coefficients), list(logLik = as.numeric(logLik(f))))
+d$exposure <- log(1 + i %% 4); d$count <- 1 + i %% 3
+f <- logit(chd ~ tobacco + ldl + offset(exposure), data = d, weights = d$count)
+out$offset <- c(table(summary(f)$coefficients), list(logLik = as.numeric(logLik(f)), deviance = deviance(f)))
 
 # Marginal effects, averaged and at the mean row, with errors by the delta method on a numerical derivative
 M <- model.matrix(large); effects <- list(
@@ -127,6 +153,15 @@ three$chd <- c(e$chd, e$chd, 1 - e$chd); w <- c(rep(1, nrow(e)), h / 2, h / 2)
 g <- suppressWarnings(again(glm, update(model, . ~ . + added), data = three, weights = w, family = quasibinomial()))
 V <- summary(g, dispersion = 1)$cov.scaled
 out$flac <- list(estimate = unname(coef(g)[1:5]), se = unname(sqrt(diag(V))[1:5]))
+
+# The same by logistf, with profile intervals of the penalised likelihood and their tests
+control <- logistf.control(maxit = 5000, xconv = 1e-13, gconv = 1e-13, lconv = 1e-15, maxstep = 0.5)
+profile <- logistpl.control(maxit = 5000, xconv = 1e-12, lconv = 1e-14, maxstep = 0.5)
+f <- logistf(model, data = few, control = control, plcontrol = profile)
+g <- logistf(model, data = e, control = control, plcontrol = profile)
+out$logistf <- list(estimate = unname(coef(f)), low = unname(f$ci.lower), high = unname(f$ci.upper), p = unname(f$prob),
+                    flic = unname(coef(flic(g))), flac = unname(coef(do.call(flac, list(model, data = e, control = control)))))
 out$versions <- list(R = R.version.string, survey = as.character(packageVersion("survey")), mice = as.character(packageVersion("mice")),
-                     car = as.character(packageVersion("car")), brglm2 = as.character(packageVersion("brglm2")))
+                     car = as.character(packageVersion("car")), brglm2 = as.character(packageVersion("brglm2")),
+                     sandwich = as.character(packageVersion("sandwich")), logistf = as.character(packageVersion("logistf")))
 cat(toJSON(out, digits = NA, auto_unbox = TRUE, pretty = TRUE), "\n")

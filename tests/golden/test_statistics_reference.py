@@ -1,4 +1,7 @@
-"""Surveys, pooled imputations, nested models, FLIC and FLAC against R (survey, mice, car, brglm2): statistics.R."""
+"""Surveys, pooled imputations, nested models, robust covariances, splines, Firth's fit, FLIC and FLAC against R.
+
+By its packages survey, mice, car, sandwich, nnet, brglm2 and logistf: statistics.R.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +44,12 @@ def design(saheart):
     return (i * 7) % 23, 1.5 + (i * 13) % 5
 
 
-@pytest.mark.parametrize("which", ["survey", "survey_weights"])
+@pytest.mark.parametrize("which", ["survey", "survey_weights", "survey_strata", "survey_clusters"])
 def test_a_survey_with_strata_clusters_and_weights_is_svyglm(saheart, design, which):
     X, y, strata = saheart
     groups, weight = design
-    known = {"groups": groups, "strata": strata} if which == "survey" else {}
+    known = {"groups": groups} if which in ("survey", "survey_clusters") else {}
+    known |= {"strata": strata} if which in ("survey", "survey_strata") else {}
     table = fit(X, y, weight).summary(X, y, weight, covariance="survey", **known)
     agrees(table, REFERENCE[which])
     assert table.statistics["df"] == REFERENCE[which]["df"]
@@ -136,6 +140,65 @@ def test_whole_terms_are_tested_as_car_does(terms):
     np.testing.assert_allclose([found.statistic[0], found.p[0]], expected["interaction"], rtol=1e-8)
 
 
+def test_terms_of_an_interaction_are_tested_by_type_two(terms):
+    """A term against the model without it and without the terms that hold it."""
+    pytest.importorskip("formulaic")
+
+    def of(right):
+        return LogisticRegression.from_formula(f"chd ~ {right}", terms, C=np.inf)
+
+    pairs = [
+        ("site + famhist * age", "tobacco + site + famhist * age"),
+        ("tobacco + famhist * age", "tobacco + site + famhist * age"),
+        ("tobacco + site + age", "tobacco + site + famhist + age"),
+        ("tobacco + site + famhist", "tobacco + site + famhist + age"),
+        ("tobacco + site + famhist + age", "tobacco + site + famhist * age"),
+    ]
+    found = [compare(of(small), of(large)) for small, large in pairs]
+    expected = REFERENCE["type2"]
+    assert [test.df for test in found] == expected["df"]
+    np.testing.assert_allclose([test.statistic[0] for test in found], expected["lr"], rtol=1e-8)
+    np.testing.assert_allclose([test.p[0] for test in found], expected["p"], rtol=1e-8)
+
+
+def test_terms_are_tested_by_type_three(terms):
+    """A term against the model without it that keeps its interactions, in contrasts that sum to zero."""
+    turned = np.where(terms.famhist == "Present", -1.0, 1.0)
+    table = terms[["tobacco"]].assign(famhist=turned, age=terms.age, product=turned * terms.age)
+    whole = fit(table, terms.chd)
+    found = [compare(fit(table.drop(columns=name), terms.chd), whole) for name in table.columns]
+    np.testing.assert_allclose([test.statistic[0] for test in found], REFERENCE["type3"]["lr"], rtol=1e-8)
+    np.testing.assert_allclose([test.statistic[1] for test in found], REFERENCE["type3"]["wald"], rtol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["HC0", "HC1", "cluster"])
+def test_robust_covariances_are_those_of_sandwich(saheart, design, kind):
+    X, y, _ = saheart
+    known = {"groups": design[0]} if kind == "cluster" else {}
+    agrees(fit(X, y).summary(covariance=kind, **known), REFERENCE["robust"][kind])
+
+
+def test_splines_are_those_of_r(terms):
+    pytest.importorskip("formulaic")
+    table = LogisticRegression.from_formula("chd ~ bs(age, df=5) + tobacco", terms, C=np.inf).summary()
+    agrees(table, REFERENCE["splines"])
+    np.testing.assert_allclose(table.statistics["log-likelihood"], REFERENCE["splines"]["logLik"], rtol=1e-10)
+
+
+def test_offsets_and_rows_that_count_several_times_are_those_of_glm(saheart):
+    X, y, _ = saheart
+    i = np.arange(1, len(y) + 1)
+    exposure, count = np.log(1 + i % 4), 1 + i % 3
+    model = LogisticRegression(C=np.inf).fit(X[:, :2], y, sample_weight=count, offset=exposure)
+    table, expected = model.summary(), REFERENCE["offset"]
+    agrees(table, expected)
+    measures = [table.statistics[key] for key in ("log-likelihood", "deviance")]
+    np.testing.assert_allclose(measures, [expected["logLik"], expected["deviance"]], rtol=1e-10)
+    rows, times = np.repeat(X[:, :2], count, axis=0), np.repeat(y, count)
+    longer = LogisticRegression(C=np.inf).fit(rows, times, offset=np.repeat(exposure, count)).summary()
+    np.testing.assert_allclose(longer.standard_error, table.standard_error, rtol=1e-9)
+
+
 def test_odds_ratios_and_their_intervals_are_those_of_confint(terms):
     pytest.importorskip("formulaic")
     table = LogisticRegression.from_formula("chd ~ tobacco + site + famhist + age", terms, C=np.inf).summary()
@@ -203,6 +266,18 @@ def rare(saheart):
     X, y = X[chosen], y[chosen].copy()
     y[::2] = 0
     return X, y
+
+
+def test_firths_fit_and_its_corrections_are_those_of_logistf(saheart, rare):
+    X, y, _ = saheart
+    chosen = np.arange(1, len(y) + 1) % 9 == 0
+    expected = REFERENCE["logistf"]
+    X, y = X[chosen], y[chosen]
+    table = fit(X, y, penalty="jeffreys").summary(intervals="profile")
+    for name in ("estimate", "low", "high", "p"):
+        np.testing.assert_allclose(getattr(table, name), expected[name], rtol=1e-8)
+    for name in ("flic", "flac"):
+        np.testing.assert_allclose(fit(*rare, penalty=name).summary().estimate, expected[name], rtol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["flic", "flac"])
