@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from discriminant.errors import ParameterError, names
+from discriminant.errors import ParameterError, names, require_unmasked
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -59,7 +59,9 @@ def some_numbers(words: str, holds: Callable[[Any], bool] = lambda values: True)
 
     def all_hold(value: Any) -> bool:
         try:
-            return not isinstance(value, str | bytes) and bool(holds(np.asarray(value, dtype=np.float64)))
+            require_unmasked(value, words)
+            given = np.asarray(value)
+            return given.dtype.kind in "fiubO" and bool(holds(given.astype(np.float64)))
         except (TypeError, ValueError):
             return False
 

@@ -112,6 +112,16 @@ def warn(text: str, category: type[Warning] = DiscriminantWarning) -> None:
     warnings.warn(_lines(text), category, stacklevel=depth)
 
 
+def require_unmasked(values: Any, name: str) -> None:
+    """Refuse masked entries, which NumPy's conversions would bring to light as if they were data."""
+    plain = type(values) is np.ndarray or not isinstance(values, np.ndarray)  # then ``numpy.ma`` need not be loaded
+    if not plain and isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise DataError(
+            f"{name} has {int(np.ma.getmaskarray(values).sum())} masked entries, which are missing values. Drop those "
+            "rows, or fill them first."
+        )
+
+
 def as_numbers(values: Any, name: str) -> np.ndarray:
     """The values of a parameter as float64, or a sentence that names the parameter."""
     try:

@@ -16,8 +16,16 @@ import pytest
 from scipy import sparse
 
 from contracts.judge import ours
-from discriminant import LogisticRegression, separability
-from discriminant.errors import DataError
+from discriminant import (
+    LogisticRegression,
+    certify,
+    kesler_construction,
+    logistic_path,
+    scan,
+    separability,
+    solution_region,
+)
+from discriminant.errors import DataError, MismatchError
 
 ESTIMATORS = ours() | {"unpenalised LogisticRegression": lambda **more: LogisticRegression(C=np.inf, **more)}
 SPARSE = [name for name, make in ESTIMATORS.items() if make().__sklearn_tags__().input_tags.sparse]
@@ -181,3 +189,56 @@ def test_frames_with_columns_by_number_are_read_by_column(kind, names):
     found, plain = LogisticRegression().fit(frame, y), LogisticRegression().fit(X, y)
     np.testing.assert_array_equal(found.coef_, plain.coef_)
     np.testing.assert_array_equal(found.predict_proba(frame), plain.predict_proba(X))
+
+
+def certified(X, y):
+    return certify(LogisticRegression().fit(*separated(2)), X, y)
+
+
+@pytest.mark.parametrize(
+    "ask", [separability, kesler_construction, solution_region, certified], ids=lambda ask: ask.__name__
+)
+def test_functions_of_rows_refuse_what_estimators_refuse(ask):
+    """Masked and missing values, text, dates and rows without a label each, in one sentence wherever rows come in."""
+    X, y = separated(2)
+    masked, gap = np.ma.array(X, mask=False), X.copy()
+    masked[3, 1], gap[3, 1] = np.ma.masked, np.nan
+    odd = (masked, "1 masked"), (gap, "NaN"), (X.astype(str), "needs numbers"), (X + 0j, "needs numbers")
+    for rows, says in (*odd, (X.astype("M8[s]"), "needs numbers"), (X[1:], "rows and y has"), (X[:0], "0 rows")):
+        with pytest.raises(DataError, match=says):
+            ask(rows, y)
+    with pytest.raises(DataError, match="masked"):
+        ask(X, np.ma.array(y, mask=y == 1))
+    ask(X.astype(object), y)
+
+
+def test_a_batch_of_records_is_told_from_a_table():
+    pa = pytest.importorskip("pyarrow")
+    X, y = separated(2)
+    table = pa.table({f"x{j}": column for j, column in enumerate(X.T)})
+    with pytest.raises(DataError, match="from_batches"):
+        LogisticRegression().fit(table.to_batches()[0], y)
+
+
+@pytest.mark.parametrize("labels", [(b"a", b"b"), np.array([False, True], dtype=object), (0.0, 1e300)], ids=str)
+def test_labels_that_are_learned_are_scored(labels):
+    X, y = separated(2)
+    named = np.array(labels)[y]
+    model = fitted("LogisticRegression", X, named)
+    assert model.score(X, named) == fitted("LogisticRegression", X, y).score(X, y)
+
+
+@pytest.mark.skipif(not hasattr(np, "dtypes") or not hasattr(np.dtypes, "StringDType"), reason="NumPy 2 has them")
+def test_strings_of_any_length_are_labels():
+    X, y = separated(2)
+    named = np.array(["no", "yes"])[y]
+    model = fitted("LogisticRegression", X, named.astype(np.dtypes.StringDType()))
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.score(X, named) > 0.9
+
+
+def test_a_path_over_rows_elsewhere_is_refused(tmp_path):
+    X, y = separated(2)
+    np.save(tmp_path / "X.npy", X)
+    with pytest.raises(MismatchError, match="logistic_path needs all rows in memory"):
+        logistic_path(scan(tmp_path / "X.npy", hold=False), y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 import io
 
@@ -432,3 +433,21 @@ def test_text_that_is_nearly_a_number_is_told_with_its_reason():
     rows[7] = "€ 5,a"
     with pytest.raises(DataError, match="numbers in several units"):
         Preprocess.fit(read_csv(b"p,y\n" + "\n".join(rows).encode(), "d", text_columns=["y"]), "y")
+
+
+def test_values_of_pandas_that_are_missing_are_so_in_tables():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pd.DataFrame(
+        {
+            "truth": pd.array([True, None, False], dtype="boolean"),
+            "text": pd.array(["a", None, "b"], dtype="string"),
+            "numbers": pd.Series([1, None, 2.5], dtype=object),
+            "dates": pd.Series([datetime.date(1970, 1, 2), None, datetime.date(1970, 1, 3)], dtype=object),
+            "lists": pd.Series([[1], None, [2]], dtype=object),
+        }
+    )
+    table = read_frame(frame)
+    assert [column.kind for column in table.columns] == ["number", "text", "number", "date", "other"]
+    assert all(column.missing.tolist() == [False, True, False] for column in table.columns)
+    assert table.column("truth").texts() == ["True", "", "False"]
+    np.testing.assert_array_equal(table.column("dates").days, [1, np.nan, 2])

@@ -11,10 +11,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from discriminant.arrays import first_not_finite, is_sparse
+from discriminant.arrays import first_not_finite, is_frame, is_sparse
 from discriminant.data.blocks import make_blocks
-from discriminant.data.rows import Rows
-from discriminant.errors import DataError, columns
+from discriminant.data.labels import encode_labels
+from discriminant.data.rows import Rows, as_rows, column_names
+from discriminant.errors import DataError, columns, require_unmasked
 from discriminant.protocols import Array
 
 MANY_CLASSES, MOST_SCORES = 2_000, 5_000_000_000
@@ -30,6 +31,16 @@ def require_finite(X: Any, feature_names: Sequence[str] | None = None, *, estima
             total = entries.sum()
         if not np.isfinite(total) and not np.isfinite(entries).all():
             _refuse(values, block.start, feature_names, estimator, blocks.rows)
+
+
+def labelled_rows(X: Any, y: Any, asker: str, feature_names: Sequence[str] | None = None) -> tuple[Rows, Array, Array]:
+    """(rows, classes, codes) of rows in memory with a label each; sentences for what is none or not finite."""
+    rows, (classes, codes) = as_rows(X), encode_labels(y)
+    if rows.shape[0] != len(codes):
+        raise DataError(f"X has {rows.shape[0]} rows and y has {len(codes)} labels; they must belong to the same rows.")
+    feature_names = column_names(X) if feature_names is None and is_frame(X) else feature_names
+    require_finite(rows, feature_names, estimator=asker)
+    return rows, classes, codes
 
 
 def _refuse(values: Any, start: int, feature_names: Sequence[str] | None, estimator: str, rows: Rows) -> NoReturn:
@@ -50,8 +61,7 @@ def check_weights(sample_weight: Any, n_rows: int, codes: Array | None = None) -
     """
     if sample_weight is None:
         return None
-    if isinstance(sample_weight, np.ma.MaskedArray) and np.ma.is_masked(sample_weight):
-        raise DataError("sample_weight has masked entries, which are missing values. Fill them, or drop those rows.")
+    require_unmasked(sample_weight, "sample_weight")
     weight = np.asarray(sample_weight)
     if weight.ndim == 0 and weight.dtype.kind in "fiub":
         weight = np.full(n_rows, float(weight))

@@ -60,10 +60,7 @@ def as_matrix(rows: Any, rules: Preprocess | None) -> Any:
         return rows.tocsr()
     if hasattr(rows, "todense") and not isinstance(rows, np.ndarray):
         return rows.to_scipy_sparse().tocsr()  # the sparse arrays that Dask knows
-    array = np.asarray(rows)
-    if array.dtype.kind not in "fiub":
-        raise DataError(f"X holds {array.dtype} values and a linear discriminant needs numbers.")
-    return np.ascontiguousarray(array)
+    return np.ascontiguousarray(as_rows(np.asarray(rows)).X)
 
 
 def as_vector(values: Any) -> Array:

@@ -138,10 +138,6 @@ class TorchLibrary:
         """Σ first · second of two matrices, as a number on the device."""
         return self.xp.dot(first.reshape(-1), second.reshape(-1))
 
-    def add_scaled(self, values: Any, other: Any, factor: Any) -> Any:
-        """values + factor · other, the factor a number on the device."""
-        return self.xp.addcmul(values, other, factor)
-
     def counts(self, codes: Any, n_classes: int, weight: Any = None) -> Array:
         return self.get(self.xp.bincount(codes, weight, minlength=n_classes)).astype(np.float64)
 
@@ -269,10 +265,6 @@ class StandardLibrary:
     def dot(self, first: Any, second: Any) -> Any:
         """Σ first · second of two matrices, as a number on the device."""
         return self.xp.sum(first * second)
-
-    def add_scaled(self, values: Any, other: Any, factor: Any) -> Any:
-        """values + factor · other, the factor a number on the device."""
-        return values + factor * other
 
     def counts(self, codes: Any, n_classes: int, weight: Any = None) -> Array:
         if self.cupy:

@@ -7,6 +7,7 @@ frames are believed: integers and floats are numbers, strings and categories tex
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 import sys
@@ -26,6 +27,8 @@ from discriminant.data.csv_text import (
     spellings,
     typed_column,
 )
+from discriminant.data.labels import missing_places
+from discriminant.data.rows import REAL, column_numbers
 from discriminant.data.tables import (
     Column,
     Table,
@@ -38,7 +41,6 @@ from discriminant.data.tables import (
     text_column,
 )
 from discriminant.errors import DataError, MissingFileError, ParameterError, names
-from discriminant.protocols import Array
 
 HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
 FAST_BYTES = 4_000_000  # below it the standard library is done before pyarrow is loaded
@@ -117,19 +119,8 @@ def _read_json_lines(data: bytes, name: str, text_columns: Sequence[str]) -> Tab
 
 def _cells_column(name: str, cells: Sequence[Any], text_columns: Sequence[str]) -> Column:
     """A column of Python's own values, None where one is missing; text of numbers is numbers, as in a CSV file."""
-    import datetime
-
-    known = [value for value in cells if value is not None]
-    if all(isinstance(value, int | float) for value in known):  # also where no value is known
-        kinds = {type(value) for value in known}
-        whole = "bool" if kinds == {bool} else "int" if kinds <= {bool, int} else ""
-        return number_column(name, np.array([np.nan if v is None else v for v in cells], dtype=np.float64), whole)
-    blank = np.array([-1 if value is None else 0 for value in cells], dtype=np.int32)
-    if all(isinstance(value, datetime.date | datetime.time) for value in known):
-        return Column(name, "date", blank, ("a date",), days=_days(cells))
-    if any(isinstance(value, list | dict) for value in known):
-        return Column(name, "other", blank, ("lists or objects",))
-    return typed_column(_plain_column(name, cells), ".", as_text=name in text_columns)
+    found = _plain_column(name, cells)
+    return typed_column(found, ".", as_text=name in text_columns) if found.kind == "text" else found
 
 
 def _read_workbook(data: bytes, name: str, text_columns: Sequence[str]) -> Table:
@@ -312,34 +303,36 @@ def read_frame(frame: Any) -> Table:
 def _frame_column(name: str, series: Any) -> Column:
     kind = series.dtype
     if kind.is_numeric() or str(kind) == "Boolean":
-        numbers = np.asarray(series.to_numpy(), dtype=np.float64)
         whole = "bool" if str(kind) == "Boolean" else "int" if kind.is_integer() else ""
-        return number_column(name, numbers, whole)
-    if kind.is_temporal():
-        blank = np.where(series.is_null().to_numpy(), -1, 0).astype(np.int32)
-        return Column(name, "date", blank, (str(kind),), days=_days(series.to_list()))
+        return number_column(name, column_numbers(series), whole)
     return _plain_column(name, series.to_list())
 
 
-def _days(values: Sequence[Any]) -> Array | None:
-    """Days since 1970 of dates and times of Python, NaN for None; None where some are times of day or durations."""
-    import datetime
-
-    if not all(value is None or value != value or isinstance(value, datetime.date) for value in values):
-        return None
-    moments = [
-        None
-        if value is None or value != value
-        else np.datetime64(value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value, "ms")
-        for value in values
-    ]
-    return np.array([np.nan if m is None else m.astype(np.int64) / 86_400_000 for m in moments], dtype=np.float64)
-
-
 def _plain_column(name: str, values: Any) -> Column:
-    array = np.asarray(values)
-    if array.dtype.kind in "fiub":
-        whole = {"i": "int", "u": "int", "b": "bool"}.get(array.dtype.kind, "")
-        return number_column(name, array.astype(np.float64), whole)
-    texts = ("" if v is None or v != v else v if isinstance(v, str) else str(v) for v in list(values))
-    return text_column(name, texts)
+    """A column of Python's values: numbers, dates, lists and the like, or text; of numbers where no value is known."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
+        whole = {"i": "int", "u": "int", "b": "bool"}.get(values.dtype.kind, "")
+        return number_column(name, values.astype(np.float64), whole)
+    values = list(values)
+    there = np.ones(len(values), dtype=bool)
+    there[missing_places(values)] = False
+    known = [value for value, here in zip(values, there.tolist(), strict=True) if here]
+    kinds, numbers = set(map(type, known)), np.full(len(values), np.nan)
+
+    def are(*types: type) -> bool:
+        return all(issubclass(kind, types) for kind in kinds)
+
+    if are(*REAL):
+        numbers[there] = known
+        return number_column(name, numbers, "bool" if known and are(bool) else "int" if known and are(int) else "")
+    blank = np.where(there, 0, -1).astype(np.int32)
+    if are(datetime.date, datetime.time, datetime.timedelta):
+        days = None
+        if are(datetime.date):
+            plain = [day.replace(tzinfo=None) if isinstance(day, datetime.datetime) else day for day in known]
+            numbers[there] = np.array(plain, dtype="datetime64[ms]").astype(np.int64) / 86_400_000
+            days = numbers
+        return Column(name, "date", blank, ("a date",), days=days)
+    if any(issubclass(kind, list | tuple | dict | set | complex | np.ndarray) for kind in kinds):
+        return Column(name, "other", blank, ("lists or objects",))
+    return text_column(name, (str(value) if here else "" for value, here in zip(values, there.tolist(), strict=True)))

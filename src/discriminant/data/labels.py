@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.errors import DataError, names
+from discriminant.errors import DataError, names, require_unmasked
 from discriminant.protocols import Array
 
 CHUNK = 16_384
@@ -26,6 +26,7 @@ def encode_labels(y: Any) -> tuple[Array, Array]:
     >>> classes.tolist(), codes.tolist()
     (['a', 'b'], [1, 0, 1])
     """
+    require_unmasked(y, "y")
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise DataError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
@@ -39,8 +40,8 @@ def encode_labels(y: Any) -> tuple[Array, Array]:
             return _by_table(labels, low, high)
     if kind == "f":
         _require_whole(labels)
-    elif kind == "O":
-        return _by_dictionary(labels)
+    elif kind in "OT":  # T: strings of any length
+        return _by_dictionary(labels.astype(object, copy=False))
     elif kind not in "iuUS":
         raise DataError(f"Unknown label type: y holds {labels.dtype} values; class labels are integers or strings.")
     return _by_search(labels)
@@ -144,11 +145,7 @@ def _by_search(labels: Array) -> tuple[Array, Array]:
 
 def _by_dictionary(labels: Array) -> tuple[Array, Array]:
     kinds = set(map(type, labels))
-    doubtful = kinds - {str, bytes, int, bool}  # of these no value is a missing one: 10⁷ words took 37 s to ask
-    missing = (
-        [i for i, label in enumerate(labels) if type(label) in doubtful and _is_missing(label)] if doubtful else []
-    )
-    if missing:
+    if missing := missing_places(labels):
         raise DataError(f"Input y contains NaN or a missing label in row {missing[0]}; drop rows without a class.")
     text = {kind for kind in kinds if issubclass(kind, str | bytes)}
     truth = {kind for kind in kinds if issubclass(kind, bool | np.bool_)}
@@ -179,9 +176,18 @@ def _by_dictionary(labels: Array) -> tuple[Array, Array]:
     return classes, codes
 
 
-def _is_missing(label: Any) -> bool:
+def missing_places(values: Any) -> list[int]:
+    """Where Python's values are None, NaN, NaT or the like."""
+    doubtful = set(map(type, values)) - {str, bytes, int, bool}  # of these none is missing: 10⁷ words took 37 s to ask
+    return [i for i, value in enumerate(values) if type(value) in doubtful and _is_missing(value)] if doubtful else []
+
+
+def _is_missing(value: Any) -> bool:
     # pandas' NA answers neither yes nor no when it is compared.
-    return label is None or type(label).__name__ == "NAType" or bool(np.any(label != label))
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    unequal = value != value
+    return unequal if isinstance(unequal, bool) else bool(np.any(unequal))
 
 
 def _require_whole(labels: Array) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import as_dense, is_frame, is_sparse
-from discriminant.errors import DataError
+from discriminant.errors import DataError, require_unmasked
 from discriminant.protocols import Array
 
 DENSE_BLOCK_VALUES = 200_000  # 1.6 MB of float64: a block stays in the cache, and a call is worth its time
@@ -365,7 +365,9 @@ def column_numbers(series: Any) -> Array:
 
 
 def require_rows(X: Any) -> None:
-    """Refuse a query that has not been run, told by its type: to ask one for its columns may run it."""
+    """Refuse a query that has not been run, told by its type: to ask one for its columns may run it; and a batch."""
+    if type(X).__name__ == "RecordBatch":
+        raise DataError("X is a RecordBatch; hand over a table: pyarrow.Table.from_batches([X]).")
     if type(X).__name__ in ("LazyFrame", "DuckDBPyRelation"):
         how = "collect()" if hasattr(X, "collect") else "arrow()"
         raise DataError(
@@ -393,6 +395,7 @@ def as_rows(X: Any) -> Rows:
         return X
     require_rows(X)
     if is_sparse(X):
+        _require_numbers(X)
         _require_places(X)
         X = X if X.format == "csr" else X.tocsr()
         if not all(part.flags.c_contiguous for part in (X.data, X.indices, X.indptr)):  # as the kernels read them
@@ -403,12 +406,21 @@ def as_rows(X: Any) -> Rows:
         return SparseRows(X)
     if is_frame(X):
         return _frame_rows(X)
+    require_unmasked(X, "X")
     array = np.asarray(X)
     if array.ndim != 2:
         raise DataError(
             f"X has {array.ndim} dimension(s) and must have two: one row per sample, one column per feature."
         )
+    if array.dtype == object and all(value is None or isinstance(value, REAL) for value in array.flat):
+        array = array.astype(np.float64)
+    _require_numbers(array)
     return DenseRows(array)
+
+
+def _require_numbers(X: Any) -> None:
+    if X.dtype.kind not in "fiub":
+        raise DataError(f"X holds {X.dtype} values and a linear discriminant needs numbers.")
 
 
 def _require_places(X: Any) -> None:

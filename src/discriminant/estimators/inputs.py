@@ -23,7 +23,7 @@ from discriminant.data import as_rows
 from discriminant.data.rows import HeldRows, require_rows, require_unique_names
 from discriminant.data.sources import find_source, is_query
 from discriminant.docstrings import documented
-from discriminant.errors import DataError, ScaleWarning, names, warn
+from discriminant.errors import DataError, ScaleWarning, names, require_unmasked, warn
 from discriminant.estimators.callbacks import Callbacks, fit_watched
 from discriminant.estimators.parameters import require_valid
 from discriminant.methods.fit import Fit, Sample, Schema, make_sample, require_two
@@ -336,15 +336,6 @@ def _tell_of_rounding(X: Any) -> None:
             f"X holds integers as large as {max(extremes, key=abs)}; beyond 2**53 they are rounded. Subtract a "
             "constant first, or leave out columns that are identifiers.",
             ScaleWarning,
-        )
-
-
-def require_unmasked(values: Any, name: str) -> None:
-    """Refuse masked entries, which NumPy's conversions would bring to light as if they were data."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise DataError(
-            f"{name} has {int(np.ma.getmaskarray(values).sum())} masked entries, which are missing values. Drop those "
-            "rows, or fill them first."
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from discriminant.arguments import BOOLEAN, CLASS_WEIGHT, COUNT, checked, number, numbers, optional
 from discriminant.data import require_finite
+from discriminant.data.sources import require_memory
 from discriminant.docstrings import documented
 from discriminant.errors import ParameterError, as_numbers
 from discriminant.estimators.logistic import LogisticRegression
@@ -272,6 +273,7 @@ def logistic_path(
     """
     model = LogisticRegression(C=np.inf, fit_intercept=fit_intercept, class_weight=class_weight)
     problem, classes, _, _ = model._problem(X, y, sample_weight, offset, Strength(np.inf, 0.0))
+    require_memory(problem.blocks, "logistic_path")
     require_finite(problem.blocks.rows, model._feature_names(), estimator="logistic_path")
     lower, upper = read_bounds(bounds)
     factors = None if penalty_factors is None else np.asarray(penalty_factors, dtype=np.float64)

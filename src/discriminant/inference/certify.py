@@ -18,9 +18,9 @@ import numpy as np
 
 from discriminant.arguments import MODEL, checked, number
 from discriminant.arrays import as_dense, in_memory
-from discriminant.data import as_rows, encode_labels
-from discriminant.data.check import check_weights
-from discriminant.errors import DataError, ParameterError, names
+from discriminant.data.check import check_weights, labelled_rows
+from discriminant.data.labels import recode
+from discriminant.errors import DataError, ParameterError
 from discriminant.inference import documented
 from discriminant.inference.separability import separability
 from discriminant.optimize.certificate import self_concordant_gap
@@ -60,10 +60,10 @@ def certify(model: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float
     True
     """
     ridge, A = _parts(model)
-    rows = as_rows(X)
+    rows, found, codes = labelled_rows(X, y, "certify")
     if rows.shape[1] != A.shape[0] - 1:
         raise DataError(f"X has {rows.shape[1]} columns and the model was fitted to {A.shape[0] - 1}.")
-    codes = _codes(y, np.asarray(model.classes_))
+    codes = recode(found, codes, np.asarray(model.classes_))
     weight = check_weights(sample_weight, rows.shape[0])
     problem = _Problem(rows, codes, np.ones(len(codes)) if weight is None else weight, A.shape[1])
     if not np.isfinite(A).all():
@@ -132,15 +132,6 @@ def _parts(model: Any) -> tuple[float, Array]:
         raise ParameterError("certify is for fits with an intercept.")
     none = old == "none" or np.isinf(model.C)
     return 0.0 if none else 1.0 / float(model.C), np.vstack([intercept, coef.T]).astype(np.float64)
-
-
-def _codes(y: Any, classes: Array) -> Array:
-    found, codes = encode_labels(y)
-    position = {label: k for k, label in enumerate(classes.tolist())}
-    unknown = [label for label in found.tolist() if label not in position]
-    if unknown or len(classes) < 2:
-        raise DataError(f"y holds {names(unknown)}, which the model does not know.")
-    return np.array([position[label] for label in found.tolist()])[codes]
 
 
 class _Problem:

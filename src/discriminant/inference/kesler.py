@@ -17,7 +17,7 @@ import numpy as np
 
 from discriminant.arguments import BOOLEAN, checked
 from discriminant.arrays import as_dense
-from discriminant.data import as_rows, encode_labels
+from discriminant.data.check import labelled_rows
 from discriminant.errors import DataError
 from discriminant.inference import documented
 from discriminant.protocols import Array
@@ -107,11 +107,10 @@ def kesler_construction(X: Any, y: Any, *, fit_intercept: bool = True) -> Kesler
     >>> built.samples.shape, built.samples[0].tolist()
     ((6, 6), [1.0, 2.0, -1.0, -2.0, 0.0, 0.0])
     """
-    classes, codes = encode_labels(y)
+    rows, classes, codes = labelled_rows(X, y, "kesler_construction")
     K = len(classes)
     if K < 2:
         raise DataError(f"Kesler's construction sets classes against each other; y holds {K}.")
-    rows = as_rows(X)
     n, d = rows.shape
     D = d + int(fit_intercept)
     if n * (K - 1) * K * D > MOST_VALUES:

@@ -21,7 +21,8 @@ import numpy as np
 
 from discriminant.arguments import BOOLEAN, SEED, among, checked, number
 from discriminant.arrays import as_dense, is_frame
-from discriminant.data import as_rows, encode_labels, require_finite, single_threaded_blas
+from discriminant.data import as_rows, single_threaded_blas
+from discriminant.data.check import labelled_rows
 from discriminant.data.rows import column_names
 from discriminant.data.sources import Source, find_source
 from discriminant.errors import DataError, columns, names
@@ -378,12 +379,17 @@ def of_rows(
     feature_names: Sequence[str] | None = None,
 ) -> Separability:
     """The verdict on rows in memory; ``guess``: weights (1+d, K) that may separate them."""
-    classes, codes = encode_labels(y)
-    source = as_rows(X)
-    _validate(source, codes, classes)
     feature_names = column_names(X) if feature_names is None and is_frame(X) else feature_names
-    require_finite(source, feature_names, estimator="separability")
+    source, classes, codes = labelled_rows(X, y, "separability", feature_names)
+    _require_two(classes)
     return decide(source, codes, classes, feature_names, fit_intercept, hyperplane, random_state, guess)
+
+
+def _require_two(classes: Array) -> None:
+    if len(classes) < 2:
+        raise DataError(
+            f"y holds the class {names(classes.tolist())} alone; separability is a question about two or more."
+        )
 
 
 def decide(
@@ -416,16 +422,6 @@ def decide(
             cone = replace(cone, keep=keep)
             finding = find_machine(cone, random_state)
         return _result(cone, finding, classes, relations, feature_names, hyperplane)
-
-
-def _validate(source: Any, codes: Array, classes: Array) -> None:
-    n = source.shape[0]
-    if n != len(codes):
-        raise DataError(f"X has {n} rows and y has {len(codes)} labels; they must belong to the same rows.")
-    if len(classes) < 2:
-        raise DataError(
-            f"y holds the class {names(classes.tolist())} alone; separability is a question about two or more."
-        )
 
 
 def _result(
@@ -527,7 +523,7 @@ def _of_source(opened: Source, y: Any, fit_intercept: bool, hyperplane: str, ran
     """
     blocks, classes = opened.training(y, None, None)
     codes, options = blocks.codes(), (opened.feature_names, fit_intercept, hyperplane, random_state)
-    _validate(blocks.rows, codes, classes)
+    _require_two(classes)
     if blocks.in_memory:
         return decide(blocks.rows, codes, classes, *options)
     index, drawn = blocks.draw(min(SAMPLE_ROWS, blocks.n_rows), len(classes))

@@ -17,7 +17,7 @@ import numpy as np
 
 from discriminant.arguments import BOOLEAN, checked, number
 from discriminant.arrays import as_dense
-from discriminant.data import as_rows, encode_labels
+from discriminant.data.check import labelled_rows
 from discriminant.errors import DataError
 from discriminant.geometry.regions import box, clip
 from discriminant.inference import documented
@@ -127,10 +127,9 @@ def solution_region(X: Any, y: Any, margin: float = 0.0, *, fit_intercept: bool 
     >>> region.empty, [-3.0, 1.0] in region, [1.0, 1.0] in region
     (False, True, False)
     """
-    classes, codes = encode_labels(y)
+    rows, classes, codes = labelled_rows(X, y, "solution_region")
     if len(classes) < 2:
         raise DataError(f"The solution region is that of two classes or more; y holds {len(classes)}.")
-    rows = as_rows(X)
     if rows.shape[0] > MOST_ROWS:
         raise DataError(f"The region of {rows.shape[0]} half-spaces is too large to describe; at most {MOST_ROWS}.")
     if len(classes) > 2:
