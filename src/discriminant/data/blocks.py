@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.data.evaluate import Precision, TiledRequest
 from discriminant.data.labels import count_classes, distinct
 from discriminant.data.rows import DenseRows, OriginRows, Rows, SparseRows, as_rows
@@ -119,7 +120,7 @@ class ArrayBlocks:
         """(K,): how many rows each class has; the target holds class codes."""
         known: dict[int, Array] = self.__dict__.setdefault("_class_rows", {})
         if n_classes not in known:
-            known[n_classes] = count_classes(np.asarray(self.target), n_classes).astype(np.int64)
+            known[n_classes] = replace(self, weight=None).counts(n_classes).astype(np.int64)
         return known[n_classes]
 
     def weighed(self, factors: Array) -> Self:
@@ -159,14 +160,13 @@ class ArrayBlocks:
 
     def chosen(self, count: int, n_classes: int) -> tuple[Array, Array | None, Array]:
         """(row numbers, targets, weights) of the rows that ``draw`` hands out."""
-        codes = None if self.target is None else np.asarray(self.target)
-        if codes is not None and codes.dtype.kind not in "iu":
-            codes = None
-        size = None if codes is None else self.class_rows(n_classes)
-        index, weight = thinned(self.n_rows, codes, count, n_classes, size)
+        target = None if self.target is None else self.codes()
+        coded = target is not None and target.dtype.kind in "iu"
+        size = self.class_rows(n_classes) if coded else None
+        index, weight = thinned(self.n_rows, target if coded else None, count, n_classes, size)
         if self.weight is not None:
-            weight = weight * np.asarray(self.weight)[index]
-        return index, None if self.target is None else np.asarray(self.target[index]), weight
+            weight = weight * in_memory(self.weight)[index]
+        return index, None if target is None else target[index], weight
 
     def sample(self, n_rows: int, n_classes: int) -> Block:
         """About ``n_rows`` rows, evenly spread, and at least one of each class that ``target`` (class codes) holds."""
@@ -237,7 +237,7 @@ def spaced(n: int, count: int) -> Array:
     return index[np.diff(index, prepend=-1) > 0]
 
 
-def thinned(n: int, codes: Array | None, count: int, n_classes: int, size: Array | None = None) -> tuple[Array, Array]:
+def thinned(n: int, codes: Array | None, count: int, n_classes: int, size: Array | None) -> tuple[Array, Array]:
     """(row numbers, weights) of about ``count`` of n rows; a class that is rare is taken whole, if it has few rows.
 
     ``size``: (K,) how many rows each class has.

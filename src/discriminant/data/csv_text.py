@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -111,7 +112,7 @@ def sniff(text: str, source: str, *, header: bool | None = None) -> Layout:
         raise DataError(f"{source} is empty.")
     head = text[: head_end(text, "\n", SNIFFED_CHARACTERS)]
     separator = max(SEPARATORS, key=lambda candidate: _agreement(head, candidate))
-    lines = _first_lines(head, separator, source)
+    lines = _first_lines(head, separator, source, SNIFFED_LINES)
     if not lines:
         raise DataError(f"{source} has no rows: there is nothing in it but quotes and blanks.")
     first, rest = lines[0], lines[1:]
@@ -148,13 +149,12 @@ def _decimal_sign(fields: Sequence[str]) -> tuple[str, str]:
     return (",", commas[0]) if commas else (".", "")
 
 
-def _first_lines(head: str, separator: str, source: str) -> list[list[str]]:
+def _first_lines(head: str, separator: str, source: str, most: int) -> list[list[str]]:
+    """The fields of the first ``most`` lines and one more."""
     lines: list[list[str]] = []
     try:
-        for _, row in rows_of(head, separator, source):
+        for _, row in itertools.islice(rows_of(head, separator, source), most + 1):
             lines.append(row)
-            if len(lines) > SNIFFED_LINES:
-                return lines
     except DataError:
         if not lines:  # a quote that the cut of the head left open is no fault
             raise
@@ -163,14 +163,10 @@ def _first_lines(head: str, separator: str, source: str) -> list[list[str]]:
 
 def _agreement(head: str, separator: str) -> tuple[float, int]:
     """(share of the first lines with as many fields as the first line, number of fields): larger is likelier."""
-    counts: list[int] = []
     try:
-        for _, row in rows_of(head, separator, ""):
-            counts.append(len(row))
-            if len(counts) > JUDGED_LINES:
-                break
+        counts = [len(row) for row in _first_lines(head, separator, "", JUDGED_LINES)]
     except DataError:
-        counts = counts or [1]
+        return 0.0, 1
     if not counts or counts[0] < 2:
         return 0.0, 1
     return sum(count == counts[0] for count in counts) / len(counts), counts[0]

@@ -20,7 +20,7 @@ import numpy as np
 
 from discriminant.arguments import TEXT, checked
 from discriminant.arrays import in_memory
-from discriminant.data.blocks import ArrayBlocks, make_blocks, thinned
+from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.device_library import TorchLibrary, library_of
 from discriminant.data.evaluate import DeviceRequest, Precision
@@ -275,13 +275,6 @@ class DeviceBlocks(ArrayBlocks):
         found = library.cast(self.target == code, "int64")
         place = int(xp.argmax(found))
         return place if int(found[place]) else -1
-
-    def draw(self, count: int, n_classes: int) -> tuple[Array, Block]:
-        codes = self.library.get(self.target)
-        index, weight = thinned(self.n_rows, codes, count, n_classes)
-        if self.weight is not None:
-            weight = weight * self.library.get(self.weight)[index]
-        return index, Block(self.rows.pick(index), 0, codes[index], weight)
 
     def _threads(self) -> int:
         return 1  # blocks are fetched one after the other

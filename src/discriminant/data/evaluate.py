@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discriminant.arrays import as_dense
-from discriminant.data.rows import DenseDesign, OriginDesign, SparseDesign
+from discriminant.data.rows import DenseDesign, SparseDesign
 from discriminant.kernels import compiled
 from discriminant.protocols import Array, Block, Evaluation, Need, Oracle
 from discriminant.thresholds import BLAS_COLUMNS
@@ -150,10 +150,10 @@ class Evaluate(TiledRequest, DeviceRequest):
 
     def __call__(self, block: Block) -> Evaluation:
         design, weight = block.design, self.weight(block)
-        if isinstance(design, OriginDesign):  # no intercept: its weight is nothing, and nothing is asked of it
+        if not design.intercept:  # its weight is nothing, and nothing is asked of it
             A = self.A.copy()
             A[0] = 0.0
-            inner = Block(design.inner, block.start, block.target, weight)
+            inner = Block(replace(design, intercept=True), block.start, block.target, weight)
             return without_intercept(replace(self, A=A)._run(inner))
         return self._run(block if weight is block.weight else replace(block, weight=weight))
 
@@ -395,7 +395,7 @@ def shares_of(criterion: Pointwise, coding: ClassCoding | None, totals: Array) -
 
 def centred(design: Any, center: Array | None) -> Any:
     """The design of x − c; sparse rows have no centre."""
-    return design if center is None else DenseDesign(design.values - center)
+    return design if center is None else DenseDesign(design.values - center, design.intercept)
 
 
 def without_intercept(found: Evaluation) -> Evaluation:

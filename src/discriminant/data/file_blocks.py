@@ -298,9 +298,6 @@ class FileRows(Rows):
         return np.concatenate([np.zeros(0, dtype=np.intp), *(rows for each in found.values() for rows in each)])
 
 
-COUNTED = 1 << 20  # codes that are counted together
-
-
 @dataclass(frozen=True)
 class FileBlocks(SampledBlocks):
     """Blocks of files; ``target`` and ``weight`` are columns that can be sliced, in memory or spilled to disk."""
@@ -327,18 +324,11 @@ class FileBlocks(SampledBlocks):
     def class_rows(self, n_classes: int) -> Array:
         """(K,): the number of rows of each class; counted once."""
         if "class_rows" not in self.known:
-            self.known["class_rows"] = self._counted(n_classes, None)
+            self.known["class_rows"] = count_classes(self.target, n_classes)
         return np.array(self.known["class_rows"])
 
-    def _counted(self, n_classes: int, weight: Any) -> Array:
-        counts = np.zeros(n_classes)
-        for start in range(0, self.n_rows, COUNTED):
-            part = slice(start, min(start + COUNTED, self.n_rows))
-            counts += count_classes(self.target[part], n_classes, None if weight is None else weight[part])
-        return counts
-
     def class_weights(self, n_classes: int) -> Array:
-        return self._counted(n_classes, self.weight)
+        return count_classes(self.target, n_classes, self.weight)
 
     def _about(self, design: Any, start: int) -> Block:
         stop = start + design.shape[0]

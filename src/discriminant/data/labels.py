@@ -15,6 +15,7 @@ from discriminant.errors import DataError, names, require_unmasked
 from discriminant.protocols import Array
 
 CHUNK = 16_384
+COUNTED = 1 << 20  # codes that are compared together
 NARROW = 16  # classes that are counted by comparing all codes with each: a tenth to a third of bincount's time
 WIDEST_TABLE = 1 << 20  # integer labels that span less than this, or four times their number, are looked up
 
@@ -65,12 +66,15 @@ def recode(found: Array, codes: Array, classes: Array) -> Array:
 
 
 def count_classes(codes: Array, n_classes: int, weight: Array | None = None) -> Array:
-    """Total weight (or number) of the rows of each class."""
-    if weight is None and codes.dtype == np.uint8 and n_classes <= NARROW:
-        return np.array([np.count_nonzero(codes == k) for k in range(n_classes)], dtype=np.float64)
+    """Total weight (or number) of the rows of each class; codes and weights need only be sliced."""
+    narrow = weight is None and codes.dtype == np.uint8 and n_classes <= NARROW
     total = np.zeros(n_classes)
-    for part in _chunks(len(codes)):
-        total += np.bincount(codes[part], None if weight is None else weight[part], minlength=n_classes)
+    for part in _chunks(len(codes), COUNTED if narrow else CHUNK):
+        if narrow:
+            here = codes[part]
+            total += [np.count_nonzero(here == k) for k in range(n_classes)]
+        else:
+            total += np.bincount(codes[part], None if weight is None else weight[part], minlength=n_classes)
     return total
 
 
@@ -91,8 +95,8 @@ def code_type(n_classes: int) -> type:
     return np.uint8 if n_classes <= 256 else np.int32
 
 
-def _chunks(n: int) -> Iterator[slice]:
-    return (slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK))
+def _chunks(n: int, size: int = CHUNK) -> Iterator[slice]:
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 def _by_table(labels: Array, low: int, high: int) -> tuple[Array, Array]:

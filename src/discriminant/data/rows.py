@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from numbers import Real
@@ -30,9 +30,10 @@ REAL = (Real, Decimal, np.bool_)  # numbers among the objects of a column
 
 @dataclass(frozen=True)
 class Design(ABC):
-    """Rows of an array or a CSR matrix with the ones in front: Y = [1, x]."""
+    """Rows of an array or a CSR matrix with the ones in front: Y = [1, x]; zeros where there is no intercept."""
 
     raw: Any
+    intercept: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,10 +53,12 @@ class Design(ABC):
         return as_dense(self.values)
 
     def scores(self, A: Array) -> Array:
-        return np.asarray(self.values @ A[1:] + A[0])
+        z = self.values @ A[1:]
+        return np.asarray(z + A[0] if self.intercept else z)
 
     def adjoint(self, G: Array) -> Array:
-        return np.vstack([G.sum(axis=0, keepdims=True), np.asarray(self.values.T @ G)])
+        base = G.sum(axis=0, keepdims=True) if self.intercept else np.zeros((1, G.shape[1]))
+        return np.vstack([base, np.asarray(self.values.T @ G)])
 
     def sandwich(self, w: Array) -> Array:
         d, weighted = self.raw.shape[1], self.times(w)
@@ -63,6 +66,8 @@ class Design(ABC):
         result[0, 0] = w.sum()
         result[0, 1:] = result[1:, 0] = np.asarray(weighted.sum(axis=0)).ravel()
         result[1:, 1:] = as_dense(self.values.T @ weighted)
+        if not self.intercept:
+            result[0] = result[:, 0] = 0.0
         return result
 
 
@@ -79,11 +84,11 @@ class DenseDesign(Design):
 
     def squared(self) -> DenseDesign:
         """Y∘Y."""
-        return DenseDesign(np.square(self.values))
+        return DenseDesign(np.square(self.values), self.intercept)
 
     def squared_norms(self) -> Array:
-        """‖y‖² = 1 + ‖x‖² of each row."""
-        return np.asarray(1.0 + np.einsum("ij,ij->i", self.values, self.values))
+        """‖y‖² of each row, 1 + ‖x‖²."""
+        return np.asarray(float(self.intercept) + np.einsum("ij,ij->i", self.values, self.values))
 
 
 class SparseDesign(Design):
@@ -99,11 +104,11 @@ class SparseDesign(Design):
 
     def squared(self) -> SparseDesign:
         """Y∘Y."""
-        return SparseDesign(self.values.multiply(self.values).tocsr())
+        return SparseDesign(self.values.multiply(self.values).tocsr(), self.intercept)
 
     def squared_norms(self) -> Array:
-        """‖y‖² = 1 + ‖x‖² of each row."""
-        return 1.0 + np.asarray(self.values.multiply(self.values).sum(axis=1)).ravel()
+        """‖y‖² of each row, 1 + ‖x‖²."""
+        return float(self.intercept) + np.asarray(self.values.multiply(self.values).sum(axis=1)).ravel()
 
 
 def as_design(raw: Any) -> DenseDesign | SparseDesign:
@@ -284,43 +289,6 @@ class MappedRows(Rows):
 
 
 @dataclass(frozen=True)
-class OriginDesign:
-    """Rows with a zero where the one would be, for discriminants without an intercept: row 0 of A has no effect."""
-
-    inner: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.inner.shape  # type: ignore[no-any-return]
-
-    @property
-    def values(self) -> Any:
-        return self.inner.values
-
-    def dense(self) -> Array:
-        return np.asarray(self.inner.dense())
-
-    @property
-    def raw(self) -> Any:
-        return self.inner.raw
-
-    def scores(self, A: Array) -> Array:
-        return np.asarray(self.inner.values @ A[1:])
-
-    def adjoint(self, G: Array) -> Array:
-        return np.vstack([np.zeros((1, G.shape[1])), np.asarray(self.inner.values.T @ G)])
-
-    def sandwich(self, w: Array) -> Array:
-        result = np.asarray(self.inner.sandwich(w))
-        result[0] = result[:, 0] = 0.0
-        return result
-
-    def squared_norms(self) -> Array:
-        """‖x‖² of each row."""
-        return np.asarray(self.inner.squared_norms() - 1.0)
-
-
-@dataclass(frozen=True)
 class OriginRows(Rows):
     """The rows of another source without the one in front."""
 
@@ -334,11 +302,11 @@ class OriginRows(Rows):
     def block_rows(self) -> int:
         return int(self.source.block_rows)
 
-    def design(self, start: int, stop: int) -> OriginDesign:
-        return OriginDesign(self.source.design(start, stop))
+    def design(self, start: int, stop: int) -> Design:
+        return replace(self.source.design(start, stop), intercept=False)  # type: ignore[no-any-return]
 
-    def pick(self, rows: Array) -> OriginDesign:
-        return OriginDesign(self.source.pick(rows))
+    def pick(self, rows: Array) -> Design:
+        return replace(self.source.pick(rows), intercept=False)  # type: ignore[no-any-return]
 
     def columns(self, indices: Array) -> Array:
         return np.asarray(self.source.columns(indices))
