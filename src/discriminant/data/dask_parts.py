@@ -60,7 +60,7 @@ def as_matrix(rows: Any, rules: Preprocess | None) -> Any:
         return rows.tocsr()
     if hasattr(rows, "todense") and not isinstance(rows, np.ndarray):
         return rows.to_scipy_sparse().tocsr()  # the sparse arrays that Dask knows
-    return np.ascontiguousarray(as_rows(np.asarray(rows)).X)
+    return np.ascontiguousarray(as_rows(np.asarray(rows)).design(0, len(rows)).raw)
 
 
 def as_vector(values: Any) -> Array:
