@@ -265,6 +265,29 @@ def test_margin_is_that_of_the_hard_margin_machine():
     assert any_plane.margin <= result.margin_bound
 
 
+def test_the_widest_gap_takes_part_of_columns_that_others_tell():
+    X, y = np.array([[-2.0, -3, -2], [0, -1, 3]]), [0, 1]  # two points in space: the gap is the way between them
+    result = separability(X, y)
+    assert result.aliased == (1, 2) and result.chance == 1.0
+    assert result.margin == pytest.approx(np.linalg.norm(X[1] - X[0]) / 2)
+    assert result.check() and proved(result, X, y)
+    assert result.limiting_fit().coefficients.tolist()[2:] == [0.0, 0.0]
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((30, 50)), rng.integers(2, size=30)
+    result = separability(X, y)
+    assert result.aliased and result.margin >= 0.999 * result.margin_bound
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_gap_of_the_size_of_rounding_is_no_news_to_the_user():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((9, 1)) * 1e-6
+        y = (X[:, 0] > np.median(X)).astype(int)
+        X[y == 1] = np.nextafter(X[y == 0].max(), 1.0)
+        assert separability(X + 0.0, y).check()
+
+
 def test_column_scales_and_offsets_do_not_change_the_verdict():
     """Powers of two are exact, so that the verdict and the witness rows' count are the same at scales of 2^±27."""
     random = np.random.default_rng(5)

@@ -48,7 +48,7 @@ class KeslerCone:
     intercept: bool = True
     center: Array = field(default_factory=lambda: np.zeros(0))  # (d,), zero where a column needs no shift
     exponent: Array = field(default_factory=lambda: np.zeros(0, dtype=int))  # (d,)
-    _integers: dict[int, tuple[Integers, int]] = field(default_factory=dict, repr=False, compare=False)
+    _integers: dict[int, tuple[Integers, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def width(self) -> int:
@@ -80,7 +80,7 @@ class KeslerCone:
     def take(self, rows: Array) -> KeslerCone:
         """The cone of some rows alone, in the same coordinates."""
         source = as_rows(self.source.pick(rows).raw)
-        return replace(self, source=source, codes=self.codes[rows], _integers={})
+        return replace(self, source=source, codes=self.codes[rows])
 
     # -- exact coordinates -------------------------------------------------------------------------------------------
     def integer_features(self, rows: Iterable[int]) -> list[tuple[Integers, int]]:
@@ -134,6 +134,16 @@ class KeslerCone:
         """The integer weights of each class, the reference class's zeros included."""
         blocks = [list(weights[k * self.width : (k + 1) * self.width]) for k in range(self.n_classes - 1)]
         return [[0] * self.width, *blocks]
+
+    def spread(self, weights: Sequence[int], narrow: KeslerCone) -> Integers:
+        """Integer weights of the cone of some of these columns as weights of this one."""
+        place = {j: i + self.intercept for i, j in enumerate(self.keep)}
+        wide = [[0] * self.width for _ in range(self.n_classes)]
+        for row, block in zip(wide, narrow.machine(weights), strict=True):
+            row[: self.intercept] = block[: self.intercept]
+            for j, v in zip(narrow.keep, block[self.intercept :], strict=True):
+                row[place[j]] = v
+        return [v for row in wide[1:] for v in row]
 
     def exact(self, u: Array) -> Integers:
         """The integer weights of the hyperplanes that float weights u (in float coordinates) describe."""

@@ -161,7 +161,7 @@ def _widened(cone: KeslerCone, weights: Integers) -> tuple[Integers, float]:
     direction[keep] = np.atleast_1d(to_floats(cone, weights))[1:][keep]
     if not direction.any() or not np.isfinite(direction).all():
         return weights, float("inf")
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # a gap of the size of rounding
         w, low, high, middle = widest_gap(cone, direction)
     if not (low > 0 and np.isfinite(w).all()):
         return weights, float("inf")

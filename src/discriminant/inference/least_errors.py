@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import as_rows
-from discriminant.inference.separability import separability
+from discriminant.inference.separability import decide
 from discriminant.optimize.highs import binary_program
 from discriminant.protocols import Array
 
@@ -86,11 +86,12 @@ def _witnesses(
     """Disjoint sets of rows that cannot be separated; or none, and the weights that separate ``rest``."""
     found: list[Array] = []
     while len(found) < most and (not found or time.monotonic() < end):
-        kinds = np.unique(codes[rest])
-        if len(kinds) < 2:
-            plane = None if found else _constant(source.shape[1], kinds, int(codes.max()) + 1)
-            return found, plane
-        answer = separability(source.pick(rest).raw, codes[rest], fit_intercept=fit_intercept, hyperplane="any")
+        kinds, of_rest = np.unique(codes[rest], return_inverse=True)
+        if not len(kinds) or (len(kinds) == 1 and fit_intercept):
+            return found, None if found else _constant(source.shape[1], kinds, int(codes.max()) + 1)
+        two_or_more, part = max(len(kinds), 2), as_rows(source.pick(rest).raw)
+        of_rest = of_rest + (len(kinds) == 1)  # through the origin one class alone is against nothing: a·x > 0
+        answer = decide(part, of_rest, np.arange(two_or_more), None, fit_intercept, "any", 0)
         if answer.witness is None:
             plane = None if found else _all_classes(np.asarray(answer.hyperplane), kinds, int(codes.max()) + 1)
             return found, plane
@@ -120,22 +121,21 @@ def _hitting_set(witnesses: list[Array], heavy: Array, seconds: float) -> tuple[
 
 
 def _constant(d: int, kinds: Array, n_classes: int) -> Array:
-    """Weights that name the one class that is left, whatever x."""
-    if n_classes == 2:
-        return np.concatenate([[2.0 * kinds[0] - 1.0], np.zeros(d)])
+    """Weights that name the one class that is left, or none, whatever x."""
     A = np.zeros((1 + d, n_classes))
     A[0, kinds] = 1.0
-    return A
+    return A[:, 1] - A[:, 0] if n_classes == 2 else A
 
 
 def _all_classes(plane: Array, kinds: Array, n_classes: int) -> Array:
-    """Weights (1+d, K) of all classes from those of the classes that are left; the others never win."""
-    if n_classes == 2 or len(kinds) == n_classes:
+    """Weights (1+d, K) of all classes from those of the classes that are left, of which the others are the mean."""
+    if len(kinds) == n_classes:
         return plane
     two = plane if plane.ndim == 2 else np.column_stack([-plane / 2, plane / 2])
+    if len(kinds) == 1:  # against nothing, the second column
+        two = two[:, 1:]
     A = np.zeros((len(two), n_classes))
     A[:, kinds] = two
-    others = np.setdiff1d(np.arange(n_classes), kinds)
-    A[:, others] = two.mean(axis=1, keepdims=True)
-    A[0, others] -= 1e6 * (1 + np.abs(two).max())
-    return A
+    if len(kinds) > 1:  # a row's own score is above the mean of all
+        A[:, np.setdiff1d(np.arange(n_classes), kinds)] = two.mean(axis=1, keepdims=True)
+    return A[:, 1] - A[:, 0] if n_classes == 2 else A

@@ -183,7 +183,7 @@ class LimitingFit(Shown):
 
     def _some(self, source: Any) -> Array:
         n = source.shape[0]
-        cone = replace(self._cone, source=source, codes=np.zeros(n, dtype=np.intp), _integers={})
+        cone = replace(self._cone, source=source, codes=np.zeros(n, dtype=np.intp))
         signs = np.empty((n, len(self.classes)), dtype=np.int8)
         rows, best = np.arange(n), self._likely(cone)
         while len(rows):  # the class that floats find best, unless exact signs name a better one
@@ -231,7 +231,7 @@ def limiting_fit(
         weights = _plainer(cone, weights, signs)
     ties = signs == 0
     rows = np.flatnonzero(ties.any(axis=1))
-    inner = replace(cone, keep=columns, _integers={}) if spanning else cone
+    inner = replace(cone, keep=columns) if spanning else cone
     basis = nullspace(inner.integer_rows(spanning))[0] if spanning else []
     K, scores, value, spread = cone.n_classes, np.zeros((cone.width, cone.n_classes)), 0.0, None
     if len(rows):
@@ -305,7 +305,7 @@ def _assemble(
     infinite = np.where(open_ended, ends, finite)
     table, undecided = _table(estimate, direction, moves)
     stand_in = _stand_in(cone, weights, scores, signs)
-    keep_empty = replace(cone, source=None, codes=np.zeros(0, dtype=np.int8), _integers={})  # type: ignore[arg-type]
+    keep_empty = replace(cone, source=None, codes=np.zeros(0, dtype=np.int8))  # type: ignore[arg-type]
     return LimitingFit(
         classes,
         infinite[:, 1] if two else infinite,

@@ -99,7 +99,7 @@ class Merger:
         count = _ROWS_EACH * self.cone.width
         rows = np.concatenate([_some(np.flatnonzero(self.cone.codes == c), count) for c in (j, k)])
         part = self.cone.take(rows)
-        pair = replace(part, codes=(part.codes == k).astype(np.int8), n_classes=2, _integers={})
+        pair = replace(part, codes=(part.codes == k).astype(np.int8), n_classes=2)
         features = [m for m, _ in pair.integer_features(range(min(len(rows), 4 * pair.width)))]
         if len(independent_rows(features)[0]) < pair.width:
             features = [m for m, _ in pair.integer_features(range(len(rows)))]
@@ -119,7 +119,7 @@ class Merger:
         if len(numbers) == 1:
             return None, order
         codes = np.array(order)[np.asarray(self.cone.codes, dtype=np.intp)]
-        return replace(self.cone, codes=codes, n_classes=len(numbers), _integers={}), order
+        return replace(self.cone, codes=codes, n_classes=len(numbers)), order
 
     def whole(self) -> Finding:
         """All classes are one: the pairs' multipliers together span everything."""

@@ -58,7 +58,7 @@ def boundary_only(
         return False
     if not np.array_equal(np.flatnonzero(zero.any(axis=1)), boundary):
         return False
-    inner = replace(cone.take(boundary), keep=columns, _integers={})
+    inner = replace(cone.take(boundary), keep=columns)
     if not relations_hold(inner, relations) or {*columns, *relations} != {*cone.keep}:
         return False
     place = {int(i): k for k, i in enumerate(boundary)}

@@ -42,6 +42,11 @@ class Finding:
     spanned: tuple[int, ...]  # columns that the vanishing rows are told by, the others being relations of them there
     relations: dict[int, Integers]
 
+    @property
+    def separates(self) -> bool:
+        """Whether the weights are positive on all rows."""
+        return self.weights is not None and self.circuit is None
+
 
 class Search:
     """One search: the cone, the rows of the programs, and where randomness comes from."""

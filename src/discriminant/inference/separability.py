@@ -171,7 +171,8 @@ class Separability:
     @property
     def chance(self) -> float:
         """The probability that as many rows, labelled by coin flips, would be separable (Cover 1965)."""
-        return cover_probability(self.shape[0], self._cone.width - 1) if self._cone.intercept else float("nan")
+        d = self.shape[1] - len(self.aliased)
+        return cover_probability(self.shape[0], d) if self._cone.intercept else float("nan")
 
     def __bool__(self) -> bool:
         return self.verdict == SEPARABLE
@@ -222,7 +223,11 @@ class Separability:
 
         if self.verdict == OVERLAPPING:
             raise DataError("These classes overlap: the estimates are finite, and an ordinary fit finds them.")
-        return limiting_fit(self._data(None, None), self.classes, self._weights, *self.face, row_weight=sample_weight)
+        cone, found = self._data(None, None), self
+        if self.verdict == SEPARABLE and self.aliased:  # a direction of the columns that others do not tell
+            found = decide(cone.source, cone.codes, self.classes, None, cone.intercept, "any", 0)
+            cone = found._cone
+        return limiting_fit(cone, self.classes, found._weights, *found.face, row_weight=sample_weight)
 
     @property
     def face(self) -> tuple[list[Pair], tuple[int, ...], dict[int, Integers]]:
@@ -265,11 +270,11 @@ class Separability:
             raise DataError(
                 f"These are not the data of the verdict: it is about X of shape {self.shape}, other labels."
             )
-        return replace(self._cone, source=source, codes=codes, _integers={})
+        return replace(self._cone, source=source, codes=codes)
 
     def without_data(self) -> Separability:
         """The same verdict, which does not hold on to X and y."""
-        empty = replace(self._cone, source=None, codes=np.zeros(0, dtype=np.int8), _integers={})  # type: ignore[arg-type]
+        empty = replace(self._cone, source=None, codes=np.zeros(0, dtype=np.int8))  # type: ignore[arg-type]
         return replace(self, _cone=empty)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -416,11 +421,16 @@ def decide(
         elif len(classes) == 2 and len(every) > MANY_COLUMNS:
             finding = find(cone, random_state)
             if finding.weights is None:
-                cone, relations = replace(cone, keep=finding.spanned, _integers={}), finding.relations
+                cone, relations = replace(cone, keep=finding.spanned), finding.relations
         else:
             keep, relations = independent_columns(source, fit_intercept)
-            cone = replace(cone, keep=keep)
-            finding = find_machine(cone, random_state)
+            narrow = replace(cone, keep=keep)
+            finding = find_machine(narrow, random_state)
+            if relations and hyperplane == "widest" and len(classes) == 2 and finding.separates:
+                # The widest gap takes part of every column, also of those that others tell.
+                finding = replace(finding, weights=cone.spread(finding.weights or [], narrow), spanned=every)
+            else:
+                cone = narrow
         return _result(cone, finding, classes, relations, feature_names, hyperplane)
 
 
@@ -436,9 +446,9 @@ def _result(
     called: Sequence[Any] = feature_names if feature_names is not None else range(d)
     placed = place(cone, finding, choice)
     boundary = np.zeros(0, dtype=np.intp)
-    if finding.weights is not None and finding.circuit is not None:
+    if finding.weights is not None and not finding.separates:
         boundary = np.flatnonzero((cone.signs(placed.weights) == 0).any(axis=1))
-    verdict = OVERLAPPING if finding.weights is None else QUASI if finding.circuit is not None else SEPARABLE
+    verdict = OVERLAPPING if finding.weights is None else SEPARABLE if finding.separates else QUASI
     return Separability(
         verdict=verdict,
         hyperplane=placed.floats,
@@ -537,5 +547,5 @@ def _of_source(opened: Source, y: Any, fit_intercept: bool, hyperplane: str, ran
         shape=blocks.rows.shape,
         multipliers={(int(index[i]), k): value for (i, k), value in found.multipliers.items()},
         notes=(*found.notes, note),
-        _cone=replace(found._cone, source=blocks.rows, codes=codes, _integers={}),
+        _cone=replace(found._cone, source=blocks.rows, codes=codes),
     )

@@ -59,7 +59,7 @@ def find(cone: KeslerCone, seed: int) -> Finding:
         weights = _stack(cone, layers, _raw(rest, rest.cone.exact(u)))
         return Finding(weights, None, {}, tuple(cone.keep), (), {})
     keep, relations = independent_columns(rest.cone.source, cone.intercept)
-    found = Search(replace(rest.cone, keep=keep, _integers={}), seed).run()
+    found = Search(replace(rest.cone, keep=keep), seed).run()
     return _whole(cone, rest, layers, found, keep, relations)
 
 
@@ -72,7 +72,7 @@ def _whole(
     relations: Mapping[int, Integers],
 ) -> Finding:
     """A finding about the rest as one about all rows."""
-    inner = replace(rest, cone=replace(rest.cone, keep=keep, _integers={}))
+    inner = replace(rest, cone=replace(rest.cone, keep=keep))
     last = _raw(inner, found.weights) if found.weights is not None else {}
     weights = _stack(cone, layers, last) if layers or last else None
 
