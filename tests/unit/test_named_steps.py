@@ -175,11 +175,16 @@ def test_weights_decide_which_rows_are_given_up():
 def test_without_an_intercept_one_class_that_is_left_must_still_lie_on_one_side():
     X, y = np.array([[2.0], [-2], [-1], [-1], [0], [-2]]), np.array([0, 1, 0, 0, 1, 0])  # w > 0 errs on 0, w < 0 on 3
     found = least_errors(X, y, fit_intercept=False)
-    assert found.proved and found.bound == 3 and found.weights[0] == 0
+    assert found.proved
+    assert found.bound == 3
+    assert found.weights[0] == 0
     model = MinimumErrorClassifier(fit_intercept=False).fit(X, y)
-    assert model.n_errors_ == 3 == pytest.approx(model.lower_bound_) and model.certificate_.converged and model.intercept_ == 0
+    assert model.n_errors_ == 3 == pytest.approx(model.lower_bound_)
+    assert model.certificate_.converged
+    assert model.intercept_ == 0
     three = least_errors(np.array([[1.0], [2], [-1], [0]]), np.array([0, 1, 2, 2]), fit_intercept=False)
-    assert three.proved and not three.weights[0].any()
+    assert three.proved
+    assert not three.weights[0].any()
     assert least_errors(np.zeros((2, 1)), np.array([0, 1]), fit_intercept=False).bound == 2
 
 

@@ -268,14 +268,17 @@ def test_margin_is_that_of_the_hard_margin_machine():
 def test_the_widest_gap_takes_part_of_columns_that_others_tell():
     X, y = np.array([[-2.0, -3, -2], [0, -1, 3]]), [0, 1]  # two points in space: the gap is the way between them
     result = separability(X, y)
-    assert result.aliased == (1, 2) and result.chance == 1.0
+    assert result.aliased == (1, 2)
+    assert result.chance == 1.0
     assert result.margin == pytest.approx(np.linalg.norm(X[1] - X[0]) / 2)
-    assert result.check() and proved(result, X, y)
+    assert result.check()
+    assert proved(result, X, y)
     assert result.limiting_fit().coefficients.tolist()[2:] == [0.0, 0.0]
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 50)), rng.integers(2, size=30)
     result = separability(X, y)
-    assert result.aliased and result.margin >= 0.999 * result.margin_bound
+    assert result.aliased
+    assert result.margin >= 0.999 * result.margin_bound
 
 
 @pytest.mark.filterwarnings("error")
