@@ -90,8 +90,9 @@ def test_nothing_steers_a_fit_from_outside() -> None:
     """No module state that changes but the pools of threads, on which no bit of a result depends, and no ContextVar.
 
     Three exceptions.  Whether this package's warnings are raised in this thread, on which no result depends.  Who
-    watches a fit: only an estimator's own callbacks are set there, and only they may end a run.  And the folds of a search under ``patch_sklearn``, which is scikit-learn's to run: copies of rows, whose fits are
-    the same to the bit in whatever order they come.
+    watches a fit: only an estimator's own callbacks are set there, and only they may end a run.  And the folds
+    of a search under ``patch_sklearn``, which is scikit-learn's to run: copies of rows, whose fits are the same to the
+    bit in whatever order they come.
     """
     for path in MODULES:
         for node in ast.walk(tree(path)):
