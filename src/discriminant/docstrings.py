@@ -91,7 +91,8 @@ class Entries:
             head, _, body = self.table[name].partition("\n")
             default = defaults[name]
             if default is not EMPTY:
-                head += f', default="{default}"' if isinstance(default, str) else f", default={default}"
+                shown = default.__name__ if inspect.ismodule(default) else default
+                head += f', default="{shown}"' if isinstance(default, str) else f", default={shown}"
             entries[name] = f"{head}\n{body}"
         places = {name: i for i, name in enumerate(defaults)}
         return "\n".join(sorted(filter(None, entries.values()), key=lambda one: places.get(next(_named(one)), 99)))

@@ -146,6 +146,8 @@ def _faults_of_defaults(parameters: Any, known: dict[str, str]) -> Iterator[str]
 def _same(given: str, parameter: Any) -> bool:
     if given.endswith(("()", "{}", "[]")):  # made anew at every call
         return True
+    if inspect.ismodule(parameter.default):
+        return bool(given == parameter.default.__name__)
     try:
         return bool(ast.literal_eval(given) == parameter.default)
     except (ValueError, SyntaxError):

@@ -27,7 +27,7 @@ z : ndarray of shape (n, q)
     Scores of the outputs.
 u : ndarray of shape (n, q)
     Dual variables, one for each score.
-xp : module, optional
+xp : module
     The library of the arrays: NumPy, or that of a device.
 """).documented
 
