@@ -48,7 +48,13 @@ class Logistic(Probability):
         return _slope(like(t, z), z, np.exp(-np.abs(z)), np)
 
     def curvature(self, t: Array, z: Array, xp: Any = np) -> Array:
-        """ℓ'' = σ(1−σ), in the library of z."""
+        """ℓ'' = σ(1−σ), in the library of z.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+            Curvatures.
+        """
         tail = xp.exp(-xp.abs(z))
         return tail / (1 + tail) ** 2  # type: ignore[no-any-return]
 
@@ -57,7 +63,13 @@ class Logistic(Probability):
         return np.asarray(tail / np.square(1 + tail) * (tail - 1) / (1 + tail) * np.sign(z))
 
     def value_and_gradient(self, t: Array, z: Array, xp: Any = np) -> tuple[Array, Array]:
-        """ℓ and ℓ' from one exponential, in the library of z."""
+        """ℓ and ℓ' from one exponential, in the library of z.
+
+        Returns
+        -------
+        tuple of two ndarrays of shape (n, q)
+            Losses and their slopes.
+        """
         t, tail = like(t, z) if xp is np else t, xp.exp(-xp.abs(z))
         return xp.clip(z, 0, None) - t * z + xp.log1p(tail), _slope(t, z, tail, xp)
 
