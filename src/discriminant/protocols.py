@@ -318,7 +318,8 @@ class Certificate:
         if self.objective == self.objective:
             proved = f", lower bound {self.bound:.12g}, gap {self.gap:.2g}" if self.bound > float("-inf") else ""
             lines.append(f"objective {self.objective:.12g}{proved}")
-        parts = [("gradient norm {:.2g}", self.gradient_norm), ("condition number {:.2g}", self.condition)]
+        condition = float(f"{self.condition:.2g}")  # 380 and not 3.8e+02
+        parts = [("gradient norm {:.2g}", self.gradient_norm), ("condition number {:g}", condition)]
         parts.insert(1, (f"{{:g}} pass{'es' * (self.passes != 1)} over the data", round(self.passes, 1)))
         lines.append(", ".join(text.format(value) for text, value in parts if value == value))
         said = self.separability

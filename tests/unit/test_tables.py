@@ -128,8 +128,8 @@ def test_blank_lines_are_no_rows(reader):
         (b"a,b\n", "no rows"),
         (b"a,b\n1,\xff\xfe2\n", "UTF-8 .line 2"),
         (b"a,b\n1,\x002\n", "zero byte in line 2"),
-        (b'a,b\n1,"open\n', "cannot be read"),
-        (b'a,b\n1,"x"y\n', "cannot be read"),
+        (b'a,b\n1,"open\n', "quotation mark in line 2 that is never closed"),
+        (b'a,b\n1,"x"y\n', "quotation mark within a field in line 2"),
     ],
 )
 def test_what_is_no_table_is_refused_in_a_sentence(reader, data, sentence):

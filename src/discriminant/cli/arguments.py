@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import functools
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 DATA = (
-    "a CSV or TSV file (also gzipped), JSON lines, Excel, Parquet, Arrow or libsvm; - for the standard input; "
+    "a CSV or TSV file (also gzipped), JSON, Excel, Parquet, Arrow or libsvm; - for the standard input; "
     "or iris, penguins, breast_cancer"
 )
 METHODS = (
@@ -97,6 +97,17 @@ def _command(commands: argparse._SubParsersAction[Parser], name: str, text: str)
     )
 
 
+def _whole(least: int) -> Callable[[str], int]:
+    """How an option's whole number is read."""
+
+    def read(text: str) -> int:
+        if not text.lstrip("+-").isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+        return int(text)
+
+    return read
+
+
 def _formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.RawDescriptionHelpFormatter(prog, max_help_position=30, width=108)
 
@@ -140,8 +151,8 @@ def _fit(commands: argparse._SubParsersAction[Parser]) -> None:
         "--offset", metavar="COL", default="", help="a column of known parts of the log odds (logistic, two classes)"
     )
     one.add_argument("--models", metavar="NAMES", default="", help="what auto compares, separated by commas")
-    one.add_argument("--cv", type=int, default=None, metavar="FOLDS", help="folds of the cross-validation; 0: none")
-    one.add_argument("--seed", type=int, default=0, help="of the shuffle before the folds are cut (default 0)")
+    one.add_argument("--cv", type=_whole(0), metavar="FOLDS", help="folds of the cross-validation; 0: none")
+    one.add_argument("--seed", type=_whole(0), default=0, help="of the shuffle before the folds are cut (default 0)")
     one.add_argument("--out", "-o", metavar="FILE", help="where to write the model")
     one.add_argument(
         "--report", metavar="FILE.html", help="where to write the report, one page that needs nothing else"
@@ -197,13 +208,13 @@ def _figures(commands: argparse._SubParsersAction[Parser]) -> None:
     one.add_argument("--list", "-l", action="store_true", help="the names, and what each figure claims")
     one.add_argument("--out", "-o", metavar="DIR", default="figures", help="the folder to write to (default: figures)")
     one.add_argument("--format", "-f", choices=("png", "svg", "pdf"), default="png", help="default: png")
-    one.add_argument("--dpi", type=int, default=130, help="points per inch of a PNG (default 130)")
+    one.add_argument("--dpi", type=_whole(1), default=130, help="points per inch of a PNG (default 130)")
     _shared(one)
 
 
 def _play(commands: argparse._SubParsersAction[Parser]) -> None:
     one = _command(commands, "play", "a page in the browser: draw points, watch the methods learn, see the proof")
-    one.add_argument("--port", type=int, default=0, help="the port on 127.0.0.1 (default 0: any that is free)")
+    one.add_argument("--port", type=_whole(0), default=0, help="the port on 127.0.0.1 (default 0: any that is free)")
     one.add_argument("--no-browser", action="store_true", help="print the address and open nothing")
     one.add_argument("--link", default="", metavar="ADDRESS", help="open the drawing of an address that was shared")
     one.add_argument("--data", default="pair", metavar="NAME", help="the first set of points, such as xor, star, rings")

@@ -9,7 +9,7 @@ import numpy as np
 
 from discriminant.arrays import is_sparse
 from discriminant.data.labels import distinct
-from discriminant.errors import names
+from discriminant.errors import counted, names
 from discriminant.protocols import Array
 from discriminant.report.measures import auc
 
@@ -30,7 +30,8 @@ def data_checks(X: Any, labels: Array, feature_names: Sequence[str], counts: Map
         )
     if n < 5 * d:
         notes.append(
-            f"There are {n:,} rows for {d:,} features: weights are uncertain; lda-shrunk or logistic bear that best."
+            f"There are {n:,} rows for {counted(d, 'feature')}: weights are uncertain; lda-shrunk or logistic bear "
+            "that best."
         )
     if len(counts) == 2 and not is_sparse(X):
         telling = telling_columns(X, labels, feature_names, list(counts))

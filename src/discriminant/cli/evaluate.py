@@ -51,9 +51,13 @@ def _gate(text: str) -> tuple[str, float, str]:
     if not equals or (name not in (*GATES, *COSTLY) and not name.startswith("recall:")):
         raise ParameterError(f"--fail-under needs NAME=VALUE with NAME {names([*GATES, *COSTLY], 10)}; got {text!r}.")
     try:
-        return name, float(value), text
+        bound = float(value)
     except ValueError:
-        raise ParameterError(f"--fail-under {text!r}: {value!r} is no number.") from None
+        bound = float("nan")
+    if not 0 <= bound <= (float("inf") if name in ("log_loss", "brier", "mean_cost") else 1):
+        what = "number from 0 on" if name in ("log_loss", "brier", "mean_cost") else "share between 0 and 1"
+        raise ParameterError(f"--fail-under {text!r}: {value!r} is no {what}.")
+    return name, bound, text
 
 
 def _reached(found: dict[str, Any], name: str, bound: float) -> bool:
@@ -80,7 +84,8 @@ def _show(console: Console, result: Measured, found: dict[str, Any]) -> None:
     console.show(f"  {counted(result.n, 'row')}, {counted(result.errors, 'error')}: {percent(found['error'])} "
                f"(95 % interval {percent(low)} to {percent(high)})")  # fmt: skip
     if "log_loss" in found:
-        console.show(f"  log loss {found['log_loss']:.4f} · Brier score {found['brier']:.4f} · AUC {found['auc']:.4f}")
+        area = f" · AUC {found['auc']:.4f}" if found["auc"] == found["auc"] else ""  # none of rows of one class
+        console.show(f"  log loss {found['log_loss']:.4f} · Brier score {found['brier']:.4f}{area}")
     if "mean_cost" in found:
         console.show(f"  mean cost {found['mean_cost']:.4g}")
     labels = [str(label) for label in result.classes.tolist()]

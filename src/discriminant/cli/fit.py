@@ -112,8 +112,8 @@ def _methods(given: Any, training: Training) -> list[Method]:
 
 def _compare(given: Any, training: Training, methods: list[Method], console: Console) -> Comparison | None:
     folds = FOLDS if given.cv is None else given.cv
-    if folds < 0 or folds == 1:
-        raise ParameterError(f"--cv is {folds}; it needs two folds at least, or 0 for no cross-validation.")
+    if folds == 1:
+        raise ParameterError("--cv is 1; it needs two folds at least, or 0 for no cross-validation.")
     if len(methods) > 1 and not folds:
         raise ParameterError("Without cross-validation (--cv 0) there is nothing to choose by; name one --model.")
     width = len(training.table.columns) if training.table.sparse is None else 100

@@ -26,6 +26,8 @@ CHUNK = 50_000
 def run(given: Any) -> int:
     """The command."""
     console = Console(given.json, given.quiet)
+    if given.out.endswith((".xlsx", ".xls", ".arrow", ".feather", ".json", ".jsonl")):
+        raise ParameterError(f"--out {given.out}: predictions are written as CSV, .csv.gz or .parquet.")
     model = open_model(given.model, given.costs)
     wanted = [name.strip() for name in given.keep.split(",")]  # as text: an id keeps its zeros
     table = read_data(given, [*model.preprocess.text_columns, *wanted])

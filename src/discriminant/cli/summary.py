@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import replace
 from typing import Any
 
@@ -56,7 +57,7 @@ def run(given: Any) -> int:
         console.show()
         console.show(weight_table(model, names, weights, outputs, everything=given.all))
     if told is not None:
-        console.show(f"\n  {told!s}".replace("\n", "\n  "))
+        console.show("\n" + textwrap.indent(str(told), "  "))
     if facts.get("certificate"):
         console.show("\n  " + facts["certificate"].replace("\n", "\n  "))
     return 0

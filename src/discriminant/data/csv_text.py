@@ -29,7 +29,7 @@ from discriminant.data.tables import (
     number_column,
     text_column,
 )
-from discriminant.errors import DataError, names
+from discriminant.errors import DataError, counted, names
 
 SEPARATORS = (",", ";", "\t", "|")
 SNIFFED_LINES = 200
@@ -83,12 +83,19 @@ def decode(data: bytes, source: str) -> str:
 def rows_of(text: str, separator: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """(line number, fields) of each line that is not blank; quotes as in RFC 4180."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    begun = 1
     try:
         for row in reader:
+            begun = reader.line_num + 1
             if row and not (len(row) == 1 and not row[0].strip()):
                 yield reader.line_num, row
     except csv.Error as error:
-        raise DataError(f"{source} cannot be read near line {reader.line_num}: {error}.") from error
+        what = f"cannot be read near line {reader.line_num}: {error}"
+        if str(error) == "unexpected end of data":
+            what = f"has a quotation mark in line {begun} that is never closed"
+        elif "expected after" in str(error):
+            what = f'has a quotation mark within a field in line {begun}; there it is written twice: "say ""so"""'
+        raise DataError(f"{source} {what}.") from error
 
 
 def head_end(data: AnyStr, mark: AnyStr, size: int) -> int:
@@ -211,8 +218,8 @@ def read_text(text: str, source: str, layout: Layout, *, text_columns: Sequence[
             )
         if len(row) != width:
             raise DataError(
-                f"{source} has {len(row)} fields in line {line} and {width} columns: a row is cut short or holds a "
-                f"{_called(layout.separator)} too many. Correct it; nothing is filled in by guess."
+                f"{source} has {counted(len(row), 'field')} in line {line} and {width} columns: a row is cut short or "
+                f"holds a {_called(layout.separator)} too many. Correct it; nothing is filled in by guess."
             )
         rows.append(row)
     if not rows:

@@ -2,7 +2,7 @@
 
 ymd      2024-01-31, 2024/1/31, with a time or without        compact   20240131, a whole number
 dmy      31/01/2024, 31.1.24      mdy   01/31/2024            seconds   since 1970, a whole number
-named    31 Jan 2024, 31-Jan-24                               typed     dates of a typed file or frame
+named    31 Jan 2024, 31-Jan-24     first   Jan 31, 2024      typed     dates of a typed file or frame
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _SHAPES = {
     "dmy": rf"(?P<D>\d{{1,2}}){_MARK}(?P<M>\d{{1,2}}){_MARK}(?P<Y>\d{{4}}|\d{{2}}){_TIME}",
     "mdy": rf"(?P<M>\d{{1,2}}){_MARK}(?P<D>\d{{1,2}}){_MARK}(?P<Y>\d{{4}}|\d{{2}}){_TIME}",
     "named": rf"(?P<D>\d{{1,2}})[- ](?P<M>[A-Za-z]{{3,}})[- ,]+(?P<Y>\d{{4}}|\d{{2}}){_TIME}",
+    "first": rf"(?P<M>[A-Za-z]{{3,}})[ .]+(?P<D>\d{{1,2}})[ ,]+(?P<Y>\d{{4}}){_TIME}",
 }
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 

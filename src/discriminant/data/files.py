@@ -1,8 +1,9 @@
 """``read_table``: the file of that name, whatever it is, as columns; ``read_frame``: a data frame of any library.
 
-CSV and TSV (also gzipped), JSON lines, Excel workbooks, Parquet, Arrow and Feather files, libsvm files and the bundled
-sets are told apart by what is in them, not by their names.  ``-`` is the standard input.  Types of Arrow files and
-frames are believed: integers and floats are numbers, strings and categories text, dates dates.  Labels keep their type.
+CSV and TSV (also gzipped), JSON (lines or an array), Excel workbooks, Parquet, Arrow and Feather files, libsvm files
+and the bundled sets are told apart by what is in them, not by their names.  ``-`` is the standard input.  Types of
+Arrow files and frames are believed: integers and floats are numbers, strings and categories text, dates dates.  Labels
+keep their type.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from discriminant.errors import DataError, MissingFileError, ParameterError, nam
 
 HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
 FAST_BYTES = 4_000_000  # below it the standard library is done before pyarrow is loaded
-JSON_LINES = re.compile(rb'\s*\{\s*(?:"|\})')
+JSON_ROWS = re.compile(rb'\s*\[?\s*\{\s*(?:"|\})')
 LIBSVM = re.compile(rb"\s*[+-]?[\d.eE+-]+(?:\s+qid:\d+)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?\r?(?:\n|$)")
 
 
@@ -78,8 +79,8 @@ def read_table(
     refuse_foreign(data, name)
     if encoding:
         data = _recoded(data, name, encoding)
-    if JSON_LINES.match(data):
-        return _read_json_lines(data, name, text_columns)
+    if JSON_ROWS.match(data):
+        return _read_json(data, name, text_columns)
     if LIBSVM.match(data):
         from discriminant.data.libsvm import read_libsvm
 
@@ -98,20 +99,21 @@ def _recoded(data: bytes, name: str, encoding: str) -> bytes:
         raise DataError(f"{name} is not text in {encoding}: {error}.") from error
 
 
-def _read_json_lines(data: bytes, name: str, text_columns: Sequence[str]) -> Table:
-    """An object to a line; a key that a line does not have is missing there."""
+def _read_json(data: bytes, name: str, text_columns: Sequence[str]) -> Table:
+    """An object to a line, or an array of objects; a key that one does not have is missing there."""
     import json
 
-    rows = []
-    for number, line in enumerate(decode(data, name).split("\n"), start=1):
+    text = decode(data, name)
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate([text] if text.lstrip()[:1] == "[" else text.split("\n"), start=1):
         try:
-            row = json.loads(line) if line.strip() else {}
+            found = json.loads(line) if line.strip() else []
         except ValueError as error:
             raise DataError(f"{name} does not hold one JSON object to a line: line {number}: {error}.") from error
-        if not isinstance(row, dict):
-            raise DataError(f"{name} does not hold one JSON object to a line: line {number} is {line[:20]!r}.")
-        if row:
-            rows.append(row)
+        for row in found if isinstance(found, list) else [found]:
+            if not isinstance(row, dict):
+                raise DataError(f"{name} does not hold one JSON object to a line: line {number} is {line[:20]!r}.")
+            rows += [row] * bool(row)
     keys = dict.fromkeys(key for row in rows for key in row)
     columns = [_cells_column(key, [row.get(key) for row in rows], text_columns) for key in keys]
     return Table(tuple(columns), name, tuple(spellings(columns)))
@@ -229,6 +231,8 @@ def refuse_foreign(data: bytes, name: str) -> None:
         b"BZh": "compressed with bzip2; decompress it first",
         b"\x28\xb5\x2f\xfd": "compressed with zstd; decompress it first",
     }
+    if re.match(rb"\s*<(?:!doctype|html|\?xml)", data[:4096], re.IGNORECASE):
+        raise DataError(f"{name} is a web page or XML; export the table as CSV.")
     for start, what in known.items():
         if data[: len(start)] == start:
             raise DataError(f"{name} is {what}.")

@@ -187,8 +187,8 @@ class Preprocess:
         absent = [rule.name for rule in used if rule.name not in columns]
         if absent:
             what = "column" if len(absent) == 1 else "columns"
-            hint = table.suggest(absent[0]) if len(absent) == 1 else ""
-            raise DataError(f"{table.source} lacks the {what} {names(absent)}, which the model needs. {hint}".strip())
+            hint = table.suggest(absent[0]) if len(absent) == 1 else f"Its columns are {names(table.names, most=12)}."
+            raise DataError(f"{table.source} lacks the {what} {names(absent)}, which the model needs. {hint}")
         # Column after column is written: in this order each is one stretch of memory.
         X = np.empty((table.n_rows, len(self.feature_names)), order="F")
         ends = np.cumsum([len(rule.features) for rule in used]).tolist()

@@ -18,8 +18,9 @@ NUMBER, CATEGORY, OUT = "number", "category", "left out"
 THEY = {  # reasons that are true of many columns at once, in the plural
     "it never changes": "they never change",
     "it holds dates": "they hold dates",
-    "it names the rows (an identifier)": "they name the rows (identifiers)",
-    "nearly every row has a value of its own (an identifier)": "nearly every row has values of its own (identifiers)",
+    "it names the rows": "they name the rows",
+    "nearly every row has a text of its own, as names do": "nearly every row has texts of its own, as names do",
+    "it holds times of day or durations; write them as numbers to learn from them": "they hold times of day or durations; write them as numbers to learn from them",
     "it is free text, and needs features made from it first": "they are free text; make features of it first",
 }
 LEAST_ROWS = 20  # below this, values that are all different prove nothing
@@ -34,9 +35,11 @@ _DATE_NAME = re.compile(r"date|timestamp|datetime|_at$", re.I)
 _PARTS = {"train", "training", "test", "testing", "valid", "validation", "val", "dev", "holdout"}
 _DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[ T].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?: .*)?"
-    r"|\d{1,2}[- ](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[- ,]+\d{2,4}",
+    r"|\d{1,2}[- ](?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[- ,]+\d{2,4}(?: .*)?"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ .]+\d{1,2}[ ,]+\d{4}(?: .*)?",
     re.I,
 )
+_TIME = re.compile(r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]\.?m\.?)?", re.I)
 
 
 def role_of(column: Column) -> tuple[str, str]:
@@ -67,7 +70,7 @@ def _role_of_numbers(column: Column, present: int) -> tuple[str, str]:
     if present == len(column) and values.max() - values.min() == present - 1 and len(distinct(values)) == present:
         return OUT, "it numbers the rows"
     if _is_id(column.name) and len(distinct(values)) > present / 2:
-        return OUT, "it names the rows (an identifier)"
+        return OUT, "it names the rows"
     return NUMBER, ""
 
 
@@ -89,6 +92,8 @@ def _role_of_text(column: Column, present: int) -> tuple[str, str]:
         return OUT, "it holds dates"
     if used == 1 and present == len(column):
         return OUT, "it never changes"
+    if all(map(_TIME.fullmatch, some)):
+        return OUT, "it holds times of day or durations; write them as numbers to learn from them"
     if {level.strip().casefold() for level in levels[:20]} <= _PARTS and len(levels) < 20:
         return OUT, "it says which rows are for training and which for testing; all of them are used"
     if used > 50:
@@ -97,9 +102,9 @@ def _role_of_text(column: Column, present: int) -> tuple[str, str]:
         length = sum(len(level) for level in some) / len(some)
         if length > 25 and sum(" " in level.strip() for level in some) > len(some) / 2:
             return OUT, "it is free text, and needs features made from it first"
-        return OUT, "nearly every row has a value of its own (an identifier)"
+        return OUT, "nearly every row has a text of its own, as names do"
     if present >= LEAST_ROWS and _is_id(column.name) and used > present / 2:
-        return OUT, "it names the rows (an identifier)"
+        return OUT, "it names the rows"
     return CATEGORY, ""
 
 

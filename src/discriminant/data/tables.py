@@ -133,6 +133,12 @@ class Table:
         for column in self.columns:
             if column.name == name:
                 return column
+        below = [column for column in self.columns if name in column.levels]
+        if len(below) == 1 and below[0].counts[below[0].levels.index(name)] == 1:
+            raise DataError(
+                f"{self.source} has no column {name!r} in its first line, and {name!r} further down: the names of the "
+                "columns must stand first. Delete what is above them."
+            )
         raise DataError(f"{self.source} has no column {name!r}. {self.suggest(name)}")
 
     def suggest(self, name: str) -> str:

@@ -120,9 +120,8 @@ def bars(
         f'<td class="bar">{svg.scale(v, ends, a, b, fill=fills[int(v > 0)])}</td>'
         for v, a, b in zip(values, low, high, strict=True)
     ]
-    return table(
-        ["", "", ""], [[n, (c,), f"{v:{sign}.3g}{unit}"] for n, c, v in zip(names, cells, values, strict=True)]
-    )
+    said = [f"{v:.1f}{unit}" if unit else f"{v:{sign}.3g}" for v in values]
+    return table(["", "", ""], [[n, (c,), text] for n, c, text in zip(names, cells, said, strict=True)])
 
 
 def section(title: str, text: str, body: str, caption: str = "", *, kind: str = "") -> str:
