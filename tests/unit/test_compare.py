@@ -133,14 +133,16 @@ def test_a_summary_is_text_markdown_latex_and_html_and_tests_the_whole_model():
     big = sm.Logit(y, sm.add_constant(X)).fit(disp=0, tol=1e-14)
     assert table.statistics["LR χ²(4)"] == pytest.approx(big.llr, rel=1e-8)
     assert table.statistics["LR p"] == pytest.approx(big.llr_pvalue, rel=1e-6)
-    assert "model covariance, wald tests, wald intervals" in str(table)
+    assert "model covariance, Wald tests, Wald intervals" in str(table)
     assert table.to_markdown().splitlines()[1].startswith("|---|---:")
     assert "a_1\\|%" in table.to_markdown()
     assert r"a\_1|\%" in table.to_latex()
     assert table.to_latex().count(r" \\") == 8  # the head, five weights, two lines below
-    assert "wald intervals at 0.95" in table.to_latex()
+    assert "Wald intervals at 0.95" in table.to_latex()
     assert r"$\chi^2$" in table.to_latex()
-    assert table.to_frame().attrs["about"] == ["model covariance, wald tests, wald intervals at 0.95"]
+    assert table.to_frame().attrs["about"] == [
+        f"model covariance, Wald tests, Wald intervals at 0.95; positive estimates speak for {table.outcomes[0]!r}"
+    ]
     np.testing.assert_allclose(table.columns()["OR 97.5%"], np.exp(table.high))
     assert "<table>" in table.to_html()
 

@@ -135,7 +135,7 @@ def test_clones_keep_the_formula(table):
 
 def test_a_report_reads_the_table_of_the_formula(table):
     page = LogisticRegression.from_formula("ill ~ age + C(site)", table).report(table, table.ill).html
-    assert "C(site)[T.west]" in page
+    assert "C(site)[T.west]" in page.replace("<wbr>", "")
 
 
 def test_frames_of_polars_and_other_estimators_take_formulas(table):

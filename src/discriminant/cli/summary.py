@@ -85,8 +85,6 @@ def inference(given: Any, console: Console) -> Any:
     called = {f"x{j}": name for j, name in enumerate(model.feature_names)}
     scaled = any(rule.scale != 1.0 for rule in model.preprocess.rules)
     unit = ("Numbers count in standard deviations of the training rows.",) if scaled else ()
-    if len(set(found.outcomes)) == 1:
-        unit = (f"Positive weights speak for {found.outcomes[0]!r}.", *unit)
     return replace(found, terms=[called.get(term, term) for term in found.terms], notes=(*found.notes, *unit))
 
 

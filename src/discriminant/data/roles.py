@@ -20,7 +20,7 @@ THEY = {  # reasons that are true of many columns at once, in the plural
     "it holds dates": "they hold dates",
     "it names the rows": "they name the rows",
     "nearly every row has a text of its own, as names do": "nearly every row has texts of its own, as names do",
-    "it holds times of day or durations; write them as numbers to learn from them": "they hold times of day or durations; write them as numbers to learn from them",
+    "it holds times of day or durations, and no numbers": "they hold times of day or durations, and no numbers",
     "it is free text, and needs features made from it first": "they are free text; make features of it first",
 }
 LEAST_ROWS = 20  # below this, values that are all different prove nothing
@@ -93,7 +93,7 @@ def _role_of_text(column: Column, present: int) -> tuple[str, str]:
     if used == 1 and present == len(column):
         return OUT, "it never changes"
     if all(map(_TIME.fullmatch, some)):
-        return OUT, "it holds times of day or durations; write them as numbers to learn from them"
+        return OUT, "it holds times of day or durations, and no numbers"
     if {level.strip().casefold() for level in levels[:20]} <= _PARTS and len(levels) < 20:
         return OUT, "it says which rows are for training and which for testing; all of them are used"
     if used > 50:

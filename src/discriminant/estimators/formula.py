@@ -39,6 +39,16 @@ class ModelFormula:
             raise DataError(f"The columns of {self.text!r} cannot be made of this table: {_last(error)}") from error
         return without_intercept(found)
 
+    def labels(self, data: Any) -> Any:
+        """The column left of the tilde."""
+        frame, target = as_pandas(data), label_of(self.text)
+        if target not in frame.columns:
+            raise DataError(
+                f"There is no column {target!r} for the labels; there are {names(frame.columns)}. Left of '~' stands "
+                "the name of a column as it is: make labels of an expression first."
+            )
+        return frame[target]
+
 
 def as_pandas(data: Any) -> Any:
     """A data frame of any library as pandas'."""
@@ -67,14 +77,9 @@ def read_formula(formula: str, data: Any) -> tuple[ModelFormula, Any, Array, boo
         raise ParameterError(f"formula is {formula!r}; write 'label ~ column + column', such as 'y ~ age + C(site)'.")
     frame = as_pandas(data)
     frame = frame.set_axis(range(len(frame)))  # rows by their places: names of rows may repeat
-    target = label_of(formula)
-    if target not in frame.columns:
-        raise DataError(
-            f"There is no column {target!r} for the labels; there are {names(frame.columns)}. Left of '~' stands the "
-            "name of a column as it is: make labels of an expression first."
-        )
+    labels = ModelFormula(formula, None).labels(frame)
     # "." stands for every other column, as in R.
-    others = [f"`{name}`" for name in frame.columns if name != target]
+    others = [f"`{name}`" for name in frame.columns if name != labels.name]
     right = re.sub(r"(?<![\w`.])\.(?![\w`])", "(" + " + ".join(others) + ")", right)
     try:
         matrix = Formula(right).get_model_matrix(frame, na_action="drop", output="pandas")
@@ -88,7 +93,7 @@ def read_formula(formula: str, data: Any) -> tuple[ModelFormula, Any, Array, boo
             "that model."
         )
     rows = matrix.index.to_numpy()
-    rows = rows[frame[target].notna().to_numpy()[rows]]
+    rows = rows[labels.notna().to_numpy()[rows]]
     return ModelFormula(formula, matrix.model_spec), frame, rows, "Intercept" in matrix.columns
 
 

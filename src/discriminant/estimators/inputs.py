@@ -253,6 +253,8 @@ class Inputs(Callbacks):
                 self._note_columns(source)
             require_two(found)
             return Sample(blocks, blocks.target, blocks.weight, Schema(found, source.dtype, self._column_names()))
+        if y is None and self._formula is not None:
+            y = self._formula.labels(X)
         if y is None:
             raise DataError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         rows = as_rows(self._read_rows(X, reset=new))

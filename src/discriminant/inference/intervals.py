@@ -138,7 +138,7 @@ def marginal_effects(
         {"n": summary.statistics["n"]},
         level,
         {**summary.kinds, "intervals": "delta-method", "odds": ""},
-        (f"Marginal effects on the probability of a class, {place}.",),
+        (f"Marginal effects on the probability of {'the' if K == 2 else 'each'} class, {place}.",),
     )
 
 

@@ -152,12 +152,15 @@ class Summary(Shown):
     def _about(self) -> list[str]:
         """What stands below the table: measures of the fit, then what errors, tests and intervals are of."""
         tail = ", ".join(f"{name} {value:.6g}" for name, value in self.statistics.items())
-        tests = f"{self.kinds['tests']} tests, " if "tests" in self.kinds else ""
-        about = f"{self.kinds['covariance']} covariance, {tests}{self.kinds['intervals']} intervals at {self.level:g}"
+        said = {name: kind.replace("wald", "Wald") for name, kind in self.kinds.items()}
+        tests = f"{said['tests']} tests, " if "tests" in said else ""
+        about = f"{said['covariance']} covariance, {tests}{said['intervals']} intervals at {self.level:g}"
         if self.kinds.get("tests") == "likelihood-ratio":
             about += "; z is the signed root of the likelihood-ratio statistic"
         if "reference" in self.kinds and len(set(self.outcomes)) > 1:
             about += f"; relative to {self.kinds['reference']}"
+        if len(set(self.outcomes)) == 1:
+            about += f"; positive estimates speak for {self.outcomes[0]!r}"
         return [tail, about, *self.notes]
 
     def to_markdown(self) -> str:

@@ -19,7 +19,7 @@ from discriminant.shown import look
 
 WIDTH = 420.0
 MOST_LETTERS = 50  # of an axis's name
-_LONG, _BREAK = re.compile(r"\S{13,}"), re.compile(r"(?<=\S{4})[_/=](?=\S{2})|[^\s_/=]{12}(?=\S{3})")
+_LONG, _BREAK = re.compile(r"\S{13,}"), re.compile(r"(?<=\S{4})[_/=)](?=\S{2})|[^\s_/=)]{12}(?=\S{3})")
 INK, LINE = "var(--ink)", "var(--axis)"
 DASHES = ("", "7 3", "2 3", "9 3 2 3")
 Bounds = tuple[tuple[float, float], tuple[float, float]]
