@@ -31,6 +31,8 @@ from discriminant.shown import Shown
 documented = Entries("""
 X : array-like or sparse matrix of shape (n, d)
     The rows.
+dtype : dtype or None
+    Of the result; None: float32 for float32 X, else float64.
 i : int, label or None
     The first class, as a position in ``classes`` or a label that is no integer.
 j : int, label or None
@@ -193,11 +195,6 @@ class LinearDiscriminant(Shown):
     def scores(self, X: Any, dtype: Any = None) -> Array:
         """z = b + Wᵗ(φ(x) − c), the scores of the outputs.
 
-        Parameters
-        ----------
-        dtype : dtype or None, default=None
-            Of the result; None: float32 for float32 X, else float64.
-
         Returns
         -------
         ndarray of shape (n, q)
@@ -210,7 +207,7 @@ class LinearDiscriminant(Shown):
         require("scores", "dtype", dtype, FLOAT)
         return self._affine.apply(_as_is, X, self.n_outputs, dtype)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, dtype: Any = None) -> Array:
         """The score of each class; for two classes their difference, positive for ``classes[1]``.
 
         Returns
@@ -223,7 +220,7 @@ class LinearDiscriminant(Shown):
         [-10.0, 40.0]
         """
         affine, rule = self._decider
-        return affine.apply(rule.decision_function, X, None if self.n_classes == 2 else self.n_classes)
+        return affine.apply(rule.decision_function, X, None if self.n_classes == 2 else self.n_classes, dtype)
 
     def predict(self, X: Any) -> Array:
         """The class of the largest score, the first of equals; two classes: ``classes[1]`` iff the score is > 0.
@@ -268,7 +265,7 @@ class LinearDiscriminant(Shown):
         codes = affine.apply(lambda z: np.where(rule.rejected(z), -1, rule.codes(z).astype(np.intp)), X, None, np.intp)
         return label_array([*self.classes.tolist(), reject_label])[codes]
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, dtype: Any = None) -> Array:
         """log P(C_k|x), finite wherever the scores are.
 
         Returns
@@ -287,9 +284,9 @@ class LinearDiscriminant(Shown):
         """
         affine, rule = self._decider
         rule.require_link()
-        return affine.apply(rule.log_posteriors, X, self.n_classes)
+        return affine.apply(rule.log_posteriors, X, self.n_classes, dtype)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, dtype: Any = None) -> Array:
         """P(C_k|x), by the link.
 
         Returns
@@ -308,7 +305,7 @@ class LinearDiscriminant(Shown):
         """
         affine, rule = self._decider
         rule.require_link()
-        return affine.apply(rule.posteriors, X, self.n_classes)
+        return affine.apply(rule.posteriors, X, self.n_classes, dtype)
 
     def scorer(self) -> Any:
         """This discriminant as a function of one row, everything folded into one weight matrix.

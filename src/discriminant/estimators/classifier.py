@@ -74,8 +74,8 @@ class Classifier(Inputs):
         """Whether a class is named only where all outputs that speak of it agree."""
         return False
 
-    def _decider(self) -> Any:
-        """The discriminant that alone gives every answer; None where there is more to an answer."""
+    def _model(self) -> Any:
+        """What decides: a discriminant; None where it is no one thing of ours."""
         return vars(self).get("discriminant_")
 
     def scorer(self) -> Any:
@@ -224,8 +224,9 @@ class Answer(RowFunction):
     def on_device(self, rows: Any, piece: Any) -> Any:
         from discriminant.estimators.device_predict import answer_on_device
 
-        model, name = None if self.args or self.kwargs else self.estimator._decider(), self.method.__name__
-        found = None if model is None else answer_on_device(name, model, rows, piece)
+        more = self.args or self.kwargs or vars(self.estimator).get("_features") is not None
+        model, name = None if more else self.estimator._model(), self.method.__name__
+        found = answer_on_device(name, model, rows, piece)
         return rows.library.cast(found, "float64") if found is not None and name in self.estimator._wide else found
 
 

@@ -81,8 +81,7 @@ class Deciding(Learner):
         >>> model.predict_proba(iris.X[:1]).round(2)
         array([[0.98, 0.02, 0.  ]])
         """
-        z = self._wide_scores(X)
-        return coupled_sigmoids(z) if self._pairwise_logistic else self._rule.posteriors(z)
+        return self._posteriors("predict_proba", X)
 
     @available_if(_has_posteriors)
     def predict_log_proba(self, X: Any) -> Array:
@@ -93,11 +92,14 @@ class Deciding(Learner):
         >>> model.predict_log_proba(iris.X[:1]).round(1)
         array([[ -0. ,  -3.7, -15.8]])
         """
-        z = self._wide_scores(X)
-        if self._pairwise_logistic:
-            with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf
-                return np.asarray(np.log(coupled_sigmoids(z)))
-        return self._rule.log_posteriors(z)
+        return self._posteriors("predict_log_proba", X)
+
+    def _posteriors(self, name: str, X: Any) -> Array:
+        if not self._pairwise_logistic:
+            return super()._posteriors(name, X)
+        found = coupled_sigmoids(self._wide_scores(X))
+        with np.errstate(divide="ignore"):  # a probability of 0 has the logarithm −inf
+            return found if name == "predict_proba" else np.asarray(np.log(found))
 
     @property
     def _pairwise_logistic(self) -> bool:

@@ -17,13 +17,15 @@ from discriminant.protocols import Array
 ANSWERS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
-def answer_on_device(name: str, model: LinearDiscriminant | QuadraticDiscriminant, rows: Any, piece: Any) -> Any:
+def answer_on_device(name: str, model: object, rows: Any, piece: Any) -> Any:
     """What the discriminant answers for a piece of the rows; None where it is not to be had there."""
     if name not in ANSWERS:
         return None
     if isinstance(model, QuadraticDiscriminant):
         return _answer(name, model.classes, rows.library, _quadratic(model, rows, piece))
-    if model.basis is not None or model.coding is not None or model.link not in ("sigmoid", "softmax"):
+    if not isinstance(model, LinearDiscriminant) or model.basis is not None or model.coding is not None:
+        return None
+    if model.link not in ("sigmoid", "softmax"):
         return None
     if model.link == "sigmoid" and model.weights.shape[1] > 1:
         return None  # sigmoids of one class against the rest, which are no softmax

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from discriminant.estimators.moments import LinearPosteriors
+from discriminant.estimators.moments import GenerativeClassifier
 from discriminant.estimators.parameters import NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.exponential_family import FAMILIES
 from discriminant.methods.exponential_family import ExponentialFamily, ExponentialFamilyParameters
 
 
 @parameters(family=[Among(*FAMILIES), "array-like", Mapping], smoothing=[NOT_NEGATIVE])
-class ExponentialFamilyClassifier(ExponentialFamilyParameters, LinearPosteriors):
+class ExponentialFamilyClassifier(ExponentialFamilyParameters, GenerativeClassifier):
     """Naive Bayes with Bernoulli, multinomial, Poisson or exponential columns: linear log odds in one pass.
 
     p(x|C_k) = Π_j h(x_j) exp(θ_kj x_j − b(θ_kj)), so that g_k(x) = Σ_j θ_kj x_j − Σ_j b(θ_kj) + ln P(C_k), with

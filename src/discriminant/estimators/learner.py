@@ -5,25 +5,29 @@ With a ``basis`` the method sees φ(x), from a basis that learns from the first 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from discriminant.arrays import in_memory
 from discriminant.data import as_rows
 from discriminant.data.sources import find_source
+from discriminant.decision.priors import check_priors, shift_log_posteriors
+from discriminant.decision.rule import largest
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, MismatchError, names
 from discriminant.estimators.classifier import Classifier
 from discriminant.estimators.features import FeatureMap, fit_features
-from discriminant.estimators.inputs import all_or_nothing, read_labels
+from discriminant.estimators.inputs import all_or_nothing, available_if, read_labels
 from discriminant.estimators.parameters import require_valid
 from discriminant.methods.fit import Fit, Sample, is_unanimous, make_sample, reject_label
+from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 
 if TYPE_CHECKING:  # closed forms load no optimizers
-    from discriminant.model import LinearDiscriminant
     from discriminant.optimize.choose import Choice
 
 
@@ -39,6 +43,17 @@ class Method(Protocol):
 
     def plan(self, sample: Sample) -> Choice:
         """Which way ``fit`` goes, and why."""
+        ...
+
+
+class PartMethod(Method, Protocol):
+    """A method that may learn one part of the rows after the other."""
+
+    def require_parts(self) -> None:
+        """Refuse, by a NotAvailableError, parameters that need all rows at once."""
+
+    def part(self, sample: Sample, held: Mapping[str, Any]) -> Fit:
+        """Learn these rows on top of the attributes that the earlier ones have left."""
         ...
 
 
@@ -128,8 +143,7 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
         >>> LinearDiscriminantAnalysis().fit(iris.X, iris.y).decision_function(iris.X[:2]).shape
         (2, 3)
         """
-        rows = self._checked(X)
-        return self.discriminant_.decision_function(rows)
+        return self._answer("decision_function", X)
 
     def predict(self, X: Any) -> Array:
         """The class of the largest score.
@@ -145,7 +159,20 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
         rows = self._checked(X)
         if self._unanimous:
             return self.discriminant_.predict_or_reject(rows, self._reject_label())
-        return self.discriminant_.predict(rows)
+        return np.asarray(self._model().predict(rows))
+
+    def _answer(self, name: str, X: Any) -> Array:
+        """What the model says of the rows, in float64 for float32 rows where ``_wide`` has it."""
+        rows, model = self._checked(X), self._model()
+        wide = {"dtype": np.float64} if name in self._wide and isinstance(model, LinearDiscriminant) else {}
+        return np.asarray(getattr(model, name)(rows, **wide))
+
+    def _has_posteriors(self) -> None:
+        """Refuse, by an AttributeError, where there are no probabilities."""
+
+    def _posteriors(self, name: str, X: Any) -> Array:
+        """``predict_proba`` or ``predict_log_proba`` of the rows."""
+        return self._answer(name, X)
 
     @property
     def _unanimous(self) -> bool:
@@ -220,3 +247,87 @@ class Learner(Classifier, ClassifierMixin, BaseEstimator):
     def _feature_names(self) -> list[str] | None:
         """The names of the features: of the columns of X, or of φ(x)."""
         return self._column_names() if self._features is None else self._features.names()
+
+
+def _learns_in_parts(model: LearnsInParts) -> None:
+    model._method().require_parts()
+
+
+@documented
+class LearnsInParts(Learner):
+    """A classifier that may learn one part of the rows after the other."""
+
+    def _method(self) -> PartMethod:
+        return self._as(self._kind)  # type: ignore[no-any-return]
+
+    @available_if(_learns_in_parts)
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows, which are not kept; ``classes`` on the first call.
+
+        Class moments add up, so that parts give the fit of all rows; until every class has enough of them, nothing can
+        be predicted.  A sample-by-sample procedure makes one more epoch, over these rows, from where the weights are,
+        and ``corrections_`` and ``t_`` go on counting.  Logistic regression remembers earlier rows as a Gaussian over
+        the weights: one call equals ``fit``, many come near to it.
+
+        >>> model = LinearDiscriminantAnalysis().partial_fit(iris.X[::2], iris.y[::2], classes=iris.classes)
+        >>> whole = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> bool(abs(model.partial_fit(iris.X[1::2], iris.y[1::2]).coef_ - whole.coef_).max() < 1e-9)
+        True
+        """
+        method = self._method()
+        method.check()
+        return self._hold(method.part(self._sample(X, y, sample_weight, self._classes_for(classes)), vars(self)))
+
+
+def _has_posteriors(model: Learner) -> None:
+    model._has_posteriors()
+
+
+@documented
+class PriorsAtPrediction(Learner):
+    """Posteriors under the priors of the training rows, ``priors_``, or under others that a prediction gives."""
+
+    def predict(self, X: Any, priors: Any = None) -> Array:
+        """The class of the largest posterior, under the training priors or those given here.
+
+        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
+        (['virginica'], ['versicolor'])
+        """
+        if priors is None:
+            return super().predict(X)
+        return np.asarray(self.classes_.take(largest(self.predict_log_proba(X, priors))))
+
+    @available_if(_has_posteriors)
+    def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
+        """log P(C_k|x), finite in the far tail, under the training priors or those given here.
+
+        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
+        >>> model.predict_log_proba(iris.X[:1]).round(1)
+        array([[ -0. , -59.4, -95.2]])
+        """
+        found = self._posteriors("predict_log_proba", X)
+        if priors is None:
+            return found
+        known = vars(self).get("priors_")
+        if known is None:
+            raise DataError(
+                "The class frequencies of these training rows are not known: they were read from elsewhere, in "
+                "parts or as probabilities. Use discriminant.decision.shift_posteriors with both priors."
+            )
+        return shift_log_posteriors(found, in_memory(known), check_priors(priors, self.classes_))
+
+    @available_if(_has_posteriors)
+    def predict_proba(self, X: Any, priors: Any = None) -> Array:
+        """P(C_k|x), under the training priors or those given here.
+
+        >>> model = LogisticRegression().fit(iris.X, iris.y)
+        >>> model.predict_proba(iris.X[70:71]).round(3)
+        array([[0.002, 0.44 , 0.558]])
+        >>> model.predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(2)
+        array([[0.  , 0.86, 0.14]])
+        """
+        if priors is None:
+            return self._posteriors("predict_proba", X)
+        return np.asarray(np.exp(self.predict_log_proba(X, priors)))

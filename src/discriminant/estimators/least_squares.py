@@ -18,13 +18,13 @@ from discriminant.estimators.gaussian import require_rows_of_fit
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.parameters import NOT_NEGATIVE, POSITIVE, Named, parameters
 from discriminant.gaussian.least_squares import MarginMoments
-from discriminant.gaussian.moments import ClassMoments
 from discriminant.methods.least_squares import (
     CODINGS,
     LeastSquaresParameters,
     MinimumSquaredError,
     Problem,
     class_margins,
+    merged,
     needed_coding,
     row_margins,
 )
@@ -110,18 +110,13 @@ class LeastSquaresClassifier(LeastSquaresParameters, LeastSquaresInference):
         >>> bool(abs(model.partial_fit(iris.X[1::2], iris.y[1::2]).coef_ - whole.coef_).max() < 1e-9)
         True
         """
-        method, known = self._method(), self._classes_for(classes)
-        sample = self._sample(X, y, sample_weight, known)
-        moments, margins = method.moments(sample, in_parts=True), method.margins(sample, margin)
-        if "moments_" in vars(self):
-            moments, margins = _together((self.moments_, self._margins), (moments, margins))
-        self.classes_, self.moments_, self._margins = known, moments, margins
-        return self._hold(method.learn(moments, sample.schema, None, margins)) if method.enough(moments) else self
+        sample = self._sample(X, y, sample_weight, self._classes_for(classes))
+        return self._hold(self._method().part(sample, vars(self), margin))
 
     @all_or_nothing
     def merge(self, other: Self) -> Self:
         self._merged(other)
-        moments, margins = _together((self.moments_, self._margins), (other.moments_, other._margins))
+        moments, margins = merged((self.moments_, self._margins), (other.moments_, other._margins))
         return self._hold(self._method().learn(moments, self._schema(), None, margins))
 
     def _method(self) -> MinimumSquaredError:
@@ -233,14 +228,3 @@ class LeastSquaresClassifier(LeastSquaresParameters, LeastSquaresInference):
     @property
     def _rule(self) -> Rule:
         return Rule(self.classes_, self.coding_.n_outputs, needed_coding(self.coding_))
-
-
-def _together(
-    first: tuple[ClassMoments, MarginMoments | None], second: tuple[ClassMoments, MarginMoments | None]
-) -> tuple[ClassMoments, MarginMoments | None]:
-    """Moments and margin moments of both; rows without margins have the margin 1."""
-    moments = first[0].merge(second[0])
-    if first[1] is None and second[1] is None:
-        return moments, None
-    a, b = (MarginMoments.of_ones(own) if margins is None else margins for own, margins in (first, second))
-    return moments, a.merge(b)

@@ -16,7 +16,6 @@ from discriminant.errors import NotAvailableError, ParameterError
 from discriminant.estimators.closed_summaries import GaussianInference
 from discriminant.estimators.gaussian import Deletion
 from discriminant.estimators.inputs import available_if
-from discriminant.estimators.moments import LinearPosteriors
 from discriminant.estimators.parameters import COUNT, FRACTION, NOT_NEGATIVE, Among, parameters
 from discriminant.gaussian.leave_one_out import LinearDeletion
 from discriminant.gaussian.weights import Directions
@@ -31,7 +30,7 @@ from discriminant.protocols import Array
     tol=[None, NOT_NEGATIVE],
 )
 class LinearDiscriminantAnalysis(
-    LinearParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearPosteriors, GaussianInference
+    LinearParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianInference
 ):
     """Gaussian classes with a common covariance: linear boundaries, posteriors, discriminant axes.
 

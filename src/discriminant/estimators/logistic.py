@@ -7,33 +7,31 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discriminant.arrays import as_dense, in_memory, is_frame
+from discriminant.arrays import as_dense, is_frame
 from discriminant.data import as_rows, make_blocks, require_finite
 from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
-from discriminant.decision.posteriors import sigmoid_pair, softmax
-from discriminant.decision.priors import check_priors, shift_log_posteriors
-from discriminant.decision.rule import largest
-from discriminant.errors import DataError, NotAvailableError, classes_are, names
+from discriminant.errors import DataError, classes_are
 from discriminant.estimators.deciding import SparseCoefficients
 from discriminant.estimators.inferential import Inferential
-from discriminant.estimators.inputs import all_or_nothing, available_if, is_table
+from discriminant.estimators.inputs import all_or_nothing, is_table
+from discriminant.estimators.learner import LearnsInParts, PriorsAtPrediction
 from discriminant.estimators.logistic_parameters import CONSTRAINTS
 from discriminant.estimators.parameters import parameters
 from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.logistic import Logistic, LogisticParameters, Strength, make_problem, read_offset
-from discriminant.methods.parts import require_known_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.logistic import LogisticProblem
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
 
-if TYPE_CHECKING:  # loaded with the first part that is learned
+if TYPE_CHECKING:  # loaded with the first part that is learned, and the first limit
+    from discriminant.inference.limit import LimitingFit
     from discriminant.optimize.laplace import LaplacePosterior
 
 
 @parameters(**CONSTRAINTS)
-class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
+class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPrediction, LearnsInParts, Inferential):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 
     argmin Σ w_i ℓ(t_i, z_i) + ½‖w‖²/C with ℓ = ln(1+e^z) − tz, or ln Σ_k e^{z_k} − t·z for K classes (PRML 4.3.2–4.3.4,
@@ -161,133 +159,22 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, Inferential):
             self._remember((X, y, sample_weight, offset), sample.blocks, read_offset(offset, sample.blocks), scaling)
         return self
 
-    def _learns_in_parts(self) -> None:
-        options = vars(self)
-        if self._is_coded():
-            raise NotAvailableError(
-                "partial_fit takes no basis and no coding: map the rows first, and use the softmax."
-            )
-        special = [name for name in ("penalty_factors", "bounds", "groups") if options[name] is not None]
-        if options["l1_ratio"] or special or options["penalty"] in ("l1", "elasticnet", *BIAS_REDUCED):
-            raise NotAvailableError(
-                "partial_fit remembers rows to second order, which takes a plain ridge: l1_ratio=0."
-            )
-        require_known_weights(options["class_weight"])
-
-    @available_if(_learns_in_parts)
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows and forget them; ``classes`` on the first call.
-
-        Earlier rows are remembered as a Gaussian over the weights: one call equals ``fit``, many come near to it.
-
-        >>> model = LogisticRegression()
-        >>> for start in range(3):
-        ...     model = model.partial_fit(iris.X[start::3], iris.y[start::3], classes=iris.classes)
-        >>> round(model.score(iris.X, iris.y), 2)
-        0.97
-        """
-        known: LaplacePosterior | None = vars(self).get("_belief")
-        if classes is None and "classes_" not in vars(self):
-            raise DataError("classes must be passed on the first call to partial_fit: all labels that will ever come.")
-        if known is not None and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise DataError(f"classes differ from those of the first call, {names(list(self.classes_))}.")
-        labels = self.classes_ if known is not None or classes is None else np.unique(np.asarray(classes))
-        return self._hold(self._method().part(self._read_sample(X, y, sample_weight, labels), known))
-
     # Prediction
 
-    def decision_function(self, X: Any) -> Array:
+    def _has_posteriors(self) -> None:
         if "coding_" in vars(self):
-            return super().decision_function(X)
-        z = self._scores(X)
-        return z[:, 0] if len(self.classes_) == 2 else z
+            super()._has_posteriors()
 
-    def predict(self, X: Any, priors: Any = None) -> Array:
-        """The class of the largest posterior, under the training priors or those given here.
+    def _checked(self, X: Any) -> Any:
+        rows = super()._checked(X)
+        if "limit_" in vars(self):  # whose exact signs know no NaN
+            require_finite(rows, self._feature_names(), estimator=type(self).__name__)
+        return rows
 
-        >>> LogisticRegression().fit(iris.X, iris.y).predict(iris.X[:1]).tolist()
-        ['setosa']
-        """
-        if priors is not None:
-            return np.asarray(self.classes_.take(self.predict_log_proba(X, priors).argmax(axis=1)))
-        if "coding_" in vars(self):
-            return super().predict(X)
-        z = self._scores(X)
-        codes = (z[:, 0] > 0).view(np.uint8) if z.shape[1] == 1 else largest(z)
-        return np.asarray(self.classes_.take(codes))
-
-    def _gives_posteriors(self) -> None:
-        if "coding_" in vars(self):
-            self._has_posteriors()
-
-    @available_if(_gives_posteriors)
-    def predict_proba(self, X: Any, priors: Any = None) -> Array:
-        """P(C_k|x), the logistic or softmax function of the scores, under the training priors or those given here.
-
-        >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71]).round(3)
-        array([[0.002, 0.44 , 0.558]])
-        >>> LogisticRegression().fit(iris.X, iris.y).predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(2)
-        array([[0.  , 0.86, 0.14]])
-        """
-        if priors is not None:
-            return np.asarray(np.exp(self.predict_log_proba(X, priors)))
-        if "coding_" in vars(self):
-            return np.asarray(super().predict_proba(X))
-        z = self._scores(X)
-        return sigmoid_pair(z[:, 0]) if z.shape[1] == 1 else softmax(z)
-
-    @available_if(_gives_posteriors)
-    def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
-        """log P(C_k|x), finite in the far tail, under the training priors or those given here.
-
-        >>> LogisticRegression().fit(iris.X, iris.y).predict_log_proba(iris.X[70:71]).round(2)
-        array([[-6.07, -0.82, -0.58]])
-        """
-        if priors is not None:
-            known = vars(self).get("priors_")
-            if known is None:
-                raise DataError(
-                    "The class frequencies of these training rows are not known: they were read from elsewhere, in "
-                    "parts or as probabilities. Use discriminant.decision.shift_posteriors with both priors."
-                )
-            given = check_priors(priors, self.classes_)
-            return shift_log_posteriors(self.predict_log_proba(X), in_memory(known), given)
-        if "coding_" in vars(self):
-            return np.asarray(super().predict_log_proba(X))
-        rows = self._checked(X)
-        return (self.limit_ if self._limited() else self._discriminant()).predict_log_proba(rows)
-
-    def _scores(self, X: Any) -> Array:
-        """z (n, q)."""
-        rows = self._checked(X)
-        return self._limiting_scores(rows) if self._limited() else self._discriminant().scores(rows)
-
-    def _limited(self) -> bool:
-        """Whether predictions are those of a limit: of a fit without a maximum, with weights as the fit left them."""
-        return "limit_" in vars(self) and self._as_fitted()
-
-    def _limiting_scores(self, X: Any) -> Array:
-        """(n, 1) log odds or (n, K) scores in the limit; where they are infinite, a quarter of the largest float.
-
-        So probabilities are 0 and 1, and measures of rank, which refuse infinities, still work.
-        """
-        require_finite(X, self._feature_names(), estimator=type(self).__name__)
-        z = self.limit_.scores(X)
-        dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
-        most = float(np.finfo(dtype).max) / 4
-        if z.shape[1] == 2:
-            with np.errstate(invalid="ignore"):
-                z = z[:, 1:] - z[:, :1]
-        return np.asarray(np.clip(z, -most, most).astype(dtype))
-
-    def _decider(self) -> LinearDiscriminant | None:
-        return self.discriminant_ if "limit_" not in vars(self) and self._as_fitted() else None
-
-    def _discriminant(self) -> LinearDiscriminant:
-        """The fitted discriminant, or the one that the user made by setting ``coef_`` or ``intercept_``."""
-        if self._as_fitted():
-            return self.discriminant_
+    def _model(self) -> LinearDiscriminant | LimitingFit:
+        """The fit, or its limit; or the discriminant that the user made by setting ``coef_`` or ``intercept_``."""
+        if "coding_" in vars(self) or self._as_fitted():
+            return self.limit_ if "limit_" in vars(self) else self.discriminant_
         link = "sigmoid" if len(self.classes_) == 2 else "softmax"
         return LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._feature_names(), link=link)
 

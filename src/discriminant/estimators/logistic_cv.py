@@ -9,8 +9,9 @@ the smallest C.  Hastie, Tibshirani & Friedman 7.10.
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, fields
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
@@ -21,16 +22,16 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from discriminant.data import count_classes
 from discriminant.data.scaling import Scaling
 from discriminant.data.sources import Source, is_query, require_memory
-from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
 from discriminant.estimators.inputs import all_or_nothing
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
-from discriminant.estimators.parameters import Among
+from discriminant.estimators.parameters import Among, parameters
 from discriminant.methods.fit import Fit, Sample
 from discriminant.methods.logistic import Logistic, Strength, make_problem, weights_state
 from discriminant.methods.logistic_folds import Folds, choose
+from discriminant.methods.parameters import parameter_list
 from discriminant.model import label_array
 from discriminant.optimize import progress
 from discriminant.optimize.choose import Choice
@@ -38,8 +39,36 @@ from discriminant.optimize.history import History
 from discriminant.protocols import Array, Certificate
 
 
-@documented
-class LogisticRegressionCV(LogisticRegression):
+@parameter_list
+class LogisticCVParameters:
+    """Of ``LogisticRegressionCV``."""
+
+    _: KW_ONLY
+    Cs: Any = 10
+    l1_ratios: Any = None
+    fit_intercept: bool = True
+    cv: Any = None
+    dual: bool = False
+    penalty: Any = "deprecated"
+    scoring: Any = None
+    solver: str = "auto"
+    tol: float = 1e-8
+    max_iter: int = 100
+    class_weight: Any = None
+    n_jobs: Any = None
+    verbose: int = 0
+    refit: bool = True
+    intercept_scaling: float = 1.0
+    random_state: Any = None
+    use_legacy_attributes: Any = True
+    rule: str = "best"
+
+
+@parameters(
+    **CV_CONSTRAINTS,
+    scoring=[None, StrOptions(set(get_scorer_names())), callable, Hidden(Among("warn"))],
+)
+class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
     """Logistic regression with C (and l1_ratio) chosen by cross-validation, as scikit-learn 1.9's class of this name.
 
     Each fold is fitted for every C of the grid, to a proved gap; the mean score over the folds chooses.
@@ -115,52 +144,6 @@ class LogisticRegressionCV(LogisticRegression):
     >>> model.C_, model.scores_.shape
     (1.0, (5, 1, 3))
     """
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **CV_CONSTRAINTS,
-        "scoring": [None, StrOptions(set(get_scorer_names())), callable, Hidden(Among("warn"))],
-    }
-
-    def __init__(
-        self,
-        *,
-        Cs: Any = 10,
-        l1_ratios: Any = None,
-        fit_intercept: bool = True,
-        cv: Any = None,
-        dual: bool = False,
-        penalty: Any = "deprecated",
-        scoring: Any = None,
-        solver: str = "auto",
-        tol: float = 1e-8,
-        max_iter: int = 100,
-        class_weight: Any = None,
-        n_jobs: Any = None,
-        verbose: int = 0,
-        refit: bool = True,
-        intercept_scaling: float = 1.0,
-        random_state: Any = None,
-        use_legacy_attributes: Any = True,
-        rule: str = "best",
-    ) -> None:
-        self.Cs = Cs
-        self.l1_ratios = l1_ratios
-        self.fit_intercept = fit_intercept
-        self.cv = cv
-        self.dual = dual
-        self.penalty = penalty
-        self.scoring = scoring
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.refit = refit
-        self.intercept_scaling = intercept_scaling
-        self.random_state = random_state
-        self.use_legacy_attributes = use_legacy_attributes
-        self.rule = rule
 
     __metadata_request__score = {"sample_weight": UNUSED}  # noqa: RUF012 - it goes to the scorer, if it asks for it
     # What a single fit can be asked and a search over penalties cannot.
@@ -303,11 +286,8 @@ class LogisticRegressionCV(LogisticRegression):
 
     def _one(self, C: float, ratio: float) -> Logistic:
         """The method at one point of the grid."""
-        return Logistic(
-            C=C, l1_ratio=ratio, dual=self.dual, tol=self.tol, fit_intercept=self.fit_intercept,
-            intercept_scaling=self.intercept_scaling, class_weight=self.class_weight, solver=self.solver,
-            max_iter=self.max_iter, random_state=self.random_state, verbose=self.verbose,
-        )  # fmt: skip
+        shared = {one.name for one in fields(Logistic)} & set(self.get_params(deep=False)) - {"penalty", "n_jobs"}
+        return Logistic(C=C, l1_ratio=ratio, **{name: getattr(self, name) for name in shared})
 
     def _is_coded(self) -> bool:
         return False

@@ -13,9 +13,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
 from discriminant.arrays import is_frame
-from discriminant.decision.posteriors import sigmoid_pair, softmax
 from discriminant.errors import ParameterError
 from discriminant.estimators.logistic import LogisticRegression
+from discriminant.methods.fit import Schema
+from discriminant.methods.logistic import weights_state
 from discriminant.methods.logistic_folds import Folds
 from discriminant.protocols import Array
 
@@ -51,7 +52,7 @@ class Scoring:
         y, params = self.y[index], _check_method_params(X=self.y, params=self.params or {}, indices=index)
         scorer = with_labels(self.scorer, self.classes)
         try:
-            return np.array([scorer(as_model(A, self.classes, self.X), X, y, **params) for A in weights])
+            return np.array([scorer(as_model(A, self.classes), X, y, **params) for A in weights])
         except (ValueError, TypeError) as error:  # a measure of regressions, given classes
             raise ParameterError(
                 f"scoring cannot judge the held-out rows of these classes by {self.scorer}: {error}. Choose a measure "
@@ -76,24 +77,12 @@ def with_labels(scorer: Any, classes: Array) -> Any:
 class _Fitted(LogisticRegression):
     """A fitted model from weights alone, for scorers."""
 
-    def _scores(self, X: Any) -> Array:
-        return np.asarray(self.discriminant_.scores(X))
-
-    def predict_proba(self, X: Any, priors: Any = None) -> Array:
-        z = self._scores(X)
-        return sigmoid_pair(z[:, 0]) if z.shape[1] == 1 else softmax(z)
-
-    def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
-        return self.discriminant_.predict_log_proba(X)
+    def _checked(self, X: Any) -> Any:
+        return X
 
 
-def as_model(A: Array, classes: Array, X: Any) -> LogisticRegression:
+def as_model(A: Array, classes: Array) -> LogisticRegression:
     """A logistic regression with these plain weights."""
-    from discriminant.model import LinearDiscriminant
-
     model = _Fitted()
-    model.classes_ = classes
-    model.discriminant_ = LinearDiscriminant(A, classes, link="sigmoid" if len(classes) == 2 else "softmax")
-    model.coef_, model.intercept_ = model.discriminant_.coef, model.discriminant_.intercept
-    model.n_features_in_ = len(A) - 1
+    model.__dict__ |= weights_state(A, None, Schema(classes)) | {"n_features_in_": len(A) - 1}
     return model

@@ -12,18 +12,13 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from discriminant.arrays import in_memory
-from discriminant.decision.posteriors import log_softmax, softmax
-from discriminant.decision.priors import check_priors, shift_log_posteriors
-from discriminant.decision.rule import largest
 from discriminant.docstrings import documented
-from discriminant.errors import DataError, MismatchError, NotAvailableError, names
+from discriminant.errors import DataError, MismatchError, names
 from discriminant.estimators.features import FeatureMap
-from discriminant.estimators.inputs import all_or_nothing, available_if
-from discriminant.estimators.learner import Learner
+from discriminant.estimators.inputs import all_or_nothing
+from discriminant.estimators.learner import LearnsInParts, PriorsAtPrediction
 from discriminant.methods.fit import Schema
 from discriminant.methods.moments import MomentMethod
-from discriminant.model import LinearDiscriminant
 from discriminant.protocols import Array, Certificate
 
 if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does not use
@@ -33,7 +28,7 @@ if TYPE_CHECKING:  # a first fit does not wait for the optimizers, which it does
 
 
 @documented
-class MomentClassifier(Learner):
+class MomentClassifier(LearnsInParts):
     """A classifier whose fit is a function of ``moments_``."""
 
     moments_: ClassMoments | ClassSums
@@ -69,34 +64,6 @@ class MomentClassifier(Learner):
     def _most_steps(self) -> int | None:
         return 0
 
-    def _learns_in_parts(self) -> None:
-        try:
-            self._method().require_whole_moments()
-        except MismatchError as error:
-            raise NotAvailableError(f"partial_fit: {error}") from None
-
-    @available_if(_learns_in_parts)
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows; the result is that of one fit on all of them.
-
-        Until every class has enough rows, nothing can be predicted.
-
-        >>> model = LinearDiscriminantAnalysis().partial_fit(iris.X[::2], iris.y[::2], classes=iris.classes)
-        >>> whole = LinearDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> bool(abs(model.partial_fit(iris.X[1::2], iris.y[1::2]).coef_ - whole.coef_).max() < 1e-9)
-        True
-        """
-        method = self._method()
-        method.check()
-        known = self._classes_for(classes)
-        sample = self._sample(X, y, sample_weight, known)
-        moments = method.moments(sample, in_parts=True)
-        if "moments_" in vars(self):
-            moments = vars(self)["moments_"].merge(moments)
-        self.classes_, self.moments_ = known, moments
-        return self._hold(method.learn(moments, sample.schema)) if method.enough(moments) else self
-
     @all_or_nothing
     def merge(self, other: Self) -> Self:
         """Add what another model learned from other rows; a.merge(b) and b.merge(a) are equal.
@@ -111,7 +78,7 @@ class MomentClassifier(Learner):
         array([50., 50., 50.])
         """
         method = self._method()
-        method.require_whole_moments()
+        method.require_parts()
         return self._hold(method.learn(self._merged(other), self._schema()))
 
     def _require_fitted(self) -> None:
@@ -175,84 +142,8 @@ def _learned_alike(a: Any, b: Any) -> bool:
     return alike and all(_learned_alike(known[0][name], known[1][name]) for name in known[0])
 
 
-@documented
-class GenerativeClassifier(MomentClassifier):
-    """Prediction, with priors at prediction time, from the joint log likelihoods of a subclass."""
+class GenerativeClassifier(PriorsAtPrediction, MomentClassifier):
+    """Posteriors from class densities, with priors at prediction time."""
 
     _wide = ("decision_function", "predict_proba", "predict_log_proba")
     priors_: Array
-
-    # Prediction
-
-    def _joint_log_likelihood(self, rows: Any) -> Array:
-        """(n, K) scores g_k = ln P_k + ln p(x|C_k), up to what all classes share."""
-        raise NotImplementedError(f"{type(self).__name__} must say how its classes score a row.")
-
-    def decision_function(self, X: Any) -> Array:
-        scores = self._joint_log_likelihood(self._checked(X))
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any, priors: Any = None) -> Array:
-        """The class of the largest posterior, under the training priors or those given here.
-
-        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.predict(iris.X[70:71]).tolist(), model.predict(iris.X[70:71], priors=[0.1, 0.8, 0.1]).tolist()
-        (['virginica'], ['versicolor'])
-        """
-        scores = self._joint_log_likelihood(self._checked(X))
-        if priors is not None:
-            scores = shift_log_posteriors(
-                log_softmax(scores), in_memory(self.priors_), check_priors(priors, self.classes_)
-            )
-        return np.asarray(self.classes_.take(largest(scores)))
-
-    def predict_log_proba(self, X: Any, priors: Any = None) -> Array:
-        """log P(C_k|x), finite in the far tail, under the training priors or those given here.
-
-        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.predict_log_proba(iris.X[:1]).round(1)
-        array([[ -0. , -59.4, -95.2]])
-        """
-        log_posteriors = log_softmax(self._joint_log_likelihood(self._checked(X)))
-        if priors is None:
-            return log_posteriors
-        return shift_log_posteriors(log_posteriors, in_memory(self.priors_), check_priors(priors, self.classes_))
-
-    def predict_proba(self, X: Any, priors: Any = None) -> Array:
-        """P(C_k|x), under the training priors or those given here.
-
-        >>> model = QuadraticDiscriminantAnalysis().fit(iris.X, iris.y)
-        >>> model.predict_proba(iris.X[70:71]).round(3)
-        array([[0.   , 0.328, 0.672]])
-        >>> model.predict_proba(iris.X[70:71], priors=[0.1, 0.8, 0.1]).round(3)
-        array([[0.   , 0.796, 0.204]])
-        """
-        if priors is None:
-            return softmax(self._joint_log_likelihood(self._checked(X)))
-        return np.exp(self.predict_log_proba(X, priors))
-
-
-@documented
-class LinearPosteriors(GenerativeClassifier):
-    """The same where the log odds are linear: ``discriminant_`` alone answers."""
-
-    discriminant_: LinearDiscriminant
-
-    def _joint_log_likelihood(self, rows: Any) -> Array:
-        scores = self.discriminant_.scores(rows, np.float64)
-        return np.hstack([np.zeros_like(scores), scores]) if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any, priors: Any = None) -> Array:
-        if priors is not None:
-            return super().predict(X, priors)
-        return self._odds().predict(self._checked(X))
-
-    def predict_proba(self, X: Any, priors: Any = None) -> Array:
-        if priors is not None:
-            return super().predict_proba(X, priors)
-        affine, rule = self._odds()._decider
-        return affine.apply(rule.posteriors, self._checked(X), len(self.classes_), np.float64)
-
-    def _odds(self) -> LinearDiscriminant:
-        self._require_fitted()
-        return self.discriminant_

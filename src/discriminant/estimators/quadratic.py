@@ -141,14 +141,11 @@ class QuadraticDiscriminantAnalysis(QuadraticParameters, GaussianClassifier):
             "worth, loo_score(X, y) tells."
         )
 
-    def _decider(self) -> QuadraticDiscriminant | None:
-        return self._discriminant() if self._features is None else None
-
-    def _discriminant(self) -> QuadraticDiscriminant:
+    def _model(self) -> QuadraticDiscriminant:
         return QuadraticDiscriminant(self._scores, self.classes_, self._feature_names(), type(self).__name__)
 
-    def _joint_log_likelihood(self, rows: Any) -> Array:
-        return self._discriminant().scores(self._mapped(rows))
+    def _checked(self, X: Any) -> Any:
+        return self._mapped(super()._checked(X))
 
     # Leave-one-out
 

@@ -8,18 +8,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from discriminant.arrays import in_memory
 from discriminant.docstrings import documented
-from discriminant.errors import DataError, NotAvailableError, ParameterError, as_numbers
+from discriminant.errors import DataError, ParameterError, as_numbers
 from discriminant.estimators.deciding import DiscriminativeClassifier, SparseCoefficients
-from discriminant.estimators.inputs import all_or_nothing, available_if
-from discriminant.methods.parts import require_known_weights
-from discriminant.methods.sequential import Progress, SequentialMethod
+from discriminant.estimators.inputs import all_or_nothing
+from discriminant.estimators.learner import LearnsInParts
+from discriminant.methods.sequential import SequentialMethod
 from discriminant.protocols import Array
 
 
 @documented
-class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
+class SequentialClassifier(SparseCoefficients, LearnsInParts, DiscriminativeClassifier):
     """A classifier that may learn sample by sample, and go on with the next part of the data."""
 
     _step = "epoch"
@@ -56,39 +55,6 @@ class SequentialClassifier(SparseCoefficients, DiscriminativeClassifier):
         given = given_start(coef_init, intercept_init)
         sample = self._sample(X, y, sample_weight)
         return self._hold(method.fit(sample, self._previous(sample), given, _held_out, **more))
-
-    def _takes_parts(self) -> None:
-        if self.mode != "single-sample" or self._method().kept_weights != "last":
-            raise NotAvailableError(
-                f"partial_fit goes on from the last weights, sample by sample: {type(self).__name__} has it in "
-                "mode='single-sample', without averages and pockets."
-            )
-        require_known_weights(self.class_weight)
-
-    @available_if(_takes_parts)
-    @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One more epoch, over these rows, from where the weights are.
-
-        The rows are not kept; ``corrections_`` and ``t_`` go on counting.
-
-        >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
-        >>> model = Perceptron(shuffle=False).partial_fit(X, y, classes=[0, 1])
-        >>> model.partial_fit(X, y).t_
-        9
-        """
-        method = self._method()
-        method.check()
-        labels = self._classes_for(classes)
-        sample = self._sample(X, y, sample_weight, labels)
-        return self._hold(method.part(sample, self._progress()))
-
-    def _progress(self) -> Progress:
-        """Where the parts learned so far have led."""
-        if "discriminant_" not in vars(self):
-            return Progress()
-        schedule = vars(self).get("_schedule")
-        return Progress(np.array(self.discriminant_.weights), in_memory(self.corrections_), self.t_, schedule)
 
 
 def given_start(coef: Any, intercept: Any) -> Array | None:

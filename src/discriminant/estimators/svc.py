@@ -5,17 +5,12 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
-from discriminant.decision.rule import largest
 from discriminant.estimators.deciding import Deciding, SparseCoefficients
 from discriminant.estimators.parameters import BOOLEAN, POSITIVE, Among, Number, parameters
 from discriminant.estimators.parts import CODING
 from discriminant.methods.fit import Sample
 from discriminant.methods.svc import SupportVectors, SVCParameters
 from discriminant.model import LinearDiscriminant
-from discriminant.protocols import Array
 
 
 @parameters(
@@ -90,18 +85,7 @@ class LinearSVC(SVCParameters, SparseCoefficients, Deciding):
             self._require_rows_and_labels(X, y)
         return super()._sample(X, y, sample_weight, classes)
 
-    # Prediction
-
-    def decision_function(self, X: Any) -> Array:
+    def _model(self) -> LinearDiscriminant:
         if "coding_" in vars(self):
-            return super().decision_function(X)
-        check_is_fitted(self)
-        X = self._read_rows(X, reset=False)
-        z = LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._feature_names()).scores(X)
-        return z[:, 0] if z.shape[1] == 1 else z
-
-    def predict(self, X: Any) -> Array:
-        if "coding_" in vars(self):
-            return super().predict(X)
-        z = self.decision_function(X)
-        return np.asarray(self.classes_[(z > 0).astype(np.intp) if z.ndim == 1 else largest(z)])
+            return self.discriminant_
+        return LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._feature_names())

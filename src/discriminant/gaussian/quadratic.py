@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.data import map_rows, require_finite
-from discriminant.decision.posteriors import softmax
+from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.decision.rule import largest
 from discriminant.errors import DataError
 from discriminant.gaussian.weights import AxisScores, QuadraticScores
@@ -52,6 +52,10 @@ class QuadraticDiscriminant:
     def predict(self, rows: Any) -> Array:
         """The class of the largest score."""
         return np.asarray(self.classes.take(largest(self.scores(rows))))
+
+    def predict_log_proba(self, rows: Any) -> Array:
+        """log P(C_k|x), (n, K)."""
+        return log_softmax(self.scores(rows))
 
     def predict_proba(self, rows: Any) -> Array:
         """P(C_k|x), (n, K)."""

@@ -23,6 +23,8 @@ y : array-like of shape (n,)
     Columns by their headings.
 → cover_probability : float
     C(n, d)/2ⁿ.
+→ decision_function : ndarray of shape (n,) or (n, K)
+    Scores.
 → kesler_construction : KeslerConstruction
     The samples; printed, a table of them.
 → limiting_fit : LimitingFit
@@ -32,6 +34,8 @@ y : array-like of shape (n,)
 → pool : Summary
     With the total covariance, Student's t, and for each coefficient its degrees of freedom ("df") and the share of
     information that is missing ("fmi").
+→ predict : ndarray of shape (n,)
+    Labels.
 → predict_log_proba : ndarray of shape (n, K)
     Logarithms of probabilities.
 → predict_proba : ndarray of shape (n, K)

@@ -174,12 +174,27 @@ class LimitingFit(Shown):
         """Logarithms of the limiting probabilities: −inf for classes that are out of the question."""
         return log_softmax(self.scores(X))
 
+    def decision_function(self, X: Any) -> Array:
+        """The log odds of two classes, (n,), or the scores (n, K); the infinite are a quarter of the largest float.
+
+        So probabilities are 0 and 1, and measures of rank, which refuse infinities, still work.
+        """
+        z = self.scores(X)
+        most = np.finfo(z.dtype).max / 4
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.clip(z[:, 1] - z[:, 0] if z.shape[1] == 2 else z, -most, most))
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest score."""
+        return np.asarray(self.classes.take(self.scores(X).argmax(axis=1)))
+
     def scores(self, X: Any) -> Array:
         """The scores of the classes that tie at the top under the direction, and −inf for the others."""
         source = as_rows(X)
         n = source.shape[0]
         parts = [self._some(as_rows(source.design(i, min(i + _CHUNK, n)).raw)) for i in range(0, n, _CHUNK)]
-        return np.vstack(parts) if parts else np.zeros((0, len(self.classes)))
+        z = np.vstack(parts) if parts else np.zeros((0, len(self.classes)))
+        return z.astype(np.float32 if source.dtype == np.float32 else np.float64, copy=False)
 
     def _some(self, source: Any) -> Array:
         n = source.shape[0]

@@ -20,7 +20,7 @@ import numpy as np
 from discriminant.arrays import in_memory
 from discriminant.data import held_blas
 from discriminant.data.sources import require_memory
-from discriminant.errors import DataError, MismatchError, ParameterError
+from discriminant.errors import DataError, NotAvailableError, ParameterError
 from discriminant.gaussian.covariance import Covariance, Dense, optimal_shrinkage, scatter_of
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.weights import fisher_directions, linear_weights
@@ -73,7 +73,7 @@ class GaussianMethod(MomentMethod[ClassMoments]):
         with held_blas(sample.blocks.n_features):
             return self.learn(self.moments(sample), sample.schema, sample, robust)
 
-    def require_whole_moments(self) -> None:
+    def require_parts(self) -> None:
         rows_needed = {
             "covariance_estimator": self.covariance_estimator is not None,
             "shrinkage": isinstance(self.shrinkage, str) and self.shrinkage != "oas",
@@ -81,9 +81,9 @@ class GaussianMethod(MomentMethod[ClassMoments]):
         }
         for name, needed in rows_needed.items():
             if needed:
-                raise MismatchError(
+                raise NotAvailableError(
                     f"{name}={getattr(self, name)!r} needs all rows at once, so that a model cannot be learned in "
-                    "parts or merged. Use shrinkage='oas' or a number."
+                    "parts, by partial_fit, or merged. Use shrinkage='oas' or a number."
                 )
 
     def certify(self, state: Mapping[str, Any]) -> Certificate:

@@ -83,6 +83,14 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
         few = ROW_SPACE_COLUMNS < blocks.n_rows <= ROWS_PER_COLUMN * blocks.n_features
         return super().by_rows(sample) or bool(self.alpha > 0 and few and blocks.in_memory and not blocks.is_sparse)
 
+    def part(self, sample: Sample, held: Mapping[str, Any], margin: Any = None) -> Fit:
+        moments, margins = self.moments(sample, in_parts=True), self.margins(sample, margin)
+        if "moments_" in held:
+            moments, margins = merged((held["moments_"], held["_margins"]), (moments, margins))
+        if self.enough(moments):
+            return self.learn(moments, sample.schema, None, margins)
+        return Fit(self, None, {"classes_": sample.classes, "moments_": moments, "_margins": margins})
+
     def margins(self, sample: Sample, margin: Any) -> MarginMoments | None:
         """The moments of the rows weighted by their margins, where there are margins."""
         K = len(sample.classes)
@@ -256,3 +264,14 @@ def row_margins(margin: Any, n_rows: int) -> Array:
     if len(bad):
         raise DataError(f"A margin must be a positive number; row {bad[0]} has {margins[bad[0]]:g}.")
     return margins
+
+
+def merged(
+    first: tuple[ClassMoments, MarginMoments | None], second: tuple[ClassMoments, MarginMoments | None]
+) -> tuple[ClassMoments, MarginMoments | None]:
+    """Moments and margin moments of both; rows without margins have the margin 1."""
+    moments = first[0].merge(second[0])
+    if first[1] is None and second[1] is None:
+        return moments, None
+    a, b = (MarginMoments.of_ones(own) if margins is None else margins for own, margins in (first, second))
+    return moments, a.merge(b)

@@ -21,7 +21,14 @@ from discriminant.criteria import Softmax
 from discriminant.data import ArrayBlocks, OriginRows, require_finite
 from discriminant.data.check import require_few_classes
 from discriminant.data.sources import require_memory
-from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError, as_numbers
+from discriminant.errors import (
+    DataError,
+    DiscriminantWarning,
+    MismatchError,
+    NotAvailableError,
+    ParameterError,
+    as_numbers,
+)
 from discriminant.methods.coded import assign, fit_coded, is_coded, plan_coded
 from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
 from discriminant.methods.parameters import method, parameter_list
@@ -37,8 +44,7 @@ from discriminant.penalties import ElasticNet, Ridge
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array, Certificate, Solution
 
-if TYPE_CHECKING:  # loaded by the fits that need them
-    from discriminant.optimize.laplace import LaplacePosterior
+if TYPE_CHECKING:  # loaded by the fits that need it
     from discriminant.optimize.path import SparsePenalty
 
 NO_L1 = ("lbfgs", "newton-cg", "newton-cholesky", "sag")
@@ -400,7 +406,20 @@ class Logistic(LogisticParameters):
         }  # fmt: skip
         return Fit(self, state["discriminant_"], state, () if converged else (Note(status),))
 
-    def part(self, sample: Sample, known: LaplacePosterior | None = None) -> Fit:
+    def require_parts(self) -> None:
+        """Refuse what is more than a ridge on x."""
+        if self.coded:
+            raise NotAvailableError(
+                "partial_fit takes no basis and no coding: map the rows first, and use the softmax."
+            )
+        special = any(value is not None for value in (self.penalty_factors, self.bounds, self.groups))
+        if self.l1_ratio or special or self.penalty in ("l1", "elasticnet", *BIAS_REDUCED):
+            raise NotAvailableError(
+                "partial_fit remembers rows to second order, which takes a plain ridge: l1_ratio=0."
+            )
+        require_known_weights(self.class_weight)
+
+    def part(self, sample: Sample, held: Mapping[str, Any]) -> Fit:
         """Learn some rows on top of what is believed, and forget them: one part equals ``fit``, many come near."""
         from discriminant.optimize.laplace import LaplacePosterior
 
@@ -412,12 +431,15 @@ class Logistic(LogisticParameters):
                 f"partial_fit keeps a matrix of all weights, and {(blocks.n_features + 1) * q} are too many; "
                 "use fit on rows from discriminant.scan, or select columns."
             )
+        if blocks.is_soft:
+            raise DataError("partial_fit takes labels, not a table of class probabilities.")
         if self.class_weight is not None:
-            require_known_weights(self.class_weight)
             factors = class_weights(self.class_weight, classes, np.ones(len(classes)))
             blocks = blocks if factors is None else blocks.weighed(factors)
         objective = logistic_objective(blocks, len(classes), 0.0, bool(self.fit_intercept))
-        before = known or LaplacePosterior.prior(objective.n_features, q, strength.l2, objective.intercept)
+        before = held.get("_belief") or LaplacePosterior.prior(
+            objective.n_features, q, strength.l2, objective.intercept
+        )
         belief = before.learn(objective)
         # A step that meets NaN is not taken, so that the weights do not show it: the rows themselves are looked at.
         require_finite(blocks.rows, sample.schema.names, estimator=self.estimator)

@@ -68,8 +68,16 @@ class MomentMethod(ABC, Generic[Sums]):
         with held_blas(sample.blocks.n_features):
             return self.learn(self.moments(sample), sample.schema, sample)
 
-    def require_whole_moments(self) -> None:
-        """Refuse to learn in parts what needs the rows themselves."""
+    def require_parts(self) -> None:
+        """Refuse to learn in parts, or to merge, what needs the rows themselves."""
+
+    def part(self, sample: Sample, held: Mapping[str, Any]) -> Fit:
+        """The fit of these rows and of those whose moments are ``held``; without weights as long as they are few."""
+        moments = self.moments(sample, in_parts=True)
+        moments = held["moments_"].merge(moments) if "moments_" in held else moments
+        if self.enough(moments):
+            return self.learn(moments, sample.schema)
+        return Fit(self, None, {"classes_": sample.classes, "moments_": moments})
 
     def enough(self, moments: Sums) -> bool:
         """Whether rows that came in parts suffice for a first fit."""

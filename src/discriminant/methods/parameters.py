@@ -26,10 +26,13 @@ def parameter_list(cls: Class) -> Class:
 def with_parameters(cls: Class) -> Class:
     """The class with the parameters of the lists above it written into it, for ``dataclass`` to find.
 
-    Those of the nearest list come first; what it says of a parameter holds.
+    Those of the nearest list come first; what it says of a parameter holds.  An estimator above, as
+    ``LogisticRegression`` is of ``LogisticRegressionCV``, has parameters of its own: none come from there.
     """
     found: dict[str, Any] = {}
     for base in cls.__mro__[1:]:
+        if "_parameter_constraints" in vars(base):
+            break
         if "_listed" in vars(base):
             kinds, defaults = vars(base)["_listed"]
             for name, default in defaults.items():

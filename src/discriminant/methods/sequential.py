@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from discriminant.arrays import as_dense, is_sparse
+from discriminant.arrays import as_dense, in_memory, is_sparse
 from discriminant.bases.expansion import generator
 from discriminant.data import ArrayBlocks, DenseRows, OriginRows, SparseRows, require_finite
-from discriminant.errors import DataError, ParameterError, counted
+from discriminant.errors import DataError, NotAvailableError, ParameterError, counted
 from discriminant.methods.criterion import CriterionMethod, Task, too_long
 from discriminant.methods.fit import Fit, Sample
 from discriminant.methods.parts import require_known_weights
@@ -36,6 +36,14 @@ class Progress:
     corrections: Array | None = None
     samples: int = 1  # t
     schedule: Any = None  # the steps that the first part chose
+
+    @classmethod
+    def of(cls, held: Mapping[str, Any]) -> Progress:
+        """Where the earlier parts have led, from the attributes that they left."""
+        if "discriminant_" not in held:
+            return cls()
+        A, corrections = np.array(held["discriminant_"].weights), in_memory(held["corrections_"])
+        return cls(A, corrections, held["t_"], held.get("_schedule"))
 
 
 class SequentialMethod(CriterionMethod):
@@ -78,10 +86,18 @@ class SequentialMethod(CriterionMethod):
         task = self._hold_out(task, split) if self.early_stopping else task
         return self.run(task, start if given is None else given, notes)
 
-    def part(self, sample: Sample, progress: Progress) -> Fit:
-        """One more epoch, over these rows, from where the weights are."""
-        notes = self.check()
+    def require_parts(self) -> None:
+        """Refuse what does not go on from the last weights."""
+        if self.mode != "single-sample" or self.kept_weights != "last":
+            raise NotAvailableError(
+                f"partial_fit goes on from the last weights, sample by sample: {self.estimator} has it in "
+                "mode='single-sample', without averages and pockets."
+            )
         require_known_weights(self.class_weight)
+
+    def part(self, sample: Sample, held: Mapping[str, Any]) -> Fit:
+        """One more epoch, over these rows, from where the weights are."""
+        notes, progress = self.check(), Progress.of(held)
         rows, _ = self._rows(sample)
         criterion, coding, penalty, _ = self.choose(rows, sample.classes)
         objective = PointwiseObjective(rows, criterion, coding, penalty)
