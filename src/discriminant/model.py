@@ -39,6 +39,22 @@ j : int, label or None
     The second class.
 → LinearDiscriminant : LinearDiscriminant
     A new discriminant.
+→ decision_function : ndarray of shape (n, K), or (n,) for two classes
+    Class scores.
+→ predict : ndarray of shape (n,)
+    Labels.
+→ predict_log_proba : ndarray of shape (n, K)
+    Logarithms of probabilities.
+→ predict_or_reject : ndarray of shape (n,)
+    Labels.
+→ predict_proba : ndarray of shape (n, K)
+    Probabilities that sum to one in each row.
+→ scores : ndarray of shape (n, q)
+    One column for each output.
+predict_log_proba raises : MismatchError
+    Where there is no link from scores to probabilities.
+predict_proba raises : MismatchError
+    Where there is no link from scores to probabilities.
 """).documented
 
 MOST_CLASSES = 8  # that a line names
@@ -195,11 +211,6 @@ class LinearDiscriminant(Shown):
     def scores(self, X: Any, dtype: Any = None) -> Array:
         """z = b + Wᵗ(φ(x) − c), the scores of the outputs.
 
-        Returns
-        -------
-        ndarray of shape (n, q)
-            One column for each output.
-
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.scores([[0.0, 0.0], [6.0, 8.0]]).tolist()
         [[-10.0], [40.0]]
@@ -210,11 +221,6 @@ class LinearDiscriminant(Shown):
     def decision_function(self, X: Any, dtype: Any = None) -> Array:
         """The score of each class; for two classes their difference, positive for ``classes[1]``.
 
-        Returns
-        -------
-        ndarray of shape (n, K), or (n,) for two classes
-            Class scores.
-
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.decision_function([[0.0, 0.0], [6.0, 8.0]]).tolist()
         [-10.0, 40.0]
@@ -224,11 +230,6 @@ class LinearDiscriminant(Shown):
 
     def predict(self, X: Any) -> Array:
         """The class of the largest score, the first of equals; two classes: ``classes[1]`` iff the score is > 0.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
 
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.predict([[0.0, 0.0], [6.0, 8.0]]).tolist()
@@ -252,11 +253,6 @@ class LinearDiscriminant(Shown):
         reject_label : label or None, default=None
             What stands for no class.
 
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
-
         >>> rest = LinearDiscriminant([[-1, -1, -1], [1, 0, -1], [0, 1, -1]], ["a", "b", "c"])
         >>> rest.predict_or_reject([[2.0, 0.0], [0.0, 0.0]], "none").tolist()
         ['a', 'none']
@@ -268,16 +264,6 @@ class LinearDiscriminant(Shown):
     def predict_log_proba(self, X: Any, dtype: Any = None) -> Array:
         """log P(C_k|x), finite wherever the scores are.
 
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Logarithms of probabilities.
-
-        Raises
-        ------
-        MismatchError
-            Where there is no link from scores to probabilities.
-
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.predict_log_proba([[0.0, 0.0]]).round(4)
         array([[ -0., -10.]])
@@ -288,16 +274,6 @@ class LinearDiscriminant(Shown):
 
     def predict_proba(self, X: Any, dtype: Any = None) -> Array:
         """P(C_k|x), by the link.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Probabilities that sum to one in each row.
-
-        Raises
-        ------
-        MismatchError
-            Where there is no link from scores to probabilities.
 
         >>> line = LinearDiscriminant([-10.0, 3.0, 4.0], ["near", "far"], link="sigmoid")
         >>> line.predict_proba([[2.0, 1.0]]).tolist()

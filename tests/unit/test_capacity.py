@@ -33,7 +33,7 @@ def test_cover_counts_are_sums_of_binomials():
             assert cover_count(n, d) == 2 * sum(math.comb(n - 1, k) for k in range(d + 1))
     for n, d in ((3000, 1400), (3001, 1400)):  # either side of where floats take over
         assert cover_probability(n, d) == pytest.approx(cover_count(n, d) / 2**n, rel=1e-10)
-    with pytest.raises(ParameterError, match="whole number"):
+    with pytest.raises(ParameterError, match="must be an integer at least 1"):
         cover_count(2.5, 1)
     with pytest.raises(ParameterError, match="must be an integer at least 1"):
         cover_probability(0, 1)

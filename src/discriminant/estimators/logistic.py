@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,8 +17,16 @@ from discriminant.estimators.deciding import SparseCoefficients
 from discriminant.estimators.inferential import Inferential
 from discriminant.estimators.inputs import all_or_nothing, is_table
 from discriminant.estimators.learner import LearnsInParts, PriorsAtPrediction
-from discriminant.estimators.logistic_parameters import CONSTRAINTS
-from discriminant.estimators.parameters import parameters
+from discriminant.estimators.parameters import (
+    BOOLEAN,
+    FRACTION,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Among,
+    Number,
+    parameters,
+)
+from discriminant.estimators.parts import CODING, OPTIMIZER
 from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.logistic import Logistic, LogisticParameters, Strength, make_problem, read_offset
 from discriminant.model import LinearDiscriminant
@@ -30,7 +39,32 @@ if TYPE_CHECKING:  # loaded with the first part that is learned, and the first l
     from discriminant.optimize.laplace import LaplacePosterior
 
 
-@parameters(**CONSTRAINTS)
+SOLVERS = (
+    "auto", "lbfgs", "liblinear", "newton-cd", "newton-cd-gram", "newton-cg", "newton-cholesky", "sag", "saga"
+)  # fmt: skip
+
+SHARED_CONSTRAINTS: dict[str, Any] = {
+    "dual": BOOLEAN,
+    "tol": [NOT_NEGATIVE],
+    "intercept_scaling": [POSITIVE],
+    "solver": [Among(*SOLVERS)],
+    "max_iter": [Number(Integral, 0, None, closed="left")],
+}
+
+
+@parameters(
+    **SHARED_CONSTRAINTS,
+    penalty=[Among("deprecated", "l1", "l2", "elasticnet", "jeffreys", "flic", "flac"), None],
+    C=[Number(Real, 0, None, closed="right")],
+    l1_ratio=[FRACTION, None],
+    optimizer=OPTIMIZER,
+    correct_priors=BOOLEAN,
+    penalty_factors=[None, "array-like"],
+    bounds=[None, tuple, list],
+    groups=[None, "array-like"],
+    grouped=BOOLEAN,
+    coding=CODING,
+)
 class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPrediction, LearnsInParts, Inferential):
     """Logistic regression, two-class or softmax, with a ridge, L1 or elastic-net penalty or none.
 

@@ -24,10 +24,9 @@ from discriminant.data.scaling import Scaling
 from discriminant.data.sources import Source, is_query, require_memory
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
 from discriminant.estimators.inputs import all_or_nothing
-from discriminant.estimators.logistic import LogisticRegression
-from discriminant.estimators.logistic_parameters import CV_CONSTRAINTS
+from discriminant.estimators.logistic import SHARED_CONSTRAINTS, LogisticRegression
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
-from discriminant.estimators.parameters import Among, parameters
+from discriminant.estimators.parameters import BOOLEAN, COUNT, Among, parameters
 from discriminant.methods.fit import Fit, Sample
 from discriminant.methods.logistic import Logistic, Strength, make_problem, weights_state
 from discriminant.methods.logistic_folds import Folds, choose
@@ -65,7 +64,14 @@ class LogisticCVParameters:
 
 
 @parameters(
-    **CV_CONSTRAINTS,
+    **SHARED_CONSTRAINTS,
+    Cs=[COUNT, "array-like"],
+    l1_ratios=[None, "array-like", Hidden(Among("warn"))],
+    cv=["cv_object"],
+    penalty=[Among("deprecated", "l1", "l2", "elasticnet")],
+    refit=BOOLEAN,
+    use_legacy_attributes=["boolean", Hidden(Among("warn"))],
+    rule=[Among("best", "one-standard-error")],
     scoring=[None, StrOptions(set(get_scorer_names())), callable, Hidden(Among("warn"))],
 )
 class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):

@@ -62,13 +62,13 @@ def vc_dimension(model_or_d: Any, *, fit_intercept: bool = True) -> int:
     return int(np.atleast_2d(coefficients).shape[1]) + fit_intercept
 
 
+@checked(n=COUNT, d=SEED)
 def cover_count(n: int, d: int) -> int:
     """C(n, d): the labellings of n points in general position in d dimensions that a half-space makes.
 
     >>> cover_count(4, 2), cover_count(3, 2)
     (14, 8)
     """
-    n, d = _whole("n", n, 1), _whole("d", d, 0)
     term, total = 1, 0
     for k in range(min(d, n - 1) + 1):
         total += term
@@ -267,9 +267,3 @@ def shatters(points: Any) -> Shattering:
     ]
     radon = Radon(np.array(positive), np.array(negative), weights, np.array([float(v) for v in exact]))
     return Shattering(False, min(cover_count(n, d), (1 << n) - 2), radon)
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if int(value) != value or value < least:
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number, {least} or more.")
-    return int(value)

@@ -112,7 +112,7 @@ def corrected(blocks: Any, n_classes: int, kind: str) -> tuple[Optimum, float]:
     if kind == "flic":
         theta, found = maximise(plain, theta, np.arange(n_classes - 1) * len(theta))
         optimum = plain.optimum(theta)
-        return replace(optimum, score=np.zeros_like(theta)), _standard_errors(found.gradient[:1], found, len(theta))
+        return replace(optimum, score=np.zeros_like(theta)), standard_errors(found.gradient[:1], found, len(theta))
     if n_classes > 2:
         raise ParameterError(f"penalty='flac' is for two classes and there are {n_classes}; use penalty='flic'.")
     whole = _with_pseudo_rows(blocks, diagnose(model, theta).leverage)
@@ -129,10 +129,11 @@ def corrected(blocks: Any, n_classes: int, kind: str) -> tuple[Optimum, float]:
     spread = (M @ inverse(found.hessian) @ M.T)[:-1, :-1]
     mine = np.linalg.inv(to_raw(plain.scaling))
     optimum = replace(plain.optimum(theta), score=np.zeros_like(theta), information=inverse(mine @ spread @ mine.T))
-    return optimum, _standard_errors(found.gradient, found, 1)
+    return optimum, standard_errors(found.gradient, found, 1)
 
 
-def _standard_errors(score: Array, found: Evaluation, stride: int) -> float:
+def standard_errors(score: Array, found: Evaluation, stride: int) -> float:
+    """How far a score is from zero, in standard errors of the weights that are ``stride`` apart."""
     assert found.hessian is not None
     size = np.sqrt(np.maximum(np.diagonal(found.hessian)[::stride], 1e-300))
     return float(np.abs(score.T.ravel() / size).max())

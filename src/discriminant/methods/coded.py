@@ -9,7 +9,8 @@ Each fit goes to the method's own solver and brings its own proof; the decoder m
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar, Protocol
+from abc import ABC
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,30 +29,28 @@ from discriminant.optimize.progress import reading
 from discriminant.protocols import Array, Certificate
 
 
-class Codable(Protocol):
-    """A method that solves two classes, or all of them together."""
+class Codable(ABC):
+    """A method that solves two classes, or all of them together; a frozen dataclass of parameters."""
 
     estimator: ClassVar[str]
     coupled: ClassVar[str]  # the coding of all classes together
     together: ClassVar[dict[str, Any]]  # the parameters by which the method takes K classes at once
     two_class: ClassVar[str]  # the criterion
 
+    coding: Any
+    decoder: str | None
+    basis: Any
+    class_weight: Any
+
     @property
-    def coding(self) -> Any: ...
-    @property
-    def decoder(self) -> str | None: ...
-    @property
-    def basis(self) -> Any: ...
-    @property
-    def class_weight(self) -> Any: ...
+    def coded(self) -> bool:
+        """Whether a basis, a coding or a decoder was asked for that the method's own solver does not know."""
+        asked = not (isinstance(self.coding, str) and self.coding.lower() == "auto")
+        return asked or self.basis is not None or self.decoder is not None
+
     def bare(self) -> Any:
         """The same method without basis, coding and decoder."""
-
-
-def is_coded(method: Codable) -> bool:
-    """Whether a basis, a coding or a decoder was asked for that the method's own solver does not know."""
-    asked = not (isinstance(method.coding, str) and method.coding.lower() == "auto")
-    return asked or method.basis is not None or method.decoder is not None
+        return dataclasses.replace(self, basis=None, coding="auto", decoder=None, reject_label=None)  # type: ignore[type-var]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -56,6 +56,10 @@ class GaussianMethod(MomentMethod[ClassMoments]):
     covariance: str
     form: str
 
+    def __post_init__(self) -> None:
+        if self.covariance == "ml":  # the books' letters for it
+            object.__setattr__(self, "covariance", "maximum-likelihood")
+
     @property
     def plain(self) -> bool:
         """Whether the covariances are those of the moments: full, not robust, and no guest's."""
@@ -146,10 +150,6 @@ class Linear(LinearParameters, GaussianMethod):
 
     estimator: ClassVar[str] = "LinearDiscriminantAnalysis"
     optional: ClassVar[tuple[str, ...]] = ("covariance_",)
-
-    def __post_init__(self) -> None:
-        if self.covariance == "ml":  # the books' letters for it
-            object.__setattr__(self, "covariance", "maximum-likelihood")
 
     def check(self) -> None:
         if self.solver == "svd" and self.shrinkage is not None:

@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from discriminant.codings import make_coding
-from discriminant.criteria import Logistic as LogisticCriterion
-from discriminant.criteria import Softmax
 from discriminant.data import ArrayBlocks, OriginRows, require_finite
 from discriminant.data.check import require_few_classes
 from discriminant.data.sources import require_memory
@@ -29,7 +26,7 @@ from discriminant.errors import (
     ParameterError,
     as_numbers,
 )
-from discriminant.methods.coded import assign, fit_coded, is_coded, plan_coded
+from discriminant.methods.coded import Codable, assign, fit_coded, plan_coded
 from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
 from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import class_weights, prepare_optimizer, require_known_weights, starting_weights
@@ -100,7 +97,7 @@ class LogisticParameters:
 
 
 @method
-class Logistic(LogisticParameters):
+class Logistic(LogisticParameters, Codable):
     """What ``LogisticRegression`` does."""
 
     estimator: ClassVar[str] = "LogisticRegression"
@@ -112,17 +109,9 @@ class Logistic(LogisticParameters):
     # Parameters
 
     @property
-    def coded(self) -> bool:
-        """Whether the fit has a basis or a coding, and so outputs that are decoded."""
-        return is_coded(self)
-
-    @property
     def named_optimizer(self) -> bool:
         """Whether an optimizer was asked for, instead of the table behind "auto"."""
         return not (isinstance(self.optimizer, str) and self.optimizer.lower() == "auto")
-
-    def bare(self) -> Logistic:
-        return replace(self, basis=None, coding="auto", decoder=None, reject_label=None, warm_start=False)
 
     def check(self) -> tuple[Strength, list[Note]]:
         """Refuse what does not go together, note what scikit-learn deprecates, and say what penalty is meant."""
@@ -373,7 +362,7 @@ class Logistic(LogisticParameters):
 
     def _firth(self, sample: Sample) -> Fit:
         """Maximise ℓ + ½ ln|I|, which has a finite answer on separated data; C and l1_ratio take no part."""
-        from discriminant.inference.firth import corrected, firth
+        from discriminant.inference.firth import corrected, firth, standard_errors
 
         if not self.fit_intercept or self.class_weight is not None:
             raise ParameterError(f"penalty={self.penalty!r} is for fits with an intercept and without class_weight.")
@@ -382,9 +371,7 @@ class Logistic(LogisticParameters):
         K = len(sample.classes)
         if self.penalty == "jeffreys":
             model, theta, found = firth(sample.blocks, K)
-            assert found.hessian is not None
-            size = np.sqrt(np.maximum(np.diagonal(found.hessian), 1e-300))
-            score, value, scaling = float(np.abs(found.gradient.T.ravel() / size).max()), found.value, model.scaling
+            score, value, scaling = standard_errors(found.gradient, found, 1), found.value, model.scaling
             what = "Jeffreys' prior"
         else:
             optimum, score = corrected(sample.blocks, K, str(self.penalty))
@@ -497,22 +484,12 @@ def textbook_objective(problem: LogisticProblem) -> PointwiseObjective:
     """J of a logistic problem: the mean cross-entropy, one sigmoid or a softmax, and the ridge."""
     if problem.offset is not None:
         raise MismatchError("Offsets are known to the automatic method only; use optimizer='auto' with them.")
-    blocks: Any = problem.blocks
-    coded = not blocks.is_soft
-    if not coded and blocks.target.ndim == 1:
-        blocks = replace(blocks, target=blocks.target[:, None])
-    if not problem.intercept:
-        if not blocks.in_memory:
-            raise MismatchError("A named optimizer with fit_intercept=False takes rows in memory only.")
-        blocks = replace(blocks, rows=OriginRows(blocks.rows))
-    two = problem.n_classes == 2
-    coding = make_coding("two-class", 2, labels=(0, 1)) if two else make_coding("softmax", problem.n_classes)
-    return PointwiseObjective(
-        blocks,
-        LogisticCriterion() if two else Softmax(),
-        coding if coded else None,
-        Ridge(problem.ridge) if problem.ridge else None,
-    )
+    if problem.intercept:
+        return problem.objective
+    if not problem.blocks.in_memory:
+        raise MismatchError("A named optimizer with fit_intercept=False takes rows in memory only.")
+    blocks = problem.objective.blocks
+    return replace(problem.objective, blocks=replace(blocks, rows=OriginRows(blocks.rows)), intercept=True)
 
 
 def read_offset(offset: Any, blocks: ArrayBlocks) -> Array | None:

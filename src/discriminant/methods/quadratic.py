@@ -61,10 +61,6 @@ class Quadratic(QuadraticParameters, GaussianMethod):
     estimator: ClassVar[str] = "QuadraticDiscriminantAnalysis"
     optional: ClassVar[tuple[str, ...]] = ("covariance_",)
 
-    def __post_init__(self) -> None:
-        if self.covariance == "ml":  # the books' letters for it
-            object.__setattr__(self, "covariance", "maximum-likelihood")
-
     @property
     def regularised(self) -> bool:
         return bool(self.shrinkage or self.reg_param or self.pooling)

@@ -9,12 +9,13 @@ unless ``penalize_intercept=False``.  Bishop 7.1; Alpaydin 13; Duda, Hart & Stor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from discriminant.arrays import is_sparse
+from discriminant.bases.expansion import generator
 from discriminant.criteria import SquaredHinge
 from discriminant.data import (
     DenseRows,
@@ -32,7 +33,7 @@ from discriminant.data.sources import require_memory
 from discriminant.data.threads import ordered_map
 from discriminant.data.working_columns import AllColumns
 from discriminant.errors import DataError, ParameterError
-from discriminant.methods.coded import fit_coded, is_coded, plan_coded
+from discriminant.methods.coded import Codable, fit_coded, plan_coded
 from discriminant.methods.fit import Fit, Note, Sample, cast
 from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import class_weights
@@ -85,7 +86,7 @@ class SVCParameters:
 
 
 @method
-class SupportVectors(SVCParameters):
+class SupportVectors(SVCParameters, Codable):
     """What ``LinearSVC`` does."""
 
     estimator: ClassVar[str] = "LinearSVC"
@@ -93,14 +94,6 @@ class SupportVectors(SVCParameters):
     coupled: ClassVar[str] = "machine"
     two_class: ClassVar[str] = "hinge"
     together: ClassVar[dict[str, Any]] = {"multi_class": "crammer_singer"}
-
-    @property
-    def coded(self) -> bool:
-        """Whether the fit has a basis or a coding, and so outputs that are decoded."""
-        return is_coded(self)
-
-    def bare(self) -> SupportVectors:
-        return replace(self, basis=None, coding="auto", decoder=None, reject_label=None)
 
     def check(self) -> None:
         """Refuse what does not go together."""
@@ -155,7 +148,7 @@ class SupportVectors(SVCParameters):
         """Weights (1+d, q) and what is known of each fit."""
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
         free = bool(self.fit_intercept and not self.penalize_intercept)
-        seed = _seed(self.random_state)
+        seed = 0 if self.random_state is None else int(generator(self.random_state).integers(2**31 - 1))
         if self.multi_class == "crammer_singer":
 
             def told(A: Array) -> Array:
@@ -279,12 +272,3 @@ def machine_fit(
     with progress.reading(weights):
         fit = solve_machine(X, codes, n_classes, cost, bias, tol, seed, most)
     return OneFit(weights(fit.W), fit.objective, fit.gap, fit.steps, "dual coordinate descent over rows")
-
-
-def _seed(random_state: Any) -> int:
-    if random_state is None:
-        return 0
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31 - 1))
-    known = isinstance(random_state, np.random.RandomState)
-    return int((random_state if known else np.random.RandomState(random_state)).randint(2**31 - 1))
