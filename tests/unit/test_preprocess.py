@@ -196,21 +196,6 @@ def test_text_column_codes():
     assert column.values.tolist() == [1, -1, 0, 1, -1]
 
 
-def test_threads_give_the_same_matrix_and_notes(monkeypatch):
-    """Columns written over threads are those written one after the other, notes in the order of columns."""
-    from discriminant.data import preprocess
-
-    table = read_table("penguins", text_columns=["species"])
-    rules = Preprocess.fit(table, "species", standardize=True)
-    X, notes = rules.matrix(table)
-    monkeypatch.setattr(preprocess, "PARALLEL_VALUES", 1)
-    monkeypatch.setattr(preprocess, "workers", lambda: 4)
-    again, said = rules.matrix(table)
-    assert (again == X).all()
-    assert said == notes
-    assert len(notes) == 2
-
-
 @pytest.mark.parametrize("name", ["rowid", "CustomerNo", "patient_number", "x"])
 def test_numbers_of_rows_in_any_order_are_left_out(name):
     """A permutation of consecutive whole numbers numbers the rows, whatever its name."""

@@ -14,7 +14,7 @@ import pytest
 import discriminant
 from discriminant import LinearDiscriminantAnalysis, LogisticRegression, scan
 from discriminant.data.file_blocks import Budget, Progress
-from discriminant.data.file_labels import Labels, Spilled
+from discriminant.data.file_labels import Labels
 from discriminant.data.scan import Scan, bytes_of, open_files
 from discriminant.errors import DataError, MismatchError, ParameterError
 
@@ -296,7 +296,7 @@ def test_labels_spill_to_disk() -> None:
     for k in range(4):
         labels.add(k, values[250 * k : 250 * k + 250])
     classes, codes = labels.finish(999)
-    assert isinstance(codes, Spilled)
+    assert isinstance(codes, np.memmap)
     np.testing.assert_array_equal(classes[codes[np.array([999, 3])]], values[[999, 3]])
     np.testing.assert_array_equal(classes[codes[300:450]], values[300:450])
     np.testing.assert_array_equal(np.asarray(codes), values - 5)
@@ -305,7 +305,7 @@ def test_labels_spill_to_disk() -> None:
 def test_a_fit_whose_labels_lie_on_disk_is_that_of_labels_in_memory(tmp_path: Path) -> None:
     X, y = _rows(3_000)
     rows = _small(*_npy(tmp_path, X, y), memory=16_000, part=20_000, sample=40_000)
-    assert isinstance(rows.training(None, None, None)[0].target, Spilled)
+    assert isinstance(rows.training(None, None, None)[0].target, np.memmap)
     for weights in (None, "balanced"):
         model = LogisticRegression(tol=1e-10, class_weight=weights).fit(rows)
         best = LogisticRegression(tol=1e-12, class_weight=weights).fit(X, y)

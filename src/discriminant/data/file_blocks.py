@@ -300,7 +300,7 @@ class FileRows(Rows):
 
 @dataclass(frozen=True)
 class FileBlocks(SampledBlocks):
-    """Blocks of files; ``target`` and ``weight`` are columns that can be sliced, in memory or spilled to disk."""
+    """Blocks of files; ``target`` and ``weight`` are columns that can be sliced, in memory or mapped from disk."""
 
     rows: Any  # FileRows
     began: float = 0.0  # passes over the files before this fit

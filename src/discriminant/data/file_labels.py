@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,42 +14,6 @@ from discriminant.errors import DataError
 from discriminant.protocols import Array
 
 MOST_CLASSES = 100_000
-
-
-class Spilled:
-    """A column on disk, in a file without a name: sliced like an array, held nowhere."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype, self._rows = np.dtype(dtype), 0
-        self._file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the column
-        weakref.finalize(self, self._file.close)
-
-    def append(self, values: Array) -> None:
-        self._file.write(np.ascontiguousarray(values, dtype=self.dtype))
-        self._file.flush()
-        self._rows += len(values)
-
-    def __len__(self) -> int:
-        return self._rows
-
-    def __getitem__(self, rows: Any) -> Array:
-        if not isinstance(rows, slice):
-            return self._at(np.asarray(rows))
-        start, stop, _ = rows.indices(self._rows)
-        size = self.dtype.itemsize
-        data = os.pread(self._file.fileno(), max(stop - start, 0) * size, start * size)
-        return np.frombuffer(data, dtype=self.dtype)
-
-    def _at(self, index: Array) -> Array:
-        found, step = np.empty(len(index), dtype=self.dtype), 1 << 22
-        for start in range(0, self._rows, step):
-            mine = (index >= start) & (index < start + step)
-            if mine.any():
-                found[mine] = self[start : start + step][index[mine] - start]
-        return found
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return self[:] if dtype is None else self[:].astype(dtype)
 
 
 @dataclass
@@ -98,22 +60,22 @@ class Labels:
         classes, codes = encode_labels(values)
         return codes, classes.tolist()
 
-    def finish(self, most_in_memory: int) -> tuple[Array, Any]:
-        """(classes in order, codes of all rows); on disk where there are more rows than that."""
+    def finish(self, most_in_memory: int) -> tuple[Array, Array]:
+        """(classes in order, codes of all rows), mapped from disk where there are more rows than that."""
         found = ordered(list(self.place))
         position = {_key(label): k for k, label in enumerate(found.tolist())}
         table: Array = np.array([position[_key(label)] for label in self.place], dtype=code_type(len(found)))
-        rows = sum(len(part) for part in self.parts)
-        column = Spilled(table.dtype) if rows > most_in_memory else None
-        codes, at = np.empty(0 if column is not None else rows, dtype=table.dtype), 0
+        rows, at = sum(len(part) for part in self.parts), 0
+        if rows <= most_in_memory:
+            codes = np.empty(rows, dtype=table.dtype)
+        else:
+            with tempfile.TemporaryFile() as file:  # it has no name, and goes with the array
+                codes = np.memmap(file, table.dtype, "w+", shape=rows)
         while self.parts:
             part = table[self.parts.pop(0)]
-            if column is not None:
-                column.append(part)
-            else:
-                codes[at : at + len(part)] = part
+            codes[at : at + len(part)] = part
             at += len(part)
-        return found, codes if column is None else column
+        return found, codes
 
 
 def _key(label: Any) -> Any:

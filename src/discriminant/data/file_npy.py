@@ -11,17 +11,13 @@ import numpy as np
 
 from discriminant.data.file_source import LEAST_ROWS, ColumnRows, FileSource, Part, Surveyed
 from discriminant.data.rows import DenseDesign
-from discriminant.data.threads import scratch
 from discriminant.errors import DataError, MissingFileError, ParameterError, names
 from discriminant.protocols import Array
 
 
 @dataclass(frozen=True)
 class StoredRows:
-    """Rows of a row-major file, read a block at a time, straight into the cache of the thread that works.
-
-    They are not mapped: mapped pages would count as the process's memory.
-    """
+    """Rows of a row-major file, read a block at a time; they are not mapped: mapped pages would count as memory."""
 
     path: str
     offset: int  # bytes before the first row
@@ -36,19 +32,13 @@ class StoredRows:
         return self.n_rows, self.width if self.columns is None else len(self.columns)
 
     def _read(self, start: int, stop: int) -> Array:
-        """Rows start:stop, in memory that the thread's next block takes again."""
-        values = scratch("read", (stop - start, self.width), self.kind)
-        with open(self.path, "rb", buffering=0) as file:
-            file.seek(self.offset + start * self.width * self.kind.itemsize)
-            view = memoryview(values.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
-            done = 0
-            while done < len(view):
-                count = file.readinto(view[done:])
-                if not count:
-                    raise DataError(f"{self.path} ends before its last row: it was changed while it was read.")
-                done += count
-        values = values if self.columns is None else values[:, self.columns]
-        return values.astype(self.dtype, copy=False)
+        """Rows start:stop."""
+        count, at = (stop - start) * self.width, self.offset + start * self.width * self.kind.itemsize
+        values = np.fromfile(self.path, self.kind, count, offset=at)
+        if len(values) < count:
+            raise DataError(f"{self.path} ends before its last row: it was changed while it was read.")
+        values = values.reshape(-1, self.width)
+        return (values if self.columns is None else values[:, self.columns]).astype(self.dtype, copy=False)
 
     def design(self, start: int, stop: int) -> DenseDesign:
         return DenseDesign(self._read(start, stop))

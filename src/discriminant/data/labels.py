@@ -15,8 +15,6 @@ from discriminant.errors import DataError, names, require_unmasked
 from discriminant.protocols import Array
 
 CHUNK = 16_384
-COUNTED = 1 << 20  # codes that are compared together
-NARROW = 16  # classes that are counted by comparing all codes with each: a tenth to a third of bincount's time
 WIDEST_TABLE = 1 << 20  # integer labels that span less than this, or four times their number, are looked up
 
 
@@ -45,7 +43,8 @@ def encode_labels(y: Any) -> tuple[Array, Array]:
         return _by_dictionary(labels.astype(object, copy=False))
     elif kind not in "iuUS":
         raise DataError(f"Unknown label type: y holds {labels.dtype} values; class labels are integers or strings.")
-    return _by_search(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes.astype(code_type(len(classes)))
 
 
 def code_table(found: Array, classes: Array) -> Array:
@@ -67,14 +66,9 @@ def recode(found: Array, codes: Array, classes: Array) -> Array:
 
 def count_classes(codes: Array, n_classes: int, weight: Array | None = None) -> Array:
     """Total weight (or number) of the rows of each class; codes and weights need only be sliced."""
-    narrow = weight is None and codes.dtype == np.uint8 and n_classes <= NARROW
     total = np.zeros(n_classes)
-    for part in _chunks(len(codes), COUNTED if narrow else CHUNK):
-        if narrow:
-            here = codes[part]
-            total += [np.count_nonzero(here == k) for k in range(n_classes)]
-        else:
-            total += np.bincount(codes[part], None if weight is None else weight[part], minlength=n_classes)
+    for part in _chunks(len(codes)):
+        total += np.bincount(codes[part], None if weight is None else weight[part], minlength=n_classes)
     return total
 
 
@@ -95,8 +89,8 @@ def code_type(n_classes: int) -> type:
     return np.uint8 if n_classes <= 256 else np.int32
 
 
-def _chunks(n: int, size: int = CHUNK) -> Iterator[slice]:
-    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+def _chunks(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK))
 
 
 def _by_table(labels: Array, low: int, high: int) -> tuple[Array, Array]:
@@ -120,31 +114,6 @@ def _shifted(part: Array, low: int) -> Array:
     # In the wide type: int8 labels −100 and 100 differ by more than int8 holds.
     wide = part.astype(np.intp, copy=False)
     return wide - low if low else wide
-
-
-def _by_search(labels: Array) -> tuple[Array, Array]:
-    """Few distinct labels: compare with each that is known, learn the rest; many: a search in the sorted list."""
-    known = distinct(labels[:4096])
-    while True:
-        if known.size > 32:
-            known = distinct(np.concatenate([known, *(distinct(labels[part]) for part in _chunks(labels.size))]))
-            codes: Array = np.empty(labels.size, dtype=code_type(known.size))
-            for part in _chunks(labels.size):
-                codes[part] = np.searchsorted(known, labels[part])
-            return known, codes
-        codes = np.empty(labels.size, dtype=np.uint8)
-        unknown = None
-        for part in _chunks(labels.size):
-            found = np.full(part.stop - part.start, 255, dtype=np.uint8)
-            for k, label in enumerate(known):
-                found[labels[part] == label] = k
-            codes[part] = found
-            if (found == 255).any():
-                unknown = distinct(labels[part][found == 255])
-                break
-        if unknown is None:
-            return known, codes
-        known = distinct(np.concatenate([known, unknown]))
 
 
 def _by_dictionary(labels: Array) -> tuple[Array, Array]:

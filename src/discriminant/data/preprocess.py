@@ -20,7 +20,6 @@ import numpy as np
 from discriminant.data.libsvm import widen
 from discriminant.data.roles import CATEGORY, NUMBER, OUT, THEY, nearly_numbers, role_of
 from discriminant.data.tables import Column, Table, as_number_column, differ_in_case, text_column
-from discriminant.data.threads import ordered_map, workers
 from discriminant.errors import DataError, counted, names
 from discriminant.protocols import Array
 
@@ -29,7 +28,6 @@ MANY_LEVELS = 10  # of a category beyond which it is said that most are numbers
 COMMON_SHARE = 0.05  # of missing numbers from which on it is worth a column that they were missing
 COMMON_ROWS = 5
 FEW_NOTES = 3  # of columns of which the same is true; more share one sentence
-PARALLEL_VALUES = 1_000_000  # of a matrix from which on threads are worth their start
 
 Remark = tuple[str, str, str]  # (what is true of a column, after "columns"; its name; the sentence on it alone)
 
@@ -170,8 +168,7 @@ class Preprocess:
         def scaled(rule: ColumnRule) -> ColumnRule:
             return _standardized(rule, columns[rule.name]) if rule.role == NUMBER else rule
 
-        threads = workers() if table.n_rows * len(self.rules) >= PARALLEL_VALUES else 1
-        return replace(self, rules=tuple(ordered_map(scaled, self.rules, threads)))
+        return replace(self, rules=tuple(map(scaled, self.rules)))
 
     def _prepared(self, table: Table) -> Table:
         """The table without the values that mean missing, and with its dates as numbers."""
@@ -191,18 +188,14 @@ class Preprocess:
             raise DataError(f"{table.source} lacks the {what} {names(absent)}, which the model needs. {hint}")
         # Column after column is written: in this order each is one stretch of memory.
         X = np.empty((table.n_rows, len(self.feature_names)), order="F")
-        ends = np.cumsum([len(rule.features) for rule in used]).tolist()
-
-        def write(item: tuple[ColumnRule, int]) -> list[Remark]:
-            rule, end = item
-            notes: list[Remark] = []
+        notes: list[Remark] = []
+        start = 0
+        for rule in used:
+            stop = start + len(rule.features)
             write_column = _write_number if rule.role == NUMBER else _write_category
-            write_column(rule, columns[rule.name], X[:, end - len(rule.features) : end], notes, table.source)
-            return notes
-
-        threads = workers() if X.size >= PARALLEL_VALUES else 1
-        said = ordered_map(write, list(zip(used, ends, strict=True)), threads)
-        return X, gathered([note for notes in said for note in notes])
+            write_column(rule, columns[rule.name], X[:, start:stop], notes, table.source)
+            start = stop
+        return X, gathered(notes)
 
     def _sparse_matrix(self, table: Table) -> tuple[Any, tuple[str, ...]]:
         if table.sparse is None:

@@ -42,9 +42,6 @@ def _floats(z: Any) -> Array:
     return values if values.dtype.kind == "f" else values.astype(np.float64)
 
 
-ROWS = 4_096  # of two classes' posteriors at a time: 100,000 take 0.7 ms instead of 1.3
-
-
 @documented
 def sigmoid(z: Any) -> Array:
     """σ(z) = 1 / (1 + e⁻ᶻ), with full relative accuracy in the lower tail.
@@ -104,19 +101,11 @@ def sigmoid_pair(z: Any) -> Array:
     [[0.5, 0.5], [1.0, 0.0]]
     """
     values = _floats(z)
-    pair = np.empty((*values.shape, 2), dtype=values.dtype)
-    flat, out = values.reshape(-1), pair.reshape(-1, 2)
-    for start in range(0, len(flat), ROWS):  # what lies between stays in the cache
-        part = flat[start : start + ROWS]
-        small = np.abs(part)
-        np.exp(np.negative(small, out=small), out=small)
-        larger = np.add(small, 1)
-        np.divide(1, larger, out=larger)
-        small *= larger
-        positive = part > 0
-        out[start : start + ROWS, 0] = np.where(positive, small, larger)
-        out[start : start + ROWS, 1] = np.where(positive, larger, small)
-    return pair
+    small = np.exp(-np.abs(values))
+    larger = 1 / (1 + small)
+    small *= larger
+    positive = values > 0
+    return _pair(np.where(positive, small, larger), np.where(positive, larger, small))
 
 
 @documented
