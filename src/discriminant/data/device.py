@@ -1,8 +1,7 @@
 """Rows on an accelerator: tensors of torch, arrays of CuPy, or rows in memory that are handed to a device in blocks.
 
 ``open_device`` is the door for arrays of those libraries; ``on_device`` says for rows in memory that a device shall do
-the arithmetic.  Where they do not fit its memory they are streamed there at each pass, the next block while the last
-one is worked on.
+the arithmetic.  Where they do not fit its memory they are sent there block by block at each pass.
 
 ``DeviceBlocks.reduce`` leaves it to a kernel that is a ``DeviceRequest`` to work on the device; any other kernel sees
 its block as a NumPy array.  Small data are fetched and fitted in memory, to the last digits: a device gains
@@ -116,44 +115,9 @@ class DeviceRows(Rows):
         """(start, stop, rows start:stop on the device as they are stored)."""
         rows = rows or self.block_rows
         bounds = [(start, min(start + rows, self.shape[0])) for start in range(0, self.shape[0], rows)]
-        if not self.streamed:
-            for start, stop in bounds:
-                yield start, stop, self.X[start:stop, :]
-            return
-        yield from self.library_stream(bounds)
-
-    def library_stream(self, bounds: list[tuple[int, int]]) -> Iterator[tuple[int, int, Any]]:
-        """Blocks of rows in memory, each on its way to the device while the one before is worked on."""
-        if not self.library.accelerated:
-            for start, stop in bounds:
-                yield start, stop, self.library.put(np.ascontiguousarray(self.X[start:stop]))
-            return
-        torch = self.library.xp
-        side, main = torch.cuda.Stream(self.library.device), torch.cuda.current_stream(self.library.device)
-        most = max(stop - start for start, stop in bounds)
-        like = torch.from_numpy(np.empty((0, 0), dtype=self.X.dtype)).dtype
-        staging = [torch.empty((most, self.shape[1]), dtype=like, pin_memory=True) for _ in range(2)]
-        sent: list[Any] = [None, None]
-
-        def send(turn: int) -> tuple[int, int, Any]:
-            start, stop = bounds[turn]
-            slot = turn % 2
-            if sent[slot] is not None:
-                sent[slot].synchronize()  # its last copy has left the staging memory
-            staging[slot][: stop - start].numpy()[...] = self.X[start:stop]
-            with torch.cuda.stream(side):
-                block = staging[slot][: stop - start].to(self.library.device, non_blocking=True)
-                sent[slot] = side.record_event()
-            return start, stop, block
-
-        coming = send(0)
-        for turn in range(len(bounds)):
-            start, stop, block = coming
-            main.wait_event(sent[turn % 2])
-            block.record_stream(main)
-            if turn + 1 < len(bounds):
-                coming = send(turn + 1)
-            yield start, stop, block
+        for start, stop in bounds:
+            rows = self.X[start:stop] if self.streamed else self.X[start:stop, :]
+            yield start, stop, self.library.put(rows) if self.streamed else rows
 
     @cached_property
     def some(self) -> Array:

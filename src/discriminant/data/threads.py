@@ -15,7 +15,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
@@ -38,7 +38,6 @@ class _Local(threading.local):
 
 
 _local = _Local()
-_pools: dict[int, _Pool] = {}  # by the number of their threads
 
 
 def _asked_workers() -> int:
@@ -121,7 +120,7 @@ def ordered_map(function: Callable[[Item], Value], items: Iterable[Item], thread
     if threads <= 1 or _local.worker or (isinstance(items, list | range) and len(items) <= 1):
         yield from map(function, items)
         return
-    with single_threaded_blas(), _lent_pool(threads) as pool:
+    with single_threaded_blas(), ThreadPoolExecutor(threads, "discriminant", _begin_worker) as pool:
         waiting: deque[Future[Value]] = deque()
         try:
             for item in items:
@@ -130,45 +129,20 @@ def ordered_map(function: Callable[[Item], Value], items: Iterable[Item], thread
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-        finally:  # left early: what has begun ends before its arrays and BLAS's limit go
-            wait([future for future in waiting if not future.cancel()])
+        finally:  # left early: what has begun ends before BLAS's limit goes
+            for future in waiting:
+                future.cancel()
 
 
-class _Pool:
-    """Threads that are kept from one reduction to the next, since starting them costs as much as a small one."""
-
-    def __init__(self, threads: int) -> None:
-        self.executor = ThreadPoolExecutor(threads, "discriminant", self._enter)
-        self.spaces: list[dict[str, Array]] = []  # the work space of each thread
-        self.maps = 0  # under way
-
-    def _enter(self) -> None:
-        _local.worker, _local.scratch = True, {}
-        self.spaces.append(_local.scratch)
-        np.seterr(over="ignore", invalid="ignore", divide="ignore")  # this thread's own: found in the sums
-
-
-@contextlib.contextmanager
-def _lent_pool(threads: int) -> Iterator[ThreadPoolExecutor]:
-    """So many threads; their work space goes when no reduction is under way."""
-    with _lock:
-        pool = _pools.get(threads) or _pools.setdefault(threads, _Pool(threads))
-        pool.maps += 1
-    try:
-        yield pool.executor
-    finally:
-        with _lock:
-            pool.maps -= 1
-            if not pool.maps:
-                for space in pool.spaces:
-                    space.clear()
+def _begin_worker() -> None:
+    _local.worker = True
+    np.seterr(over="ignore", invalid="ignore", divide="ignore")  # this thread's own: found in the sums
 
 
 def _after_fork() -> None:
-    """In the child: no pool has threads and no lock a holder, whatever the parent was doing."""
+    """In the child: no lock has a holder, whatever the parent was doing."""
     global _lock, _holders, _limiter
     _lock, _holders, _limiter = threading.Lock(), 0, None
-    _pools.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -190,7 +164,7 @@ def scratch(name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array
     """An uninitialised array that this thread keeps under ``name`` and hands out again for the next block.
 
     Fresh pages cost as much as the arithmetic on them: a block's work space is touched once and reused.  Pool threads
-    lose theirs when no reduction is under way; a thread of the user's keeps at most one block's worth.
+    end with their reduction; a thread of the user's keeps at most one block's worth.
     """
     size = math.prod(shape)
     kept: dict[str, Array] = _local.__dict__.setdefault("scratch", {})
