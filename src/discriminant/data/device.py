@@ -113,11 +113,10 @@ class DeviceRows(Rows):
 
     def pieces(self, rows: int = 0) -> Iterator[tuple[int, int, Any]]:
         """(start, stop, rows start:stop on the device as they are stored)."""
-        rows = rows or self.block_rows
-        bounds = [(start, min(start + rows, self.shape[0])) for start in range(0, self.shape[0], rows)]
-        for start, stop in bounds:
-            rows = self.X[start:stop] if self.streamed else self.X[start:stop, :]
-            yield start, stop, self.library.put(rows) if self.streamed else rows
+        n, step = self.shape[0], rows or self.block_rows
+        for start in range(0, n, step):
+            piece = self.X[start : start + step, :]
+            yield start, min(start + step, n), self.library.put(piece) if self.streamed else piece
 
     @cached_property
     def some(self) -> Array:
