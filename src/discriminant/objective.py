@@ -25,9 +25,9 @@ import numpy as np
 from discriminant.arrays import in_memory
 from discriminant.codings import ClassCoding, make_coding
 from discriminant.criteria import Logistic, Margin, Pointwise, Softmax
-from discriminant.data import ArrayBlocks, OriginRows, map_rows
+from discriminant.data import ArrayBlocks, map_rows
 from discriminant.data.device_library import library_of
-from discriminant.data.evaluate import DeviceRequest, Evaluate, Shares, centred, shares_of, without_intercept
+from discriminant.data.evaluate import DeviceRequest, Evaluate, Shares, centred, shares_of
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.penalties import Ridge, WeightPenalty
@@ -68,7 +68,7 @@ class PointwiseObjective:
 
     def __post_init__(self) -> None:
         _check_parts(self.criterion, self.coding, self.penalty)
-        if self.criterion.over_norm and isinstance(self.blocks.rows, OriginRows):
+        if self.criterion.over_norm and not self.intercept:
             _require_lengths(self.blocks)
 
     @property
@@ -173,11 +173,11 @@ class PointwiseObjective:
         """What the rows are asked for an evaluation at A."""
         A = A if self.scaling is None else A / self.units
         V = V if self.scaling is None or V is None else V / self.units
-        if not self.intercept and isinstance(A, np.ndarray) and A[0].any():
-            A = A.copy()
-            A[0] = 0.0
+        if not self.intercept:
+            A, V = _through_origin(A), None if V is None else _through_origin(V)
         return Evaluate(
-            self.criterion, self.coding, self.totals, A, need, V, self.center, self.offset, self.shares
+            self.criterion, self.coding, self.totals, A, need, V, self.center, self.offset, self.shares,
+            intercept=self.intercept,
         )  # fmt: skip
 
     def evaluate(self, A: Array, need: Need = Need.VALUE | Need.GRADIENT, V: Array | None = None) -> Evaluation:
@@ -239,19 +239,26 @@ class PointwiseObjective:
 
     def _pin(self, found: Evaluation) -> Evaluation:
         """No intercept: its gradient is nothing and its curvature one, so that it never moves."""
-        if found.hessian is not None and not found.hessian.flags.writeable:
-            found.hessian = found.hessian.copy()
-        found = without_intercept(found)
-        if found.hessian is not None:
-            D, q = found.gradient.shape
-            if found.hessian.ndim == 3:
-                found.hessian[:, 0, 0] = 1.0
-            else:
-                index = np.arange(q) * D
-                found.hessian[index, index] = 1.0
+        found.gradient[0, :] = 0.0
+        if found.product is not None:
+            found.product[0, :] = 0.0
         if found.diagonal is not None:
             found.diagonal[0] = 1.0
+        if found.hessian is not None:
+            found.hessian = self._without_intercept(found.hessian, 1.0)
+        if found.outer is not None:
+            found.outer = self._without_intercept(found.outer, 0.0)
         return found
+
+    def _without_intercept(self, matrix: Array, own: float) -> Array:
+        """A matrix of all weights with nothing in the intercepts' rows and columns but ``own`` on the diagonal."""
+        H = np.array(matrix)
+        D, q = self.n_parameters, self.n_outputs
+        view = H if H.ndim == 3 else H.reshape(q, D, q, D)
+        view[:, 0] = view[..., 0] = 0.0
+        for j in range(q):
+            view[(j, 0, 0) if H.ndim == 3 else (j, 0, j, 0)] = own
+        return H
 
     def value(self, A: Array) -> float:
         """J(A)."""
@@ -277,11 +284,9 @@ class PointwiseObjective:
         assert H is not None
         return H
 
-    def hessian_product(self, A: Array, V: Array) -> Array:
-        """∇²J(A)·V, in one pass and without a matrix."""
-        product = self.evaluate(A, Need.PRODUCT, V).product
-        assert product is not None
-        return product
+    def curvature(self, A: Array) -> Array:
+        """∇²J as ``hessian`` gives it, with nothing in the place of an intercept that is held at zero."""
+        return self.hessian(A) if self.intercept else self._without_intercept(self.hessian(A), 0.0)
 
     def along(self, A: Array, D: Array, steps: Array) -> Array:
         """J(A + s D) for each s, in one pass: the scores YA and YD are formed once."""
@@ -297,9 +302,7 @@ class PointwiseObjective:
 
     def scores(self, A: Array) -> Array:
         """z = Y A, shape (n, q), without offsets."""
-        A = A / self.units
-        if not self.intercept:
-            A[0] = 0.0
+        A = A / self.units if self.intercept else _through_origin(A / self.units)
         if isinstance(self.blocks, ArrayBlocks):
             return map_rows(lambda design: centred(design, self.center).scores(A), self.blocks.rows, A.shape[1])
         return np.vstack([centred(block.design, self.center).scores(A) for block in self.blocks])
@@ -337,10 +340,6 @@ class PointwiseObjective:
         """
         return np.asarray(self.blocks.reduce(_Sides(self.request(A, Need.VALUE))))
 
-    def has_no_minimum(self, A: Array) -> bool:
-        """Whether A proves that J has no minimum: it separates the rows of an output, so that longer is better."""
-        return self.may_lack_minimum and bool((self.sides(A)[0] == 0).any())
-
     @property
     def may_lack_minimum(self) -> bool:
         """Whether separable rows would leave J without a minimum: nothing holds the weights back."""
@@ -358,6 +357,7 @@ class PointwiseObjective:
         Y, t, s = [], [], []
         for block in self.blocks:
             Y.append(centred(block.design, self.center).scores(eye) / self.units[:, 0])
+            Y[-1][:, 0] = float(self.intercept)
             target, share = request.targets(block, request.weight(block))
             t.append(target)
             s.append(np.broadcast_to(share, target.shape))
@@ -444,7 +444,9 @@ class PointwiseObjective:
                 "Jeffreys' penalty needs an information matrix of full rank, and some columns of the design carry "
                 "nothing that the others do not; drop them, or use the penalty Ridge."
             )
+        roots[:, 0, 0] *= self.intercept  # pinned, it has no leverage
         slope = self.blocks.reduce(_JeffreysSlope(self.request(A, Need.VALUE), roots))
+        slope[0] *= self.intercept
         return value, -self.penalty.strength / 2 * slope
 
 
@@ -541,6 +543,15 @@ class _JeffreysSlope:
         third = share * self.request.criterion.third(t, z)
         reach = np.stack([np.square(design.scores(root)).sum(axis=1) for root in self.roots], axis=1)
         return np.asarray(design.adjoint(third * reach))
+
+
+def _through_origin(A: Array) -> Array:
+    """The weights without their intercepts."""
+    if not (isinstance(A, np.ndarray) and A[0].any()):  # on a device they never move
+        return A
+    A = A.copy()
+    A[0] = 0.0
+    return A
 
 
 def _require_lengths(blocks: Any) -> None:

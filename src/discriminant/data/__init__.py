@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from discriminant.data.blocks import ArrayBlocks, make_blocks, map_rows
     from discriminant.data.check import require_finite
     from discriminant.data.labels import count_classes, encode_labels
-    from discriminant.data.rows import DenseRows, FrameRows, MappedRows, OriginRows, SparseRows, as_rows, as_source
+    from discriminant.data.rows import DenseRows, FrameRows, MappedRows, SparseRows, as_rows, as_source
     from discriminant.data.threads import held_blas, single_threaded_blas, workers
 
 _HOMES = {
     "blocks": ("ArrayBlocks", "make_blocks", "map_rows"),
     "check": ("require_finite",),
     "labels": ("count_classes", "encode_labels"),
-    "rows": ("DenseRows", "FrameRows", "MappedRows", "OriginRows", "SparseRows", "as_rows", "as_source"),
+    "rows": ("DenseRows", "FrameRows", "MappedRows", "SparseRows", "as_rows", "as_source"),
     "threads": ("held_blas", "single_threaded_blas", "workers"),
 }
 
 __all__ = [
-    "ArrayBlocks", "DenseRows", "FrameRows", "MappedRows", "OriginRows", "SparseRows", "as_rows", "as_source",
+    "ArrayBlocks", "DenseRows", "FrameRows", "MappedRows", "SparseRows", "as_rows", "as_source",
     "count_classes", "encode_labels", "held_blas", "make_blocks", "map_rows", "require_finite", "single_threaded_blas",
     "workers",
 ]  # fmt: skip

@@ -26,7 +26,7 @@ import numpy as np
 from discriminant.arrays import in_memory
 from discriminant.data.evaluate import Precision, TiledRequest
 from discriminant.data.labels import count_classes, distinct
-from discriminant.data.rows import DenseRows, OriginRows, Rows, SparseRows, as_rows
+from discriminant.data.rows import DenseRows, Rows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
 from discriminant.thresholds import PASS_WORK, SLOT_WORK
@@ -210,7 +210,7 @@ class ArrayBlocks:
     @cached_property
     def _as_stored(self) -> bool:
         """Whether compiled passes read these rows where they lie; others are converted a block at a time."""
-        rows = self.rows.source if isinstance(self.rows, OriginRows) else self.rows
+        rows = self.rows
         if isinstance(rows, SparseRows):
             return rows.X.dtype.char in "df"
         return isinstance(rows, DenseRows) and rows.X.dtype.isnative and rows.X.dtype.char in "df"

@@ -134,6 +134,8 @@ class Evaluate(TiledRequest, DeviceRequest):
         A factor u of each row in ``Need.OUTER``.
     groups: Groups, optional
         Those of ``Need.GROUPS``.
+    intercept: bool
+        False: the intercepts of A are zero, and what is found of them means nothing.
     """
 
     criterion: Pointwise
@@ -147,24 +149,18 @@ class Evaluate(TiledRequest, DeviceRequest):
     shares: Shares | None = None
     factor: Array | None = None
     groups: Groups | None = None
+    intercept: bool = True
 
     def __call__(self, block: Block) -> Evaluation:
-        design, weight = block.design, self.weight(block)
-        if not design.intercept:  # its weight is nothing, and nothing is asked of it
-            A = self.A.copy()
-            A[0] = 0.0
-            inner = Block(replace(design, intercept=True), block.start, block.target, weight)
-            return without_intercept(replace(self, A=A)._run(inner))
-        return self._run(block if weight is block.weight else replace(block, weight=weight))
+        weight = self.weight(block)
+        block = block if weight is block.weight else replace(block, weight=weight)
+        rows = compiled_rows(block.design) if self.compiled else None
+        return self._arrays(block) if rows is None else self._compiled(rows, block)
 
     def on_device(self, blocks: Any) -> Evaluation | None:
         from discriminant.data.device_evaluate import evaluate
 
         return evaluate(self, blocks) if blocks.mode else None
-
-    def _run(self, block: Block) -> Evaluation:
-        rows = compiled_rows(block.design) if self.compiled else None
-        return self._arrays(block) if rows is None else self._compiled(rows, block)
 
     @property
     def compiled(self) -> bool:
@@ -200,13 +196,12 @@ class Evaluate(TiledRequest, DeviceRequest):
         return np.asarray(self.offset[block.start : block.start + block.rows]).reshape(block.rows, -1)
 
     def weight(self, block: Block) -> Array | None:
-        """w, over c‖y‖² where the criterion says so (relaxation)."""
+        """w, over c‖y‖² where the criterion says so (relaxation), y = (0, x) without an intercept."""
         weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
         if not self.criterion.over_norm:
             return weight
-        return np.asarray(
-            (1.0 if weight is None else weight) / (self.criterion.over_norm * block.design.squared_norms())
-        )
+        size = self.criterion.over_norm * (float(self.intercept) + block.design.squared_norms())
+        return np.asarray((1.0 if weight is None else weight) / size)
 
     # The compiled body
 
@@ -395,23 +390,7 @@ def shares_of(criterion: Pointwise, coding: ClassCoding | None, totals: Array) -
 
 def centred(design: Any, center: Array | None) -> Any:
     """The design of x − c; sparse rows have no centre."""
-    return design if center is None else DenseDesign(design.values - center, design.intercept)
-
-
-def without_intercept(found: Evaluation) -> Evaluation:
-    """The evaluation over rows y = (0, x): nothing in the intercepts' places."""
-    found.gradient[0, :] = 0.0
-    if found.product is not None:
-        found.product[0, :] = 0.0
-    if found.diagonal is not None:
-        found.diagonal[0] = 0.0
-    for matrix in (found.hessian, found.outer):
-        if matrix is not None:
-            D, q = found.gradient.shape
-            H = matrix if matrix.ndim == 3 else matrix.reshape(q, D, q, D)
-            H[:, 0] = 0.0
-            H[..., 0] = 0.0
-    return found
+    return design if center is None else DenseDesign(design.values - center)
 
 
 def compiled_rows(design: Any) -> Any:

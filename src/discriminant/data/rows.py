@@ -2,15 +2,14 @@
 
 ``DenseRows``, ``SparseRows`` and ``FrameRows`` hold X as the user gave it.  Their designs are linear maps
 Y = [1, x] with scores Y A, adjoint Yᵗ G and sandwich Yᵗ diag(w) Y; the ones are never stored, and a block is converted
-to float64 on use, never X.  ``MappedRows`` are the features φ(x) of such a source, and ``OriginRows`` the rows of one
-without the one in front: hyperplanes through the origin.
+to float64 on use, never X.  ``MappedRows`` are the features φ(x) of such a source.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from numbers import Real
@@ -30,10 +29,9 @@ REAL = (Real, Decimal, np.bool_)  # numbers among the objects of a column
 
 @dataclass(frozen=True)
 class Design(ABC):
-    """Rows of an array or a CSR matrix with the ones in front: Y = [1, x]; zeros where there is no intercept."""
+    """Rows of an array or a CSR matrix with the ones in front: Y = [1, x]."""
 
     raw: Any
-    intercept: bool = True
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -53,12 +51,10 @@ class Design(ABC):
         return as_dense(self.values)
 
     def scores(self, A: Array) -> Array:
-        z = self.values @ A[1:]
-        return np.asarray(z + A[0] if self.intercept else z)
+        return np.asarray(self.values @ A[1:] + A[0])
 
     def adjoint(self, G: Array) -> Array:
-        base = G.sum(axis=0, keepdims=True) if self.intercept else np.zeros((1, G.shape[1]))
-        return np.vstack([base, np.asarray(self.values.T @ G)])
+        return np.vstack([G.sum(axis=0, keepdims=True), np.asarray(self.values.T @ G)])
 
     def sandwich(self, w: Array) -> Array:
         d, weighted = self.raw.shape[1], self.times(w)
@@ -66,8 +62,6 @@ class Design(ABC):
         result[0, 0] = w.sum()
         result[0, 1:] = result[1:, 0] = np.asarray(weighted.sum(axis=0)).ravel()
         result[1:, 1:] = as_dense(self.values.T @ weighted)
-        if not self.intercept:
-            result[0] = result[:, 0] = 0.0
         return result
 
 
@@ -84,11 +78,11 @@ class DenseDesign(Design):
 
     def squared(self) -> DenseDesign:
         """Y∘Y."""
-        return DenseDesign(np.square(self.values), self.intercept)
+        return DenseDesign(np.square(self.values))
 
     def squared_norms(self) -> Array:
-        """‖y‖² of each row, 1 + ‖x‖²."""
-        return np.asarray(float(self.intercept) + np.einsum("ij,ij->i", self.values, self.values))
+        """‖x‖² of each row."""
+        return np.asarray(np.einsum("ij,ij->i", self.values, self.values))
 
 
 class SparseDesign(Design):
@@ -104,11 +98,11 @@ class SparseDesign(Design):
 
     def squared(self) -> SparseDesign:
         """Y∘Y."""
-        return SparseDesign(self.values.multiply(self.values).tocsr(), self.intercept)
+        return SparseDesign(self.values.multiply(self.values).tocsr())
 
     def squared_norms(self) -> Array:
-        """‖y‖² of each row, 1 + ‖x‖²."""
-        return float(self.intercept) + np.asarray(self.values.multiply(self.values).sum(axis=1)).ravel()
+        """‖x‖² of each row."""
+        return np.asarray(self.values.multiply(self.values).sum(axis=1)).ravel()
 
 
 def as_design(raw: Any) -> DenseDesign | SparseDesign:
@@ -286,30 +280,6 @@ class MappedRows(Rows):
         if isinstance(self.source, FrameRows):
             return as_design(self.transform(self.source.frame[rows].to_native()))
         return as_design(self.transform(self.source.pick(rows).raw))
-
-
-@dataclass(frozen=True)
-class OriginRows(Rows):
-    """The rows of another source without the one in front."""
-
-    source: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.source.shape  # type: ignore[no-any-return]
-
-    @property
-    def block_rows(self) -> int:
-        return int(self.source.block_rows)
-
-    def design(self, start: int, stop: int) -> Design:
-        return replace(self.source.design(start, stop), intercept=False)  # type: ignore[no-any-return]
-
-    def pick(self, rows: Array) -> Design:
-        return replace(self.source.pick(rows), intercept=False)  # type: ignore[no-any-return]
-
-    def columns(self, indices: Array) -> Array:
-        return np.asarray(self.source.columns(indices))
 
 
 def column_numbers(series: Any) -> Array:

@@ -22,7 +22,7 @@ import numpy as np
 
 from discriminant.arrays import as_dense, is_frame, is_sparse
 from discriminant.data.blocks import ArrayBlocks
-from discriminant.data.rows import MappedRows, OriginRows, SparseRows
+from discriminant.data.rows import MappedRows, SparseRows
 from discriminant.errors import DataError, columns
 from discriminant.protocols import Array
 from discriminant.thresholds import FAR_MEAN, SCALING_ROWS
@@ -59,8 +59,6 @@ def choose_scaling(blocks: Any, intercept: bool) -> Scaling:
     some = max(512, SCALING_ROWS // max(d, 1))
     design = blocks.block(0, n).design if blocks.in_memory and n <= some else blocks.spread(some)
     values = design.values
-    if is_sparse(values):  # behind rows without an intercept
-        return _sparse_scaling(values)
     with np.errstate(over="ignore", invalid="ignore"):
         size = size_of(values)
         if not intercept:
@@ -182,5 +180,5 @@ def _moved(center: Array, size: Array, block: Any) -> Any:
 
 
 def is_plain(rows: Any) -> bool:
-    """Whether these are the user's own columns with an intercept: not mapped by a basis, not through the origin."""
-    return not isinstance(rows, MappedRows | OriginRows)
+    """Whether these are the user's own columns: not mapped by a basis."""
+    return not isinstance(rows, MappedRows)

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from discriminant.arrays import as_dense
-from discriminant.data import OriginRows
 from discriminant.inference import documented
 from discriminant.objective import PointwiseObjective
 from discriminant.protocols import Array
@@ -73,7 +72,7 @@ def mistake_bounds(objective: PointwiseObjective, A: Array, step: float = 1.0, b
 
 def _largest_norm(objective: PointwiseObjective) -> float:
     """max ‖y‖² of the rows that count."""
-    norms = ((block.design.squared_norms(), block.weight) for block in objective.blocks)
+    norms = ((objective.intercept + block.design.squared_norms(), block.weight) for block in objective.blocks)
     return max(float((size if w is None else size[w > 0]).max(initial=0.0)) for size, w in norms)
 
 
@@ -147,5 +146,5 @@ def _signed_rows(objective: PointwiseObjective, rows: Array, j: int) -> Array:
     """t y for some rows, dense, with the one in front."""
     source = objective.blocks.rows
     values = as_dense(source.pick(rows).values)
-    one = np.zeros((len(rows), 1)) if isinstance(source, OriginRows) else np.ones((len(rows), 1))
+    one = np.full((len(rows), 1), float(objective.intercept))
     return np.asarray(_signs(objective, j)[rows][:, None] * np.hstack([one, values]))

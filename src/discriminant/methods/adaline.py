@@ -34,7 +34,7 @@ from discriminant.optimize.choose import Choice
 from discriminant.optimize.sequence import repeated_rows
 from discriminant.optimize.single_sample import EXACT, NEAR
 from discriminant.optimize.solve import largest_eigenvalue
-from discriminant.protocols import Array, Certificate, Solution
+from discriminant.protocols import Array, Block, Certificate, Solution
 
 DIVERGED = 10.0  # times J of weights zero: no run that settles ends there
 CHEAP = 1e8  # multiplications up to which the least-squares minimum itself is worked out beside
@@ -202,12 +202,12 @@ def usual_steps(objective: PointwiseObjective, mode: str, epochs: int) -> Power:
     counts = repeated_rows(objective.blocks)
     rows = objective.blocks.n_rows if counts is None else counts
     share = objective.total / rows  # w̄
-    norms = objective.blocks.reduce(functools.partial(_norms, counts=counts is not None))
+    norms = objective.blocks.reduce(functools.partial(_norms, objective.intercept, counts is not None))
     top, mean = float(norms[0]), float(norms[1]) / rows
     if not (np.isfinite(top) and top > 0):
         return Constant(1.0)  # the sums will show what is wrong with the rows
     small = objective.n_parameters <= 500
-    H = objective.hessian(np.zeros((objective.n_parameters, objective.n_outputs)))[0] if small else None
+    H = objective.curvature(np.zeros((objective.n_parameters, objective.n_outputs)))[0] if small else None
     if mode == "batch":
         return Constant(1.0 / (largest_eigenvalue(H) if H is not None else mean / share) / sum_of)
     flattest = mean / objective.n_parameters
@@ -225,10 +225,10 @@ class _Largest(float):
         return _Largest(max(float(self), float(other)))
 
 
-def _norms(block: Any, counts: bool) -> tuple[_Largest, float]:
+def _norms(intercept: bool, counts: bool, block: Block) -> tuple[_Largest, float]:
     """max w‖y‖² and Σ w‖y‖² of a block; the first without w where weights are counts."""
     with np.errstate(over="ignore", invalid="ignore"):
-        size = each = block.design.squared_norms()
+        size = each = intercept + block.design.squared_norms()
         if block.weight is not None:
             size = each * block.weight
             each = each[block.weight > 0] if counts else size

@@ -17,8 +17,8 @@ import numpy as np
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Logistic as LogisticCriterion
 from discriminant.criteria import Pointwise
-from discriminant.data import ArrayBlocks, OriginRows, as_rows, require_finite
-from discriminant.errors import DataError, MismatchError, counted
+from discriminant.data import ArrayBlocks, as_rows, require_finite
+from discriminant.errors import DataError, counted
 from discriminant.methods.fit import Fit, Note, Sample, cast
 from discriminant.methods.least_squares import needed_coding
 from discriminant.methods.parts import class_weights, link_of, prepare_optimizer, starting_weights
@@ -124,7 +124,8 @@ class CriterionMethod(ABC):
         rows, units = self._rows(sample)
         blocks = self.arrange(rows)
         criterion, coding, penalty, optimizer = self.choose(blocks, sample.classes)
-        objective = PointwiseObjective(blocks, criterion, coding, penalty).on_scale(self.scale)
+        objective = PointwiseObjective(blocks, criterion, coding, penalty, intercept=bool(self.fit_intercept))
+        objective = objective.on_scale(self.scale)
         return Task(sample, rows, objective, *self.optimizer_for(objective, optimizer), units)
 
     def optimizer_for(self, objective: PointwiseObjective, chosen: Any) -> tuple[Any, Choice]:
@@ -133,15 +134,12 @@ class CriterionMethod(ABC):
         return prepare_optimizer(chosen, objective, **options)
 
     def _rows(self, sample: Sample) -> tuple[ArrayBlocks, tuple[Array, Array] | None]:
-        """The rows weighed by class, through the origin where that is asked, and (c, s) where they are moved."""
+        """The rows weighed by class, and (c, s) where they are moved."""
         factors = class_weights(self.class_weight, sample.classes, None if self.class_weight is None else sample.counts)
         blocks = sample.blocks if factors is None else sample.blocks.weighed(factors)
-        if type(blocks) is not ArrayBlocks:
-            if not self.fit_intercept:
-                raise MismatchError(f"{self.estimator} with fit_intercept=False takes rows in memory only.")
+        if type(blocks) is not ArrayBlocks or not self.fit_intercept:
             return blocks, None
-        rows: Any = blocks.rows if self.fit_intercept else OriginRows(blocks.rows)
-        rows, units = own_units(rows, self.freedom)
+        rows, units = own_units(blocks.rows, self.freedom)
         return replace(blocks, rows=rows), units
 
     def solve(self, task: Task, start: Array) -> Solution:
@@ -160,7 +158,7 @@ class CriterionMethod(ABC):
             given, names = task.sample.given or (task.sample.X, task.sample.schema.names)
             require_finite(as_rows(given), names, estimator=self.estimator)
             if isinstance(task.optimizer, SingleSample):
-                raise DataError(too_long(task.objective.blocks))
+                raise DataError(too_long(task.objective))
             raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
         status = false_minimum(task, solution) if solution.converged else ""
         if status:
@@ -175,7 +173,7 @@ class CriterionMethod(ABC):
             notes = [*notes, Note(state["certificate_"].status)]
         if task.units is None and not isinstance(task.optimizer, ClosedForm | LinearProgram | MixedInteger):
             blocks = task.objective.blocks
-            notes = [*notes, *scale_notes(blocks.rows, task.sample.schema.names)]
+            notes = [*notes, *(scale_notes(blocks.rows, task.sample.schema.names) if self.fit_intercept else [])]
             if isinstance(task.optimizer, SingleSample):
                 notes += weight_notes(blocks)
         return Fit(self, self.discriminant(state) or discriminant, state, tuple(notes))
@@ -256,9 +254,9 @@ def false_minimum(task: Task, solution: Solution) -> str:
     )
 
 
-def too_long(blocks: ArrayBlocks) -> str:
+def too_long(objective: PointwiseObjective) -> str:
     """Why single-sample steps ended in infinite weights although X is finite, and how short they should be."""
-    longest = max(float(np.max(block.design.squared_norms(), initial=0.0)) for block in blocks)
+    longest = objective.intercept + max(float(block.design.squared_norms().max()) for block in objective.blocks)
     return (
         "The weights overflow although X is finite: the steps are too long for these rows. Take a shorter step (eta0, "
         "or SingleSample(step=...)), or rescale the columns: on a quadratic criterion single-sample steps are stable "

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.criteria import Hinge
-from discriminant.data import ArrayBlocks, DenseRows, OriginRows, require_finite
+from discriminant.data import ArrayBlocks, DenseRows, require_finite
 from discriminant.inference.separability import Separability
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.parameters import CodedParameters, method, parameter_list
@@ -93,8 +93,7 @@ def in_canonical_order(blocks: ArrayBlocks) -> ArrayBlocks:
     weight = np.ones(n) if whole.weight is None else whole.weight
     found, where = np.unique(table[weight > 0], axis=0, return_inverse=True)
     total = np.bincount(where.ravel(), weight[weight > 0])
-    rows: Any = DenseRows(np.ascontiguousarray(found[:, 1:]))
-    rows = OriginRows(rows) if isinstance(blocks.rows, OriginRows) else rows
+    rows = DenseRows(np.ascontiguousarray(found[:, 1:]))
     return ArrayBlocks(rows, found[:, 0].astype(np.intp), total)
 
 

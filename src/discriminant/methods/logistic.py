@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from discriminant.data import ArrayBlocks, OriginRows, require_finite
+from discriminant.data import ArrayBlocks, require_finite
 from discriminant.data.check import require_few_classes
 from discriminant.data.sources import require_memory
 from discriminant.errors import (
@@ -484,12 +484,7 @@ def textbook_objective(problem: LogisticProblem) -> PointwiseObjective:
     """J of a logistic problem: the mean cross-entropy, one sigmoid or a softmax, and the ridge."""
     if problem.offset is not None:
         raise MismatchError("Offsets are known to the automatic method only; use optimizer='auto' with them.")
-    if problem.intercept:
-        return problem.objective
-    if not problem.blocks.in_memory:
-        raise MismatchError("A named optimizer with fit_intercept=False takes rows in memory only.")
-    blocks = problem.objective.blocks
-    return replace(problem.objective, blocks=replace(blocks, rows=OriginRows(blocks.rows)), intercept=True)
+    return problem.objective
 
 
 def read_offset(offset: Any, blocks: ArrayBlocks) -> Array | None:

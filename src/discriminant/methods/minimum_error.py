@@ -16,7 +16,7 @@ import numpy as np
 
 from discriminant.codings import make_coding
 from discriminant.criteria import Kesler, Logistic, Softmax, ZeroOne
-from discriminant.data import ArrayBlocks, OriginRows, require_finite
+from discriminant.data import ArrayBlocks, require_finite
 from discriminant.data.sources import require_memory
 from discriminant.inference.least_errors import LeastErrors, least_errors
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
@@ -107,12 +107,10 @@ class MinimumError(MinimumErrorParameters, CriterionMethod):
 
     def _least(self, task: Task, **options: Any) -> LeastErrors:
         blocks = task.objective.blocks
-        rows: Any = blocks.rows
-        intercept = not isinstance(rows, OriginRows)
-        source, codes = rows if intercept else rows.source, np.asarray(blocks.target)
         return least_errors(
-            source, codes, blocks.weight, fit_intercept=intercept, seconds=float(self.seconds), **options
-        )
+            blocks.rows, np.asarray(blocks.target), blocks.weight, fit_intercept=task.objective.intercept,
+            seconds=float(self.seconds), **options,
+        )  # fmt: skip
 
     def _search(self, task: Task) -> Solution:
         """Few errors: from the logistic optimum onwards."""
@@ -121,7 +119,7 @@ class MinimumError(MinimumErrorParameters, CriterionMethod):
         coding = objective.coding
         if not objective.criterion.coupled:
             coding = make_coding("two-class", 2, labels=criterion.labels)
-        smooth = PointwiseObjective(objective.blocks, criterion, coding, Ridge(1e-6))
+        smooth = PointwiseObjective(objective.blocks, criterion, coding, Ridge(1e-6), intercept=objective.intercept)
         with watched(None):
             start = make_optimizer(choose_optimizer(smooth).method).minimize(smooth, self.starting_weights(objective))
         if isinstance(optimizer, Annealing | DifferentialEvolution) and optimizer.scales is None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from discriminant.arrays import as_dense, in_memory, is_sparse
 from discriminant.bases.expansion import generator
-from discriminant.data import ArrayBlocks, DenseRows, OriginRows, SparseRows, require_finite
+from discriminant.data import ArrayBlocks, DenseRows, SparseRows, require_finite
 from discriminant.errors import DataError, NotAvailableError, ParameterError, counted
 from discriminant.methods.criterion import CriterionMethod, Task, too_long
 from discriminant.methods.fit import Fit, Sample
@@ -100,14 +100,14 @@ class SequentialMethod(CriterionMethod):
         notes, progress = self.check(), Progress.of(held)
         rows, _ = self._rows(sample)
         criterion, coding, penalty, _ = self.choose(rows, sample.classes)
-        objective = PointwiseObjective(rows, criterion, coding, penalty)
+        objective = PointwiseObjective(rows, criterion, coding, penalty, intercept=bool(self.fit_intercept))
         made, choice, steps = self.procedure(objective, progress)
         task = Task(sample, rows, objective, made, choice)
         first = self.starting_weights(objective) if progress.weights is None else progress.weights
         A, each, _ = replace(made, improvement=None, trace=False, callback=None).once(objective, first)
         if not np.isfinite(A).all():
             require_finite(rows.rows, sample.schema.names, estimator=self.estimator)
-            raise DataError(too_long(rows))
+            raise DataError(too_long(objective))
         discriminant, state = self.weights(task, A)
         before = 0 if progress.corrections is None else progress.corrections
         state |= {"corrections_": before + np.array(each, dtype=np.int64), "n_iter_": 1}
@@ -171,8 +171,7 @@ class SequentialMethod(CriterionMethod):
             self.n_iter_no_change, task.optimizer.callback,
         )  # fmt: skip
         raw = rows.pick(learn).raw
-        kept: Any = SparseRows(raw.tocsr()) if is_sparse(raw) else DenseRows(raw)
-        kept = OriginRows(kept) if isinstance(rows, OriginRows) else kept
+        kept = SparseRows(raw.tocsr()) if is_sparse(raw) else DenseRows(raw)
         weight = None if blocks.weight is None else blocks.weight[learn]
         objective = replace(task.objective, blocks=ArrayBlocks(kept, codes[learn], weight))
         optimizer = replace(task.optimizer, callback=held, improvement=None)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from discriminant.criteria import Quadratic, Relaxation
-from discriminant.data import OriginRows
 from discriminant.data.rows import DenseRows, FrameRows
 from discriminant.errors import names
 from discriminant.inference.overlap import rows_overlap
@@ -50,9 +49,7 @@ def verdicts(classes: Array, objective: PointwiseObjective, outputs: Any = None)
     count = range(objective.n_outputs) if outputs is None else outputs
     if coding is None or blocks.elsewhere or n * d * (1 if objective.criterion.coupled else len(count)) > MOST_VALUES:
         return None
-    rows: Any = blocks.rows
-    intercept = not isinstance(rows, OriginRows)
-    source = rows if intercept else rows.source
+    source, intercept = blocks.rows, objective.intercept
     codes, heavy = np.asarray(blocks.target), blocks.weight
     seen = None if heavy is None or (heavy > 0).all() else heavy > 0
     if objective.criterion.coupled:

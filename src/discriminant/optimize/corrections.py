@@ -135,4 +135,4 @@ class Corrections(History):
     def _row(self, i: int) -> tuple[Array, Any]:
         """y_i and its target."""
         block = self.objective.blocks.block(i, i + 1)
-        return np.asarray(block.design.scores(np.eye(self.objective.n_parameters)))[0], block.target[0]
+        return np.r_[float(self.objective.intercept), block.design.dense()[0]], block.target[0]

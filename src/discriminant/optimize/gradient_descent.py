@@ -197,7 +197,10 @@ class _Descent:
         """The sentence about the longest stable step, where a Hessian is to be had."""
         if Oracle.CURVATURE not in self.objective.oracles or self.A.size > 2000:
             return f"The step η = {eta:g} is too long for this criterion; try a tenth of it. "
-        steep = max(largest_eigenvalue(self.objective.hessian(A), rates) for A in (self.A, self.best_weights))
+        curvature = (
+            self.objective.curvature if isinstance(self.objective, PointwiseObjective) else self.objective.hessian
+        )
+        steep = max(largest_eigenvalue(curvature(A), rates) for A in (self.A, self.best_weights))
         if steep <= 0 or eta <= 2 / steep:
             return f"The step η = {eta:g} is too long for this criterion; try a tenth of it. "
         return (

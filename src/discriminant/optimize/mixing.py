@@ -53,13 +53,14 @@ class Epoch:
     criterion: Any
     coding: Any
     penalty: Any
+    intercept: bool
     weights: Array
     seed: int
     repeats: bool
 
     def __call__(self, block: Block) -> Mixed:
         blocks = make_blocks(block.design.raw, block.target, block.weight)
-        rows = PointwiseObjective(blocks, self.criterion, self.coding, self.penalty)
+        rows = PointwiseObjective(blocks, self.criterion, self.coding, self.penalty, intercept=self.intercept)
         order = np.random.default_rng([self.seed, block.start])
         A, each, samples = replace(self.optimizer, random_state=order).once(rows, self.weights, self.repeats)
         made = np.array(each, dtype=np.float64)
@@ -125,7 +126,7 @@ class Course:
     def advance(self, optimizer: Any, objective: PointwiseObjective, seed: int, epoch: int) -> tuple[str, bool]:
         """One epoch; (why it was the last, whether it ended well), the first empty where it was not."""
         plain = replace(optimizer, random_state=None, callback=None, improvement=None)
-        parts = objective.criterion, objective.coding, objective.penalty
+        parts = objective.criterion, objective.coding, objective.penalty, objective.intercept
         kernel = Epoch(plain, *parts, self.weights, seed + epoch, self.repeats)
         mixed: Mixed = replace(objective.blocks, block_rows=WHOLE).reduce(kernel)  # type: ignore[type-var]
         made = mixed.corrections

@@ -12,7 +12,6 @@ import numpy as np
 
 from discriminant.arguments import NOT_NEGATIVE, checked
 from discriminant.criteria import Softmax
-from discriminant.data import OriginRows
 from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.data.working_columns import AllColumns
 from discriminant.errors import MismatchError
@@ -147,14 +146,13 @@ def _parts(rows: PointwiseObjective, scaling: Scaling) -> list[_Part]:
     s = np.vstack([np.broadcast_to(share, target.shape) for target, share in pairs])
     offset = None if rows.offset is None else np.broadcast_to(np.asarray(rows.offset).reshape(len(t), -1), t.shape)
     columns = AllColumns(rows.blocks, scaling.center, scaling.unit)
-    intercept = rows.intercept and not isinstance(rows.blocks.rows, OriginRows)
     penalty = _separable(rows.penalty, rows.n_features, scaling.unit)
     every = [slice(None)] if rows.criterion.coupled else [slice(j, j + 1) for j in range(rows.n_outputs)]
     parts = []
     for j in every:
         share = np.ascontiguousarray(s[:, j][:, 0])
         loss = RowLoss(rows.criterion, t[:, j], share, None if offset is None else offset[:, j])
-        parts.append(_Part(ColumnProblem(columns, loss, penalty, intercept), j))
+        parts.append(_Part(ColumnProblem(columns, loss, penalty, rows.intercept), j))
     return parts
 
 

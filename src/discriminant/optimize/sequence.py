@@ -20,7 +20,7 @@ from discriminant.criteria import (
     Softmax,
     Squared,
 )
-from discriminant.data import ArrayBlocks, DenseRows, OriginRows, SparseRows
+from discriminant.data import ArrayBlocks, DenseRows, SparseRows
 from discriminant.errors import MismatchError
 from discriminant.kernels import rules
 from discriminant.kernels.sweeps import NONE, Samples, State, aligned_weights
@@ -202,7 +202,7 @@ def begin(options: Any, objective: PointwiseObjective, start: Array, repeats: bo
     schedule = make_schedule(options.step)
     steps = (schedule.rate, schedule.power, schedule.delay) if isinstance(schedule, Power) else (1.0, 0.0, 0.0)
     tally = np.zeros((8, q), np.int64)
-    tally[rules.ONE] = not isinstance(objective.blocks.rows, OriginRows)
+    tally[rules.ONE] = objective.intercept
     count = repeated_rows(objective.blocks) if repeats else None
     tally[rules.NEEDED] = _needed(objective, by_margin, options.order == "shuffled", count is not None)
     state = State(
@@ -315,8 +315,6 @@ class _TakingPart:
 
 def _in_rows(rows: Any) -> bool:
     """Whether the kernels can read the source as it lies: C-ordered floats, or CSR of floats."""
-    if isinstance(rows, OriginRows):
-        return _in_rows(rows.source)
     if isinstance(rows, SparseRows):
         return rows.X.dtype in (np.float64, np.float32)
     return isinstance(rows, DenseRows) and rows.X.flags.c_contiguous and rows.X.dtype in (np.float64, np.float32)

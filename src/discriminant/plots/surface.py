@@ -13,7 +13,7 @@ import numpy as np
 
 from discriminant.codings import make_coding
 from discriminant.criteria import Logistic, Softmax, make_criterion
-from discriminant.data import ArrayBlocks, OriginRows, as_rows, encode_labels
+from discriminant.data import ArrayBlocks, as_rows, encode_labels
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.objective import PointwiseObjective
@@ -238,10 +238,8 @@ def two_class_objective(
         raise DataError(f"A two-class criterion is drawn for two classes; y holds {len(classes)}.")
     made = make_criterion(criterion) if isinstance(criterion, str) else criterion
     coding = make_coding("two-class", 2, labels=made.labels, threshold=made.threshold)
-    rows: Any = as_rows(np.ascontiguousarray(X, dtype=np.float64))
-    if not fit_intercept:
-        rows = OriginRows(rows)
-    return PointwiseObjective(ArrayBlocks(rows, codes, None), made, coding, make_penalty(penalty))
+    blocks = ArrayBlocks(as_rows(np.ascontiguousarray(X, dtype=np.float64)), codes, None)
+    return PointwiseObjective(blocks, made, coding, make_penalty(penalty), intercept=fit_intercept)
 
 
 def _objective_of(estimator: Any, X: Any, y: Any) -> PointwiseObjective:
@@ -250,26 +248,24 @@ def _objective_of(estimator: Any, X: Any, y: Any) -> PointwiseObjective:
     values = np.ascontiguousarray(X, dtype=np.float64)
     features = estimator.discriminant_.basis
     values = values if features is None else np.ascontiguousarray(features.transform(values))
-    rows: Any = as_rows(values)
-    if not getattr(estimator, "fit_intercept", True):
-        rows = OriginRows(rows)
-    blocks = ArrayBlocks(rows, codes, None)
+    blocks, free = ArrayBlocks(as_rows(values), codes, None), bool(getattr(estimator, "fit_intercept", True))
     if "criterion_" in vars(estimator):
         penalty = getattr(estimator, "penalty", None)
         made = None if isinstance(penalty, str) else make_penalty(penalty)
-        return PointwiseObjective(blocks, estimator.criterion_, estimator.coding_, made)
+        return PointwiseObjective(blocks, estimator.criterion_, estimator.coding_, made, intercept=free)
     if not isinstance(estimator, LogisticRegression):
         raise DataError(f"{type(estimator).__name__} minimises no criterion over its weights; there is no surface.")
     two = len(classes) == 2
     coding = make_coding("two-class", 2, labels=(0, 1)) if two else make_coding("softmax", len(classes))
     ridge = 1 / (estimator.C * len(codes)) if np.isfinite(estimator.C) else 0.0
-    return PointwiseObjective(blocks, Logistic() if two else Softmax(), coding, Ridge(ridge) if ridge else None)
+    criterion = Logistic() if two else Softmax()
+    return PointwiseObjective(blocks, criterion, coding, Ridge(ridge) if ridge else None, intercept=free)
 
 
 def _varied(shape: tuple[int, int], objective: Any) -> Entries:
     """The first two weights that matter: the intercept row only where there is an intercept."""
-    free = 1 if isinstance(objective.blocks.rows, OriginRows) else 0
-    places = [(i, 0) for i in range(free, shape[0])] + [(free, j) for j in range(1, shape[1])]
+    first = 0 if objective.intercept else 1
+    places = [(i, 0) for i in range(first, shape[0])] + [(first, j) for j in range(1, shape[1])]
     if len(places) < 2:
         raise DataError("There is one weight only; a surface needs two.")
     return places[0], places[1]
