@@ -19,7 +19,7 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 # have base classes (Rows, Source, Pointwise, WeightPenalty, …) to ask with isinstance.
 ARRAYS = {"columns", "column_names", "dtype", "dtypes", "index", "kind", "nbytes", "nnz", "shape", "tocsr", "to_numpy"}
 LIBRARIES = {
-    "narwhals, pandas, polars": {"cat", "collect", "sparse"},
+    "narwhals, pandas, polars": {"cat", "collect", "factorize", "sparse"},
     "Dask": {"chunks", "npartitions", "todense", "status", "__self__"},
     "torch, CuPy": {"detach", "device", "fp32_precision", "_compile_kernel", "__array_namespace__"},
     "the standard library": {

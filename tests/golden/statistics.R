@@ -79,6 +79,32 @@ d$exposure <- log(1 + i %% 4); d$count <- 1 + i %% 3
 f <- logit(chd ~ tobacco + ldl + offset(exposure), data = d, weights = d$count)
 out$offset <- c(table(summary(f)$coefficients), list(logLik = as.numeric(logLik(f)), deviance = deviance(f)))
 
+# No intercept, a column for each level of the category; against fewer columns, and against an intercept besides
+f <- logit(chd ~ 0 + famhist + tobacco + age, data = d); n0 <- logit(chd ~ 0 + age + tobacco, data = d)
+g <- logit(chd ~ 0 + age + tobacco + ldl, data = d); h <- logit(chd ~ age + tobacco + ldl, data = d)
+tests <- function(small, large, W) {
+  lr <- anova(small, large, test = "LRT"); rao <- anova(small, large, test = "Rao")
+  c(lr$Deviance[2], linearHypothesis(large, W, test = "Chisq")$Chisq[2], rao$Rao[2])
+}
+out$origin <- c(table(summary(f)$coefficients), list(null = f$null.deviance, AIC = AIC(f), BIC = BIC(f),
+  HC1 = unname(sqrt(diag(vcovHC(f, type = "HC1")))), cluster = unname(sqrt(diag(vcovCL(f, cluster = d$cluster, type = "HC1")))),
+  survey = unname(SE(again(svyglm, formula(f), design = svydesign(ids = ~cluster, weights = ~weight, data = d), family = quasibinomial()))),
+  columns = tests(n0, g, "ldl = 0"), intercept = tests(g, h, "(Intercept) = 0"), leverage = unname(hatvalues(f))[1:20], cook = unname(cooks.distance(f))[1:20]))
+
+# Nested models of rows that count several times, with offsets
+large2 <- logit(chd ~ tobacco + ldl + age + offset(exposure), data = d, weights = d$count)
+small2 <- logit(chd ~ tobacco + offset(exposure), data = d, weights = d$count)
+out$weighed <- list(statistic = tests(small2, large2, c("ldl = 0", "age = 0")))
+
+# Splines and polynomials of other degrees and knots, other contrasts and references
+others <- c("bs(age, df = 4, degree = 2) + tobacco", "bs(age, knots = c(30, 50), degree = 3) + tobacco", "poly(age, 3) + tobacco",
+  "scale(age) + tobacco", "C(site, contr.sum) + age", "C(site, contr.helmert) * age", "relevel(site, 'south') * famhist + age",
+  "(tobacco + age + famhist)^2", "site / age")
+out$formulas <- setNames(lapply(others, function(right) {
+  f <- logit(as.formula(paste("chd ~", right)), data = d)
+  c(table(summary(f)$coefficients), list(logLik = as.numeric(logLik(f)), fitted = unname(fitted(f)[1:20])))
+}), others)
+
 # Marginal effects, averaged and at the mean row, with errors by the delta method on a numerical derivative
 M <- model.matrix(large); effects <- list(
   overall = function(b) mean(dlogis(M %*% b)) * b[-1], mean = function(b) dlogis(sum(colMeans(M) * b)) * b[-1])
@@ -97,8 +123,16 @@ multinomial <- function(from) {
     for (a in 1:2) for (b in 1:2) H[(a - 1) * p + 1:p, (b - 1) * p + 1:p] <- crossprod(X * (P[, a] * ((a == b) - P[, b])), X)
     B <- B + matrix(solve(H, as.vector(crossprod(X, Y - P)), tol = 1e-30), p)
   }
-  se <- sqrt(diag(solve(H, tol = 1e-30))); z <- as.vector(B) / se
-  list(estimate = as.vector(B), se = se, t = z, p = 2 * pnorm(-abs(z)),
+  V <- solve(H, tol = 1e-30); se <- sqrt(diag(V)); z <- as.vector(B) / se
+  R <- Y - P; S <- cbind(X * R[, 1], X * R[, 2]); C <- rowsum(S, d$cluster); G <- nrow(C); k <- 2 * p
+  effects <- function(b) {  # of each class, averaged: the mean of p_k (w_k - sum of p_l w_l)
+    W <- cbind(0, matrix(b, p)); E <- exp(X %*% W); Q <- E / rowSums(E)
+    as.vector(sapply(1:3, function(c) colMeans(Q[, c] * (rep(1, nrow(X)) %o% W[-1, c] - Q %*% t(W[-1, ])))))
+  }
+  J <- numDeriv::jacobian(effects, as.vector(B))
+  list(estimate = as.vector(B), se = se, t = z, p = 2 * pnorm(-abs(z)), HC0 = sqrt(diag(V %*% crossprod(S) %*% V)),
+       cluster = sqrt(diag(V %*% crossprod(C) %*% V) * G / (G - 1) * (nrow(X) - 1) / (nrow(X) - k)),
+       effects = effects(as.vector(B)), errors = sqrt(diag(J %*% V %*% t(J))),
        logLik = sum(rowSums(Y * (X %*% B)) - log1p(rowSums(exp(X %*% B)))))
 }
 out$multinomial <- list(ill = multinomial("ill"), well = multinomial("well"))

@@ -81,6 +81,26 @@ def test_designs_that_show_no_variance_are_refused(saheart):
         model.summary(X, y, covariance="survey", strata=strata[:3])
 
 
+def test_groups_are_labels_of_any_kind(saheart, design):
+    """What tells rows apart: words, categories, dates, measurements, a frame of one column."""
+    pd = pytest.importorskip("pandas")
+    X, y, _ = saheart
+    model, groups = fit(X, y), design[0]
+    expected = model.summary(covariance="cluster", groups=groups).standard_error
+    words = groups.astype(str)
+    kinds = [words, words.astype(object), groups + 0.5, pd.Timestamp("2020-01-01") + pd.to_timedelta(groups, "D")]
+    for kind in [*kinds, pd.Series(words, dtype="category"), pd.DataFrame({"group": groups}), groups.tolist()]:
+        found = model.summary(covariance="cluster", groups=kind).standard_error
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+    for absent in (np.where(groups == 3, np.nan, groups), pd.Series(np.where(groups == 3, None, words))):
+        with pytest.raises(DataError, match="groups has no label in row 6"):
+            model.summary(covariance="cluster", groups=absent)
+    with pytest.raises(DataError, match=r"groups has the shape \(\)"):
+        model.summary(covariance="cluster", groups="site")
+    with pytest.raises(ParameterError, match="draws rows one by one"):
+        model.summary(covariance="cluster", groups=groups, intervals="bootstrap")
+
+
 def test_pooled_imputations_are_those_of_mice(saheart):
     X, y, _ = saheart
     chosen = (np.arange(1, len(y) + 1) * 11) % 6 == 0
@@ -216,14 +236,134 @@ def test_marginal_effects_have_the_errors_of_the_delta_method(saheart, at):
     np.testing.assert_allclose(found.standard_error, expected["se"], rtol=1e-8)
 
 
+@pytest.fixture(scope="module")
+def through_origin(saheart):
+    """A column for each level of the family's history, and no intercept."""
+    X, y, history = saheart
+    return np.column_stack([history == "Absent", history == "Present", X[:, 0], X[:, 3]]).astype(float), y
+
+
+def test_a_fit_without_an_intercept_is_that_of_glm(through_origin, design):
+    X, y = through_origin
+    expected, model = REFERENCE["origin"], fit(X, y, fit_intercept=False)
+    table = model.summary()
+    agrees(table, expected)
+    assert table.terms == ["x0", "x1", "x2", "x3"]
+    measures = [table.statistics[key] for key in ("null deviance", "AIC", "BIC")]
+    np.testing.assert_allclose(measures, [expected[key] for key in ("null", "AIC", "BIC")], rtol=1e-10)
+    groups, weight = design
+    for kind, known in (("HC1", {}), ("cluster", {"groups": groups})):
+        np.testing.assert_allclose(model.summary(covariance=kind, **known).standard_error, expected[kind], rtol=1e-8)
+    survey = fit(X, y, weight, fit_intercept=False).summary(covariance="survey", groups=groups)
+    np.testing.assert_allclose(survey.standard_error, expected["survey"], rtol=1e-8)
+    rows = model.diagnostics()
+    np.testing.assert_allclose(rows.leverage[:20], expected["leverage"], rtol=1e-8)
+    np.testing.assert_allclose(rows.cook[:20], expected["cook"], rtol=1e-8)
+
+
+def test_a_fit_without_an_intercept_is_the_same_in_other_columns(saheart, through_origin):
+    """Two levels without an intercept, or an intercept and one of them: the same effects, profiles and classes."""
+    X, y = through_origin
+    fewer = X[:, 1:].copy()
+    free, plain = fit(X, y, fit_intercept=False), fit(fewer, y)
+    effects, others = free.marginal_effects(), plain.marginal_effects()
+    np.testing.assert_allclose(effects.estimate[2:], others.estimate[1:], rtol=1e-9)
+    np.testing.assert_allclose(effects.standard_error[2:], others.standard_error[1:], rtol=1e-9)
+    tables = [model.summary(intervals="profile") for model in (free, plain)]
+    for name in ("low", "high", "z"):
+        np.testing.assert_allclose(getattr(tables[0], name)[2:], getattr(tables[1], name)[2:], rtol=1e-8)
+    known = [model.probability_interval(rows, model.summary()) for model, rows in ((free, X), (plain, fewer))]
+    np.testing.assert_allclose(*known, rtol=1e-8)
+    kind = np.where(np.arange(len(y)) % 4, y, 2)
+    tables = [fit(X, kind, fit_intercept=False).summary(reference=1), fit(fewer, kind).summary(reference=1)]
+    kept = np.array([term not in ("x0", "x1") for term in tables[0].terms])
+    assert kept.tolist() == [term not in ("(intercept)", "x0") for term in tables[1].terms]
+    for name in ("estimate", "standard_error", "p"):
+        np.testing.assert_allclose(*(getattr(table, name)[kept] for table in tables), rtol=1e-8)
+    boot = fit(X, y, fit_intercept=False).summary(intervals="bootstrap", draws=20)
+    assert boot.terms == ["x0", "x1", "x2", "x3"]
+    assert free.marginal_effects(summary=boot).standard_error.shape == (4,)
+
+
+def test_nested_models_without_an_intercept_are_those_of_anova(saheart):
+    X, y, _ = saheart
+    X = X[:, [3, 0, 1]]
+    small, large, whole = fit(X[:, :2], y, fit_intercept=False), fit(X, y, fit_intercept=False), fit(X, y)
+    np.testing.assert_allclose(compare(small, large).statistic, REFERENCE["origin"]["columns"], rtol=1e-8)
+    found = compare(large, whole)
+    np.testing.assert_allclose(found.statistic, REFERENCE["origin"]["intercept"], rtol=1e-8)
+    assert (found.df, found.added) == (1, ["(intercept)"])
+    with pytest.raises(ParameterError, match="lacks the intercept"):
+        compare(fit(X[:, :1], y), large)
+
+
+def test_nested_models_of_weighed_rows_with_offsets_are_those_of_anova(saheart):
+    X, y, _ = saheart
+    i = np.arange(1, len(y) + 1)
+    given = {"sample_weight": 1 + i % 3, "offset": np.log(1 + i % 4)}
+    X = X[:, [0, 1, 3]]
+    small, large = (LogisticRegression(C=np.inf).fit(rows, y, **given) for rows in (X[:, :1], X))
+    np.testing.assert_allclose(compare(small, large).statistic, REFERENCE["weighed"]["statistic"], rtol=1e-8)
+
+
+AS_FORMULAIC = {
+    "bs(age, knots = c(30, 50), degree = 3) + tobacco": "bs(age, knots=[30, 50], degree=3) + tobacco",
+    "relevel(site, 'south') * famhist + age": "C(site, contr.treatment('south')) * famhist + age",
+    "(tobacco + age + famhist)^2": "(tobacco + age + famhist)**2",
+}
+
+
+@pytest.mark.parametrize("right", list(REFERENCE["formulas"]))
+def test_formulas_are_those_of_r(terms, right):
+    """Splines and polynomials of other degrees and knots, other contrasts and references, interactions."""
+    pytest.importorskip("formulaic")
+    expected = REFERENCE["formulas"][right]
+    model = LogisticRegression.from_formula(f"chd ~ {AS_FORMULAIC.get(right, right)}", terms, C=np.inf)
+    table = model.summary()
+    order = np.lexsort([np.round(table.estimate, 9)]), np.lexsort([np.round(expected["estimate"], 9)])
+    for name, column in (("estimate", "estimate"), ("se", "standard_error"), ("t", "z"), ("p", "p")):
+        np.testing.assert_allclose(getattr(table, column)[order[0]], np.array(expected[name])[order[1]], rtol=1e-8)
+    np.testing.assert_allclose(table.statistics["log-likelihood"], expected["logLik"], rtol=1e-10)
+    np.testing.assert_allclose(model.predict_proba(terms[:20])[:, 1], expected["fitted"], rtol=1e-8)
+
+
+@pytest.mark.parametrize("moved", [1e4, 1e8])
+def test_effects_and_intervals_do_not_depend_on_where_a_column_lies(saheart, moved):
+    """An age in days since long ago: raw intercepts are then rounding, and their covariance even more."""
+    X, y, _ = saheart
+    far = X + [0, 0, 0, moved]
+    here = fit(X, y), fit(X, np.where(np.arange(len(y)) % 4, y, 2))
+    there = fit(far, y), fit(far, np.where(np.arange(len(y)) % 4, y, 2))
+    for mine, other in zip(here, there, strict=True):
+        for at in ("overall", "mean"):
+            tables = mine.marginal_effects(X, at=at), other.marginal_effects(far, at=at)
+            np.testing.assert_allclose(tables[1].estimate, tables[0].estimate, rtol=1e-6)
+            np.testing.assert_allclose(tables[1].standard_error, tables[0].standard_error, rtol=1e-6)
+        ends = mine.probability_interval(X, mine.summary()), other.probability_interval(far, other.summary())
+        np.testing.assert_allclose(*ends, rtol=1e-6)
+    ends = here[0].boundary_interval(X, 0, here[0].summary()), there[0].boundary_interval(far, 0, there[0].summary())
+    np.testing.assert_allclose(*ends, rtol=1e-6)
+    ends = here[0].boundary_interval(X, 3, here[0].summary()), there[0].boundary_interval(far, 3, there[0].summary())
+    np.testing.assert_allclose(ends[0], ends[1] - moved, rtol=1e-6)
+
+
 @pytest.mark.parametrize("reference", ["ill", "well"])
-def test_tables_of_three_classes_are_those_of_multinom(saheart, shared_data, reference):
+def test_tables_of_three_classes_are_those_of_multinom(saheart, shared_data, design, reference):
     X, y, _ = saheart
     with open(shared_data / "saheart" / "data.csv", newline="") as file:
         stout = np.array([float(row["adiposity"]) > 25 for row in csv.DictReader(file)])
     kind = np.where(y == 1, "ill", np.where(stout, "stout", "well"))
-    table = fit(X[:, [0, 1, 3]], kind).summary(reference=reference)
-    agrees(table, REFERENCE["multinomial"][reference])
+    X = X[:, [0, 1, 3]]
+    model, expected = fit(X, kind), REFERENCE["multinomial"][reference]
+    table = model.summary(reference=reference)
+    agrees(table, expected)
+    for name, known in (("HC0", {}), ("cluster", {"groups": design[0]})):
+        robust = model.summary(covariance=name, reference=reference, **known)
+        np.testing.assert_allclose(robust.standard_error, expected[name], rtol=1e-8)
+    if reference == "ill":
+        found = model.marginal_effects()
+        np.testing.assert_allclose(found.estimate, expected["effects"], rtol=1e-8)
+        np.testing.assert_allclose(found.standard_error, expected["errors"], rtol=1e-8)
     np.testing.assert_allclose(
         table.statistics["log-likelihood"], REFERENCE["multinomial"][reference]["logLik"], rtol=1e-10
     )

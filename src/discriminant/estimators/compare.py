@@ -157,9 +157,9 @@ def compare(
     kept, added = _nested(small, large)
     rows = (X, y, sample_weight, offset)
     whole = large.summary(X, y, sample_weight, offset=offset)
-    m = len(large.classes_) - 1
-    D = len(whole.estimate) // m
-    places = np.array([k * D + j for k in range(m) for j in added])
+    m, D = len(large.classes_) - 1, 1 + large.discriminant_.n_features
+    width = D - (not large.fit_intercept)
+    places = np.array([k * width + j - (D - width) for k in range(m) for j in added])
     theta, V = whole.estimate[places], whole.covariance[np.ix_(places, places)]
     n, best = whole.statistics["n"], whole.statistics["log-likelihood"]
     tests = {"likelihood ratio": 0.0, "Wald": float(theta @ inverse(V) @ theta)}
@@ -182,10 +182,10 @@ def compare(
         )
     tests["likelihood ratio"] = 2 * (best - value)
     statistic = np.array(list(tests.values()))
-    labels = large._column_names() or [f"x{j}" for j in range(D - 1)]
+    labels = ["(intercept)", *(large._column_names() or [f"x{j}" for j in range(D - 1)])]
     models = {
         which: {"parameters": float(count), "log-likelihood": at, **information_criteria(at, count, n)}
-        for which, count, at in (("small", m * len(kept), value), ("large", m * D, best))
+        for which, count, at in (("small", m * len(kept), value), ("large", m * width, best))
     }
     df = len(places)
     return Comparison(
@@ -193,7 +193,7 @@ def compare(
         statistic,
         df,
         np.asarray(chdtrc(df, np.maximum(statistic, 0.0))),
-        [labels[j - 1] for j in added],
+        [labels[j] for j in added],
         models,
     )
 
@@ -220,24 +220,27 @@ def _require_comparable(small: Inferential, large: Inferential) -> None:
 def _padded(small: Inferential, kept: list[int], D: int) -> tuple[Array, Array | None]:
     """The small model as weights (D, q) of the large one's columns, and the point that these are measured from."""
     found = small.discriminant_
-    A = np.zeros((D, found.n_outputs))
-    A[kept] = found.weights
+    columns = kept[-found.n_features :]
+    A, center = np.zeros((D, found.n_outputs)), np.zeros(D)
+    A[[0, *columns]] = found.weights
     if found.center is None:
         return A, None
-    center = np.zeros(D)
-    center[kept[1:]] = found.center
+    center[columns] = found.center
     return A, center[1:]
 
 
 def _nested(small: Inferential, large: Inferential) -> tuple[list[int], list[int]]:
-    """(places of the small model's weights among the large one's, intercept first; those it lacks)."""
+    """(places of the small model's weights among the large one's, the intercept's 0; those it lacks)."""
     mine, theirs = small._column_names(), large._column_names()
     if mine is None or theirs is None:
         mine, theirs = ([str(j) for j in range(model.discriminant_.n_features)] for model in (small, large))
     absent = [name for name in mine if name not in theirs]
     if absent:
         raise ParameterError(f"The models are not nested: the large one lacks {names(absent)} of the small one.")
-    if len(mine) == len(theirs):
+    if small.fit_intercept and not large.fit_intercept:
+        raise ParameterError("The models are not nested: the large one lacks the intercept of the small one.")
+    kept = [0] * bool(small.fit_intercept) + [1 + theirs.index(name) for name in mine]
+    added = [j for j in range(not large.fit_intercept, 1 + len(theirs)) if j not in kept]
+    if not added:
         raise ParameterError("The models have the same columns: there is nothing to test.")
-    kept = [0, *(1 + theirs.index(name) for name in mine)]
-    return kept, [1 + j for j, name in enumerate(theirs) if name not in mine]
+    return kept, added

@@ -74,11 +74,11 @@ def _itself(item: Any) -> Any:
 
 
 def _likelihood_of(
-    blocks: Any, n_classes: int, offset: Array | None, scaling: Scaling | None, jeffreys: bool
+    blocks: Any, n_classes: int, offset: Array | None, scaling: Scaling | None, intercept: bool, jeffreys: bool
 ) -> Likelihood:
     from discriminant.inference.likelihood import likelihood
 
-    plain = likelihood(blocks, n_classes, offset, scaling)
+    plain = likelihood(blocks, n_classes, offset, scaling, intercept)
     if not jeffreys:
         return plain
     from discriminant.inference.firth import JeffreysLikelihood
@@ -248,7 +248,8 @@ class Inferential(Uncertain, Deciding):
         Summary
             A table.  After a fit in memory of up to 2000 parameters the table of the defaults needs no rows; for the
             others X, y, sample_weight and offset may be left out while the arrays handed to ``fit`` are still there.
-            Weights count as repetitions of rows.
+            Weights count as repetitions of rows.  Without an intercept the test of the whole model is against scores of
+            zero.
 
         >>> X, y = iris.X[50:], iris.y[50:]
         >>> table = LogisticRegression(C=float("inf")).fit(X, y).summary(X, y, covariance="HC0")
@@ -271,7 +272,6 @@ class Inferential(Uncertain, Deciding):
             raise ParameterError("The classes are separated: infinite weights have no difference; leave out reference.")
         if intervals == "bootstrap":
             rows = self._training_rows(X, y, sample_weight, offset)
-            request.check(len(rows[1]))
             return self._bootstrap(request, labels, rows, draws, random_state, first)
         self._require_likelihood()
         taken = "_rows" in vars(self) and "optimum" in vars(self._rows)
@@ -291,18 +291,23 @@ class Inferential(Uncertain, Deciding):
         if optimum is None:
             kept = None if moved else kept
             model = self._likelihood(X, y, sample_weight, offset, moved, None if kept is None else kept.scaling)
-            request.check(model.blocks.n_rows)
             spread = robust(covariance, groups, strata, model.blocks)
             optimum = model.optimum(self._theta(model, moved), kept, NOTHING if spread is None else spread.asked)
             if X is None and not request.needs_rows and not self._rows.held:  # rows of the fit: kept for the next table
                 vars(self._rows)["optimum"] = optimum
         if "limit_" in vars(self):
-            return summarise_limit(self.limit_, optimum.total, labels, request, optimum.null)
+            return self._own_rows(summarise_limit(self.limit_, optimum, labels, request))
         classes = self.classes_[self._order(moved)].tolist()
         table = summarise(
             optimum, classes, labels, request, self._ridge(), model, self._farthest(optimum.total), spread
         )
-        return table if first == moved else relative(table, classes, first)
+        return self._own_rows(table if first == moved else relative(table, classes, first))
+
+    def _own_rows(self, table: Summary) -> Summary:
+        """The table without rows of intercepts that the fit does not have."""
+        from discriminant.inference.summary import slopes_only
+
+        return table if self.fit_intercept else slopes_only(table, 1 + self.discriminant_.n_features)
 
     @checked(at=among("overall", "mean"), level=SHARE, summary=optional(TABLE))
     def marginal_effects(
@@ -418,7 +423,7 @@ class Inferential(Uncertain, Deciding):
             found = clone(self).fit(rows[0], rows[1], sample_weight=counts, **given)._contrasts()
             return against(found.reshape(-1, D), first).ravel()
 
-        return bootstrap_summary(refit, table, rows[1], rows[2], draws, seed)
+        return self._own_rows(bootstrap_summary(refit, table, rows[1], rows[2], draws, seed))
 
     def _contrasts(self) -> Array:
         return contrasts(self.discriminant_, vars(self).get("limit_"))
@@ -502,7 +507,7 @@ class Inferential(Uncertain, Deciding):
         ``scaling``: of the columns, where the fit has found one.
         """
         K, values = len(self.classes_), blocks.n_values
-        plain = self.fit_intercept and self.class_weight is None and not self._l1_share()
+        plain = self.class_weight is None and not self._l1_share()
         if self._formula is not None:  # no one else has the rows that it made of a table
             self._rows = Remembered(*given, held=True)
         elif not (plain and blocks.in_memory and values <= KEPT_VALUES):
@@ -511,7 +516,7 @@ class Inferential(Uncertain, Deciding):
             self._rows = Remembered(*given, held=True)
         else:
             found = self.discriminant_
-            parts = blocks, K, offset, scaling, self.penalty in BIAS_REDUCED
+            parts = blocks, K, offset, scaling, bool(self.fit_intercept), self.penalty in BIAS_REDUCED
             sums = partial(_sums, parts, found.weights, found.center)
             if self.penalty in BIAS_REDUCED[1:]:
                 sums = partial(_corrected, blocks, K, self.penalty)
@@ -539,15 +544,15 @@ class Inferential(Uncertain, Deciding):
         return found
 
     def _require_likelihood(self) -> None:
-        """Refuse fits that do not maximise one likelihood of x, or not over an intercept."""
+        """Refuse fits that do not maximise one likelihood of x."""
         check_is_fitted(self)
         if "coding_" in vars(self):
             raise ParameterError(
                 "With a basis or a coding there is no one likelihood of x; fit on the features, two classes or the "
                 "softmax at a time: LogisticRegression().fit(basis.fit_transform(X), y).summary()."
             )
-        if not self.fit_intercept or self.class_weight is not None:
-            raise ParameterError("summary is defined for fits with an intercept and without class_weight.")
+        if self.class_weight is not None:
+            raise ParameterError("summary is defined for fits without class_weight.")
 
     def _order(self, first: int) -> Array:
         """The classes' positions, this one in front."""
@@ -563,7 +568,8 @@ class Inferential(Uncertain, Deciding):
             raise ParameterError("With offsets or class probabilities reference takes 'wald' tests and intervals.")
         blocks = self._sample(X, y, sample_weight, self.classes_[self._order(first)]).blocks
         jeffreys = self.penalty in BIAS_REDUCED
-        return _likelihood_of(blocks, len(self.classes_), read_offset(offset, blocks), scaling, jeffreys)
+        known, intercept = read_offset(offset, blocks), bool(self.fit_intercept)
+        return _likelihood_of(blocks, len(self.classes_), known, scaling, intercept, jeffreys)
 
     def _theta(self, model: Likelihood, first: int = 0) -> Array:
         found = self.discriminant_

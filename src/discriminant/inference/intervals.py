@@ -26,7 +26,7 @@ from discriminant.data import ArrayBlocks, make_blocks, single_threaded_blas
 from discriminant.data.evaluate import Evaluate
 from discriminant.decision.posteriors import log_softmax, softmax
 from discriminant.errors import DataError
-from discriminant.inference.summary import Summary, wald
+from discriminant.inference.summary import Centred, Summary, wald
 from discriminant.protocols import Array, Block
 
 _CHUNK = 4_096
@@ -36,11 +36,11 @@ def probability_intervals(summary: Summary, X: Array, level: float) -> Array:
     """(n, 2) for two classes, the ends for P(second class|x); else (n, K, 2)."""
     from scipy.special import expit, ndtri
 
-    theta = _weights(summary, X.shape[1])
+    center, theta, covariance = _weights(summary, X.shape[1])
     quantile = float(ndtri(0.5 + level / 2))
     parts = []
     for start in range(0, len(X), _CHUNK):
-        rows = X[start : start + _CHUNK]
+        rows = X[start : start + _CHUNK] - center
         Y = np.c_[np.ones(len(rows)), rows]
         z = np.c_[np.zeros(len(rows)), Y @ theta.T]
         log_p = log_softmax(z)
@@ -50,7 +50,7 @@ def probability_intervals(summary: Summary, X: Array, level: float) -> Array:
             rest = np.logaddexp.reduce(others, axis=1)
             slope = -np.exp(log_p - rest[:, None])  # −p_j / (1 − p_k) for the rivals
             slope[:, k] = 1.0
-            spread = _spread(summary.covariance, slope[:, 1:], Y)
+            spread = _spread(covariance, slope[:, 1:], Y)
             logit = log_p[:, k] - rest
             ends.append(expit(np.column_stack([logit - quantile * spread, logit + quantile * spread])))
         parts.append(np.stack(ends, axis=1))
@@ -72,11 +72,11 @@ def boundary_intervals(summary: Summary, X: Array, column: int, level: float) ->
     """
     from scipy.special import ndtri
 
-    theta = _weights(summary, X.shape[1])
+    center, theta, V = _weights(summary, X.shape[1])
     if len(theta) != 1:
         raise DataError("Intervals of the boundary are given for two classes.")
-    beta, V, q = theta[0], summary.covariance, float(ndtri(0.5 + level / 2)) ** 2
-    Y = np.c_[np.ones(len(X)), X]
+    beta, q = theta[0], float(ndtri(0.5 + level / 2)) ** 2
+    Y = np.c_[np.ones(len(X)), X - center]
     Y[:, column + 1] = 0.0
     a, b = Y @ beta, beta[column + 1]
     va = np.einsum("ij,ij->i", Y @ V, Y)
@@ -88,16 +88,23 @@ def boundary_intervals(summary: Summary, X: Array, column: int, level: float) ->
         ends = np.column_stack([-a / b, (-B - root) / A, (-B + root) / A])
     if not A > 0:
         ends[:, 1], ends[:, 2] = -np.inf, np.inf
-    return np.asarray(ends)
+    return np.asarray(ends + center[column])
 
 
-def _weights(summary: Summary, d: int) -> Array:
+def _weights(summary: Summary, d: int) -> Centred:
+    """What intervals and effects are made of; a bootstrap's and pooled tables have weights of x itself."""
     if not (np.isfinite(summary.estimate).all() and np.isfinite(summary.covariance).all()):
         raise DataError(
-            "Some estimates of this summary are infinite or have no standard error: intervals that rest on them have "
-            "no ends. penalty='jeffreys' or a finite C gives finite ones."
+            "Some estimates of this table are infinite or have no standard error: intervals and effects that rest on "
+            "them have none either. penalty='jeffreys' or a finite C gives finite ones."
         )
-    return np.asarray(summary.estimate.reshape(-1, d + 1))
+    if summary.centred is not None:
+        return summary.centred
+    m = len(set(summary.outcomes))
+    kept = np.tile(np.arange(d + 1) > d - len(summary.terms) // m, m)  # all, or all but the intercepts
+    theta, covariance = np.zeros(m * (d + 1)), np.zeros((m * (d + 1),) * 2)
+    theta[kept], covariance[np.ix_(kept, kept)] = summary.estimate, summary.covariance
+    return Centred(np.zeros(d), theta.reshape(m, -1), covariance)
 
 
 ROWS = 4_096  # at a time: 1,024 take a third longer, 1e6 × 50
@@ -108,26 +115,22 @@ def marginal_effects(
 ) -> Summary:
     """The table of the effects over the rows of X, with their weights or None."""
     K = len(classes)
-    theta = summary.estimate.reshape(K - 1, -1)  # of each class but the first, relative to it
-    if not (np.isfinite(theta).all() and np.isfinite(summary.covariance).all()):
-        raise DataError(
-            "Some estimates of this fit are infinite or have no standard error, and so have no marginal effects; "
-            "penalty='jeffreys' or a finite C gives finite ones."
-        )
-    D = theta.shape[1]
     blocks = make_blocks(X, weight=weight, block_rows=ROWS)
     if not blocks.total:
         raise DataError("X has no rows, over which effects could be averaged.")
+    middle, theta, spread = _weights(summary, blocks.n_features)
+    center = middle if middle.any() else None
     with single_threaded_blas():  # many small products, whose threads would wait for each other
         if at == "mean":
-            blocks = make_blocks((blocks.reduce(_total) / blocks.total)[None, :])
-        V, kappa = _of_two(theta, blocks) if K == 2 else _of_many(theta, blocks)
+            blocks, center = make_blocks((blocks.reduce(_Total(middle)) / blocks.total)[None, :]), None
+        V, kappa = (_of_two if K == 2 else _of_many)(theta, blocks, center)
         effects, jacobian = _effects(theta, V, kappa)
     first = 1 if K == 2 else 0  # of two classes the effects are each other's negatives
     estimate = effects[first:, 1:].ravel()
     J = jacobian[first:, 1:].reshape(len(estimate), -1)
-    covariance = J @ summary.covariance @ J.T
-    names, labels = summary.terms[1:D], [str(label) for label in classes[first:]]
+    covariance = J @ spread @ J.T
+    d = theta.shape[1] - 1
+    names, labels = summary.terms[len(summary.terms) // (K - 1) - d :][:d], [str(label) for label in classes[first:]]
     place = "averaged over the rows" if at == "overall" else "at the mean of the rows"
     return Summary(
         list(names) * len(labels),
@@ -142,23 +145,28 @@ def marginal_effects(
     )
 
 
-def _total(block: Block) -> Array:
-    """Σ w x."""
-    x = block.design.dense()
-    return np.asarray(x.sum(axis=0) if block.weight is None else block.weight @ x)
+@dataclass(frozen=True)
+class _Total:
+    """Σ w (x − c)."""
+
+    center: Array
+
+    def __call__(self, block: Block) -> Array:
+        x = block.design.dense() - self.center
+        return np.asarray(x.sum(axis=0) if block.weight is None else block.weight @ x)
 
 
-def _of_two(theta: Array, blocks: ArrayBlocks) -> tuple[Array, Array]:
+def _of_two(theta: Array, blocks: ArrayBlocks, center: Array | None) -> tuple[Array, Array]:
     """E[v] (1, 1) and E[κ y] (1, 1, 1, D) of two classes, by a compiled pass: ½(σ − ½)² is ⅛ − v/2, its slope −κ/2."""
     half = np.full((blocks.n_rows, 1), 0.5)
-    request = Evaluate(SigmoidSquared(), None, np.array([blocks.total]), theta.T)
+    request = Evaluate(SigmoidSquared(), None, np.array([blocks.total]), theta.T, center=center)
     found = replace(blocks, target=half, block_rows=0).reduce(request)
     return np.array([[0.25 - 2 * found.value]]), -2 * found.gradient.T[None, None]
 
 
-def _of_many(theta: Array, blocks: ArrayBlocks) -> tuple[Array, Array]:
+def _of_many(theta: Array, blocks: ArrayBlocks, center: Array | None) -> tuple[Array, Array]:
     """E[v_kl] (m, m) and E[κ_kla y] (m, m, m, D) of the m classes but the first."""
-    second, third = (sums / blocks.total for sums in blocks.reduce(Cumulants(theta)))
+    second, third = (sums / blocks.total for sums in blocks.reduce(Cumulants(theta, center)))
     return _looked_up(second, third, len(theta))
 
 
@@ -172,9 +180,11 @@ class Cumulants:
     """Σ w v_kl and Σ w κ_kla y over a block's rows, of the m classes but the first, whose weights are ``theta``."""
 
     theta: Array  # (m, D)
+    center: Array | None
 
     def __call__(self, block: Block) -> tuple[Array, Array]:
         theta, x = self.theta, block.design.dense()
+        x = x if self.center is None else x - self.center
         pairs, triples = (_places(len(theta), r) for r in (2, 3))
         z = np.zeros((1 + len(theta), len(x)))
         z[1:] = theta[:, 1:] @ x.T + theta[:, :1]

@@ -54,11 +54,12 @@ class RowKernel:
 
     request: Evaluate
     unit: Array  # (1+d,)
+    intercept: bool
 
     def __call__(self, block: Block) -> RowParts:
         design, t, _, z, _ = self.request.parts(block)
         criterion: Any = self.request.criterion
-        Y = np.ones(design.shape)  # fits that are asked have an intercept
+        Y = np.full(design.shape, float(self.intercept))
         np.divide(design.dense(), self.unit[1:], out=Y[:, 1:])
         value, slope = criterion.value_and_gradient(t, z)
         first = int(criterion.coupled)
@@ -97,7 +98,7 @@ class Likelihood:
 
     @property
     def n_parameters(self) -> int:
-        return (self.n_classes - 1) * self.objective.n_parameters
+        return (self.n_classes - 1) * (self.objective.n_features + self.objective.intercept)
 
     @property
     def scaling(self) -> Scaling:
@@ -135,7 +136,9 @@ class Likelihood:
 
     def rows(self, theta: Array) -> RowKernel:
         """What hands out the parts of a block's rows at θ."""
-        return RowKernel(self.objective.request(self.weights(theta), Need.VALUE), self.objective.units[:, 0])
+        objective = self.objective
+        request = objective.request(self.weights(theta), Need.VALUE)
+        return RowKernel(request, objective.units[:, 0], objective.intercept)
 
     def from_weights(self, A: Array, center: Array | None = None) -> Array:
         """θ from weights (1 + d, K) or, two classes, (1 + d, 1) of x − ``center``."""
@@ -158,7 +161,7 @@ class Likelihood:
         assert found.hessian is not None
         total, null = self.objective.total, null_likelihood(self.objective)
         sums = -found.value, -found.gradient, found.hessian
-        return Optimum(theta, self.scaling, *sums, total, null, found.outer, found.groups)
+        return Optimum(theta, self.scaling, *sums, total, null, found.outer, found.groups, self.objective.intercept)
 
 
 @dataclass(frozen=True)
@@ -174,10 +177,15 @@ class Optimum:
     null: float  # ℓ of the intercepts alone
     outer: Array | None = None  # Σ w u s sᵗ over the scores of rows, without a prior, ordered as the information
     groups: Array | None = None  # (groups, (K−1)(1+d)): the scores of rows, without a prior, summed
+    intercept: bool = True  # else those of θ are zero, with a score of zero and an information of their own
 
     @property
     def n_classes(self) -> int:
         return int(self.theta.shape[1]) + 1
+
+    @property
+    def n_parameters(self) -> int:
+        return (self.n_classes - 1) * (len(self.scaling.unit) + self.intercept)
 
     @property
     def raw(self) -> Array:
@@ -202,9 +210,11 @@ def to_raw(scaling: Scaling) -> Array:
     return M
 
 
-def likelihood(blocks: Any, n_classes: int, offset: Array | None = None, scaling: Scaling | None = None) -> Likelihood:
+def likelihood(
+    blocks: Any, n_classes: int, offset: Array | None = None, scaling: Scaling | None = None, intercept: bool = True
+) -> Likelihood:
     """The likelihood of rows with class codes or probabilities; ``offset``: known parts of their scores."""
-    objective = written_out(logistic_objective(blocks, n_classes, offset=offset))
+    objective = written_out(logistic_objective(blocks, n_classes, 0.0, intercept, offset))
     parameters = (n_classes - 1) * objective.n_parameters
     if parameters > MOST_PARAMETERS:
         raise DataError(
@@ -212,13 +222,16 @@ def likelihood(blocks: Any, n_classes: int, offset: Array | None = None, scaling
             f"standard errors are given for up to {MOST_PARAMETERS}."
         )
     if scaling is None or objective.blocks.is_sparse:  # which has no centre
-        scaling = choose_scaling(objective.blocks, True)
+        scaling = choose_scaling(objective.blocks, intercept)
     return Likelihood(objective.scaled(scaling))
 
 
 def null_likelihood(objective: PointwiseObjective) -> float:
-    """The log-likelihood of intercepts alone: of class frequencies, where there are neither offsets nor soft labels."""
-    if objective.offset is None and objective.coding is not None:
+    """The log-likelihood without columns: of class frequencies, where there are neither offsets nor soft labels.
+
+    Without an intercept the scores are the offsets, or zero.
+    """
+    if objective.intercept and objective.offset is None and objective.coding is not None:
         counts = objective.blocks.counts(objective.coding.n_classes)
         shares = counts[counts > 0]
         return float((shares * np.log(shares / counts.sum())).sum())

@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from discriminant.data import encode_labels
+from discriminant.data import encode_labels, make_blocks
 from discriminant.data.evaluate import Groups
+from discriminant.data.labels import missing_places
 from discriminant.errors import DataError, names
 from discriminant.inference.likelihood import Asked, Optimum
-from discriminant.protocols import Array, Need
+from discriminant.protocols import Array, Block, Need
 
 
 class Robust(ABC):
@@ -42,7 +44,7 @@ class EachRow(Robust):
     corrected: bool
 
     def covariance(self, optimum: Optimum, bread: Array) -> tuple[Array, dict[str, float]]:
-        n, k = optimum.total, len(bread)
+        n, k = optimum.total, optimum.n_parameters
         return np.asarray(bread @ optimum.outer @ bread * (n / (n - k) if self.corrected else 1.0)), {}
 
 
@@ -55,10 +57,10 @@ class Clusters(Robust):
     def covariance(self, optimum: Optimum, bread: Array) -> tuple[Array, dict[str, float]]:
         scores = optimum.groups
         assert scores is not None
-        n, k, count = optimum.total, len(bread), len(scores)
+        n, k, count = optimum.total, optimum.n_parameters, len(scores)
         if count < 2:
             raise DataError("groups names one cluster only; a clustered covariance needs at least two.")
-        return np.asarray(bread @ (scores.T @ scores) @ bread * (count / (count - 1)) * ((n - 1) / (n - k))), {}
+        return np.asarray(bread @ _squares(scores) @ bread * (count / (count - 1)) * ((n - 1) / (n - k))), {}
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Survey(Robust):
     asked: Asked
 
     def covariance(self, optimum: Optimum, bread: Array) -> tuple[Array, dict[str, float]]:
-        counts, clusters, k = self.counts, int(self.counts.sum()), len(bread)
+        counts, clusters, k = self.counts, int(self.counts.sum()), optimum.n_parameters
         if (counts < 2).any():
             alone = [str(label) for label, count in zip(self.labels, counts, strict=True) if count < 2]
             raise DataError(
@@ -99,9 +101,20 @@ class Survey(Robust):
         assert scores is not None
         starts = np.searchsorted(within, np.arange(len(self.counts)))  # clusters are in the order of their strata
         means = np.add.reduceat(scores, starts) / self.counts[:, None]
-        spread = scores - means[within]
-        spread *= np.sqrt(self.counts / (self.counts - 1))[within, None]
-        return np.asarray(spread.T @ spread)
+        return _squares(scores, within, means, np.sqrt(self.counts / (self.counts - 1))[:, None])
+
+
+def _squares(scores: Array, within: Array | None = None, means: Array | None = None, factor: Any = 1.0) -> Array:
+    """Σ_c s_c s_cᵗ, or of f_h (s_hc − s̄_h) with the stratum h ``within`` of each; by blocks, as all sums over rows."""
+
+    def part(block: Block) -> Array:
+        s = block.design.dense()
+        if within is not None and means is not None:
+            h = within[block.start : block.start + block.rows]
+            s = (s - means[h]) * factor[h]
+        return np.asarray(s.T @ s)
+
+    return np.asarray(make_blocks(scores).reduce(part))
 
 
 def robust(covariance: str, groups: Any, strata: Any, blocks: Any) -> Robust | None:
@@ -109,27 +122,41 @@ def robust(covariance: str, groups: Any, strata: Any, blocks: Any) -> Robust | N
     if covariance == "model":
         return None
     if covariance == "cluster":
-        return Clusters(Asked(Need.GROUPS, groups=_grouped(groups)[1]))
+        return Clusters(Asked(Need.GROUPS, groups=_grouped(groups, "groups", blocks.n_rows)[1]))
     if covariance != "survey":
         return EachRow(Asked(Need.OUTER), covariance == "HC1")
     n = blocks.n_rows
-    labels, stratum = _grouped(np.zeros(n, dtype=int) if strata is None else strata)
+    labels, stratum = _grouped(np.zeros(n, dtype=int) if strata is None else strata, "strata", n)
     if groups is None:
         counts = np.bincount(stratum.codes, minlength=stratum.count)
         factor = (counts / np.maximum(counts - 1, 1))[stratum.codes]
         factor = factor if blocks.weight is None else factor * blocks.weight
         return Survey(labels, counts, None, n, Asked(Need.OUTER | Need.GROUPS, factor, stratum))
-    _, clusters = _grouped(groups)
+    _, clusters = _grouped(groups, "groups", n)
     within = np.zeros(clusters.count, dtype=np.int64)
     if strata is not None:  # clusters of the same name in two strata are two
         width = clusters.count
-        pairs, clusters = _grouped(stratum.codes * width + clusters.codes)
+        pairs, clusters = _grouped(stratum.codes * width + clusters.codes, "groups", n)
         within = pairs // width
     counts = np.bincount(within, minlength=stratum.count)
     return Survey(labels, counts, within, n, Asked(Need.GROUPS, groups=clusters))
 
 
-def _grouped(given: Any) -> tuple[Array, Groups]:
-    """(the labels, the group of each row)."""
-    labels, codes = encode_labels(np.asarray(given))
+def _grouped(given: Any, name: str, n_rows: int) -> tuple[Array, Groups]:
+    """(the labels, the group of each row): labels of any kind that tells rows apart, dates and measurements too."""
+    if hasattr(given, "factorize"):  # of pandas: words and categories by their hashes, in a tenth of the time
+        codes, labels = given.factorize()
+        missing = np.flatnonzero(codes < 0)
+    else:
+        values = np.asarray(given)
+        values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values  # a frame of one column
+        if values.ndim != 1:
+            raise DataError(f"{name} has the shape {values.shape}; it takes one label for each row.")
+        missing = np.array(missing_places(values)) if values.dtype == object else np.flatnonzero(values != values)
+        encode = partial(np.unique, return_inverse=True) if values.dtype.kind in "fmM" else encode_labels
+        labels, codes = (values, values) if len(missing) else encode(values)
+    if len(missing):
+        raise DataError(f"{name} has no label in row {missing[0]}: leave such rows out of the fit.")
+    if len(codes) != n_rows:
+        raise DataError(f"{name} has {len(codes)} entries and X has {n_rows} rows.")
     return labels, Groups(codes.astype(np.int64), len(labels))

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +41,14 @@ UNDETERMINED = (
     "others: their standard errors are infinite, and their estimates one choice among many. Leave out columns, or use "
     "a penalty."
 )
+
+
+class Centred(NamedTuple):
+    """Weights of x − c relative to the first class: at a column of 10⁸ ± 1 raw intercepts are all rounding."""
+
+    center: Array  # (d,)
+    theta: Array  # (K−1, 1+d), intercepts first, zero where there are none
+    covariance: Array  # ((K−1)(1+d))², classes outermost
 
 
 @documented
@@ -75,6 +84,8 @@ class Summary(Shown):
     notes
     extra : dict of str to ndarray
         Further columns, such as degrees of freedom of their own.
+    centred : Centred or None
+        The weights of columns about a centre, which effects and intervals of predictions are made of.
 
     See Also
     --------
@@ -100,6 +111,7 @@ class Summary(Shown):
     kinds: dict[str, str]  # which covariance, tests and intervals
     notes: tuple[str, ...] = field(default=())
     extra: dict[str, Array] = field(default_factory=dict)
+    centred: Centred | None = None
 
     @property
     def odds_ratio(self) -> Array:
@@ -256,8 +268,18 @@ def relative(table: Summary, classes: Sequence[Any], reference: int) -> Summary:
     others = [str(label) for k, label in enumerate(classes) if k != reference]
     return replace(
         table, outcomes=[label for label in others for _ in range(width)], estimate=estimate, covariance=covariance,
-        standard_error=error, z=z, p=p, low=low, high=high,
+        standard_error=error, z=z, p=p, low=low, high=high, centred=None,
         kinds={**table.kinds, "reference": str(classes[reference])},
+    )  # fmt: skip
+
+
+def slopes_only(table: Summary, width: int) -> Summary:
+    """The table of a fit without intercepts: their rows, one in ``width``, left out."""
+    kept = np.arange(len(table.terms)) % width > 0
+    names = ("estimate", "standard_error", "z", "p", "low", "high")
+    return replace(
+        table, terms=list(compress(table.terms, kept)), outcomes=list(compress(table.outcomes, kept)),
+        covariance=table.covariance[np.ix_(kept, kept)], **{name: getattr(table, name)[kept] for name in names},
     )  # fmt: skip
 
 
@@ -290,7 +312,7 @@ class Request:
         """Whether weights are held one by one, each against a maximum of its own."""
         return self.intervals == "profile" or self.tests == "likelihood-ratio"
 
-    def check(self, n_rows: int | None = None) -> None:
+    def check(self) -> None:
         for name, options in (
             ("covariance", COVARIANCES),
             ("intervals", INTERVALS),
@@ -307,9 +329,11 @@ class Request:
             raise ParameterError(
                 "Weights of a survey have no likelihood: covariance='survey' takes 'wald' tests and intervals."
             )
-        for name, labels in (("groups", self.groups), ("strata", self.strata)):
-            if labels is not None and n_rows is not None and len(labels) != n_rows:
-                raise DataError(f"{name} has {len(labels)} entries and X has {n_rows} rows.")
+        if self.intervals == "bootstrap" and self.covariance != "model":
+            raise ParameterError(
+                "intervals='bootstrap' draws rows one by one and has a covariance of its own: leave covariance out, or "
+                "take intervals='wald'."
+            )
 
 
 def summarise(
@@ -332,6 +356,9 @@ def summarise(
     covariance, design = bread, dict[str, float]()
     if robust is not None:
         covariance, design = robust.covariance(optimum, bread)
+    if not optimum.intercept:
+        covariance[:: len(optimum.theta)] = covariance[:, :: len(optimum.theta)] = 0.0
+    centred = _centred(optimum, covariance)
     M = np.kron(np.eye(optimum.n_classes - 1), to_raw(optimum.scaling))
     raw = optimum.raw
     raw_covariance = M @ covariance @ M.T
@@ -366,11 +393,19 @@ def summarise(
         kinds["statistic"] = "t"
     statistics = design or _statistics(optimum, tested=not ridge)
     return Summary(
-        terms, outcomes, raw, error, z, p, low, high, raw_covariance, statistics, request.level, kinds, tuple(notes)
-    )
+        terms, outcomes, raw, error, z, p, low, high, raw_covariance, statistics, request.level, kinds, tuple(notes),
+        centred=centred,
+    )  # fmt: skip
 
 
-def summarise_limit(limit: Any, total: float, feature_names: Sequence[str], request: Request, null: float) -> Summary:
+def _centred(optimum: Optimum, covariance: Array) -> Centred:
+    units = replace(optimum.scaling, center=None)
+    M = np.kron(np.eye(optimum.n_classes - 1), to_raw(units))
+    center = np.zeros(len(units.unit)) if optimum.scaling.center is None else optimum.scaling.center
+    return Centred(center, (to_raw(units) @ optimum.theta).T, M @ covariance @ M.T)
+
+
+def summarise_limit(limit: Any, optimum: Optimum, feature_names: Sequence[str], request: Request) -> Summary:
     """The table of a fit whose likelihood has no finite maximum: what is infinite is said to be, the rest is given."""
     d, m = len(limit.center), len(limit.classes) - 1
     estimate = limit.coefficients if m == 1 else limit.coefficients[:, 1:].T.ravel()
@@ -378,9 +413,9 @@ def summarise_limit(limit: Any, total: float, feature_names: Sequence[str], requ
     covariance = np.full((m * (d + 1),) * 2, np.nan) if not limit.covariance.size else limit.covariance
     error, z, p, low, high = wald(estimate, covariance, request.level)
     error[lost], z[lost], p[lost], low[lost], high[lost] = np.inf, np.nan, np.nan, np.nan, np.nan
-    value, k = limit.log_likelihood, m * (d + 1)
+    value, total, null = limit.log_likelihood, optimum.total, optimum.null
     statistics = {"n": total, "log-likelihood": value, "deviance": 0.0 - 2 * value, "null deviance": 0.0 - 2 * null}
-    statistics |= {"df": total - k, "McFadden R²": 1 - value / null}
+    statistics |= {"df": total - optimum.n_parameters, "McFadden R²": 1 - value / null}
     note = (
         "The classes are separated: estimates of ±inf have neither standard errors nor tests, and the log-likelihood "
         "is its least upper bound. Finite estimates and their errors are those of the rows that separation leaves "
@@ -436,8 +471,8 @@ def _statistics(optimum: Optimum, tested: bool) -> dict[str, float]:
     """Measures of the whole fit; ``tested``: with the likelihood-ratio test against intercepts alone."""
     from scipy.special import chdtrc
 
-    n, k, value = optimum.total, optimum.theta.size, optimum.value
-    df = k - optimum.theta.shape[1]
+    n, k, value = optimum.total, optimum.n_parameters, optimum.value
+    df = k - (optimum.n_classes - 1) * optimum.intercept
     ratio = max(2 * (value - optimum.null), 0.0)
     whole = {f"LR χ²({df})": ratio, "LR p": float(chdtrc(df, ratio))} if tested and df else {}
     return {
