@@ -42,7 +42,7 @@ class Folds:
     def __init__(self, X: Any, y: Any) -> None:
         self.X, self.y = X, y
         self.room = FOLD_BYTES
-        self.known: dict[Any, Fold] = {}
+        self.known: dict[int, tuple[Any, Fold]] = {}  # by the identity of the rows' numbers, which are kept for it
         self.by_rows: dict[int, Fold] = {}
         self.lock = RLock()  # of several threads that need the same, one makes it
 
@@ -102,15 +102,15 @@ def shared_split(split: Callable[..., Any]) -> Callable[..., Any]:
         folds = next(same, None) if _keeps_rows(estimator) else None
         if folds is None:
             return split(estimator, X, y, indices, train_indices)
-        key = hash((indices.shape, np.ascontiguousarray(indices).tobytes()))
         with folds.lock:
-            if key not in folds.known:
+            _, fold = folds.known.get(id(indices), (None, None))  # a search asks for every setting with the same arrays
+            if fold is None:
                 found = split(estimator, X, y, indices)
                 fold = folds.keep(*found)
                 if fold is None:
                     return found
-                folds.known[key] = fold
-            return folds.known[key].X, folds.known[key].y
+                folds.known[id(indices)] = indices, fold
+            return fold.X, fold.y
 
     return rows
 

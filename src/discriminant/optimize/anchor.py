@@ -34,8 +34,14 @@ class Anchor:
     scaling: Scaling
     A: Array
     sums: Evaluation  # over the rows at A, without the penalty
-    scale: Array  # (1+d,): the roots of the curvatures, inverted
-    longest: float  # max_i ‖S y_i‖²
+    ridge: float  # λ of the penalty at whose optimum A nearly is
+    longest: float  # max_i ‖S y_i‖², S the roots of the curvatures there, inverted
+    least: float  # the least eigenvalue of S ∇²J S with that penalty,
+    bare: float  # and without one
+
+    def curvature(self, ridge: float) -> float:
+        """A bound below of the least eigenvalue of S ∇²J S with another λ: ∇²J ⪰ min(1, λ/λ₀) ∇²J₀."""
+        return max(self.bare, min(1.0, ridge / self.ridge) * self.least, 0.0)
 
 
 def find_anchor(objective: PointwiseObjective) -> Anchor | None:
@@ -55,17 +61,20 @@ def _anchor(objective: PointwiseObjective, memory: dict[Any, Anchor], number: in
     if place not in memory:
         before = _anchor(objective, memory, number - 1) if number >= 0 else None
         scaling = choose_scaling(objective.blocks, objective.intercept) if before is None else before.scaling
-        whole = replace(objective, penalty=Ridge(0.1 * 100.0 ** max(number, 0) / objective.total)).scaled(scaling)
+        ridge = 0.1 * 100.0 ** max(number, 0) / objective.total
+        whole = replace(objective, penalty=Ridge(ridge)).scaled(scaling)
         if before is None:
             sample, zero = drawn(whole, sample_size(whole)), np.zeros((whole.n_parameters, 1))
             A = newton_to_gap(sample, zero, Trace(), sampling_error(sample), prove=False).A
         else:
             A = from_anchor(whole, before, Trace(), ANCHOR_TOL).A
         sums = whole.blocks.reduce(whole.request(A, FULL))
-        hessian = whole.finish(_copied(sums), A).hessian
-        assert hessian is not None
-        scale = 1 / np.sqrt(np.maximum(np.diagonal(hessian[0]), 1e-300))
-        memory[place] = Anchor(scaling, A, sums, scale, longest_row(whole, scale))
+        full, bare = (each.finish(_copied(sums), A).hessian for each in (whole, whole.without_penalty()))
+        assert full is not None
+        assert bare is not None
+        _, scale = unit_diagonal(full[0])
+        least = [float(np.linalg.eigvalsh(scale[:, None] * H[0] * scale)[0]) for H in (full, bare)]
+        memory[place] = Anchor(scaling, A, sums, ridge, longest_row(whole, scale), least[0], least[1])
     return memory[place]
 
 
@@ -73,12 +82,11 @@ def from_anchor(objective: PointwiseObjective, anchor: Anchor, trace: Trace, tol
     """Steps from the anchor by its Hessian until the gap is proved: by the dual, or by the way from the anchor."""
     found = objective.finish(_copied(anchor.sums), anchor.A)
     assert found.hessian is not None
+    assert objective.ridge is not None
     H = found.hessian[0]
     factor = factor_hessian(found.hessian, 1).each[0]
-    scaled, scale = unit_diagonal(H)
-    least = float(np.linalg.eigvalsh(scaled)[0])
-    longest = anchor.longest * float(np.square(scale / anchor.scale).max())
-    reach = np.sqrt(longest / least) if least > 0 else np.inf
+    least = anchor.curvature(float(objective.ridge.min()))
+    reach = np.sqrt(anchor.longest / least) if least > 0 else np.inf
 
     def solve(G: Array) -> Array:
         return factor.solve(G[:, 0])[:, None]
