@@ -425,3 +425,13 @@ def test_names_without_end_do_not_widen_a_page():
     cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", page)
     assert max(len(word) for cell in cells for word in re.split(r"<[^>]*>|\s", cell)) <= 15
     assert max(len(label) for label in re.findall(r"<text[^>]*>([^<]*)</text>", page)) <= svg.MOST_LETTERS
+
+
+def test_the_bars_of_one_row_add_up_to_its_probabilities(tmp_path, capsys):
+    """Both are of the fit itself, where what is measured is of the folds."""
+    page = tmp_path / "r.html"
+    assert main(["fit", "penguins", "-m", "lda", "--drop", "island", "--cv", "2", "--report", str(page), "-q"]) == 0
+    row = page.read_text(encoding="utf-8").partition("<h3>One row</h3>")[2].partition("</figcaption>")[0]
+    first, second = map(float, re.search(r"probabilities are ([\d.]+) and ([\d.]+)\.", row).groups())
+    odds = sum(float(text) for text in re.findall(r">([+-][\d.e+-]+)</td>", row))
+    np.testing.assert_allclose(first / (first + second), 1 / (1 + np.exp(-odds)), atol=0.02)

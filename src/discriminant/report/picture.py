@@ -72,7 +72,15 @@ def _plane(report: ReportData, X: Array, rows: Array) -> tuple[str, str]:
         ground = svg.polygons(decision_regions(linear.class_weights, plane.bounds, linear.center), plane)
     wrong, titles = _wrong(report, X), (report.feature_names[0], report.feature_names[1])
     drawn = svg.scatter(X[rows], report.codes[rows], report.names, ground, plane, wrong[rows], titles)
-    return drawn, f"Each class is decided on its own ground. Rows decided otherwise are ringed: {int(wrong.sum()):,}."
+    return drawn, f"Each class is decided on its own ground. {_ringed(report, wrong)}"
+
+
+def _ringed(report: ReportData, wrong: Array) -> str:
+    """What is said of the errors, and of what stands in the picture in place of their rings."""
+    told = f"{int(wrong.sum()):,} of {len(wrong):,}"
+    if len(report.classes) <= svg.MOST_RINGED:
+        return f"Rows decided otherwise than they are labelled are ringed: {told}."
+    return f"Names stand at the means of the classes. {told} rows are decided otherwise than they are labelled."
 
 
 def _grid(report: ReportData, plane: svg.Plane, origin: Array, lift: Array) -> str:
@@ -115,8 +123,7 @@ def _axes(report: ReportData, X: Array, rows: Array, A: Array, mean: Array, lift
     drawn = svg.scatter(points[rows], report.codes[rows], report.names, ground, plane, wrong[rows], titles)
     return drawn, (
         f"The {X.shape[1]} features on the two axes that tell the classes apart best (Fisher). The ground shows what "
-        f"is decided on the slice through the mean. Rows decided otherwise than they are labelled are ringed: "
-        f"{int(wrong.sum()):,} of {len(X):,}."
+        f"is decided on the slice through the mean. {_ringed(report, wrong)}"
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from discriminant.data.roles import CATEGORY, NUMBER
 from discriminant.data.tables import Table
+from discriminant.io.table_model import posteriors
 from discriminant.protocols import Array
 from discriminant.report import svg
 from discriminant.report.curves import curves, learning, reliability, thresholds
@@ -201,7 +202,6 @@ def contributions(report: ReportData) -> str:
 
 def _one_row(report: ReportData, X: np.ndarray) -> str:
     """The least certain row, explained."""
-    chances = report.measured.chances
     linear = report.linear
     if linear is None:
         return ""
@@ -215,8 +215,9 @@ def _one_row(report: ReportData, X: np.ndarray) -> str:
     a, b = report.names[first], report.names[second]
     own = report.names[int(report.codes[row])]
     said = f"Row {row + 1}, labelled {own}, is the least certain: {a} or {b}?"
-    if chances is not None and len(chances) == len(X) and np.isfinite(chances[row]).all():
-        said += f" The probabilities are {chances[row, first]:.2f} and {chances[row, second]:.2f}."
+    chances = posteriors(linear, X[[row]])  # of this fit, as the bars are, not of a fold's
+    if chances is not None:
+        said += f" The probabilities are {chances[0, first]:.2f} and {chances[0, second]:.2f}."
     mean = float(scores.mean(axis=0)[first] - scores.mean(axis=0)[second])
     named = ["(an average row)", *(f"{report.feature_names[j]} = {report.raw(row, j):.6g}" for j in order)]
     drawn = bars(named, np.r_[mean, parts[order]], fills=(svg.colour(second), svg.colour(first)))

@@ -18,6 +18,7 @@ from discriminant.protocols import Array
 from discriminant.shown import look
 
 WIDTH = 420.0
+MOST_RINGED = 8  # classes up to which errors are ringed
 MOST_LETTERS = 50  # of an axis's name
 _LONG, _BREAK = re.compile(r"\S{13,}"), re.compile(r"(?<=\S{4})[_/=)](?=\S{2})|[^\s_/=)]{12}(?=\S{3})")
 INK, LINE = "var(--ink)", "var(--axis)"
@@ -58,10 +59,10 @@ def fitting(said: str) -> str:
     return said if len(said) <= MOST_LETTERS else said[: MOST_LETTERS - 1] + "…"
 
 
-def text(x: float, y: float, words: Any, *, anchor: str = "start", soft: bool = False) -> str:
-    """Words at a place; ``anchor`` start, middle or end."""
-    kind = ' class="soft"' if soft else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{kind}>{escape(str(words))}</text>'
+def text(x: float, y: float, words: Any, *, anchor: str = "start", kind: str = "") -> str:
+    """Words at a place; ``anchor`` start, middle or end; ``kind`` a class of the page's style."""
+    style = f' class="{kind}"' if kind else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{style}>{escape(str(words))}</text>'
 
 
 def drawing(height: float, label: str, parts: Sequence[str]) -> str:
@@ -106,11 +107,11 @@ class Plane:
         for tick in ticks(x0, x1):
             x, _ = self(tick, y0)
             out.append(f'<path d="M{x:.1f} {base}v4" stroke="{LINE}"/>')
-            out.append(text(min(x, self.right - 8), base + 16, f"{tick:.6g}", anchor="middle", soft=True))
+            out.append(text(min(x, self.right - 8), base + 16, f"{tick:.6g}", anchor="middle", kind="soft"))
         for tick in ticks(y0, y1):
             _, y = self(x0, tick)
             out.append(f'<path d="M{self.left} {y:.1f}h-4" stroke="{LINE}"/>')
-            out.append(text(self.left - 6, max(y, self.top + 4) + 4, f"{tick:.6g}", anchor="end", soft=True))
+            out.append(text(self.left - 6, max(y, self.top + 4) + 4, f"{tick:.6g}", anchor="end", kind="soft"))
         out.append(text((self.left + self.right) / 2, self.height - 6, fitting(x_label), anchor="middle"))
         turned = f'transform="translate(12 {(base + self.top) / 2:.1f}) rotate(-90)"'
         out.append(f'<text {turned} text-anchor="middle">{escape(fitting(y_label))}</text>')
@@ -162,14 +163,21 @@ def legend(classes: Sequence[str], *, which: Sequence[int] | None = None, line: 
 def scatter(
     points: Array, codes: Array, classes: Sequence[str], ground: str, plane: Plane, wrong: Array, names: tuple[str, str]
 ) -> str:
-    """Points (n, 2) over a ground that shows the regions; errors are ringed."""
-    out = [ground, plane.axes(*names), '<g class="points">']
+    """Points (n, 2) over a ground that shows the regions; errors are ringed, or, of many classes, the means named."""
+    few = len(classes) <= MOST_RINGED
+    out = [ground, plane.axes(*names), f'<g class="points{"" if few else " faint"}">']
     for i, ((x, y), k) in enumerate(zip(points.tolist(), codes.tolist(), strict=True)):
         out.append(marker(k, *plane(x, y), title=f"{classes[k]}{' (decided otherwise)' if wrong[i] else ''}"))
     out.append("</g>")
-    for x, y in points[wrong].tolist():
+    for x, y in points[wrong].tolist() if few else ():
         across, down = plane(x, y)
         out.append(f'<circle cx="{across:.1f}" cy="{down:.1f}" r="5.2" fill="none" stroke="{INK}"/>')
+    for k, name in enumerate(() if few else classes):
+        if (codes == k).any():
+            across, down = plane(*points[codes == k].mean(axis=0))
+            out.append(
+                text(across, down + 5, name if len(name) <= 12 else f"{name[:11]}…", anchor="middle", kind="name")
+            )
     label = f"Rows by class, {names[0]} against {names[1]}"
     return legend(classes) + drawing(plane.height, label, out)
 
@@ -220,7 +228,7 @@ def histogram(scores: Array, codes: Array, classes: Sequence[str], name: str, bo
         at, _ = plane(boundary, 0.0)
         down = f"M{at:.1f} {plane.top}V{plane.height - plane.bottom}"
         out.append(f'<path d="{down}" stroke="{INK}" stroke-dasharray="5 3"/>')
-        out.append(text(at + 4, plane.top + 13, "boundary", soft=True))
+        out.append(text(at + 4, plane.top + 13, "boundary", kind="soft"))
     return legend(classes) + drawing(plane.height, f"Distribution of the {name} in each class", out)
 
 
@@ -234,8 +242,8 @@ def heat(counts: Array, classes: Sequence[str]) -> str:
     for k, name in enumerate(classes if start > 2 else ()):
         middle = start + (k + 0.5) * side
         out.append(
-            text(start - 4, middle + 5, name, anchor="end", soft=True)
-            + text(middle, start - 5, name, anchor="middle", soft=True)
+            text(start - 4, middle + 5, name, anchor="end", kind="soft")
+            + text(middle, start - 5, name, anchor="middle", kind="soft")
         )
     for i, j in zip(*(found.tolist() for found in np.nonzero(counts)), strict=True):
         depth = 0.1 + 0.7 * shares[i, j] if i == j else min(1.0, 0.25 + 3 * shares[i, j])
