@@ -619,7 +619,7 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def discriminant_of(model: Any) -> LinearDiscriminant | None:
+def discriminant_of(model: object) -> LinearDiscriminant | None:
     """The linear discriminant that a fitted model of any package is or decides by; None where it has none of ours."""
     found = model if isinstance(model, LinearDiscriminant) else getattr(model, "discriminant_", None)
     return found if isinstance(found, LinearDiscriminant) else None

@@ -21,6 +21,7 @@ import numpy as np
 from joblib import parallel_config
 from joblib.parallel import get_active_backend
 from sklearn import pipeline
+from sklearn.base import BaseEstimator
 
 from discriminant.data.threads import single_threaded_blas
 from discriminant.thresholds import FOLD_BYTES
@@ -97,7 +98,7 @@ def shared_split(split: Callable[..., Any]) -> Callable[..., Any]:
     """(X, y) of some rows: the copy that was made before."""
 
     @wraps(split)
-    def rows(estimator: Any, X: Any, y: Any, indices: Any, train_indices: Any = None) -> Any:
+    def rows(estimator: object, X: Any, y: Any, indices: Any, train_indices: Any = None) -> Any:
         same = (folds for folds in tuple(_running) if folds.X is X and folds.y is y and type(X) is np.ndarray)
         folds = next(same, None) if _keeps_rows(estimator) else None
         if folds is None:
@@ -138,7 +139,7 @@ def shared_transform(transform: Callable[..., Any]) -> Callable[..., Any]:
     return one
 
 
-def _keeps_rows(estimator: Any) -> bool:
+def _keeps_rows(estimator: BaseEstimator) -> bool:
     """Whether the rows that it is fitted to stay as they are: a patched class, alone or after preprocessing."""
     steps = estimator.steps if type(estimator) is pipeline.Pipeline else [("", estimator)]
     return all(_is_pure(step) for _, step in steps[:-1]) and type(steps[-1][1]).__module__ == "discriminant.patch"

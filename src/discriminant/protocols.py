@@ -129,6 +129,34 @@ class Basis(Protocol):
     def get_feature_names_out(self, input_features: Any = None) -> Array: ...
 
 
+class Predictor(Protocol):
+    """A fitted model, of this package or another, that decides on rows."""
+
+    def predict(self, X: Any) -> Any: ...
+
+
+class Probabilistic(Predictor, Protocol):
+    """One that has posteriors too."""
+
+    def predict_proba(self, X: Any) -> Any: ...
+
+
+class Projects(Protocol):
+    """A fitted transformer of rows to few coordinates, linear in them: X @ ``scalings_``, but for the origin."""
+
+    @property
+    def classes_(self) -> Any: ...
+    @property
+    def scalings_(self) -> Any: ...
+    def transform(self, X: Any) -> Any: ...
+
+
+class FindsCovariance(Protocol):
+    """What finds a covariance in rows, as scikit-learn's covariance estimators do: ``covariance_``."""
+
+    def fit(self, X: Any) -> Any: ...
+
+
 @runtime_checkable
 class Design(Protocol):
     """One block of rows Y = [1, φ(x)] as a linear map.  The ones are never stored."""

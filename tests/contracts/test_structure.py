@@ -140,3 +140,16 @@ def test_no_module_names_one_above_it() -> None:
     """Imports by a string, and attributes of the whole package, obey the layers as import statements do."""
     found = {name(path): upward for path in MODULES if (upward := set(upward_names(path)))}
     assert found == SHOWN
+
+
+def test_no_function_takes_an_estimator_of_any_type() -> None:
+    """What a function asks of an estimator is said by its type: a class of ours, a protocol, or nothing (object)."""
+    found = [
+        f"{name(path)}:{node.lineno}"
+        for path in MODULES
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.arg)
+        and node.arg == "estimator"
+        and ast.unparse(node.annotation or ast.Name("Any")) == "Any"
+    ]
+    assert not found

@@ -41,7 +41,7 @@ from discriminant.estimators.classifier import Classifier
 from discriminant.estimators.inputs import all_or_nothing, read_labels
 from discriminant.estimators.parameters import PRIORS, Number, parameters
 from discriminant.model import label_array
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Probabilistic
 
 
 @parameters(
@@ -107,7 +107,7 @@ class MinimumRiskClassifier(Classifier, ClassifierMixin, MetaEstimatorMixin, Bas
     9
     """
 
-    estimator: Any = None
+    estimator: Probabilistic | None = None
     _: KW_ONLY
     costs: Any = None
     reject_cost: float | None = None

@@ -39,7 +39,7 @@ from discriminant.methods.moments import (
 )
 from discriminant.methods.parameters import method, parameter_list
 from discriminant.model import LinearDiscriminant
-from discriminant.protocols import Array, Certificate
+from discriminant.protocols import Array, Certificate, FindsCovariance
 
 SHRINKAGES = ("ledoit-wolf", "oas")
 Robust = Callable[[Array, float], tuple[Array, Array]]  # (rows, precision) ↦ location (d,) and covariance (d, d)
@@ -52,7 +52,7 @@ class GaussianMethod(MomentMethod[ClassMoments]):
     shrinkage: Any
     priors: Any
     tol: float | None
-    covariance_estimator: Any
+    covariance_estimator: FindsCovariance | None
     covariance: str
     form: str
 
@@ -137,7 +137,7 @@ class LinearParameters:
     n_components: int | None = None
     store_covariance: bool = False
     tol: float | None = None
-    covariance_estimator: Any = None
+    covariance_estimator: FindsCovariance | None = None
     _: KW_ONLY
     covariance: str = "maximum-likelihood"
     form: str = "full"
@@ -293,7 +293,7 @@ def class_rows(sample: Sample) -> list[Array]:
     return [sample.X.pick(np.flatnonzero(sample.codes == k)).dense() for k in range(len(sample.classes))]
 
 
-def guest_covariance(guest: Any, rows: Array) -> Array:
+def guest_covariance(guest: FindsCovariance, rows: Array) -> Array:
     """The covariance that a guest (an estimator of scikit-learn's kind) finds in the rows."""
     guest = copy.deepcopy(guest)  # the caller's is a parameter, and may be that of fits in other threads
     guest.fit(rows)

@@ -33,7 +33,7 @@ from discriminant.methods.moments import (
     whitening_residual,
 )
 from discriminant.methods.parameters import method, parameter_list
-from discriminant.protocols import Array
+from discriminant.protocols import Array, FindsCovariance
 
 
 @parameter_list
@@ -47,7 +47,7 @@ class QuadraticParameters:
     reg_param: float = 0.0
     store_covariance: bool = False
     tol: float | None = None
-    covariance_estimator: Any = None
+    covariance_estimator: FindsCovariance | None = None
     pooling: float = 0.0
     covariance: str = "maximum-likelihood"
     form: str = "full"

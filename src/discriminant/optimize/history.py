@@ -164,7 +164,7 @@ class History(Shown):
         return discriminant.plots.HistoryDisplay.from_history(self, column, ax=ax).ax_
 
 
-def history_of(estimator: Any) -> History | None:
+def history_of(estimator: object) -> History | None:
     """The history of a fitted estimator of any package; None where it has none of ours."""
     found = getattr(estimator, "history_", None)
     return found if isinstance(found, History) else None

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.learner import Learner
 from discriminant.io.container import write_whole
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.history import history_of
@@ -73,7 +74,7 @@ class TraceAnimation(Display):
         self.errors = np.array(wrong)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, frames: int = 60, bounds: Any = None) -> Self:
+    def from_estimator(cls, estimator: Learner, X: Any, y: Any, *, frames: int = 60, bounds: Any = None) -> Self:
         """The film of a fit with ``trace=True`` on two columns.
 
         Parameters

@@ -12,9 +12,10 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError, names
+from discriminant.io.table_model import classes_of
 from discriminant.plots.display import Display, display
 from discriminant.plots.theme import GREY, axes_for, color, marker, styled
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Probabilistic
 from discriminant.report.measures import CalibrationBin, calibration
 
 
@@ -45,7 +46,9 @@ class CalibrationDisplay(Display):
     classes: Sequence[Any]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, bins: int = 10, ax: Any = None, **options: Any) -> Self:
+    def from_estimator(
+        cls, estimator: Probabilistic, X: Any, y: Any, *, bins: int = 10, ax: Any = None, **options: Any
+    ) -> Self:
         """Compare the probabilities of a fitted classifier with labels, of rows that it has not learned from.
 
         Parameters
@@ -56,7 +59,7 @@ class CalibrationDisplay(Display):
         if not hasattr(estimator, "predict_proba"):
             raise MismatchError(f"{type(estimator).__name__} gives no probabilities to hold against the labels.")
         chances = np.asarray(estimator.predict_proba(X))
-        return cls.from_predictions(y, chances, classes=estimator.classes_, bins=bins, ax=ax, **options)
+        return cls.from_predictions(y, chances, classes=classes_of(estimator), bins=bins, ax=ax, **options)
 
     @classmethod
     def from_predictions(

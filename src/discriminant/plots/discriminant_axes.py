@@ -11,7 +11,7 @@ from discriminant.arrays import in_memory
 from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.plots.display import Display, display
 from discriminant.plots.theme import INK, arrow, axes_for, color, scatter, styled
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Projects
 
 
 @display
@@ -51,7 +51,7 @@ class DiscriminantAxesDisplay(Display):
     feature_names: Sequence[str] | None = None
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: Projects, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
         """Project rows by ``estimator.transform``.
 
         Parameters

@@ -77,7 +77,7 @@ class HistoryDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, columns: str | Sequence[str] = "objective", *, ax: Any = None, **options: Any
+        cls, estimator: object, columns: str | Sequence[str] = "objective", *, ax: Any = None, **options: Any
     ) -> Self:
         """Draw the ``history_`` of a fitted estimator.
 

@@ -16,7 +16,7 @@ from discriminant.model import discriminant_of
 from discriminant.plots.display import Display, display
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import GREY, INK, around, axes_for, color, frame, line, scatter, styled
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Predictor
 
 
 @display
@@ -56,7 +56,7 @@ class MarginDisplay(Display):
     axis_names: Sequence[str] = ("$x_1$", "$x_2$")
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: Predictor, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
         """Measure the rows from the boundary of a fitted model."""
         found = discriminant_of(estimator)
         if found is None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from discriminant.arrays import as_dense
 from discriminant.errors import DataError
+from discriminant.estimators.logistic import LogisticRegression
 from discriminant.plots.display import Display, display
 from discriminant.plots.theme import GREY, axes_for, styled
 from discriminant.protocols import Array
@@ -92,7 +93,7 @@ class CoefficientPathDisplay(Display):
         return cls.from_path(path, spread=_spread(X), output=output, ax=ax, names=names)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: LogisticRegression, X: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
         """The path of a fitted ``LogisticRegression``'s penalty on these rows, with its own strength marked.
 
         Parameters

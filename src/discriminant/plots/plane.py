@@ -17,7 +17,7 @@ from discriminant.arrays import as_dense, is_frame
 from discriminant.errors import DataError, MismatchError, names
 from discriminant.model import discriminant_of
 from discriminant.plots.theme import around, mesh
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Predictor
 
 CANDIDATES = 6  # columns among which the pair to draw is looked for
 TRIED = 300  # rows on which it is
@@ -27,7 +27,7 @@ TRIED = 300  # rows on which it is
 class Plane:
     """Two columns of a model's input, with the rest held fixed."""
 
-    estimator: Any
+    estimator: Predictor
     features: tuple[int, int]
     at: Array  # (d,)
     bounds: Array  # (2, 2)
@@ -74,7 +74,7 @@ class Plane:
 
 
 def plane_of(
-    estimator: Any, X: Any, *, features: Sequence[Any] | None = None, at: Any = None, bounds: Any = None
+    estimator: Predictor, X: Any, *, features: Sequence[Any] | None = None, at: Any = None, bounds: Any = None
 ) -> Plane:
     """The plane in which to draw a fitted model and the rows X."""
     if isinstance(X, np.ndarray | list | tuple) or not is_frame(X):
@@ -116,7 +116,7 @@ def _two(features: Sequence[Any], titles: Sequence[str]) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def _most_telling(estimator: Any, values: Array, like: Any) -> tuple[int, int]:
+def _most_telling(estimator: Predictor, values: Array, like: Any) -> tuple[int, int]:
     """The two columns of which the model, with the others held at their means, says most often what it says of all.
 
     Of many columns only those whose contributions to the scores vary most are tried.
@@ -139,7 +139,7 @@ def _most_telling(estimator: Any, values: Array, like: Any) -> tuple[int, int]:
     return best
 
 
-def _strength(estimator: Any, values: Array) -> Array:
+def _strength(estimator: Predictor, values: Array) -> Array:
     """(d,): how much each column moves the scores; equal where that is not known."""
     found = discriminant_of(estimator)
     if found is None or found.basis is not None or len(values) < 2:

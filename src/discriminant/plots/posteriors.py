@@ -8,10 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.errors import DataError, MismatchError, ParameterError, names
+from discriminant.io.table_model import classes_of
 from discriminant.plots.display import Display, display
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import INK, axes_for, color, frame, scatter, styled, tint
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Probabilistic
 
 
 @display
@@ -55,7 +56,7 @@ class PosteriorDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: Probabilistic,
         X: Any,
         y: Any = None,
         *,
@@ -85,7 +86,7 @@ class PosteriorDisplay(Display):
                 f"{type(estimator).__name__} gives no probabilities; wrap it in "
                 "sklearn.calibration.CalibratedClassifierCV."
             )
-        classes = np.asarray(getattr(estimator, "classes_", getattr(estimator, "classes", None))).tolist()
+        classes = classes_of(estimator).tolist()
         wanted = classes[-1] if target is None else target
         if wanted not in classes:
             raise DataError(f"There is no class {wanted!r}; there are {names(classes, most=12)}.")

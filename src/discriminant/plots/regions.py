@@ -15,7 +15,7 @@ from discriminant.inference.ambiguity import ambiguity
 from discriminant.plots.display import Display, display
 from discriminant.plots.plane import Plane, plane_of
 from discriminant.plots.theme import GREY, INK, PALE, axes_for, color, fill, frame, inner_edges, scatter, styled, tint
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Predictor
 
 Area = tuple[Array, tuple[Any, ...]]  # a convex polygon and the classes that claim it
 
@@ -64,7 +64,7 @@ class DecisionRegionsDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: Predictor,
         X: Any,
         y: Any = None,
         *,
@@ -257,7 +257,7 @@ def _on_grid(plane: Plane, labels: list[Any], resolution: int) -> tuple[Array, A
     return codes, levels
 
 
-def _scores(estimator: Any, rows: Any, n_classes: int) -> Array | None:
+def _scores(estimator: Predictor, rows: Any, n_classes: int) -> Array | None:
     """(n, K) scores whose largest should be the decision."""
     for method in ("decision_function", "predict_log_proba", "predict_proba"):
         ask = getattr(estimator, method, None)

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.errors import DataError
+from discriminant.estimators.learner import Learner
 from discriminant.geometry import Hyperplane
 from discriminant.inference.solution_region import SolutionRegion, solution_region
 from discriminant.plots.display import Display, display
@@ -79,7 +80,7 @@ class SolutionRegionDisplay(Display):
         return cls(region, bounds, marked, fit_intercept).plot(ax=ax, **options)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, margin: float = 0.0, **options: Any) -> Self:
+    def from_estimator(cls, estimator: Learner, X: Any, y: Any, margin: float = 0.0, **options: Any) -> Self:
         """The region of the samples with the weights that a fitted two-class model found in it (or outside it).
 
         Parameters

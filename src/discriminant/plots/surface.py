@@ -15,6 +15,8 @@ from discriminant.codings import make_coding
 from discriminant.criteria import Logistic, Softmax, make_criterion
 from discriminant.data import ArrayBlocks, as_rows, encode_labels
 from discriminant.errors import DataError, ParameterError
+from discriminant.estimators.deciding import Deciding
+from discriminant.estimators.learner import Learner
 from discriminant.estimators.logistic import LogisticRegression
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.history import history_of
@@ -150,7 +152,9 @@ class CriterionSurfaceDisplay(Display):
         return cls.from_objective(objective, at=A, history=history, **options)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, entries: Entries | None = None, **options: Any) -> Self:
+    def from_estimator(
+        cls, estimator: Learner, X: Any, y: Any, *, entries: Entries | None = None, **options: Any
+    ) -> Self:
         """Draw J around the weights of a fitted estimator; with ``trace=True`` it has a path.
 
         Parameters
@@ -242,14 +246,14 @@ def two_class_objective(
     return PointwiseObjective(blocks, made, coding, make_penalty(penalty), intercept=fit_intercept)
 
 
-def _objective_of(estimator: Any, X: Any, y: Any) -> PointwiseObjective:
+def _objective_of(estimator: Learner, X: Any, y: Any) -> PointwiseObjective:
     """J of a fitted estimator on rows, with its criterion, coding and penalty."""
     classes, codes = encode_labels(np.asarray(y))
     values = np.ascontiguousarray(X, dtype=np.float64)
     features = estimator.discriminant_.basis
     values = values if features is None else np.ascontiguousarray(features.transform(values))
     blocks, free = ArrayBlocks(as_rows(values), codes, None), bool(getattr(estimator, "fit_intercept", True))
-    if "criterion_" in vars(estimator):
+    if isinstance(estimator, Deciding) and "criterion_" in vars(estimator):
         penalty = getattr(estimator, "penalty", None)
         made = None if isinstance(penalty, str) else make_penalty(penalty)
         return PointwiseObjective(blocks, estimator.criterion_, estimator.coding_, made, intercept=free)

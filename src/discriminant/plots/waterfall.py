@@ -14,7 +14,7 @@ from discriminant.errors import DataError, MismatchError
 from discriminant.model import discriminant_of
 from discriminant.plots.display import Display, display
 from discriminant.plots.theme import BLUE, GREY, INK, ORANGE, axes_for, color, styled
-from discriminant.protocols import Array
+from discriminant.protocols import Array, Predictor
 
 
 @display
@@ -63,7 +63,7 @@ class ContributionsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, x: Any, *, reference: Any = None, target: Any = None, ax: Any = None, **options: Any
+        cls, estimator: Predictor, x: Any, *, reference: Any = None, target: Any = None, ax: Any = None, **options: Any
     ) -> Self:
         """Explain one row.
 
