@@ -102,6 +102,11 @@ class PointwiseObjective:
             return self.coding.n_outputs
         return int(next(iter(self.blocks)).target.shape[1])
 
+    @property
+    def n_classes(self) -> int:
+        """K: of the coding, or of class probabilities, of which two classes have one output."""
+        return self.coding.n_classes if self.coding is not None else max(self.n_outputs, 2)
+
     @cached_property
     def totals(self) -> Array:
         """(q,): what the loss of each output is divided by: the weight of the rows that take part; 1 for a sum."""
@@ -385,6 +390,10 @@ class PointwiseObjective:
     def without_penalty(self) -> PointwiseObjective:
         """The same loss alone."""
         return self._with(penalty=None)
+
+    def with_ridge(self, strength: float) -> PointwiseObjective:
+        """The same loss and ½ λ ‖a‖²."""
+        return self._with(penalty=Ridge(strength) if strength > 0 else None)
 
     def on_scale(self, scale: str) -> PointwiseObjective:
         """J as a mean over the rows ("mean"), or as the textbooks' sum Σw J ("sum"), which has the same minimum."""

@@ -28,9 +28,8 @@ from discriminant.estimators.parameters import (
 )
 from discriminant.estimators.parts import CODING, OPTIMIZER
 from discriminant.methods.fit import Sample, Schema
-from discriminant.methods.logistic import Logistic, LogisticParameters, Strength, make_problem, read_offset
+from discriminant.methods.logistic import Logistic, LogisticParameters, read_offset
 from discriminant.model import LinearDiscriminant
-from discriminant.optimize.logistic import LogisticProblem
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
 
@@ -242,15 +241,6 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
 
     def _is_coded(self) -> bool:
         return self._method().coded
-
-    def _problem(
-        self, X: Any, y: Any, sample_weight: Any, offset: Any, strength: Strength
-    ) -> tuple[LogisticProblem, Array, Any, Array | None]:
-        sample = self._sample(X, y, sample_weight)
-        problem, factors = make_problem(
-            sample, strength, self.class_weight, bool(self.fit_intercept), self.solver, offset
-        )
-        return problem, sample.classes, sample.dtype, factors
 
 
 def soft_sample(rows: Any, y: Any, sample_weight: Any, feature_names: list[str] | None) -> Sample:

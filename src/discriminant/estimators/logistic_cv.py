@@ -28,7 +28,7 @@ from discriminant.estimators.logistic import SHARED_CONSTRAINTS, LogisticRegress
 from discriminant.estimators.logistic_scores import Scoring, routing_enabled
 from discriminant.estimators.parameters import BOOLEAN, COUNT, Among, parameters
 from discriminant.methods.fit import Fit, Sample
-from discriminant.methods.logistic import Logistic, Strength, make_problem, weights_state
+from discriminant.methods.logistic import Logistic, Strength, make_objective, weights_state
 from discriminant.methods.logistic_folds import Folds, choose
 from discriminant.methods.parameters import parameter_list
 from discriminant.model import label_array
@@ -191,8 +191,8 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
         sample = self._sample(X, y, sample_weight)
         classes = sample.classes
         unpenalised = Strength(np.inf, 0.0)
-        problem, _ = make_problem(sample, unpenalised, self.class_weight, self.fit_intercept, self.solver)
-        require_memory(problem.blocks, "Cross-validation")
+        objective, _ = make_objective(sample, unpenalised, self.class_weight, self.fit_intercept, self.solver)
+        require_memory(objective.blocks, "Cross-validation")
         if sample.blocks.is_soft:
             raise DataError("Cross-validation is over rows with labels; y has several columns.")
         codes = sample.blocks.codes()
@@ -211,13 +211,13 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
         if not splits:
             raise DataError("The cross-validation has no splits.")
         for part in (part for split in splits for part in split):
-            if not len(part) or np.min(part) < 0 or np.max(part) >= problem.n_rows:
-                raise DataError(f"A split of cv is empty, or names rows beyond the {problem.n_rows} that there are.")
-        base = np.ones(problem.n_rows) if problem.blocks.weight is None else np.asarray(problem.blocks.weight)
-        weights = np.zeros((len(splits), problem.n_rows))
+            if not len(part) or np.min(part) < 0 or np.max(part) >= objective.n_rows:
+                raise DataError(f"A split of cv is empty, or names rows beyond the {objective.n_rows} that there are.")
+        base = np.ones(objective.n_rows) if objective.blocks.weight is None else np.asarray(objective.blocks.weight)
+        weights = np.zeros((len(splits), objective.n_rows))
         for f, (train, _) in enumerate(splits):
             weights[f, train] = base[train]
-        folds = Folds(problem, weights)
+        folds = Folds(objective, weights)
         scoring = Scoring(
             self._scorer(),
             plain,
@@ -239,7 +239,7 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
             self._learn(sample, C, ratio, average, near)
         self._attributes(scores, paths, steps, C, ratio, ratios)
         if average is None:
-            scaling = Scaling(self.discriminant_.center, np.ones(problem.n_features))
+            scaling = Scaling(self.discriminant_.center, np.ones(objective.n_features))
             self._remember((X, y, sample_weight, None), sample.blocks, None, scaling)
         return self
 

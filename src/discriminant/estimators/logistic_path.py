@@ -18,9 +18,10 @@ from discriminant.data.sources import require_memory
 from discriminant.docstrings import documented
 from discriminant.errors import ParameterError, as_numbers
 from discriminant.estimators.logistic import LogisticRegression
-from discriminant.methods.logistic import Strength, read_bounds, read_groups
+from discriminant.methods.logistic import Strength, make_objective, read_bounds, read_groups
 from discriminant.model import LinearDiscriminant
-from discriminant.optimize.logistic import LogisticProblem, solve_logistic
+from discriminant.objective import PointwiseObjective
+from discriminant.optimize.automatic import minimize
 from discriminant.optimize.path import SparsePenalty, solve_path
 from discriminant.protocols import Array
 from discriminant.shown import Shown, data_frame
@@ -272,14 +273,15 @@ def logistic_path(
     (True, 0, True)
     """
     model = LogisticRegression(C=np.inf, fit_intercept=fit_intercept, class_weight=class_weight)
-    problem, classes, _, _ = model._problem(X, y, sample_weight, offset, Strength(np.inf, 0.0))
-    require_memory(problem.blocks, "logistic_path")
-    require_finite(problem.blocks.rows, model._feature_names(), estimator="logistic_path")
+    sample = model._sample(X, y, sample_weight)
+    objective, _ = make_objective(sample, Strength(np.inf, 0.0), class_weight, bool(fit_intercept), "auto", offset)
+    require_memory(objective.blocks, "logistic_path")
+    require_finite(objective.blocks.rows, model._feature_names(), estimator="logistic_path")
     lower, upper = read_bounds(bounds)
     factors = None if penalty_factors is None else np.asarray(penalty_factors, dtype=np.float64)
     penalty = SparsePenalty(float(l1_ratio), factors, lower, upper, read_groups(groups), grouped, standardize)
     grid = None if lambdas is None else read_lambdas(lambdas)
-    found = solve_path(problem, penalty, grid, count=int(n_lambdas), ratio=ratio, tol=tol)
+    found = solve_path(objective, penalty, grid, count=int(n_lambdas), ratio=ratio, tol=tol)
     A = found.plain()
     names = model._feature_names()
     path = LogisticPath(
@@ -288,13 +290,13 @@ def logistic_path(
         A[:, 0],
         found.objectives,
         found.gaps,
-        classes,
+        sample.classes,
         found.largest,
-        problem.total,
+        objective.total,
         tol,
         None if names is None else tuple(names),
     )
-    return replace(path, relaxed=_relaxed(path, problem, tol)) if relax else path
+    return replace(path, relaxed=_relaxed(path, objective, tol)) if relax else path
 
 
 def read_lambdas(lambdas: Any) -> Array:
@@ -305,7 +307,7 @@ def read_lambdas(lambdas: Any) -> Array:
     return grid
 
 
-def _relaxed(path: LogisticPath, problem: LogisticProblem, tol: float) -> LogisticPath:
+def _relaxed(path: LogisticPath, objective: PointwiseObjective, tol: float) -> LogisticPath:
     """Every support refitted without a penalty; points with the same support share the fit."""
     from discriminant.data import make_blocks
 
@@ -316,9 +318,9 @@ def _relaxed(path: LogisticPath, problem: LogisticProblem, tol: float) -> Logist
         support = (path.coefs[i] != 0).any(axis=0)
         key = support.tobytes()
         if key not in known:
-            values = problem.blocks.rows.columns(np.flatnonzero(support))
-            blocks = make_blocks(values, problem.blocks.target, problem.blocks.weight)
-            known[key] = solve_logistic(replace(problem, blocks=blocks, center=None, unit=None), tol)
+            values = objective.blocks.rows.columns(np.flatnonzero(support))
+            blocks = make_blocks(values, objective.blocks.target, objective.blocks.weight)
+            known[key] = minimize(objective.over(blocks), tol)
         fit = known[key]
         coefs[i][:, support] = fit.weights[1:].T
         intercepts[i] = fit.weights[0] - (0.0 if fit.center is None else fit.center @ fit.weights[1:])

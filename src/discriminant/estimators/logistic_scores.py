@@ -48,7 +48,7 @@ class Scoring:
 
     def _judge(self, folds: Folds, weights: Array, index: Array) -> Array:
         # A frame stays one, for scorers that look up columns; of all other storages the rows that were fitted.
-        X = _safe_indexing(self.X, index) if is_frame(self.X) else folds.problem.blocks.rows.pick(index).values
+        X = _safe_indexing(self.X, index) if is_frame(self.X) else folds.objective.blocks.rows.pick(index).values
         y, params = self.y[index], _check_method_params(X=self.y, params=self.params or {}, indices=index)
         scorer = with_labels(self.scorer, self.classes)
         try:

@@ -19,8 +19,8 @@ from discriminant.inference.limit import MOST_PARAMETERS, LimitingFit, limiting_
 from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, of_rows
 from discriminant.methods.fit import Note, Schema, cast
 from discriminant.model import LinearDiscriminant
+from discriminant.objective import PointwiseObjective
 from discriminant.optimize.automatic import Minimum
-from discriminant.optimize.logistic import LogisticProblem
 from discriminant.protocols import Array, Certificate
 
 REMEDIES = (
@@ -33,23 +33,23 @@ Changes = tuple[dict[str, Any], list[Note]]
 
 
 def handle_separation(
-    fit: Minimum, problem: LogisticProblem, shift: Any, schema: Schema, state: Mapping[str, Any], bounded: bool
+    fit: Minimum, objective: PointwiseObjective, shift: Any, schema: Schema, state: Mapping[str, Any], bounded: bool
 ) -> Changes:
     """What to put in the place of a fit without a maximum, and notes; ``shift``: what was taken off the intercepts."""
     certificate: Certificate = state["certificate_"]
-    most = MOST_COLUMNS if problem.n_classes == 2 else MOST_OF_MANY
-    if problem.n_features > most and not fit.separated:
-        why = f"To decide it for {problem.n_features:,} columns takes long, so that it was not asked"
+    most = MOST_COLUMNS if objective.n_classes == 2 else MOST_OF_MANY
+    if objective.n_features > most and not fit.separated:
+        why = f"To decide it for {objective.n_features:,} columns takes long, so that it was not asked"
         return _undecided(certificate, why)
-    if not isinstance(problem.blocks.rows, DenseRows | SparseRows | FrameRows):
+    if not isinstance(objective.blocks.rows, DenseRows | SparseRows | FrameRows):
         why = "The rows are not in memory, so that separability and the limit were not worked out"
         return _undecided(certificate, why)
-    rows, codes, weight, offset = hard_rows(problem)
-    if len(np.unique(codes)) < problem.n_classes:  # a class without weight: certainty is all that is left of it
+    rows, codes, weight, offset = hard_rows(objective)
+    if len(np.unique(codes)) < objective.n_classes:  # a class without weight: certainty is all that is left of it
         return {}, [Note(f"{certificate.status} {REMEDIES}")]
     guess = np.vstack([state["intercept_"], state["coef_"].T]).astype(np.float64)
-    guess = guess if problem.n_outputs > 1 else np.hstack([np.zeros_like(guess), guess])
-    verdict = of_rows(rows, schema.classes[codes], problem.intercept, guess=guess, feature_names=schema.names)
+    guess = guess if objective.n_outputs > 1 else np.hstack([np.zeros_like(guess), guess])
+    verdict = of_rows(rows, schema.classes[codes], objective.intercept, guess=guess, feature_names=schema.names)
     certificate = replace(certificate, separability=verdict.without_data())
     proved = fit.gap <= 0.1 * abs(fit.objective)
     if verdict.verdict == OVERLAPPING and proved:
@@ -60,16 +60,16 @@ def handle_separation(
         )
         return {"certificate_": replace(certificate, status=status, bound=0.0, gap=certificate.objective)}, []
     what = _infinite(verdict, schema.names)
-    parameters = (problem.n_classes - 1) * (problem.n_features + 1)
+    parameters = (objective.n_classes - 1) * (objective.n_features + 1)
     if bounded or (parameters > MOST_PARAMETERS and verdict.verdict != SEPARABLE):
         why = "with bounds" if bounded else f"for {parameters} weights"
         text = f"{what} The limit is not worked out {why}: the weights given are where the steps ended."
         certificate = replace(certificate, status=text, converged=False) if proved else certificate
         return {"certificate_": certificate}, [Note(f"{text} {REMEDIES}")]
-    moved = None if np.ndim(shift) == 0 and shift == 0 else np.append(0.0, shift) if problem.n_outputs == 1 else shift
+    moved = None if np.ndim(shift) == 0 and shift == 0 else np.append(0.0, shift) if objective.n_outputs == 1 else shift
     limit = limiting_fit(verdict._cone, verdict.classes, verdict._weights, *verdict.face, weight, offset, moved)
     status = f"{what} {_finite(limit, schema.names)}"
-    infimum = abs(limit.log_likelihood) / float(problem.total)
+    infimum = abs(limit.log_likelihood) / float(objective.total)
     certificate = replace(
         certificate, status=status, converged=False, objective=infimum, bound=infimum, gap=0.0, gradient_norm=0.0
     )
@@ -93,18 +93,18 @@ def _limit_state(limit: LimitingFit, schema: Schema, state: Mapping[str, Any]) -
     return {"limit_": limit, "discriminant_": stand_in, **arrays, "_kept": kept}
 
 
-def hard_rows(problem: LogisticProblem) -> tuple[Any, Array, Array | None, Array | None]:
+def hard_rows(objective: PointwiseObjective) -> tuple[Any, Array, Array | None, Array | None]:
     """(rows, codes, weights, offsets) with the same likelihood: a soft target is a row of each of its classes."""
-    blocks = problem.blocks
+    blocks = objective.blocks
     source, target = blocks.rows, np.asarray(blocks.target)
-    weight, offset = blocks.weight, problem.offset
+    weight, offset = blocks.weight, objective.offset
     if target.dtype.kind in "iu" and (weight is None or (weight > 0).all()):
         return source, target.astype(np.intp), weight, offset
     if target.dtype.kind in "iu":
-        share = np.zeros((len(target), problem.n_classes))
+        share = np.zeros((len(target), objective.n_classes))
         share[np.arange(len(target)), target] = 1.0
     else:
-        share = np.c_[1 - target, target] if target.ndim == 1 else target
+        share = np.c_[1 - target, target] if target.shape[1] == 1 else target
     mass = share if weight is None else share * weight[:, None]
     index, codes = np.nonzero(mass > 0)
     return as_rows(source.pick(index).raw), codes, mass[index, codes], None if offset is None else offset[index]

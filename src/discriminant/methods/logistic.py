@@ -25,6 +25,7 @@ from discriminant.errors import (
     NotAvailableError,
     ParameterError,
     as_numbers,
+    counted,
 )
 from discriminant.methods.coded import Codable, assign, fit_coded, plan_coded
 from discriminant.methods.fit import Fit, Note, Sample, Schema, cast
@@ -32,10 +33,9 @@ from discriminant.methods.parameters import method, parameter_list
 from discriminant.methods.parts import class_weights, prepare_optimizer, require_known_weights, starting_weights
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective, logistic_objective
-from discriminant.optimize.automatic import Minimum, shape_of
+from discriminant.optimize.automatic import Minimum, minimize, shape_of
 from discriminant.optimize.choose import EXACT_SIZE, Choice, choose
 from discriminant.optimize.history import History
-from discriminant.optimize.logistic import LogisticProblem, certify_fit, solve_logistic
 from discriminant.optimize.progress import reading
 from discriminant.penalties import ElasticNet, Ridge
 from discriminant.penalties.jeffreys import BIAS_REDUCED
@@ -220,8 +220,8 @@ class Logistic(LogisticParameters, Codable):
                 raise ParameterError(f"offset= has no effect with penalty={self.penalty!r}; leave out one of the two.")
             return self._firth(sample)
         strength, notes = self.check()
-        problem, factors = self.problem(sample, strength, offset)
-        if start is not None and len(start) != 1 + problem.blocks.n_features:
+        objective, factors = self.objective(sample, strength, offset)
+        if start is not None and len(start) != objective.n_parameters:
             start = None  # weights of other columns say nothing about these
         shift = self._prior_shift(sample.classes, factors)
 
@@ -229,39 +229,41 @@ class Logistic(LogisticParameters, Codable):
             return weights_state(_shifted(found[0], shift), found[1], sample.schema)
 
         if self.named_optimizer:
-            return self._by_name(sample, problem, strength, start, shift, notes)
+            return self._by_name(sample, objective, strength, start, shift, notes)
         if self.is_sparse(strength):
-            require_memory(problem.blocks, "A penalty with a kink, or bounds on the weights,")
-            require_finite(problem.blocks.rows, sample.schema.names, estimator=self.estimator)
+            require_memory(objective.blocks, "A penalty with a kink, or bounds on the weights,")
+            require_finite(objective.blocks.rows, sample.schema.names, estimator=self.estimator)
             from discriminant.optimize.path import solve_sparse
 
-            level = 0.0 if np.isinf(strength.C) else 1.0 / (strength.C * problem.total)
+            level = 0.0 if np.isinf(strength.C) else 1.0 / (strength.C * objective.total)
             penalty = self._sparse_penalty(strength.l1_ratio)
             with reading(told):
-                found = solve_sparse(problem, level, penalty, self.tol, start)
+                found = solve_sparse(objective, level, penalty, self.tol, start)
         else:
             with reading(told):
-                found = solve_logistic(problem, self.tol, start)
+                found = minimize(objective, self.tol, start)
         self._require_finite(sample, found.weights, found.objective)
-        return self._found(sample, problem, found, shift, notes)
+        return self._found(sample, objective, found, shift, notes)
 
-    def problem(self, sample: Sample, strength: Strength, offset: Any = None) -> tuple[LogisticProblem, Array | None]:
+    def objective(
+        self, sample: Sample, strength: Strength, offset: Any = None
+    ) -> tuple[PointwiseObjective, Array | None]:
         """J, and the factors of the classes."""
-        return make_problem(sample, strength, self.class_weight, self.fit_intercept, self.solver, offset)
+        return make_objective(sample, strength, self.class_weight, self.fit_intercept, self.solver, offset)
 
     def plan(self, sample: Sample) -> Choice:
         """Which way ``fit`` would go, and why."""
         if self.coded:
             return plan_coded(self, sample)
         strength, _ = self.check()
-        problem, _ = self.problem(sample, strength)
+        objective, _ = self.objective(sample, strength)
         if self.named_optimizer:
             called = self.optimizer if isinstance(self.optimizer, str) else type(self.optimizer).__name__
             return Choice(called, "it was asked for")
         if self.is_sparse(strength):
             from discriminant.optimize.path import SPARSE as choice
         else:
-            choice = choose(shape_of(problem.objective))
+            choice = choose(shape_of(objective))
         if self.solver == "auto":
             return choice
         note = f"; solver={self.solver!r} is accepted as scikit-learn's name for the same optimum"
@@ -300,20 +302,20 @@ class Logistic(LogisticParameters, Codable):
             raise DataError("The scores overflow although X is finite: its values are too large. Rescale the columns.")
 
     def _found(
-        self, sample: Sample, problem: LogisticProblem, fit: Minimum, shift: Array | float, notes: list[Note]
+        self, sample: Sample, objective: PointwiseObjective, fit: Minimum, shift: Array | float, notes: list[Note]
     ) -> Fit:
         A = _shifted(fit.weights, shift)
         history = {"objective" if name == "J" else name: list(values) for name, values in fit.history.items()}
         state = weights_state(A, fit.center, sample.schema) | {
             "_belief": None, "n_iter_": np.array([fit.steps], dtype=np.int32),
-            "certificate_": certify_fit(fit, self.tol, problem.ridge), "history_": History(history),
+            "certificate_": certify_fit(fit, self.tol, objective.penalty is not None), "history_": History(history),
         }  # fmt: skip
         told: list[Note] = []
         free = self.penalty is None or np.isinf(self.C)
         if free and (fit.gap > 0.1 * abs(fit.objective) or self._saturated(state, sample)):
             from discriminant.methods.limit import handle_separation
 
-            changed, told = handle_separation(fit, problem, shift, sample.schema, state, self.bounds is not None)
+            changed, told = handle_separation(fit, objective, shift, sample.schema, state, self.bounds is not None)
             state, notes = state | changed, [*notes, *told]
         proof = state["certificate_"]
         unsaid = not told and not proof.converged and proof.separability is None
@@ -326,7 +328,7 @@ class Logistic(LogisticParameters, Codable):
         return self.bounds is not None and bool(np.abs(state["discriminant_"].scores(sample.X)).max() > SATURATED)
 
     def _by_name(
-        self, sample: Sample, problem: LogisticProblem, strength: Strength, start: Array | None,
+        self, sample: Sample, objective: PointwiseObjective, strength: Strength, start: Array | None,
         shift: Array | float, notes: list[Note],
     ) -> Fit:  # fmt: skip
         """As the textbooks run it: the named optimizer on the mean cross-entropy, from small weights.
@@ -334,14 +336,15 @@ class Logistic(LogisticParameters, Codable):
         Gradient descent: w ← w + η (1/n) Σ (r − y) x from weights in (−0.01, 0.01) (Alpaydin, figures 10.6, 10.8).
         Newton: iteratively reweighted squares, with steps that are halved until J falls.
         """
-        objective = textbook_objective(problem)
+        if objective.offset is not None:
+            raise MismatchError("Offsets are known to the automatic method only; use optimizer='auto' with them.")
         if self.is_sparse(strength):
-            objective = replace(objective, penalty=self._named_penalty(strength, problem.total))
+            objective = replace(objective, penalty=self._named_penalty(strength, objective.total))
         objective = objective.on_scale(self.scale)
         options = {"trace": bool(self.trace), "count_errors": bool(self.trace), "callback": self.callback}
         optimizer, choice = prepare_optimizer(self.optimizer, objective, **options)
         first = starting_weights("random", objective, self.random_state) if start is None else start
-        if not problem.intercept:
+        if not objective.intercept:
             first[0] = 0.0
         with reading(lambda A: weights_state(_shifted(A, shift), None, sample.schema)):
             solution: Solution = optimizer.minimize(objective, first)
@@ -443,9 +446,9 @@ class Logistic(LogisticParameters, Codable):
         return None if state.keys() & {"limit_", "coding_"} else state.get("discriminant_")
 
 
-def make_problem(
+def make_objective(
     sample: Sample, strength: Strength, class_weight: Any, fit_intercept: bool, solver: str, offset: Any = None
-) -> tuple[LogisticProblem, Array | None]:
+) -> tuple[PointwiseObjective, Array | None]:
     """J of the rows, weighed by class, and the factors of the classes."""
     blocks, classes = sample.blocks, sample.classes
     require_few_classes(Logistic.estimator, blocks.n_rows, len(classes))
@@ -461,8 +464,8 @@ def make_problem(
             raise ParameterError("class_weight has no meaning for class probabilities; use sample_weight.")
         factors = class_weights(class_weight, classes, sample.counts)  # of files: a pass over all labels
     blocks = blocks if factors is None else blocks.weighed(factors)
-    plain = LogisticProblem(blocks, len(classes), 0.0, bool(fit_intercept), read_offset(offset, blocks))
-    return replace(plain, ridge=strength.l2 / plain.total), factors
+    ridge = strength.l2 / float(blocks.total)
+    return logistic_objective(blocks, len(classes), ridge, bool(fit_intercept), read_offset(offset, blocks)), factors
 
 
 def _shifted(A: Array, shift: Array | float) -> Array:
@@ -480,11 +483,37 @@ def weights_state(A: Array, center: Array | None, schema: Schema) -> dict[str, A
     return {"classes_": schema.classes, "discriminant_": model, **arrays, "_kept": kept}
 
 
-def textbook_objective(problem: LogisticProblem) -> PointwiseObjective:
-    """J of a logistic problem: the mean cross-entropy, one sigmoid or a softmax, and the ridge."""
-    if problem.offset is not None:
-        raise MismatchError("Offsets are known to the automatic method only; use optimizer='auto' with them.")
-    return problem.objective
+def certify_fit(fit: Minimum, tol: float, penalised: bool) -> Certificate:
+    """The certificate of a logistic fit."""
+    J = fit.objective
+    # What is proved is proved of numbers that were rounded: their last digits count too.
+    gap = max(fit.gap, 0.0) + max(fit.rounding, 8.0 * np.finfo(np.float64).eps * abs(J))
+    met = gap <= tol * abs(J)
+    if fit.separated:
+        status = (
+            "The classes are separated: every row lies on its own side of the boundary, so that without a penalty the "
+            "likelihood has no maximum and the weights would grow for ever. They were stopped where the mean loss is "
+            f"{J:.1g}."
+        )
+        return Certificate(
+            status, False, J, 0.0, J, fit.gradient_norm, fit.passes, "separable", (str(fit.choice),), np.inf
+        )
+    if fit.stopped and not met:
+        near = f"proved to be within {gap:.1e} of its minimum" if gap < np.inf else "the last value; no bound is proved"
+        status = f"Stopped by a callback after {counted(fit.steps, 'step')}: J = {J:.10g} is {near}."
+    elif met:
+        status = f"Solved: J = {J:.10g} is proved to be within {gap:.1e} of its minimum."
+    elif fit.gap < float("inf"):
+        status = (
+            f"Stopped where no step lowers J further: J = {J:.10g} is proved to be within {gap:.1e} of its minimum, "
+            f"which is more than tol·|J| = {tol * abs(J):.1e}."
+        )
+    else:
+        status = f"J = {J:.10g}; no bound could be proved."
+        if not penalised:
+            status += " Without a penalty the likelihood may have no maximum: ask discriminant.separability."
+    notes = (str(fit.choice),)
+    return Certificate(status, met, J, J - gap, gap, fit.gradient_norm, fit.passes, None, notes, fit.condition)
 
 
 def read_offset(offset: Any, blocks: ArrayBlocks) -> Array | None:

@@ -8,7 +8,7 @@ grid by its scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from discriminant.data import make_blocks, single_threaded_blas, workers
 from discriminant.data.blocks import SERIAL_VALUES
 from discriminant.data.threads import ordered_map
 from discriminant.kernels.compiled import load
+from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize import progress
+from discriminant.optimize.automatic import minimize
 from discriminant.optimize.folds import held_out, solve_folds
-from discriminant.optimize.logistic import LogisticProblem, solve_logistic
 from discriminant.optimize.path import LAST_DIGITS, SparsePenalty, solve_path
 from discriminant.protocols import Array
 from discriminant.thresholds import SMALL_SET
@@ -39,9 +40,9 @@ class FoldFits:
 
 @dataclass(frozen=True)
 class Folds:
-    """A problem, and for each fold the weights of all rows when it is learnt from: zero where they are held out."""
+    """The loss, and for each fold the weights of all rows when it is learnt from: zero where they are held out."""
 
-    problem: LogisticProblem
+    objective: PointwiseObjective
     weights: Array  # (F, n)
 
     def total(self, f: int) -> float:
@@ -49,15 +50,16 @@ class Folds:
 
     def present(self, f: int) -> Array:
         """(K,) whether the fold has seen the class."""
-        t = np.asarray(self.problem.blocks.target)
+        t = np.asarray(self.objective.blocks.target)
         if t.ndim == 2 or t.dtype.kind == "f":
-            return np.ones(self.problem.n_classes, dtype=bool)
-        return np.asarray(np.bincount(t, self.weights[f], minlength=self.problem.n_classes) > 0)
+            return np.ones(self.objective.n_classes, dtype=bool)
+        return np.asarray(np.bincount(t, self.weights[f], minlength=self.objective.n_classes) > 0)
 
     def fit(self, Cs: Array, l1_ratio: float, tol: float) -> FoldFits:
         """All folds at all C, in any order."""
         order = np.argsort(Cs, kind="stable")
-        few = self.problem.values * self.problem.n_outputs <= LAST_DIGITS  # one row at a tie is then a score's digit
+        # Of few rows one at a tie is a digit of the score.
+        few = self.objective.blocks.n_values * self.objective.n_outputs <= LAST_DIGITS
         fits, back = self._ascending(Cs[order], l1_ratio, tol if few else max(tol, FOLD_TOL)), np.argsort(order)
         return FoldFits(fits.weights[:, back], fits.gaps[:, back], fits.steps[:, back])
 
@@ -65,83 +67,79 @@ class Folds:
         """(L,) shares of the rows ``test`` that plain weights (L, 1+d, q) name rightly, in one product."""
         L, D, q = weights.shape
         Z = np.asarray(
-            self.problem.blocks.rows.pick(test).values @ weights[:, 1:].transpose(1, 0, 2).reshape(D - 1, L * q)
+            self.objective.blocks.rows.pick(test).values @ weights[:, 1:].transpose(1, 0, 2).reshape(D - 1, L * q)
         ).reshape(-1, L, q)
-        own = np.asarray(self.problem.blocks.target)[test][:, None]
+        own = np.asarray(self.objective.blocks.target)[test][:, None]
         right = (Z[:, :, 0] > -weights[:, 0, 0]) == (own == 1) if q == 1 else (Z + weights[:, 0]).argmax(axis=2) == own
         return np.asarray(np.average(right, axis=0, weights=None if weight is None else weight[test]))
 
     def _ascending(self, Cs: Array, l1_ratio: float, tol: float) -> FoldFits:
         F, L = len(self.weights), len(Cs)
-        d, q = self.problem.n_features, self.problem.n_outputs
+        d, q = self.objective.n_features, self.objective.n_outputs
         found = FoldFits(np.zeros((F, L, d + 1, q)), np.full((F, L), np.inf), np.zeros((F, L), dtype=np.int32))
         whole = [f for f in range(F) if self.present(f).all()]
         with single_threaded_blas():
             if l1_ratio == 0 and len(whole) == F and np.isfinite(Cs).all():
                 self._together(Cs, tol, found)
             rest = [f for f in range(F) if not np.isfinite(found.gaps[f]).all()]
-            threads = workers() if self.problem.values >= SERIAL_VALUES else 1
+            threads = workers() if self.objective.blocks.n_values >= SERIAL_VALUES else 1
             for _ in ordered_map(lambda f: self._alone(f, Cs, l1_ratio, tol, found), rest, threads):
                 progress.stepped(count=L)
         return found
 
     def _together(self, Cs: Array, tol: float, found: FoldFits) -> None:
-        held = held_out(self.problem, self.weights)
+        held = held_out(self.objective, self.weights)
         if held is None:
             return
         strengths = 1 / np.multiply.outer(self.weights.sum(axis=1), Cs)
-        path = solve_folds(self.problem, self.weights, held, strengths, tol)
+        path = solve_folds(self.objective, self.weights, held, strengths, tol)
         found.weights[:] = path.weights[:, :, :, None]
         found.gaps[:], found.steps[:] = path.gaps, path.passes
 
     @progress.watched(None)
     def _alone(self, f: int, Cs: Array, l1_ratio: float, tol: float, found: FoldFits) -> None:
         present = self.present(f)
-        problem = self._problem(f, present)
-        if problem is None:  # one class only: nothing to tell apart
+        own = self._own(f, present)
+        if own is None:  # one class only: nothing to tell apart
             found.weights[f, :, 0] = _absent(np.zeros((1, 1)), present)[0]
             found.gaps[f] = 0.0
             return
-        quick = problem.n_classes == 2 and problem.values <= SMALL_SET and np.isfinite(Cs).all() and load() is not None
+        quick = own.n_classes == 2 and own.blocks.n_values <= SMALL_SET and np.isfinite(Cs).all() and load() is not None
         alone = self._sparse if l1_ratio > 0 or quick else self._ridge
-        for level, A, gap, steps in alone(problem, Cs, l1_ratio, tol):
+        for level, A, gap, steps in alone(own, Cs, l1_ratio, tol):
             found.weights[f, level] = A if present.all() else _absent(A, present)
             found.gaps[f, level], found.steps[f, level] = gap, steps
 
-    def _problem(self, f: int, present: Array) -> LogisticProblem | None:
-        """The fold's own problem, over the classes that it has seen."""
+    def _own(self, f: int, present: Array) -> PointwiseObjective | None:
+        """The fold's own loss, over the classes that it has seen."""
         count = int(present.sum())
         if count < 2:
             return None
-        blocks = self.problem.blocks
+        blocks = self.objective.blocks
         target = blocks.target
         if not present.all():
             code = np.cumsum(present) - 1
             target = np.maximum(code[np.asarray(target)], 0)  # rows of an unseen class have weight zero here
-        offset = self.problem.offset
+        offset = self.objective.offset
         if offset is not None and offset.ndim == 2:
             offset = offset[:, present] if count > 2 else offset[:, present][:, 1] - offset[:, present][:, 0]
-        return replace(
-            self.problem,
-            blocks=make_blocks(blocks.rows, target, self.weights[f], blocks.block_rows),
-            n_classes=count,
-            offset=offset,
-        )
+        blocks = make_blocks(blocks.rows, target, self.weights[f], blocks.block_rows)
+        return logistic_objective(blocks, count, 0.0, self.objective.intercept, offset)
 
     @staticmethod
-    def _ridge(problem: LogisticProblem, Cs: Array, l1_ratio: float, tol: float) -> Any:
+    def _ridge(objective: PointwiseObjective, Cs: Array, l1_ratio: float, tol: float) -> Any:
         start: Array | None = None
         for level, C in enumerate(Cs):
-            ridge = 0.0 if np.isinf(C) else 1.0 / (C * problem.total)
-            fit = solve_logistic(replace(problem, ridge=ridge), tol, start)
+            ridge = 0.0 if np.isinf(C) else 1.0 / (C * objective.total)
+            fit = minimize(objective.with_ridge(ridge), tol, start)
             start = _plain(fit.weights, fit.center)
             yield level, start, fit.gap, fit.steps
 
     @staticmethod
-    def _sparse(problem: LogisticProblem, Cs: Array, l1_ratio: float, tol: float) -> Any:
-        strengths = np.array([0.0 if np.isinf(C) else 1.0 / (C * problem.total) for C in Cs])
-        # a ridge's last digits cost a step
-        path = solve_path(problem, SparsePenalty(l1_ratio), strengths, tol=tol if l1_ratio else max(1e-4 * tol, 1e-13))
+    def _sparse(objective: PointwiseObjective, Cs: Array, l1_ratio: float, tol: float) -> Any:
+        strengths = np.array([0.0 if np.isinf(C) else 1.0 / (C * objective.total) for C in Cs])
+        tol = tol if l1_ratio else max(1e-4 * tol, 1e-13)  # a ridge's last digits cost a step
+        path = solve_path(objective, SparsePenalty(l1_ratio), strengths, tol=tol)
         yield from zip(range(len(Cs)), path.plain(), path.gaps, path.steps, strict=True)
 
 

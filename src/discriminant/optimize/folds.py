@@ -29,7 +29,6 @@ from discriminant.data import make_blocks
 from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.certificate import self_concordant_gap
-from discriminant.optimize.logistic import LogisticProblem
 from discriminant.optimize.progress import stepped
 from discriminant.protocols import Array, Block
 from discriminant.thresholds import FOLD_PARAMETERS, FOLD_ROWS, FOLD_SAMPLE, FOLD_VALUES
@@ -47,11 +46,11 @@ class FoldPath:
     passes: Array
 
 
-def held_out(problem: LogisticProblem, weights: Array) -> Array | None:
+def held_out(objective: PointwiseObjective, weights: Array) -> Array | None:
     """(n,): the fold that holds a row out, F where none does; None where folds cannot be solved together."""
-    target, parameters = np.asarray(problem.blocks.target), problem.n_features + 1
-    many = problem.n_rows >= FOLD_ROWS * parameters and problem.values >= FOLD_VALUES
-    if problem.n_classes > 2 or target.dtype.kind == "f" or not many or parameters > FOLD_PARAMETERS:
+    target, parameters = np.asarray(objective.blocks.target), objective.n_features + 1
+    many = objective.n_rows >= FOLD_ROWS * parameters and objective.blocks.n_values >= FOLD_VALUES
+    if objective.n_classes > 2 or target.dtype.kind == "f" or not many or parameters > FOLD_PARAMETERS:
         return None
     out = (weights == 0) & (weights.max(axis=0) > 0)
     if (out.sum(axis=0) > 1).any():
@@ -59,16 +58,16 @@ def held_out(problem: LogisticProblem, weights: Array) -> Array | None:
     return np.where(out.any(axis=0), out.argmax(axis=0), len(weights))
 
 
-def solve_folds(problem: LogisticProblem, weights: Array, held: Array, strengths: Array, tol: float) -> FoldPath:
+def solve_folds(objective: PointwiseObjective, weights: Array, held: Array, strengths: Array, tol: float) -> FoldPath:
     """Every fold at every strength (F, L), strongest first; ``weights`` (F, n) of the rows that each learns from."""
-    (F, L), D = strengths.shape, problem.n_features + 1
-    scaling = choose_scaling(problem.blocks, problem.intercept)
-    codes = (np.asarray(problem.blocks.target) * (F + 1) + held).astype(np.int64)
+    (F, L), D = strengths.shape, objective.n_features + 1
+    scaling = choose_scaling(objective.blocks, objective.intercept)
+    codes = (np.asarray(objective.blocks.target) * (F + 1) + held).astype(np.int64)
     care = np.tile(np.vstack([1 - np.eye(F), np.ones((1, F))]), (2, 1))
     coding = ClassCoding(np.repeat([[0.0] * F, [1.0] * F], F + 1, axis=0), care, np.zeros(F), decoder="votes")
-    blocks = make_blocks(problem.blocks.rows, codes, weights.max(axis=0), problem.blocks.block_rows)
-    objective = PointwiseObjective(blocks, Logistic(), coding, None, problem.offset, problem.intercept, scaling)
-    curvature = _curvature(problem, objective, weights, held, scaling)
+    blocks = make_blocks(objective.blocks.rows, codes, weights.max(axis=0), objective.blocks.block_rows)
+    folds = PointwiseObjective(blocks, Logistic(), coding, None, objective.offset, objective.intercept, scaling)
+    curvature = _curvature(objective, weights, held, scaling)
     found, further = np.zeros((F, L, D)), np.zeros((F, L, D))  # what is proved, and a step beyond it
     gaps, passes = np.full((F, L), np.inf), np.zeros((F, L))
     x = np.log(strengths[0])
@@ -77,13 +76,13 @@ def solve_folds(problem: LogisticProblem, weights: Array, held: Array, strengths
         if level >= 2:  # along log λ the answers go on as they went
             known = slice(max(level - POINTS, 0), level)
             A = extrapolate(x[known], further[:, known], x[level])
-        A, step, gaps[:, level], passes[:, level] = _solve(objective, curvature, A, strengths[:, level], tol)
+        A, step, gaps[:, level], passes[:, level] = _solve(folds, curvature, A, strengths[:, level], tol)
         if not np.isfinite(gaps[:, level]).all():
             break
         stepped(count=F)
         found[:, level], further[:, level] = A, A + step
         A = A + step
-    user = found / objective.units[:, 0]
+    user = found / folds.units[:, 0]
     if scaling.center is not None:
         user[:, :, 0] -= user[:, :, 1:] @ scaling.center
     return FoldPath(user, gaps, passes)
@@ -160,22 +159,20 @@ class SampleCurvature:
         return H
 
 
-def _curvature(
-    problem: LogisticProblem, objective: PointwiseObjective, weights: Array, held: Array, scaling: Scaling
-) -> SampleCurvature:
-    F, n, D = len(weights), problem.n_rows, problem.n_features + 1
+def _curvature(objective: PointwiseObjective, weights: Array, held: Array, scaling: Scaling) -> SampleCurvature:
+    F, n, D = len(weights), objective.n_rows, objective.n_features + 1
     index = np.linspace(0, n - 1, min(n, FOLD_SAMPLE * D)).astype(np.intp)
     index = index[np.argsort(held[index], kind="stable")]
-    intercept = float(problem.intercept)
-    picked: Any = problem.blocks.rows.pick(index).values
-    values = picked.toarray() if problem.sparse else picked
+    intercept = float(objective.intercept)
+    picked: Any = objective.blocks.rows.pick(index).values
+    values = picked.toarray() if objective.blocks.is_sparse else picked
     Y = np.full((len(index), D), intercept)
     Y[:, 1:] = (values if scaling.center is None else values - scaling.center) / scaling.unit
     return SampleCurvature(
         Y,
         np.searchsorted(held[index], np.arange(F + 2)),
         weights.max(axis=0)[index],
-        None if problem.offset is None else np.asarray(problem.offset).reshape(n)[index],
+        None if objective.offset is None else np.asarray(objective.offset).reshape(n)[index],
         weights.sum(axis=1),
         n / len(index),
         np.concatenate([[1.0 - intercept], 1 / np.square(scaling.unit)]),

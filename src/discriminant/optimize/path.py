@@ -14,9 +14,9 @@ import numpy as np
 from discriminant.criteria import Logistic, Softmax
 from discriminant.data.scaling import choose_scaling
 from discriminant.data.working_columns import AllColumns
+from discriminant.objective import PointwiseObjective
 from discriminant.optimize.automatic import Minimum
 from discriminant.optimize.choose import Choice
-from discriminant.optimize.logistic import LogisticProblem
 from discriminant.optimize.newton import COLUMNS
 from discriminant.optimize.progress import reading
 from discriminant.optimize.row_loss import RowLoss
@@ -68,45 +68,45 @@ class SparsePath:
         return out
 
 
-def targets(problem: LogisticProblem) -> Array:
+def targets(objective: PointwiseObjective) -> Array:
     """(n, q) targets: probabilities of class 1, or of each class."""
-    t = np.asarray(problem.blocks.target)
-    if problem.n_classes == 2:
+    t = np.asarray(objective.blocks.target)
+    if objective.n_classes == 2:
         return t.astype(np.float64).reshape(-1, 1)
     if t.ndim == 2:
         return t.astype(np.float64)
-    out = np.zeros((len(t), problem.n_classes))
+    out = np.zeros((len(t), objective.n_classes))
     out[np.arange(len(t)), t] = 1.0
     return out
 
 
-def columns_of(problem: LogisticProblem, penalty: SparsePenalty) -> ColumnProblem:
-    """A logistic problem as one of columns."""
-    scaling = choose_scaling(problem.blocks, problem.intercept)
+def columns_of(objective: PointwiseObjective, penalty: SparsePenalty) -> ColumnProblem:
+    """A logistic objective as a problem of columns."""
+    scaling = choose_scaling(objective.blocks, objective.intercept)
     unit = scaling.unit.copy()
     for group in penalty.groups or ():
         unit[list(group)] = unit[list(group)].max()
-    n, w = problem.n_rows, problem.blocks.weight
+    n, w = objective.n_rows, objective.blocks.weight
     s = np.full(n, 1.0 / n) if w is None else np.asarray(w, dtype=np.float64) / float(np.sum(w))
-    t = targets(problem)
-    offset = None if problem.offset is None else np.asarray(problem.offset, dtype=np.float64).reshape(t.shape)
-    source = AllColumns(problem.blocks, scaling.center, unit)
+    t = targets(objective)
+    offset = None if objective.offset is None else np.asarray(objective.offset, dtype=np.float64).reshape(t.shape)
+    source = AllColumns(objective.blocks, scaling.center, unit)
     levels = separable_penalty(
-        problem.n_features,
+        objective.n_features,
         unit,
         l1_ratio=penalty.l1_ratio,
         factors=penalty.factors,
         lower=penalty.lower,
         upper=penalty.upper,
         groups=penalty.groups,
-        joint=penalty.grouped and problem.n_outputs > 1,
+        joint=penalty.grouped and objective.n_outputs > 1,
     )
     if penalty.standardize:
         spread = source.norms(s, centred=True) * unit
         spread = spread[levels.order][levels.starts[:-1]]
         levels = replace(levels, l1=levels.l1 * spread, l2=levels.l2 * spread**2)
     criterion = Logistic() if t.shape[1] == 1 else Softmax()
-    return ColumnProblem(source, RowLoss(criterion, t, s, offset), levels, problem.intercept)
+    return ColumnProblem(source, RowLoss(criterion, t, s, offset), levels, objective.intercept)
 
 
 def strengths_from(largest: float, count: int, ratio: float) -> Array:
@@ -117,7 +117,7 @@ def strengths_from(largest: float, count: int, ratio: float) -> Array:
 
 
 def solve_path(
-    problem: LogisticProblem,
+    objective: PointwiseObjective,
     penalty: SparsePenalty,
     strengths: Array | None = None,
     *,
@@ -126,29 +126,29 @@ def solve_path(
     tol: float = 1e-8,
 ) -> SparsePath:
     """The answers along a path of λ, largest first, each from the last one."""
-    least = (1e-4 if problem.n_rows > problem.n_features else 1e-2) if ratio is None else ratio
+    least = (1e-4 if objective.n_rows > objective.n_features else 1e-2) if ratio is None else ratio
 
     def grid(largest: float) -> Array:
         if penalty.l1_ratio < NO_L1:
-            largest = columns_of(problem, replace(penalty, l1_ratio=NO_L1)).follow(np.empty(0), tol).largest
+            largest = columns_of(objective, replace(penalty, l1_ratio=NO_L1)).follow(np.empty(0), tol).largest
         return strengths_from(largest, count, least)
 
-    inner = columns_of(problem, penalty)
+    inner = columns_of(objective, penalty)
     found = inner.follow(grid if strengths is None else strengths, tol)
     center, numbers = inner.columns.center, (found.J, found.gaps, found.steps)
     return SparsePath(found.strengths, found.weights, center, *numbers, found.passes, found.largest)
 
 
 def solve_sparse(
-    problem: LogisticProblem, strength: float, penalty: SparsePenalty, tol: float = 1e-8, start: Array | None = None
+    objective: PointwiseObjective, strength: float, penalty: SparsePenalty, tol: float, start: Array | None
 ) -> Minimum:
     """Minimise J at one λ; small problems to the last digits.  ``start``: weights with a plain intercept."""
-    inner = columns_of(problem, penalty)
+    inner = columns_of(objective, penalty)
     center, unit, q = inner.columns.center, inner.columns.unit, inner.loss.q
     if start is not None:
         intercept = start[0] + (0.0 if center is None else center @ start[1:])
         start = np.vstack([intercept * np.ones((1, q)), start[1:] * unit[:, None]]).astype(np.float64)
-    exact = problem.values * q <= LAST_DIGITS and tol <= LAST_DIGITS_TOL
+    exact = objective.blocks.n_values * q <= LAST_DIGITS and tol <= LAST_DIGITS_TOL
     with reading(lambda A: (A, center)):
         found = inner.follow(np.array([strength]), tol, exact=exact, start=start)
     J, gap = float(found.J[0]), float(found.gaps[0])
