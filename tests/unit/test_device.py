@@ -19,10 +19,12 @@ from discriminant import (
     LogisticRegression,
     QuadraticDiscriminantAnalysis,
 )
+from discriminant.arrays import in_memory
 from discriminant.data import device as device_
 from discriminant.data import device_evaluate
 from discriminant.data.device_library import TorchLibrary
 from discriminant.errors import DataError, MismatchError
+from unit import cupy_stand_in
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 GPU = torch.cuda.is_available()
@@ -266,3 +268,28 @@ def test_labels_that_some_rows_do_not_show_are_found(odd: str) -> None:
     assert model.classes_.tolist() == best.classes_.tolist()
     np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-5)
     np.testing.assert_allclose(model.priors_, best.priors_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize("method", [LogisticRegression, LinearDiscriminantAnalysis, LeastSquaresClassifier])
+def test_rows_of_any_kind_are_predicted_by_a_model_of_another(
+    method: Any, small: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fitted on torch, CuPy or a strict array library, a model answers rows of each, in the kind of the rows."""
+    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
+    cupy = cupy_stand_in.install(monkeypatch)
+    if not small:
+        plain = device_.open_device
+        monkeypatch.setattr(device_, "open_device", lambda X: device_.DeviceSource(plain(X).rows, smallest=0))
+    X, y = problem(2, n=400)
+    X += 1e3  # a centre, which weights in the user's coordinates do not keep the digits of
+    best = method().fit(X, y)
+    kinds = (np.asarray, torch.from_numpy, cupy.asarray, strict.asarray)
+    for there in kinds:
+        model = method().fit(there(X), there(y))
+        for other in kinds:
+            found = model.decision_function(other(X))
+            assert type(found) is type(other(X))
+            np.testing.assert_allclose(in_memory(found), best.decision_function(X), rtol=1e-5, atol=1e-5)
+            assert (in_memory(model.predict(other(X))) == best.predict(X)).all()
+            assert model.score(other(X), other(y)) == best.score(X, y)

@@ -115,8 +115,9 @@ class DeviceRows(Rows):
         """(start, stop, rows start:stop on the device as they are stored)."""
         n, step = self.shape[0], rows or self.block_rows
         for start in range(0, n, step):
-            piece = self.X[start : start + step, :]
-            yield start, min(start + step, n), self.library.put(piece) if self.streamed else piece
+            stop = min(start + step, n)
+            piece = self.X[start:stop, :]
+            yield start, stop, self.library.put(piece) if self.streamed else piece
 
     @cached_property
     def some(self) -> Array:

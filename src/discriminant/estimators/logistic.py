@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discriminant.arrays import as_dense, is_frame
+from discriminant.arrays import as_dense, in_memory, is_frame
 from discriminant.data import as_rows, make_blocks, require_finite
 from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
@@ -214,7 +214,7 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
     def _as_fitted(self) -> bool:
         """Whether ``coef_`` and ``intercept_`` are what the fit left there."""
         coef, intercept = self._kept
-        return np.array_equal(as_dense(self.coef_), coef) and np.array_equal(self.intercept_, intercept)
+        return np.array_equal(as_dense(self.coef_), coef) and np.array_equal(in_memory(self.intercept_), intercept)
 
     # Learning
 
