@@ -24,7 +24,7 @@ from discriminant.inference.search import Finding, Search
 from discriminant.protocols import Array
 
 _MERGE_FROM = 40  # dimensions below which a machine is small enough to be treated whole
-_NEWTON_FROM = 250  # dimensions from which Newton steps on all rows are cheaper than a program on some
+_DESCENT_FROM = 250  # dimensions from which descent on all rows is cheaper than a program on some
 _FIRST_PAIRS = 5  # nearest pairs of classes that are tested before a machine is looked for
 _ROWS_EACH = 20  # rows of a class, for each column, that are looked at for an overlap
 
@@ -37,7 +37,7 @@ def find_machine(cone: KeslerCone, seed: int) -> Finding:
     close = merger.close()
     merger.try_pairs(close[:_FIRST_PAIRS], patience=_FIRST_PAIRS)
     if not merger.edges:  # nothing speaks against a machine yet: look for one
-        u = separating(cone) if cone.dimension > _NEWTON_FROM else None
+        u = separating(cone) if cone.dimension > _DESCENT_FROM else None
         if u is not None:
             return search.finding(cone.exact(u))
         weights, mass = search.strictly_or_why()

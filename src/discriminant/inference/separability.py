@@ -238,7 +238,7 @@ class Separability:
     def removals(self, seconds: float = 10.0) -> Removals:
         """A small set of rows without which the classes are separable, and how many rows that takes at least.
 
-        The rows are those that a few Newton steps on the squared hinge err on, or fewer; the bound comes from rows
+        The rows are those that L-BFGS on the squared hinge errs on, or fewer; the bound comes from rows
         that cannot be separated, whatever the weights: from each such set one row must go.
 
         Parameters
