@@ -220,9 +220,6 @@ class PointwiseObjective:
             found.hessian = self._hessian(found.hessian, curvature)
         if found.outer is not None:
             found.outer = self._hessian(found.outer, None)
-        if found.groups is not None:
-            found.groups = found.groups.total()
-            found.groups /= units[:, 0]
         return found if self.intercept else self._pin(found)
 
     def _hessian(self, H: Array, curvature: Array | None) -> Array:

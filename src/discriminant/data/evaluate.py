@@ -181,7 +181,7 @@ class Evaluate(TiledRequest, DeviceRequest):
     def slot(self) -> int:
         """Hessian, outer products and groups, where they are asked for."""
         D, q = map(int, self.A.shape)
-        groups = 0 if self.groups is None else self.groups.count // 3  # which nothing mirrors
+        groups = 0 if self.groups is None else self.groups.count
         return q * D * (1 + groups) + self._matrices * (q * q if self.criterion.coupled else q) * D * D
 
     @property

@@ -6,7 +6,10 @@ holds them, and refuses in a sentence what is not a set of classes: missing valu
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -117,6 +120,10 @@ def _shifted(part: Array, low: int) -> Array:
 
 
 def _by_dictionary(labels: Array) -> tuple[Array, Array]:
+    with suppress(TypeError):  # of what has no hash
+        place, first = _numbered(labels)
+        if set(map(type, place)) == {str}:  # which only text is equal to
+            return _in_order(place, first)
     kinds = set(map(type, labels))
     if missing := missing_places(labels):
         raise DataError(f"Input y contains NaN or a missing label in row {missing[0]}; drop rows without a class.")
@@ -143,10 +150,20 @@ def _by_dictionary(labels: Array) -> tuple[Array, Array]:
             raise DataError(f"Unknown label type: y holds objects that are not class labels ({error}).") from error
     if bytes in text and len(text) > 1:
         raise DataError("y mixes strings and bytes, which have no common order. Decode the bytes first.")
-    classes = np.array(sorted(set(labels.tolist())), dtype=object)
-    position = {label: k for k, label in enumerate(classes)}
-    codes: Array = np.fromiter((position[label] for label in labels), dtype=code_type(len(classes)), count=labels.size)
-    return classes, codes
+    return _in_order(*_numbered(labels))
+
+
+def _numbered(labels: Array) -> tuple[dict[Any, int], Array]:
+    """(the number of each label, those of the rows), as they come."""
+    number: defaultdict[Any, int] = defaultdict(count().__next__)
+    return number, np.fromiter(map(number.__getitem__, labels.tolist()), dtype=np.int64, count=labels.size)
+
+
+def _in_order(number: dict[Any, int], rows: Array) -> tuple[Array, Array]:
+    classes = np.array(sorted(number), dtype=object)
+    table: Array = np.empty(len(classes), dtype=code_type(len(classes)))
+    table[[number[label] for label in classes]] = np.arange(len(classes))
+    return classes, table[rows]
 
 
 def missing_places(values: Any) -> list[int]:

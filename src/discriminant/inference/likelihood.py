@@ -121,10 +121,11 @@ class Likelihood:
             None if matrix is None else np.asarray((matrix if matrix.ndim == 2 else matrix[0])[first:, first:] * total)
             for matrix in (found.hessian, found.outer)
         )
-        groups = found.groups
-        if groups is not None:
+        groups = None
+        if found.groups is not None:
+            groups = found.groups.total()
+            groups *= objective.total / objective.units[:, 0]
             groups = groups.reshape(len(groups), -1)[:, first:]
-            groups *= total
         gradient = found.gradient[:, int(first > 0) :] * total
         return Evaluation(found.value * total, gradient, H, outer=outer, groups=groups, margin=-np.inf)
 

@@ -5,8 +5,8 @@
     survey      M = Σ_h n_h/(n_h − 1) Σ_c (s_hc − s̄_h)(s_hc − s̄_h)ᵗ,  clusters c of strata h
 
 What M is made of comes from the evaluation that gives the information: outer products of the rows' scores where a row
-is a cluster, sums of the scores of each cluster else.  Single rows of strata are Σ_h f_h (Σ_i s_i s_iᵗ − S_h S_hᵗ/n_h)
-with f_h = n_h/(n_h − 1) and the sum S_h of the stratum's scores.
+is a cluster, sums of the scores of each cluster else.  That of strata is Σ_h f_h (Σ_c s_hc s_hcᵗ − S_h S_hᵗ/n_h) with
+f_h = n_h/(n_h − 1) and the sum S_h of the stratum's scores.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.criteria import Squared
 from discriminant.data import encode_labels, make_blocks
-from discriminant.data.evaluate import Groups
+from discriminant.data.evaluate import Evaluate, Groups
 from discriminant.data.labels import missing_places
 from discriminant.errors import DataError, names
 from discriminant.inference.likelihood import Asked, Optimum
-from discriminant.protocols import Array, Block, Need
+from discriminant.protocols import Array, Need
 
 
 class Robust(ABC):
@@ -60,7 +61,9 @@ class Clusters(Robust):
         n, k, count = optimum.total, optimum.n_parameters, len(scores)
         if count < 2:
             raise DataError("groups names one cluster only; a clustered covariance needs at least two.")
-        return np.asarray(bread @ _squares(scores) @ bread * (count / (count - 1)) * ((n - 1) / (n - k))), {}
+        return np.asarray(
+            bread @ _sums(scores, Need.OUTER)[0] @ bread * (count / (count - 1)) * ((n - 1) / (n - k))
+        ), {}
 
 
 @dataclass(frozen=True)
@@ -87,34 +90,22 @@ class Survey(Robust):
                 f"{clusters} clusters in {len(counts)} strata are too few for {k} coefficients: no degree of freedom "
                 "is left for their tests."
             )
-        meat = self._of_rows(optimum) if self.within is None else self._of_clusters(optimum, self.within)
+        outer, sums = optimum.outer, optimum.groups  # of single rows and of their strata
+        if self.within is not None and sums is not None:
+            factor = (counts / (counts - 1))[self.within]
+            outer, sums = _sums(sums, Need.OUTER | Need.GROUPS, factor, Groups(self.within, len(counts)))
+        assert sums is not None
+        meat = outer - (sums.T / (counts - 1)) @ sums
         design: dict[str, float] = {"n": self.n_rows, "strata": len(counts), "clusters": clusters, "df": df}
         return np.asarray(bread @ meat @ bread), design
 
-    def _of_rows(self, optimum: Optimum) -> Array:
-        sums = optimum.groups  # of the strata
-        assert sums is not None
-        return np.asarray(optimum.outer - (sums.T / (self.counts - 1)) @ sums)
 
-    def _of_clusters(self, optimum: Optimum, within: Array) -> Array:
-        scores = optimum.groups
-        assert scores is not None
-        starts = np.searchsorted(within, np.arange(len(self.counts)))  # clusters are in the order of their strata
-        means = np.add.reduceat(scores, starts) / self.counts[:, None]
-        return _squares(scores, within, means, np.sqrt(self.counts / (self.counts - 1))[:, None])
-
-
-def _squares(scores: Array, within: Array | None = None, means: Array | None = None, factor: Any = 1.0) -> Array:
-    """Σ_c s_c s_cᵗ, or of f_h (s_hc − s̄_h) with the stratum h ``within`` of each; by blocks, as all sums over rows."""
-
-    def part(block: Block) -> Array:
-        s = block.design.dense()
-        if within is not None and means is not None:
-            h = within[block.start : block.start + block.rows]
-            s = (s - means[h]) * factor[h]
-        return np.asarray(s.T @ s)
-
-    return np.asarray(make_blocks(scores).reduce(part))
+def _sums(scores: Array, need: Need, factor: Array | None = None, groups: Groups | None = None) -> tuple[Any, Any]:
+    """(Σ f s sᵗ, the sums of groups) over the scores of clusters: of ½(z − 1)² at z = 0, whose slopes are −1."""
+    blocks, A = make_blocks(scores, np.ones((len(scores), 1))), np.zeros((1 + scores.shape[1], 1))
+    found = blocks.reduce(Evaluate(Squared(), None, np.ones(1), A, need, factor=factor, groups=groups))
+    assert found.outer is not None
+    return found.outer[0, 1:, 1:], None if groups is None else -found.groups.total()[:, 0, 1:]
 
 
 def robust(covariance: str, groups: Any, strata: Any, blocks: Any) -> Robust | None:
