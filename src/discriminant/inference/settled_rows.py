@@ -7,7 +7,7 @@ until no column has such a threshold (words that occur in one class only, rare c
 
     nothing: separable.   a part that is separable: separable.   a part that is not: quasi-separable, if any row went.
 
-Before exact arithmetic is spent on the rest, L-BFGS on the squared hinge looks for weights that separate it (``hinge``).
+Before exact arithmetic is spent on the rest, L-BFGS looks for weights that separate it (``hinge``).
 """
 
 from __future__ import annotations
