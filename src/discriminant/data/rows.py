@@ -76,6 +76,16 @@ class DenseDesign(Design):
     def times(self, w: Array) -> Array:
         return np.asarray(self.values * w[:, None])
 
+    def sandwich(self, w: Array) -> Array:
+        if not (w >= 0).all():
+            return super().sandwich(w)
+        rooted = self.times(np.sqrt(w))
+        result = np.empty((rooted.shape[1] + 1, rooted.shape[1] + 1))
+        result[0, 0] = w.sum()
+        result[0, 1:] = result[1:, 0] = w @ self.values
+        result[1:, 1:] = rooted.T @ rooted  # of a matrix with itself: half the products
+        return result
+
     def squared(self) -> DenseDesign:
         """Y∘Y."""
         return DenseDesign(np.square(self.values))

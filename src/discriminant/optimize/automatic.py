@@ -136,7 +136,7 @@ Answer = tuple[State, Array]  # the state and its weights, which may have more d
 
 def _newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
     last = tol <= LAST_DIGITS_TOL
-    return refine(objective, newton_to_gap(objective, A, trace, tol, to_the_end=last), trace)
+    return refine(objective, newton_to_gap(objective, A, trace, tol, to_the_end=last), trace, tol)
 
 
 def _sampled_newton(
@@ -156,7 +156,7 @@ def _kept(solver: Callable[..., State], work: float = EXACT_WORK_COUPLED) -> Cal
         most = EXACT_WORK_COUPLED if objective.criterion.coupled else most
         cheap = objective.blocks.pass_cost == 1 and shape_of(objective).hessian_work <= most
         last = tol <= LAST_DIGITS_TOL and cheap
-        return refine(objective, solver(objective, A, trace, tol, to_the_end=last), trace)
+        return refine(objective, solver(objective, A, trace, tol, to_the_end=last), trace, tol)
 
     return run
 

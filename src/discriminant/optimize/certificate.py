@@ -17,7 +17,8 @@ which needs no penalty and is tight: ν²/2 as x → 0.  It also proves that the
 
 *Dual with a projection.*  A small λ asks of the dual for tiny slopes g'.  u' = u − v_i Δᵗy_i leaves λΔ of them, and
 nothing of the intercepts', where (M + λ) Δ = g and M = Σ s_i v_i y_i y_iᵗ; v_i = σ' or, one M for all of K classes,
-min_k p_ik.  Where no posterior loses more than the share ρ of itself the entropies fall short by ½ ΔᵗMΔ / (1 − ρ).
+min_k p_ik.  Where posteriors lose the shares e ≤ ρ < 1 of themselves, e_ik = v_i Δᵗy_i / p_ik, the entropies fall
+short by at most Σ s p e² ((1 − ρ) ln(1 − ρ) + ρ) / ρ².
 
 *Some rows.*  The Hessian is a sum over rows of matrices ≥ 0: with at least the share f of every class in a sample whose
 Hessian is P, ∇²J ≥ f P, and self-concordance holds in any metric below the Hessian's.  Where K(1+d) is too many to
@@ -249,15 +250,20 @@ class SampleProof:
     share: float  # f
     longest: Callable[[Array], float]  # a bound of max_i ‖S y_i‖²
     again: float = np.inf  # the square of a decrement that promises more than the last attempt proved
+    still: float = 0.01  # where nothing was proved: ν must be smaller by more than a step
+
+    @property
+    def lost(self) -> float:
+        """About how many times ν the bound comes from."""
+        return 1.0
 
     def __call__(self, state: State, wanted: float) -> float:
         """The gap that is proved; infinite where it is not worth the arithmetic."""
         square = state.decrement**2
-        if not square <= min(2 * self.share * wanted, self.again):
+        if not square <= min(2 * self.share * wanted / self.lost**2, self.again):
             return float("inf")
         gap = self._gap(state.A, state.found)
-        # A gap falls as ν²; where x = νR ≥ 1 nothing was proved, and ν must be smaller by more than a step.
-        self.again = square * (0.7 * wanted / gap if np.isfinite(gap) else 0.01)
+        self.again = square * (0.7 * wanted / gap if np.isfinite(gap) else self.still)  # a gap falls as ν²
         return gap
 
     def _gap(self, A: Array, found: Evaluation) -> float:
@@ -283,20 +289,58 @@ class SampleProof:
 class ProjectedDual(SampleProof):
     """The dual bound, with the sample's rows taking away what slopes there are: one output or competing classes."""
 
+    @property
+    def lost(self) -> float:
+        return float(self.sample.n_outputs)  # the least of K posteriors stands for all
+
     def _gap(self, A: Array, found: Evaluation) -> float:
         damping = self.sample.damping[:, :1]
         H = least_curvature(self.sample, A, self.share)
-        factor = make_factor(H)
-        delta = factor.solve(found.gradient)
+        delta = make_factor(H).solve(found.gradient)
         if self.sample.criterion.coupled:
             delta -= delta.mean(axis=1, keepdims=True)  # the losses' slopes have a sum of zero; the penalty's is left
         moved = H @ delta - damping * delta
-        reach = self.longest(factor.scale) * np.square(delta / factor.scale[:, None]).sum(axis=0).max()
-        if not reach < 1:
+        square, most = self._lost(A, delta, moved)
+        self.still = 0.5 / max(most, 1.0) ** 2
+        if not most < 1:
             return float("inf")
         left = (found.gradient - moved)[1:]
-        entropy = 0.5 * float(np.vdot(delta, moved)) / (1 - math.sqrt(reach))
+        entropy = self_concordant_gap(math.sqrt(square), most / math.sqrt(square)) if square > 0 else 0.0
         return entropy + float((np.square(left) / (2 * damping[1:])).sum())
+
+    def _lost(self, A: Array, delta: Array, moved: Array) -> tuple[float, float]:
+        """What posteriors lose of themselves, e: Σ s p e², and a bound of the largest e."""
+        if not self.sample.criterion.coupled:  # σ'|δ| is at most the share |δ| of either posterior
+            return float(np.vdot(delta, moved)), float(np.abs(self.sample.scores(delta)).max())
+        lost = self.sample.blocks.reduce(_Lost(self.sample.request(A, Need.VALUE, delta)))
+        return self.share * lost.square, lost.most
+
+
+@dataclass
+class Lost:
+    """Σ s p e² and the largest e over some rows."""
+
+    square: float
+    most: float
+
+    def __iadd__(self, other: Lost) -> Lost:
+        self.square, self.most = self.square + other.square, max(self.most, other.most)
+        return self
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """What the posteriors of competing classes lose where the dual point moves by v_i Δᵗy_i."""
+
+    request: Evaluate
+
+    def __call__(self, block: Block) -> Lost:
+        _, _, share, z, moved = self.request.parts(block)
+        criterion: Any = self.request.criterion
+        p = criterion.probability(z)
+        moved = moved * p.min(axis=1, keepdims=True)
+        part = moved / p
+        return Lost(float((share[:, :1] * moved * part).sum()), float(part.max(initial=0.0)))
 
 
 def least_curvature(sample: PointwiseObjective, A: Array, share: float = 1.0) -> Array:

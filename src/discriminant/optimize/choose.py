@@ -80,15 +80,22 @@ class Shape:
         """So many limited-memory steps of competing outputs cost as much as the six Hessians or so of Newton's way."""
         if self.streamed or not (self.competing and self.newton_possible):
             return float("inf")
-        products = (self.values or self.n * self.d) * self.q
-        return 6 * self.hessian_work * PAIR_PRODUCT / (products * PASS_VALUE + self.n * self.q * LOSS + STEP)
+        return 6 * self.hessian_work * PAIR_PRODUCT / self.step
+
+    @property
+    def step(self) -> float:
+        """Nanoseconds of a limited-memory step."""
+        return (self.values or self.n * self.d) * self.q * PASS_VALUE + self.n * self.q * LOSS + STEP
 
     @property
     def proof_steps(self) -> float:
-        """So many limited-memory steps cost as much as a proof by all outputs' Hessian, its factor and inverse."""
-        products = (self.values or self.n * self.d) * self.q
-        price = self.hessian_work * PAIR_PRODUCT + self.parameters**3 * BLAS_PRODUCT
-        return price / (products * PASS_VALUE + self.n * self.q * LOSS + STEP)
+        """So many of them cost as much as a proof by all outputs' Hessian, its factor and inverse."""
+        return (self.hessian_work * PAIR_PRODUCT + self.parameters**3 * BLAS_PRODUCT) / self.step
+
+    @property
+    def block_steps(self) -> float:
+        """So many cost as much as a Hessian of one output and its factor."""
+        return (self.n * self.d**2 / 2 * PAIR_PRODUCT + self.d**3 / 6 * BLAS_PRODUCT) / self.step
 
     @property
     def sample_pays(self) -> bool:

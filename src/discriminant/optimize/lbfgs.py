@@ -273,6 +273,7 @@ def lbfgs_to_gap(
     spent, begun = 1, 0.0
     coupled, stuck, last = objective.criterion.coupled, False, np.inf
     squares: list[float] = []
+    floor = state.found.value - state.gap  # proved: nowhere is J below
     due = 0  # the step at which a proof is tried next
     every = to_the_end and tol <= ALL_DIGITS_TOL and not coupled
     for k in range(int(min(MOST_STEPS, MOST_WORTH * worth))):
@@ -297,7 +298,8 @@ def lbfgs_to_gap(
                 break
         elif k >= due or decrement**2 <= HOPELESS * target:
             gap = _gap(objective, state, target, trace, prove)
-            state = state if gap == np.inf else replace(state, gap=gap)
+            floor = max(floor, found.value - gap) if gap < np.inf else floor
+            state = replace(state, gap=found.value - floor)
             if coupled and target < gap < np.inf:  # an attempt costs a pass or two, and a gap falls by a third a step
                 due = k + min(math.ceil(2 * math.log(gap / target)), 4)
         if last == np.inf:
@@ -329,10 +331,11 @@ def lbfgs_to_gap(
         state = State(moved.A, moved.found)
     if last == np.inf:
         return replace(best, stalled=True)
-    trace.passes += 1 + coupled
-    target = tol * abs(best.found.value)
-    gap = dual_gap(objective, best.A, replace(best.found, intercept=None))
-    return replace(best, gap=min(gap, prove(best, target)) if prove is not None and gap > target else gap)
+    if tol <= ALL_DIGITS_TOL:
+        trace.passes += 1 + coupled
+        gap = dual_gap(objective, best.A, replace(best.found, intercept=None))
+        floor = max(floor, best.found.value - gap)
+    return replace(best, gap=best.found.value - floor)
 
 
 def _steps_left(squares: list[float], target: float) -> float:

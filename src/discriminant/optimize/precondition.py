@@ -3,7 +3,7 @@
 *Two classes*: the Hessian of a row sample, factored.  A column that the sample hardly knows (a rare dummy, a heavy
 tail) is corrected to its curvature over all rows.
 *K classes*: (Gram/K + ridge)⁻¹ for each of them, the Hessian at A = 0, which undoes the correlations of the columns
-(Böhning 1992: ∇² ≼ ½ (I − 11ᵗ/K) ⊗ Gram).
+(Böhning 1992: ∇² ≼ ½ (I − 11ᵗ/K) ⊗ Gram).  Where posteriors differ much, each class's own block of the Hessian.
 *Wide or sparse*: the diagonal, and for an intercept its coupling to every column.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from discriminant.criteria import Squared
+from discriminant.criteria import Logistic, Squared
 from discriminant.data.evaluate import centred
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.factor import Factors, cholesky, held_sum
@@ -61,6 +61,20 @@ def from_gram(sample: PointwiseObjective) -> Solve:
     if not sample.intercept:
         H[0], H[:, 0], H[0, 0] = 0.0, 0.0, 1.0
     return cholesky(H).solve
+
+
+def from_classes(objective: PointwiseObjective, A: Array) -> Solve:
+    """K classes at A: each class's own block of the Hessian, Yᵗ diag(s p (1 − p)) Y and the ridge."""
+    z = objective.scores(A)
+    z = z if objective.offset is None else z + objective.offset
+    p = np.clip(objective.criterion.probability(z), 1e-300, 1 - 1e-16)  # type: ignore[attr-defined]
+    blocks = replace(objective.blocks, target=np.zeros_like(p))
+    each = PointwiseObjective(
+        blocks, Logistic(), None, objective.penalty, np.log(p / (1 - p)), objective.intercept, objective.scaling
+    )
+    H = each.evaluate(np.zeros_like(A), Need.HESSIAN).hessian
+    assert H is not None
+    return from_hessian(H, objective.n_outputs)
 
 
 def gram(objective: PointwiseObjective) -> Array:

@@ -14,24 +14,33 @@ import numpy as np
 
 from discriminant.data.evaluate import centred
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.factor import Factor
+from discriminant.optimize.factor import Factor, Factors
 from discriminant.optimize.newton import Trace
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need
-from discriminant.thresholds import EXTENDED_VALUES
+from discriminant.thresholds import ALL_DIGITS_TOL, EXTENDED_VALUES
 
 COLLINEAR = 1e-5  # smallest pivot of the unit-diagonal Hessian above which float64 has all the digits
 MOST_STEPS = 8
 
 
-def refine(objective: PointwiseObjective, state: State, trace: Trace) -> tuple[State, Array]:
-    """(the state, its weights in extended precision), improved where the problem is small enough to be worth it."""
+def refine(objective: PointwiseObjective, state: State, trace: Trace, tol: float) -> tuple[State, Array]:
+    """(the state, its weights in extended precision), improved where all digits are asked for of few rows."""
     size = objective.blocks.n_values * objective.n_outputs
     A, factors = state.A.astype(np.longdouble), state.factors
     if factors is None or state.separated or not state.gap < np.inf or not objective.blocks.in_memory:
         return state, A
     if size > EXTENDED_VALUES or factors.least > COLLINEAR:
         return state, A
+    best, least = _steps(objective, A, factors, trace) if tol <= ALL_DIGITS_TOL else (A, np.inf)
+    factor = factors.each[0]
+    if factor.null is not None and factor.null.size and objective.penalty is None and len(factors.each) == 1:
+        best = shortest(objective, factor, best)
+    return replace(state, A=best.astype(np.float64), decrement=min(state.decrement, least)), best
+
+
+def _steps(objective: PointwiseObjective, A: Array, factors: Factors, trace: Trace) -> tuple[Array, float]:
+    """The best weights on the way, and their decrement."""
     rows = _Extended(objective)
     best, least = A, np.inf
     for _ in range(MOST_STEPS):
@@ -45,10 +54,7 @@ def refine(objective: PointwiseObjective, state: State, trace: Trace) -> tuple[S
             break
         least = decrement
         A = A - step
-    factor = factors.each[0]
-    if factor.null is not None and factor.null.size and objective.penalty is None and len(factors.each) == 1:
-        best = shortest(objective, factor, best)
-    return replace(state, A=best.astype(np.float64), decrement=min(state.decrement, least)), best
+    return best, least
 
 
 def shortest(objective: PointwiseObjective, factor: Factor, A: Array) -> Array:

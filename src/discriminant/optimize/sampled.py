@@ -40,10 +40,12 @@ from discriminant.thresholds import (
     FACTOR_COLUMNS,
     FALL,
     FIRST_SAMPLE_ROWS,
+    GRAM_SAMPLE,
+    GRAM_WORK,
     LEAST_TRIAL,
     MOST_KEPT,
+    MOST_RENEWALS,
     NEWTON_COLUMNS,
-    PROJECTED_FAR,
     PROOF_WORK,
     SAMPLE_ROWS,
     SAMPLE_WORK,
@@ -172,22 +174,36 @@ def met(state: State, tol: float) -> bool:
 
 
 def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False) -> State:
-    """Competing outputs (K classes): the columns' Gram matrix as preconditioner, from a sample's optimum."""
+    """Competing outputs (K classes): the columns' Gram matrix as preconditioner, from a sample's optimum.
+
+    Where that promises more steps than each class's own Hessian costs, these take its place, as often as they pay.
+    """
     n, D, q = objective.n_rows, objective.n_parameters, objective.n_outputs
-    rows = max(SAMPLE_ROWS, 8 * D)
-    sample = drawn(objective, rows) if n > 2 * rows or objective.blocks.pass_cost > 1 else objective
+    dear, shape = objective.blocks.pass_cost > 1, shape_of(objective)
+    many = max(SAMPLE_ROWS, 8 * D)
+    rows = many if dear else int(max(GRAM_WORK / D**2, GRAM_SAMPLE * D))
+    sample = drawn(objective, rows) if n > 2 * rows or dear else objective
     solve = precondition.from_gram(sample)
     trace.passes += D / (4.0 * q) * min(1.0, rows / n)
-    if sample is not objective:
+    if n > 2 * many or dear:
         quiet = Trace()
-        start = max(SAMPLE_ROWS, n // 16, 20 * q) if objective.blocks.pass_cost == 1 else sample_size(objective)
+        start = max(SAMPLE_ROWS, n // 16, 20 * q) if not dear else sample_size(objective)
         small = drawn(objective, min(start, n // 2))
         A = lbfgs_to_gap(small, _begin(small, A, quiet), solve, quiet, q * sampling_error(small)).A
         trace.passes += quiet.passes * small.n_rows / n
-    prove = sample_proof(objective, sample)
+    prove = sample_proof(objective, sample if dear else objective)
     del sample
-    begin, worth = _begin(objective, A, trace), shape_of(objective).newton_worth
-    state = lbfgs_to_gap(objective, begin, solve, trace, tol, prove=prove, to_the_end=to_the_end, worth=worth)
+    worth = shape.newton_worth
+    price = np.inf if dear or shape.sparse else LEAST_TRIAL / 2 + q * shape.block_steps
+    run = partial(lbfgs_to_gap, objective, trace=trace, tol=tol, prove=prove, to_the_end=to_the_end)
+    state = run(_begin(objective, A, trace), solve, worth=min(worth, price))
+    for left in range(MOST_RENEWALS):
+        if met(state, tol) or worth <= price or price == np.inf:
+            break
+        solve = precondition.from_classes(objective, state.A)
+        trace.passes += q * shape.block_steps
+        begin = State(state.A, state.found, gap=state.gap)
+        state = run(begin, solve, worth=price if left + 1 < MOST_RENEWALS else np.inf)
     if np.isinf(worth) or met(state, tol):
         return state
     return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)  # nearly separated classes
@@ -281,7 +297,8 @@ def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective, leng
         if not proofs:
             steps = hessian_steps(objective.n_rows, D)
             if objective.ridge is not None and (competing or q == 1):
-                add(ProjectedDual, 1, PROJECTED_FAR if competing else math.exp(min(FALL * steps, 300.0)))
+                steps = 2.0 + shape.block_steps if competing else steps
+                add(ProjectedDual, 1, math.exp(min(FALL * steps, 300.0)))
             if whole or not proofs:
                 steps = shape.proof_steps if whole else steps
                 add(SampleProof, q if whole else 1, math.exp(min(FALL * steps, 300.0)))
