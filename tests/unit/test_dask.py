@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from discriminant import (
+    Discriminant,
     FisherDiscriminant,
     LeastSquaresClassifier,
     LinearDiscriminantAnalysis,
@@ -24,6 +25,8 @@ from discriminant import (
 from discriminant.data import dask_parts, dask_source
 from discriminant.data.sources import find_source
 from discriminant.errors import ClusterError, DataError, MismatchError
+from discriminant.optimize import SingleSample
+from discriminant.optimize.iterative import Step
 
 da = pytest.importorskip("dask.array", reason="Dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="Dask's data frames are not installed")
@@ -209,6 +212,22 @@ def test_a_mixed_perceptron_separates_what_can_be_separated() -> None:
     assert mixed <= bound
     again = Perceptron(tol=None, max_iter=500).fit(da.from_array(X, chunks=(300, -1)), y)
     np.testing.assert_array_equal(model.coef_, again.coef_)
+
+
+@pytest.mark.filterwarnings("ignore:Stopped by the callback")
+def test_a_callback_watches_and_ends_epochs_on_workers_as_it_does_here() -> None:
+    X, y = problem(2)
+    met: list[tuple[int, float]] = []
+
+    def watch(step: Step) -> bool:
+        met.append((step.k, step.objective))
+        return step.k == 3
+
+    optimizer = SingleSample(callback=watch, step=0.01)
+    model = Discriminant(criterion="squared", optimizer=optimizer).fit(da.from_array(X, chunks=(300, -1)), y)
+    assert [k for k, _ in met] == [1, 2, 3]
+    assert all(loss > 0 for _, loss in met)  # the mean loss met on the way, added up over the partitions
+    assert model.certificate_.status == "Stopped by the callback at step 3."
 
 
 def test_learning_in_parts_and_scores_on_workers() -> None:

@@ -23,7 +23,7 @@ from discriminant.criteria import (
 from discriminant.data import ArrayBlocks, DenseRows, SparseRows
 from discriminant.errors import MismatchError
 from discriminant.kernels import rules
-from discriminant.kernels.sweeps import NONE, Samples, State, aligned_weights
+from discriminant.kernels.sweeps import NONE, Samples, State, aligned_weights, sweep
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.corrections import Corrections
 from discriminant.optimize.history import History
@@ -55,6 +55,19 @@ class Run:
     rows_per_epoch: int
     by_margin: bool
     history: History
+    fast: bool  # by the compiled kernels, where there are any
+
+    def epoch(self) -> float:
+        """One pass; the mean loss met on the way, or NaN where nobody asked."""
+        for samples, order, start in self.parts():
+            self.prepare(samples, order)
+            with np.errstate(over="ignore", invalid="ignore"):  # overflow is noticed in the weights
+                sweep(samples, self.state, order, fast=self.fast)
+            if isinstance(self.history, Corrections):
+                self.history.keep(self.state, start)
+            if self.ended():
+                break
+        return self.mean_loss()
 
     def parts(self) -> Iterator[tuple[Samples, Array, int]]:
         """(samples, order, first row) to sweep over in turn: all rows at once where they lie in memory in rows."""
@@ -114,11 +127,6 @@ class Run:
             s.first = int(k.min()) + 1
             s.table = table(self.schedule, s.first, int(k.max()) - int(k.min()) + most + 1)
 
-    def note(self, start: int) -> None:
-        """After a sweep over the rows from ``start`` on: keep its corrections, if they are asked for."""
-        if isinstance(self.history, Corrections):
-            self.history.keep(self.state, start)
-
     def restore(self, A: Array) -> None:
         """Put weights back in place of those that a step too far has spoilt."""
         self.state.A[:, : len(A)], self.state.factor[:] = A.T, 1.0
@@ -170,8 +178,9 @@ class Run:
         seen = self.state.tally[rules.VISITS]
         return int(seen[0] if self.state.coupled else seen.sum())
 
-    def needed(self) -> int:
-        return int(self.state.tally[rules.NEEDED, 0])
+    def proof(self) -> str:
+        """Why the samples are known to be separated."""
+        return f"{int(self.state.tally[rules.NEEDED, 0])} in a row needed none"
 
     def eta(self) -> float:
         """The step at which it stands."""
@@ -234,8 +243,8 @@ def begin(options: Any, objective: PointwiseObjective, start: Array, repeats: bo
     history = Corrections(objective=objective, start=start) if options.trace else History()
     rng = np.random.default_rng(options.random_state)
     rows = (int(objective.blocks.n_rows) if count is None else count) * (1 if criterion.coupled else q)
-    shuffled = options.order == "shuffled"
-    return Run(objective, state, schedule, shuffled, count is not None, rng, rows, by_margin, history)
+    shuffled, fast = options.order == "shuffled", options.engine != "numpy"
+    return Run(objective, state, schedule, shuffled, count is not None, rng, rows, by_margin, history, fast)
 
 
 def repeated_rows(blocks: ArrayBlocks) -> int | None:

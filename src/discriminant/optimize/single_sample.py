@@ -22,7 +22,6 @@ import numpy as np
 from discriminant.arguments import BOOLEAN, CALLABLE, FROM_ZERO, NOT_NEGATIVE, RANDOM, among, checked, optional
 from discriminant.criteria import Quadratic, Relaxation
 from discriminant.errors import MismatchError, counted
-from discriminant.kernels.sweeps import sweep
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, documented, starting_weights
 from discriminant.optimize.needs import require, require_rows
@@ -184,16 +183,18 @@ class SingleSample:
         require(self, objective)
         rows = require_rows(self, objective)
         self._check(rows)
+        first = starting_weights(rows, start)
         if rows.blocks.scattered:
-            from discriminant.optimize.mixing import mixed_epochs
+            from discriminant.optimize.mixing import begin_mixed
 
-            return mixed_epochs(self, rows, starting_weights(rows, start))
-        run = begin(self, rows, starting_weights(rows, start))
+            run: Run = begin_mixed(self, rows, first)
+        else:
+            run = begin(self, rows, first)
         status, converged, epoch, best, waited = "", False, 0, np.inf, 0
         A = run.weights()
         for epoch in range(1, self.epochs + 1):
             before = A
-            met = self._epoch(run)
+            met = run.epoch()
             run.record(epoch, met)
             A = run.weights()
             watcher_stops = stepped(lambda: run.kept(self.keep)[0])
@@ -227,14 +228,12 @@ class SingleSample:
                 break
         return self._solution(run, status or self._unfinished(run), converged, epoch)
 
-    def once(self, objective: Any, start: Array, repeats: bool = True) -> tuple[Array, tuple[int, ...], int]:
+    def once(self, objective: Any, start: Array) -> tuple[Array, tuple[int, ...], int]:
         """One epoch and nothing else, for learning in parts.
 
         Parameters
         ----------
         objective, start
-        repeats : bool, default=True
-            Whether rows with weights that are counts come so often; False: weights are factors on the step.
 
         Returns
         -------
@@ -244,20 +243,9 @@ class SingleSample:
         require(self, objective)
         rows = require_rows(self, objective)
         self._check(rows)
-        run = begin(self, rows, starting_weights(rows, start), repeats)
-        self._epoch(run)
+        run = begin(self, rows, starting_weights(rows, start))
+        run.epoch()
         return run.weights(), run.each(), run.samples()
-
-    def _epoch(self, run: Run) -> float:
-        """One pass; the mean loss met on the way, or NaN where nobody asked."""
-        for samples, order, start in run.parts():
-            run.prepare(samples, order)
-            with np.errstate(over="ignore", invalid="ignore"):  # overflow is noticed in the weights
-                sweep(samples, run.state, order, fast=self.engine != "numpy")
-            run.note(start)
-            if run.ended():
-                break
-        return run.mean_loss()
 
     def _check(self, rows: PointwiseObjective) -> None:
         """Refuse what the sequential rules have no form for."""
@@ -291,7 +279,7 @@ class SingleSample:
                     f"Ended after {made}: the last weights put every sample on its side, but their average, which is "
                     f"handed back, has {counted(wrong, 'sample')} on the wrong one."
                 ), False
-        return f"Converged: the samples are separated after {made}; {run.needed()} in a row needed none.", True
+        return f"Converged: the samples are separated after {made}; {run.proof()}.", True
 
     def _settled(self, run: Run, epoch: int, why: str) -> tuple[str, bool]:
         return settled(run.objective, run.kept(self.keep)[0], run.by_margin, counted(epoch, "epoch"), why)
