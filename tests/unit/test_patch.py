@@ -366,3 +366,14 @@ def test_fits_of_rows_that_remember_do_not_depend_on_their_order(intercept):
         J = exact.certificate_.objective
         assert -1e-12 * J <= proof.objective - J <= proof.gap + 1e-12 * J
         np.testing.assert_allclose(there[C]["coef_"], exact.coef_, atol=3e-4)  # of columns of spread one
+
+
+def test_near_an_anchor_a_fit_and_its_proof_take_one_pass():
+    """The way from the anchor proves the step that left it, where the dual would read the rows again."""
+    X, y = many_rows()
+    sample = discriminant.LogisticRegression()._sample(X, y, None)
+    sample.blocks.remembering()
+    for C in (1.0, 10.0, 100.0):
+        proof = Logistic(C=C).fit(sample).state["certificate_"]
+        assert proof.converged
+        assert proof.passes <= 1

@@ -357,16 +357,16 @@ def _gap(
     trace: Trace,
     prove: Callable[[State, float], float] | None,
 ) -> float:
-    """The gap that can be proved now, asking first the bound that costs no pass where passes are dear."""
+    """The gap that can be proved now, asking the dual last where it would cost a pass."""
     gap, found, coupled = np.inf, state.found, objective.criterion.coupled
-    dear = objective.blocks.pass_cost > 1
-    if dear and prove is not None:
+    first = objective.blocks.pass_cost > 1 or (found.intercept is None and not coupled)
+    if first and prove is not None:
         gap = prove(state, target)
     most = 1.0 if coupled else 0.9 if found.intercept is None else 4.0
     if gap > target and loose_gap(objective, found) <= most * target:
         trace.passes += coupled + (found.intercept is None)
         gap = min(gap, dual_gap(objective, state.A, found))
-    if gap > target and prove is not None and not dear:
+    if gap > target and prove is not None and not first:
         gap = min(gap, prove(state, target))
     return gap
 
