@@ -118,6 +118,25 @@ def test_more_columns_than_rows(monkeypatch):
     np.testing.assert_allclose(long.coef_[0], expected.w[:-1], atol=1e-3)
 
 
+@pytest.mark.parametrize("squared", [True, False])
+@pytest.mark.parametrize("free", [True, False])
+def test_the_dual_is_tried_first_and_gives_way_where_it_is_slow(squared, free):
+    """Centred columns are done in some epochs, those of other units are left to exact steps; proofs hold of both."""
+    X, y = random(300, 900, seed=1)
+    for columns, quick in ((X - 1, True), (10 * X[:, [0]] + X * 10.0 ** np.linspace(-3, 2, 900), False)):
+        problem = margins.MarginProblem(columns, y, np.full(300, 0.5), squared, 1.0, free)
+        fit = margins.solve_margin(problem, 1e-4)
+        exact = margins._in_row_space(problem, 1e-9)
+        assert (fit.method == "dual coordinate descent") is (quick and not free) or free
+        assert fit.gap <= 1e-4 * fit.objective
+        assert exact.objective - exact.gap <= fit.objective <= exact.objective + fit.gap
+        assert margins.choose_margin(300, 900, 270_000, False, squared).method.startswith(
+            "dual coordinate descent, else"
+        )
+        short = margins.dual_descent(problem, 1e-4, visits=20_000.0)  # whatever it leaves at, what it says is true
+        assert short.objective - short.gap <= exact.objective
+
+
 def test_crammer_and_singers_machine_by_both_methods():
     X, y = data()
     c = np.full(150, 0.2)

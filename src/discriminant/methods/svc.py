@@ -142,7 +142,9 @@ class SupportVectors(SVCParameters, Codable):
                 "coordinate descent on a working set", "few weights differ from zero, and only these are moved"
             )
         n, d = sample.X.shape
-        return choose_margin(n, d, isinstance(sample.X, SparseRows), self.loss == "squared_hinge")
+        sparse = isinstance(sample.X, SparseRows)
+        values = sample.X.X.nnz if isinstance(sample.X, SparseRows) else n * d
+        return choose_margin(n, d, values, sparse, self.loss == "squared_hinge")
 
     def _fits(self, X: Any, codes: Array, K: int, cost: Array) -> tuple[Array, list[OneFit]]:
         """Weights (1+d, q) and what is known of each fit."""

@@ -22,14 +22,28 @@ from discriminant.optimize.choose import Choice
 from discriminant.optimize.interior_point import Program, Step, interior_point, reduced, scaled_solver
 from discriminant.optimize.progress import reading, stepped
 from discriminant.protocols import Array
-from discriminant.thresholds import HINGE_WORK, LAST_DIGITS_TOL
+from discriminant.thresholds import (
+    BLAS_PRODUCT,
+    DENSE_VISIT,
+    HINGE_ROW,
+    HINGE_WORK,
+    LAST_DIGITS_TOL,
+    LEAST_EPOCHS,
+    ROW_VISIT,
+    SPARSE_PRODUCT,
+    SPARSE_VISIT,
+    SQUARED_ROW,
+)
 
 ROW_SPACE = " in the span of the rows"
 MOST_NEWTON = 200
 MOST_INTERIOR = 120
 MOST_COLUMNS = 1_200
 GRAM_ROWS = 4_096
-CHECK_EVERY = 10  # epochs of dual descent between looks at the gap
+DUAL = "dual coordinate descent"
+LOOK_EVERY = 4  # epochs of the dual between looks at the gap, up to five times so many where few rows move
+LOOK_ROWS = 300  # a look's calls cost as much as an epoch of so many rows
+LEAST_SHARE = 0.1  # of the visits that exact steps are worth, before gaps say whether the dual will need more
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,10 @@ class MarginProblem:
     @property
     def d(self) -> int:
         return int(self.X.shape[1])
+
+    @property
+    def values(self) -> int:
+        return int(self.X.nnz if self.sparse else self.X.size)
 
     @cached_property
     def R(self) -> Array:
@@ -147,23 +165,52 @@ class MarginFit:
 
 
 def solve_margin(problem: MarginProblem, tol: float, seed: int = 0, most: int = 20_000) -> MarginFit:
-    """Minimise P until the gap is ≤ tol·P, by the method that suits the shape."""
-    method = choose_margin(problem.n, problem.d, problem.sparse, problem.squared).method
+    """Minimise P until the gap is ≤ tol·P, by the method that suits the shape.
+
+    How many epochs the dual takes is a matter of the data: it comes first, for as long as its gaps fall so fast that it
+    will cost less than the exact steps.
+    """
+    method, exact = _method(problem.n, problem.d, problem.values, problem.sparse, problem.squared)
+    fit = None
+    if method.startswith(DUAL):
+        goal = tol if tol > LAST_DIGITS_TOL or not exact else min(tol, 1e-10)
+        fit = dual_descent(problem, goal, seed, most, exact or np.inf)
+        if not exact or fit.gap <= goal * fit.objective:
+            return fit
     if method.endswith(ROW_SPACE):
         return _in_row_space(problem, tol)
-    if method == "dual coordinate descent":
-        return dual_descent(problem, tol, seed, most)
     return newton(problem, tol) if problem.squared else interior(problem, tol)
 
 
-def choose_margin(n: int, d: int, sparse: bool, squared: bool) -> Choice:
+def choose_margin(n: int, d: int, values: int, sparse: bool, squared: bool) -> Choice:
     """Which method solves a problem of this shape, and why."""
-    exact = "newton" if squared else "interior point"
-    if not sparse and n < min(d, MOST_COLUMNS):
-        return Choice(exact + ROW_SPACE, f"{d} columns and {n} rows: the weights lie in the span of the rows")
-    if d <= MOST_COLUMNS:
-        return Choice(exact, f"{d} columns: a matrix of them is small, and exact steps end at the last digits")
-    return Choice("dual coordinate descent", f"{d} columns are too many for a matrix of them")
+    method, exact = _method(n, d, values, sparse, squared)
+    if not exact:
+        return Choice(method, f"{d} columns are too many for a matrix of them")
+    why = (
+        f"{d} columns and {n} rows: the weights lie in the span of the rows"
+        if method.endswith(ROW_SPACE)
+        else f"{d} columns: a matrix of them is small, and exact steps end at the last digits"
+    )
+    return Choice(method, why + ("; the dual first, as long as it costs less" if method.startswith(DUAL) else ""))
+
+
+def _method(n: int, d: int, values: int, sparse: bool, squared: bool) -> tuple[str, float]:
+    """Its name, and what exact steps would cost, in visits of a row by the dual (0: there are none)."""
+    spanned, steps = not sparse and n < min(d, MOST_COLUMNS), 6 if squared else 10
+    if d > MOST_COLUMNS and not spanned:
+        return DUAL, 0.0
+    work = steps * n * (SQUARED_ROW if squared else HINGE_ROW)
+    if spanned:
+        work += BLAS_PRODUCT * n * n * (d + steps * n / 3)
+    elif sparse:
+        work += steps * (SPARSE_PRODUCT * values * values / n + BLAS_PRODUCT * d**3 / 3)
+    else:
+        work += steps * BLAS_PRODUCT * n * d * d
+    visits = work / (ROW_VISIT + (SPARSE_VISIT if sparse else DENSE_VISIT) * values / n)
+    name = ("newton" if squared else "interior point") + (ROW_SPACE if spanned else "")
+    tried = visits > LEAST_EPOCHS * (n + LOOK_ROWS) and compiled.load() is not None
+    return (f"{DUAL}, else {name}" if tried else name), visits
 
 
 def _in_row_space(problem: MarginProblem, tol: float) -> MarginFit:
@@ -324,35 +371,50 @@ class Best:
         return bool(exact or self.idle >= (4 if met else 15))
 
 
-def dual_descent(problem: MarginProblem, tol: float, seed: int = 0, most: int = 20_000) -> MarginFit:
-    """One row at a time; for columns too many for a matrix of them.
+def dual_descent(
+    problem: MarginProblem, tol: float, seed: int = 0, most: int = 20_000, visits: float = np.inf
+) -> MarginFit:
+    """One row at a time, for at most so many epochs and visits of rows, and while the gaps promise to do with these.
 
-    A free intercept is found by proximal steps: what is penalised is only its change since the last look at the gap.
+    Between looks at the gap rows are left out whose α is at a bound and whose slope holds it there.  A free intercept
+    is found by proximal steps: what is penalised is only its change since the last look.
     """
     from discriminant.kernels import dual
 
     X: Any = problem.X if problem.sparse else np.ascontiguousarray(problem.X)
-    c = problem.c
+    n, c, y = problem.n, problem.c, problem.y
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if problem.sparse else np.einsum("ij,ij->i", X, X)
-    U = np.full(problem.n, np.inf) if problem.squared else c
-    D = 1 / (2 * c) if problem.squared else np.zeros(problem.n)
+    U = np.full(n, np.inf) if problem.squared else c
+    D = 1 / (2 * c) if problem.squared else np.zeros(n)
     free = problem.free and problem.bias > 0
     bias = float(np.sqrt(squares.mean())) or 1.0 if free else problem.bias
     Q = squares + bias**2 + D
-    alpha, w, rng = np.zeros(problem.n), np.zeros(problem.d + 1), np.random.default_rng(seed)
-    shift, best = 0.0, None
-    for epoch in range(most):
-        dual.epoch(X, problem.y, alpha, U, D, Q, w, bias, shift, rng.permutation(problem.n))
-        if epoch % CHECK_EVERY != CHECK_EVERY - 1:
-            continue
+    alpha, w, rng, active = np.zeros(n), np.zeros(problem.d + 1), np.random.default_rng(seed), np.arange(n)
+    shift, epochs, visited, best = 0.0, 0, 0.0, None
+    while epochs < most:
+        times = min(max(LOOK_EVERY * n // len(active), LOOK_EVERY), 5 * LOOK_EVERY, most - epochs)
+        dual.epoch(X, y, alpha, U, D, Q, w, bias, shift, np.tile(rng.permutation(active), times))
+        epochs, visited = epochs + times, visited + times * len(active) + 2 * n
         v = w.copy()
         if free:
             shift += bias * w[-1]
             v[-1] = shift / problem.bias
-        fit = _proved(problem, v, problem.primal(v), alpha.copy(), epoch + 1, "dual coordinate descent")
-        if best is None or fit.gap < best.gap:
-            best = fit
+        m = y * problem.scores(v)
+        fit = _proved(problem, v, problem.primal(v, m), alpha.copy(), epochs, DUAL, None if free else v)
+        if fit.gap <= tol * fit.objective and not free:
+            w = problem.adjoint(alpha * y)  # it was kept up to date, and is computed for the proof
+            fit = _proved(problem, v, fit.objective, fit.alpha, epochs, DUAL, w)
+        best = fit if best is None or fit.gap < best.gap else best
         if stepped(v) or fit.gap <= tol * fit.objective:
+            return fit
+        if visited > LEAST_SHARE * visits:
+            digits = max(-np.log(best.gap / best.objective), 1e-3)  # so far; there will be about as many an epoch
+            if -visited * np.log(tol) / digits > visits:
+                break
+        slope, low, high = m - 1 + D * alpha, alpha <= 0, alpha >= U
+        worst = np.abs(np.where(low, np.minimum(slope, 0), np.where(high, np.maximum(slope, 0), slope))).max()
+        active = np.flatnonzero(~(low & (slope > worst) | high & (slope < -worst)))
+        if not len(active):
             break
     assert best is not None  # the loop has run
-    return best
+    return _proved(problem, best.w, best.objective, best.alpha, best.steps, DUAL)
