@@ -122,7 +122,7 @@ def marginal_effects(
     center = middle if middle.any() else None
     with single_threaded_blas():  # many small products, whose threads would wait for each other
         if at == "mean":
-            blocks, center = make_blocks((blocks.reduce(_Total(middle)) / blocks.total)[None, :]), None
+            blocks, center = make_blocks((blocks.reduce(_Total(center)) / blocks.total)[None, :]), None
         V, kappa = (_of_two if K == 2 else _of_many)(theta, blocks, center)
         effects, jacobian = _effects(theta, V, kappa)
     first = 1 if K == 2 else 0  # of two classes the effects are each other's negatives
@@ -149,10 +149,10 @@ def marginal_effects(
 class _Total:
     """Σ w (x − c)."""
 
-    center: Array
+    center: Array | None
 
     def __call__(self, block: Block) -> Array:
-        x = block.design.dense() - self.center
+        x = block.design.dense() if self.center is None else block.design.dense() - self.center
         return np.asarray(x.sum(axis=0) if block.weight is None else block.weight @ x)
 
 
