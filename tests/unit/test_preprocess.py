@@ -116,6 +116,8 @@ def test_standardize_and_huge_values():
         ("day", [f"2020-01-{i:02d}" for i in range(1, 29)], "dates"),
         ("day", [f"{i}/03/2020 10:30" for i in range(1, 29)], "dates"),
         ("key", [f"a{i}x" for i in range(50)], "text of its own"),
+        ("street", [f"{i} {'ABCDE'[i % 5]} Street" for i in range(50)], "text of its own"),
+        ("north", [f"{40 + i / 9:.2f}N" for i in range(50)], "'40.00N', are not read as numbers"),
         ("review", [f"this is a long enough review of item {i}" for i in range(50)], "free text"),
         ("k", np.ones(50), "never changes"),
         ("k", ["same"] * 50, "never changes"),

@@ -258,7 +258,7 @@ def _number_rule(column: Column, notes: list[Remark], gaps: list[bytes]) -> Colu
     if indicate:
         gaps.append(mask)
     also = "; a column of its own says where" if indicate else ""
-    sentence = f"{column.name!r}: {lost:,} of {n:,} values are missing, filled with the mean {fill:.4g}{also}."
+    sentence = f"{column.name!r}: {_lost(lost, n)}, filled with the mean {fill:.4g}{also}."
     notes.append((f"have missing values, filled with the mean of each{also}", column.name, sentence))
     return ColumnRule(column.name, NUMBER, fill=fill, indicate=indicate)
 
@@ -273,6 +273,10 @@ def _standardized(rule: ColumnRule, column: Column) -> ColumnRule:
         deviation = largest * float(np.sqrt(((away / largest) ** 2).mean())) if largest > 0 else 0.0
     # A scale of exactly 1 stands for "as it is", so it is moved by the last bit.
     return replace(rule, scale=float(np.nextafter(1.0, 2.0)) if deviation == 1.0 else deviation or 1.0)
+
+
+def _lost(lost: int, n: int) -> str:
+    return f"{lost:,} of {n:,} values {'is' if lost == 1 else 'are'} missing"
 
 
 def _mean(column: Column) -> float:
@@ -290,7 +294,7 @@ def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, no
     missing = lost >= COMMON_ROWS
     if lost:
         how = "a level of their own" if missing else "counted as average rows"
-        sentence = f"{name!r}: {lost:,} of {n:,} values are missing, {how}."
+        sentence = f"{name!r}: {_lost(lost, n)}, {how}."
         notes.append((f"have missing values, {how}", name, sentence))
     if len(rare):
         sentence = f"{name!r}: its {len(rare):,} rarest of {len(order):,} levels share one column, (other)."

@@ -96,10 +96,18 @@ def _role_of_text(column: Column, present: int) -> tuple[str, str]:
         length = sum(len(level) for level in some) / len(some)
         if length > 25 and sum(" " in level.strip() for level in some) > len(some) / 2:
             return OUT, "it is free text, and needs features made from it first"
+        if _around_numbers(some):
+            return OUT, f"its values, such as {some[0]!r}, are not read as numbers, and nearly every row has its own"
         return OUT, "nearly every row has a text of its own, as names do"
     if present >= LEAST_ROWS and _is_id(column.name) and used > present / 2:
         return OUT, "it names the rows"
     return CATEGORY, ""
+
+
+def _around_numbers(levels: Sequence[str]) -> bool:
+    """Whether numbers lead all levels and the text around them is one of a few."""
+    around = {re.sub(r"[\d.,]+", "#", level.strip().lstrip("+-")) for level in levels}
+    return len(around) <= 3 and all(text.startswith("#") for text in around)
 
 
 def refuse_nearly_numbers(name: str, levels: Sequence[str], row_of: Callable[[str], str] = lambda level: "") -> None:

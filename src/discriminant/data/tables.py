@@ -27,7 +27,7 @@ from discriminant.protocols import Array
 # Words that stand for "no value" in a column of numbers.  In a column of text they are texts like any other.
 MISSING_WORDS = frozenset(
     ["", "?", ".", "-", "NA", "N/A", "n/a", "na", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "none",
-     "#N/A", "#NA", "-nan", "-NaN"]
+     "#N/A", "#NA", "-nan", "-NaN", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"]
 )  # fmt: skip
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _CURRENCY = r"[$€£¥₹]|(?:USD|EUR|GBP|CHF)(?![A-Za-z])"
@@ -41,11 +41,11 @@ UNIT = rf"{_CURRENCY}|{_MEASURE}"
 _DRESSED = re.compile(
     rf"(?P<sign>[+-]?)\s*(?P<before>{_CURRENCY}|[%‰])?\s*(?P<second>[+-]?)"
     rf"(?P<whole>\d{{1,3}}(?:(?P<mark>[,.' ])\d{{3}})"
-    rf"(?:(?P=mark)\d{{3}})*|\d+)(?:(?P<point>[.,])(?P<part>\d+))?\s*(?P<after>{UNIT})?",
+    rf"(?:(?P=mark)\d{{3}})*|\d+)(?:(?P<point>[.,])(?P<part>\d+|--?))?\s*(?P<after>{UNIT})?",
     re.ASCII,
 )
 _MEASURED = re.compile(_MEASURE)
-_TYPESET = str.maketrans("\u2212\u2019\u00a0\u202f", "-'  ")  # minus, apostrophe and narrow spaces
+_TYPESET = str.maketrans("\u2212\u2013\u2019\u00a0\u202f", "--'  ")  # minus, dash, apostrophe and narrow spaces
 _ENDLESS = re.compile(r"[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 
 
@@ -289,11 +289,12 @@ def dressed_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
             or bracketed + bool(found["sign"] + found["second"]) > 1
         ):
             return None
-        point, mark = found["point"] or decimal, found["mark"]
+        part, mark = (found["part"] or "").strip("-"), found["mark"]
+        point = found["point"] if part else decimal  # a whole price ends in '.-' whatever the decimal sign
         if point == mark or point != decimal or mark == decimal:
             return None
         units.add(found["before"] or found["after"] or "")
-        size = float(re.sub(r"\D", "", found["whole"]) + "." + (found["part"] or ""))
+        size = float(re.sub(r"\D", "", found["whole"]) + "." + part)
         result[i] = -size if bracketed or found["sign"] + found["second"] == "-" else size
     measured = any(_MEASURED.fullmatch(unit) for unit in units)
     mixed = len(units - {""}) > 1 or ("" in units and measured)  # 12 % beside 0.12: which is meant?

@@ -187,7 +187,8 @@ def rank_notes(whitened: Whitened, feature_names: Sequence[str] | None) -> list[
     found = []
     if len(whitened.constant):
         what = columns(whitened.constant.tolist(), feature_names)
-        text = f"{capital(what)}: constant within the classes, so that no weight is given to it."
+        they = "it" if len(whitened.constant) == 1 else "them"
+        text = f"{capital(what)}: constant within the classes, so that no weight is given to {they}."
         found.append(Note(text, CollinearityWarning))
     if len(whitened.collinear):
         what = columns(whitened.collinear.tolist(), feature_names, most=8)
