@@ -120,15 +120,6 @@ class Patched(metaclass=Twin):
             fitted = model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
         self._take(fitted, X)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy, as scikit-learn's score: plain labels are not looked through for what they might be besides."""
-        me: Any = self
-        if sample_weight is None and type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU":
-            found = me.predict(X)
-            if len(found) == len(y) and found.dtype == y.dtype:
-                return float(np.mean(found == y))
-        return float(me._original.score(self, X, y, sample_weight=sample_weight))
-
     def _say(self, here: bool, why: str) -> None:
         if Patched._verbose:
             print(f"discriminant: {type(self).__name__}.fit by {WORDS[here]}: {why}", file=sys.stderr)

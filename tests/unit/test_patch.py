@@ -16,6 +16,7 @@ import pytest
 import sklearn
 from sklearn import discriminant_analysis, linear_model, pipeline, svm
 from sklearn.base import clone, is_classifier
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, KFold, _validation, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder, QuantileTransformer, StandardScaler
@@ -150,6 +151,12 @@ def test_clones_pickles_and_searches_work_under_the_patch(patched):
     assert type(search.best_estimator_) is patch.LogisticRegression
     with sklearn.config_context(transform_output="default"):
         linear_model.LogisticRegression().fit(X, y)
+
+
+def test_a_search_over_c_scores_by_the_scorer_that_it_was_given(patched):
+    X, y = rows()
+    ours = linear_model.LogisticRegressionCV(**{**CV, "scoring": "neg_log_loss"}).fit(X, y)
+    assert ours.score(X, y) == pytest.approx(-log_loss(y, ours.predict_proba(X)))
 
 
 def test_a_wrong_parameter_and_wrong_data_get_scikit_learns_own_words(patched):
