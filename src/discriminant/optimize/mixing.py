@@ -58,7 +58,7 @@ class Epoch:
         rows = replace(self.objective, blocks=make_blocks(block.design.raw, block.target, block.weight))
         order = np.random.default_rng([self.seed, block.start])
         run = begin(replace(self.optimizer, random_state=order), rows, self.weights, self.repeats)
-        run.epoch()
+        run.meet_all()
         A, tally = run.weights(), run.state.tally
         made = tally[STEPS, :1] if run.state.coupled else tally[STEPS]
         return Mixed(A * made, tally[STEPS], tally[VISITS], run.state.losses)
@@ -70,7 +70,7 @@ class MixedRun(Run):
 
     optimizer: Any = None
 
-    def epoch(self) -> float:
+    def meet_all(self) -> None:
         s, old = self.state, self.weights()
         plain = replace(self.optimizer, callback=None, improvement=0.0 if len(s.losses) else None)
         kernel = Epoch(plain, self.objective.over(None), old, int(self.rng.integers(1 << 31)), self.repeats)
@@ -82,7 +82,6 @@ class MixedRun(Run):
         s.tally[VISITS] += mixed.samples
         s.tally[DONE] = self.by_margin & ~live
         s.losses += mixed.losses
-        return self.mean_loss()
 
     def kept(self, keep: str) -> tuple[Array, str]:
         return self.weights(), NOTE

@@ -59,6 +59,16 @@ class Run:
 
     def epoch(self) -> float:
         """One pass; the mean loss met on the way, or NaN where nobody asked."""
+        self.meet_all()
+        losses = self.state.losses
+        if not len(losses):
+            return float("nan")
+        met = float((losses / self.objective.totals[: len(losses)]).sum())
+        losses[:] = 0
+        return met
+
+    def meet_all(self) -> None:
+        """Let every sample correct the weights once."""
         for samples, order, start in self.parts():
             self.prepare(samples, order)
             with np.errstate(over="ignore", invalid="ignore"):  # overflow is noticed in the weights
@@ -67,7 +77,6 @@ class Run:
                 self.history.keep(self.state, start)
             if self.ended():
                 break
-        return self.mean_loss()
 
     def parts(self) -> Iterator[tuple[Samples, Array, int]]:
         """(samples, order, first row) to sweep over in turn: all rows at once where they lie in memory in rows."""
@@ -190,15 +199,6 @@ class Run:
         """One record an epoch, beside the single corrections where they are traced."""
         history = self.history.epochs if isinstance(self.history, Corrections) else self.history
         history.record(k=epoch, corrections=self.corrections(), samples=self.samples(), step=self.eta(), objective=loss)
-
-    def mean_loss(self) -> float:
-        """The mean loss met in the epoch, summed over outputs; NaN where it was not asked for."""
-        losses = self.state.losses
-        if not len(losses):
-            return float("nan")
-        met = float((losses / self.objective.totals[: len(losses)]).sum())
-        losses[:] = 0
-        return met
 
 
 def begin(options: Any, objective: PointwiseObjective, start: Array, repeats: bool = True) -> Run:
