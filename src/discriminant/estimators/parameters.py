@@ -9,8 +9,6 @@ the parameter, the value and what is allowed.  What depends on the data or on an
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
@@ -18,7 +16,7 @@ from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, StrOptions, make_constraint
+from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, StrOptions
 
 from discriminant.docstrings import documented
 from discriminant.errors import ParameterError, names
@@ -128,21 +126,7 @@ def parameters(**own: Any) -> Callable[[Class], Class]:
 
 def require_valid(estimator: BaseEstimator) -> None:
     """Refuse parameters that are not what the estimator's ``_parameter_constraints`` allow."""
-    for name, default, allowed in _declared(type(estimator)):  # type: ignore[arg-type]
-        value = getattr(estimator, name)
-        if value is default or any(constraint.is_satisfied_by(value) for constraint in allowed):
-            continue
-        try:
-            estimator._validate_params()
-        except InvalidParameterError as refused:
-            raise RefusedParameterError(str(refused)) from None
-
-
-@functools.cache
-def _declared(cls: type[BaseEstimator]) -> list[tuple[str, Any, list[Any]]]:
-    """(name, default, constraints) of the parameters, put together once: a small fit takes no longer than this does."""
-    return [
-        (name, parameter.default, [make_constraint(one) for one in cls._parameter_constraints[name]])
-        for name, parameter in inspect.signature(cls).parameters.items()
-        if cls._parameter_constraints.get(name, LABEL) != LABEL
-    ]
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as refused:
+        raise RefusedParameterError(str(refused)) from None

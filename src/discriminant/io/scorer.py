@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from discriminant.arguments import MODEL, checked
+from discriminant.decision.posteriors import log_sigmoid
 from discriminant.errors import DataError
 from discriminant.io.container import documented
 from discriminant.io.program import Program, program
 from discriminant.protocols import Array
 
 NEAR = 1e3  # Σ_j |c_j w_j| up to which folding the centre into the intercept loses less than 2e-13
-FEW = 8  # classes up to which Python's floats are faster than NumPy's calls
 
 
 @documented
@@ -59,7 +59,7 @@ class Scorer:
     _intercept: Any
     _center: Array | None
     _kind: str = "softmax"  # "pair", "sigmoid": σ(g_k) brought to sum one; "program": the long way
-    _shift: list[float] | None = None  # of the priors, added to log σ
+    _shift: Array | float = 0.0  # of the priors, added to log σ
 
     def __call__(self, x: Any) -> Array:
         """Probabilities of a row (d,) or of rows (n, d); class scores where the model has no probabilities."""
@@ -108,25 +108,14 @@ class Scorer:
             z += self._intercept[2]
         else:
             z += self._intercept
-        if len(z) > FEW:
-            if not np.isfinite(z).all():
-                self._refuse(x)
-            z -= z.max()
-            np.exp(z, out=z)
-            z /= z.sum()
-            return np.asarray(z)
-        values = z.tolist()
-        for v in values:
-            if v - v != 0.0:
-                self._refuse(x)
+        if np.dot(z, 0.0 * z) != 0.0:  # 0 · ∞ is no number
+            self._refuse(x)
         if self._kind == "sigmoid":
-            values = [min(v, 0.0) - math.log1p(math.exp(-abs(v))) for v in values]
-            if self._shift is not None:
-                values = [v + h for v, h in zip(values, self._shift, strict=True)]
-        top = max(values)
-        terms = [math.exp(v - top) for v in values]
-        total = sum(terms)
-        return np.array([term / total for term in terms])
+            z = log_sigmoid(z) + self._shift
+        z -= np.maximum.reduce(z)
+        np.exp(z, out=z)
+        z /= np.add.reduce(z)
+        return np.asarray(z)
 
     def _many(self, X: Array) -> Array:
         if X.ndim != 2 or X.shape[1] != len(self.program.features):
@@ -161,8 +150,7 @@ def scorer(model: Any) -> Scorer:
     ([0.5, 0.5], 'right')
     """
     found = program(model)
-    few = len(found.classes) <= FEW
-    if found.basis or found.decoder != "linear" or found.link is None or (found.link == "sigmoid" and not few):
+    if found.basis or found.decoder != "linear" or found.link is None:
         return _made(found, np.empty(0), None, None, "program")
     if found.quadratic is not None:
         return _quadratic(found)
@@ -171,7 +159,7 @@ def scorer(model: Any) -> Scorer:
     weights, intercept = np.ascontiguousarray(found.weights[1:] @ D), found.weights[0] @ D + s
     if found.link == "sigmoid":
         at, center = _fold(weights, intercept, found.center, 1.0)
-        shift = None if found.prior_shift is None else found.prior_shift.tolist()
+        shift = 0.0 if found.prior_shift is None else found.prior_shift
         return _made(found, weights, at, center, "sigmoid", shift)
     intercept = intercept if found.prior_shift is None else intercept + found.prior_shift
     if len(found.classes) == 2:
@@ -183,7 +171,7 @@ def scorer(model: Any) -> Scorer:
 
 
 def _made(
-    found: Program, weights: Array, intercept: Any, center: Array | None, kind: str, shift: list[float] | None = None
+    found: Program, weights: Array, intercept: Any, center: Array | None, kind: str, shift: Array | float = 0.0
 ) -> Scorer:
     return Scorer(found, tuple(found.classes), tuple(found.labels), weights, intercept, center, kind, shift)
 
