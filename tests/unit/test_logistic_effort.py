@@ -1,4 +1,4 @@
-"""What a tolerance costs: loose ones less than tight ones, and few classes' near-certain rows no hundreds of steps."""
+"""What a tolerance costs: loose ones less than tight ones, and nearly certain rows no hundreds of steps."""
 
 from __future__ import annotations
 

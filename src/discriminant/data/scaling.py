@@ -56,7 +56,7 @@ def choose_scaling(blocks: Any, intercept: bool) -> Scaling:
         return _sparse_scaling(
             blocks.block(0, n).design.raw if blocks.in_memory else blocks.spread(80 * SCALING_ROWS).raw
         )
-    some = max(512, SCALING_ROWS // max(d, 1))
+    some = max(128, SCALING_ROWS // max(d, 1))
     design = blocks.block(0, n).design if blocks.in_memory and n <= some else blocks.spread(some)
     values = design.values
     with np.errstate(over="ignore", invalid="ignore"):
