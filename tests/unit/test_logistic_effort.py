@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discriminant import LogisticRegression
+from discriminant import LogisticRegression, LogisticRegressionCV
 from discriminant.data import make_blocks
 from discriminant.data.scaling import choose_scaling
 from discriminant.objective import PointwiseObjective, logistic_objective
@@ -96,3 +96,12 @@ def test_each_class_has_its_own_block_of_the_hessian(intercept, offset):
         block = H[4 * k : 4 * k + 4, 4 * k : 4 * k + 4]
         part = slice(None) if intercept else slice(1, None)
         np.testing.assert_allclose(block[part, part] @ solved[part, k], G[part, k], rtol=1e-9)
+
+
+def test_folds_of_many_classes_end_where_they_are_proved():
+    """A search over C goes on from the answers before, and no fold is carried to the last digits."""
+    X, y = classes(500, 30, 6)
+    found = LogisticRegressionCV(Cs=10, cv=3, use_legacy_attributes=False, l1_ratios=(0.0,)).fit(X, y)
+    assert np.mean(found.n_iter_) <= 14
+    alone = LogisticRegression(C=found.C_, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(found.coef_, alone.coef_, atol=1e-5 * np.abs(alone.coef_).max())

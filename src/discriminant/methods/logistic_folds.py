@@ -20,7 +20,7 @@ from discriminant.kernels.compiled import load
 from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize import progress
 from discriminant.optimize.automatic import minimize
-from discriminant.optimize.folds import held_out, solve_folds
+from discriminant.optimize.folds import POINTS, extrapolate, held_out, solve_folds
 from discriminant.optimize.path import LAST_DIGITS, SparsePenalty, solve_path
 from discriminant.protocols import Array
 from discriminant.thresholds import SMALL_SET
@@ -128,12 +128,15 @@ class Folds:
 
     @staticmethod
     def _ridge(objective: PointwiseObjective, Cs: Array, l1_ratio: float, tol: float) -> Any:
-        start: Array | None = None
+        found: list[Array] = []
         for level, C in enumerate(Cs):
-            ridge = 0.0 if np.isinf(C) else 1.0 / (C * objective.total)
-            fit = minimize(objective.with_ridge(ridge), tol, start)
-            start = _plain(fit.weights, fit.center)
-            yield level, start, fit.gap, fit.steps
+            ridge, start = 0.0 if np.isinf(C) else 1.0 / (C * objective.total), found[-1] if found else None
+            if level >= POINTS and np.isfinite(C):  # along log C the answers go on as they went
+                before = np.stack([A.ravel() for A in found[-POINTS:]])
+                start = extrapolate(np.log(Cs[level - POINTS : level]), before, np.log(C)).reshape(found[-1].shape)
+            fit = minimize(objective.with_ridge(ridge), tol, start, digits=False)
+            found.append(_plain(fit.weights, fit.center))
+            yield level, found[-1], fit.gap, fit.steps
 
     @staticmethod
     def _sparse(objective: PointwiseObjective, Cs: Array, l1_ratio: float, tol: float) -> Any:

@@ -37,6 +37,7 @@ from discriminant.optimize.sampled import (
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need
 from discriminant.thresholds import (
+    ALL_DIGITS_TOL,
     COUPLED_PARAMETERS,
     DENSE_SHARE,
     DENSE_VALUES,
@@ -72,10 +73,13 @@ class Minimum:
         return len(self.history.get("k", ()))
 
 
-def minimize(objective: PointwiseObjective, tol: float = 1e-8, start: Array | None = None) -> Minimum:
+def minimize(
+    objective: PointwiseObjective, tol: float = 1e-8, start: Array | None = None, *, digits: bool = True
+) -> Minimum:
     """Minimise J until gap ≤ tol·|J|; where Newton steps are cheap, to the last digits.
 
     ``start``: weights (1+d, q) in the user's units with a plain intercept (at zero).
+    ``digits``: False: no last ones by gradients, which take as many steps again where Newton's way takes one.
     """
     objective = written_out(objective)
     choice = choose(shape_of(objective))
@@ -92,7 +96,8 @@ def minimize(objective: PointwiseObjective, tol: float = 1e-8, start: Array | No
         trace = Trace(told=True)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # a step too far is noticed by its J
             with reading(lambda A: _to_user(objective, A)):
-                state, best = _solve(choice.method, objective, A, trace, tol, anchor)
+                last = tol <= LAST_DIGITS_TOL and (digits or choice.method == "newton")
+                state, best = _solve(choice.method, objective, A, trace, tol, last, anchor)
             return _finish(objective, state, best, choice, trace)
 
 
@@ -102,7 +107,7 @@ def _is_anchored(objective: PointwiseObjective, choice: Choice) -> bool:
 
 
 def _solve(
-    method: str, objective: PointwiseObjective, A: Array, trace: Trace, tol: float, anchor: Anchor | None
+    method: str, objective: PointwiseObjective, A: Array, trace: Trace, tol: float, last: bool, anchor: Anchor | None
 ) -> Answer:
     """By what an earlier fit of the rows left, where it did and that is enough; else by the method."""
     if anchor is not None and not A.any():
@@ -110,7 +115,7 @@ def _solve(
         if met(state, tol):
             return state, state.A
         A = state.A
-    return METHODS[method](objective, A, trace, tol)
+    return METHODS[method](objective, A, trace, tol, last)
 
 
 def nearer(objective: PointwiseObjective, start: Array, zero: Array) -> Array:
@@ -134,9 +139,9 @@ def written_out(objective: PointwiseObjective) -> PointwiseObjective:
 Answer = tuple[State, Array]  # the state and its weights, which may have more digits
 
 
-def _newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
-    last = tol <= LAST_DIGITS_TOL
-    return refine(objective, newton_to_gap(objective, A, trace, tol, to_the_end=last), trace, tol)
+def _newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, last: bool) -> Answer:
+    state = newton_to_gap(objective, A, trace, tol, to_the_end=last)
+    return refine(objective, state, trace, last and tol <= ALL_DIGITS_TOL)
 
 
 def _sampled_newton(
@@ -151,22 +156,22 @@ def _sampled_newton(
 def _kept(solver: Callable[..., State], work: float = EXACT_WORK_COUPLED) -> Callable[..., Answer]:
     """By a kept preconditioner; carried to the last digits where an exact Hessian would not take more than ``work``."""
 
-    def run(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+    def run(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, last: bool) -> Answer:
         most = work if objective.smooth_penalty is not None else max(work, LAST_DIGITS_PLAIN)
         most = EXACT_WORK_COUPLED if objective.criterion.coupled else most
         cheap = objective.blocks.pass_cost == 1 and shape_of(objective).hessian_work <= most
-        last = tol <= LAST_DIGITS_TOL and cheap
-        return refine(objective, solver(objective, A, trace, tol, to_the_end=last), trace, tol)
+        state = solver(objective, A, trace, tol, to_the_end=last and cheap)
+        return refine(objective, state, trace, last and tol <= ALL_DIGITS_TOL)
 
     return run
 
 
-def _row_space(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+def _row_space(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, last: bool) -> Answer:
     """Gradients first, for as long as the way through the rows would cost; then the method for n columns.
 
     Competing classes: gradients as long as they promise to arrive (500×1000×10, C = 100: 87 passes against 220).
     """
-    last, coupled = tol <= LAST_DIGITS_TOL, objective.criterion.coupled
+    coupled = objective.criterion.coupled
     worth = MOST_FIRST if coupled else hessian_steps(objective.n_rows, objective.n_features)
     state = by_diagonal(objective, A, trace, tol, to_the_end=last, worth=worth)
     if met(state, tol):
@@ -209,12 +214,12 @@ def _from_row_space(
     return best
 
 
-def _device_newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> Answer:
+def _device_newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, last: bool) -> Answer:
     state = newton_to_gap(objective, A, trace, tol)
     return state, state.A
 
 
-METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float], Answer]] = {
+METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float, bool], Answer]] = {
     "newton": _newton,
     "newton-in-row-space": _row_space,
     "sampled-newton": _kept(_sampled_newton, LAST_DIGITS_WORK),

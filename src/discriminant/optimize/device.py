@@ -35,7 +35,9 @@ def at_work(objective: PointwiseObjective) -> PointwiseObjective:
     return objective.over(replace(objective.blocks, mode="fine", vectors=objective.criterion.coupled))
 
 
-def by_stages(objective: PointwiseObjective, A: Array, trace: Trace, tol: float) -> tuple[State, Array]:
+def by_stages(
+    objective: PointwiseObjective, A: Array, trace: Trace, tol: float, _last: bool = False
+) -> tuple[State, Array]:
     """Fast evaluations, then differences from anchors or fine ones."""
     blocks = objective.blocks
     trace.passes += 1

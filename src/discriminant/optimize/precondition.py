@@ -17,7 +17,7 @@ import numpy as np
 from discriminant.criteria import Logistic, Squared
 from discriminant.data.evaluate import centred
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.factor import Factors, cholesky, held_sum
+from discriminant.optimize.factor import Factor, Factors, cholesky, held_sum
 from discriminant.protocols import Array, Evaluation, Need
 
 Solve = Callable[[Array], Array]  # G (1+d, q) → P⁻¹ G
@@ -53,14 +53,14 @@ def corrected(H: Array, correction: Array | None) -> Array:
     return H
 
 
-def from_gram(sample: PointwiseObjective) -> Solve:
+def from_gram(sample: PointwiseObjective) -> Factor:
     """K classes at A = 0: every posterior is 1/K, and the Hessian is (1/K)(I − 11ᵗ/K) ⊗ Gram, of the sample's rows."""
     K = sample.n_outputs
     H = gram(sample) / K
     np.einsum("ii->i", H)[...] += sample.damping[:, 0]
     if not sample.intercept:
         H[0], H[:, 0], H[0, 0] = 0.0, 0.0, 1.0
-    return cholesky(H).solve
+    return cholesky(H)
 
 
 def from_classes(objective: PointwiseObjective, A: Array) -> Solve:

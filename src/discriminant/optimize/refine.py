@@ -18,21 +18,21 @@ from discriminant.optimize.factor import Factor, Factors
 from discriminant.optimize.newton import Trace
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need
-from discriminant.thresholds import ALL_DIGITS_TOL, EXTENDED_VALUES
+from discriminant.thresholds import EXTENDED_VALUES
 
 COLLINEAR = 1e-5  # smallest pivot of the unit-diagonal Hessian above which float64 has all the digits
 MOST_STEPS = 8
 
 
-def refine(objective: PointwiseObjective, state: State, trace: Trace, tol: float) -> tuple[State, Array]:
-    """(the state, its weights in extended precision), improved where all digits are asked for of few rows."""
+def refine(objective: PointwiseObjective, state: State, trace: Trace, exact: bool) -> tuple[State, Array]:
+    """(the state, its weights in extended precision), improved where they are to be ``exact`` and of few rows."""
     size = objective.blocks.n_values * objective.n_outputs
     A, factors = state.A.astype(np.longdouble), state.factors
     if factors is None or state.separated or not state.gap < np.inf or not objective.blocks.in_memory:
         return state, A
     if size > EXTENDED_VALUES or factors.least > COLLINEAR:
         return state, A
-    best, least = _steps(objective, A, factors, trace) if tol <= ALL_DIGITS_TOL else (A, np.inf)
+    best, least = _steps(objective, A, factors, trace) if exact else (A, np.inf)
     factor = factors.each[0]
     if factor.null is not None and factor.null.size and objective.penalty is None and len(factors.each) == 1:
         best = shortest(objective, factor, best)

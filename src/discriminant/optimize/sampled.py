@@ -183,20 +183,20 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
     many = max(SAMPLE_ROWS, 8 * D)
     rows = many if dear else int(max(GRAM_WORK / D**2, GRAM_SAMPLE * D))
     sample = drawn(objective, rows) if n > 2 * rows or dear else objective
-    solve = precondition.from_gram(sample)
+    factor = precondition.from_gram(sample)
     trace.passes += D / (4.0 * q) * min(1.0, rows / n)
     if n > 2 * many or dear:
         quiet = Trace()
         start = max(SAMPLE_ROWS, n // 16, 20 * q) if not dear else sample_size(objective)
         small = drawn(objective, min(start, n // 2))
-        A = lbfgs_to_gap(small, _begin(small, A, quiet), solve, quiet, q * sampling_error(small)).A
+        A = lbfgs_to_gap(small, _begin(small, A, quiet), factor.solve, quiet, q * sampling_error(small)).A
         trace.passes += quiet.passes * small.n_rows / n
     prove = sample_proof(objective, sample if dear else objective)
     del sample
     worth = shape.newton_worth
     price = np.inf if dear or shape.sparse else LEAST_TRIAL / 2 + q * shape.block_steps
     run = partial(lbfgs_to_gap, objective, trace=trace, tol=tol, prove=prove, to_the_end=to_the_end)
-    state = run(_begin(objective, A, trace), solve, worth=min(worth, price))
+    state = run(_begin(objective, A, trace), factor.solve, worth=min(worth, price))
     for left in range(MOST_RENEWALS):
         if met(state, tol) or worth <= price or price == np.inf:
             break
@@ -205,7 +205,7 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
         begin = State(state.A, state.found, gap=state.gap)
         state = run(begin, solve, worth=price if left + 1 < MOST_RENEWALS else np.inf)
     if np.isinf(worth) or met(state, tol):
-        return state
+        return replace(state, condition=1 / max(factor.least, 1e-300))
     return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)  # nearly separated classes
 
 
