@@ -73,7 +73,10 @@ def centred(names: Sequence[str]) -> list[tuple[str]]:
 
 
 def confusion_table(counts: Array, classes: Sequence[str]) -> str:
-    """True classes in rows, decided classes in columns; right and wrong in different colours, deeper with the share."""
+    """True classes in rows, decided classes in columns; right and wrong in different colours, deeper with the share.
+
+    A phone has no room for the last column, the recall, which the table of the classes gives too.
+    """
     rows: list[list[Cell]] = []
     for k, name in enumerate(classes):
         total = max(int(counts[k].sum()), 1)
@@ -81,8 +84,9 @@ def confusion_table(counts: Array, classes: Sequence[str]) -> str:
             0.08 + 0.5 * c / total if j == k else min(0.75, 0.12 + c / total) * (c > 0) for j, c in enumerate(counts[k])
         ]
         cells = [shaded(f"{c:,}", depths[j], good=j == k) for j, c in enumerate(counts[k].tolist())]
-        rows.append([marked(k, name), *cells, f"{100 * counts[k, k] / total:.1f} %"])
-    return table(["is, decided as", *centred(classes), "found"], rows)
+        found = f'<td class="number wide">{100 * counts[k, k] / total:.1f} %</td>'
+        rows.append([marked(k, name), *cells, (found,)])
+    return table(["is, decided as", *centred(classes), ('<th class="number wide">found</th>',)], rows)
 
 
 def heat_table(names: Sequence[str], classes: Sequence[str], values: Array, errors: Array | None) -> str:
