@@ -16,6 +16,7 @@ change is exact; the penalty stays where the user put it, on the weights of x.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -27,7 +28,7 @@ from discriminant.codings import ClassCoding, make_coding
 from discriminant.criteria import Logistic, Margin, Pointwise, Softmax
 from discriminant.data import ArrayBlocks, map_rows
 from discriminant.data.device_library import library_of
-from discriminant.data.evaluate import DeviceRequest, Evaluate, Shares, centred, shares_of
+from discriminant.data.evaluate import FINEST, DeviceRequest, Evaluate, Shares, centred, shares_of
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, MismatchError, ParameterError
 from discriminant.penalties import Ridge, WeightPenalty
@@ -55,6 +56,8 @@ class PointwiseObjective:
         The columns' centre and units.
     summed : bool
         J is Σw times as large: the sum over rows that the textbooks print, of the same minimum (``on_scale``).
+    accuracy : float
+        How far evaluations may be off, relative to J (``coarsest``, ``finest``).
     """
 
     blocks: Any
@@ -65,6 +68,7 @@ class PointwiseObjective:
     intercept: bool = True
     scaling: Scaling | None = None
     summed: bool = False
+    accuracy: float = FINEST
 
     def __post_init__(self) -> None:
         _check_parts(self.criterion, self.coding, self.penalty)
@@ -182,7 +186,7 @@ class PointwiseObjective:
             A, V = _through_origin(A), None if V is None else _through_origin(V)
         return Evaluate(
             self.criterion, self.coding, self.totals, A, need, V, self.center, self.offset, self.shares,
-            intercept=self.intercept,
+            intercept=self.intercept, accuracy=self.accuracy,
         )  # fmt: skip
 
     def evaluate(self, A: Array, need: Need = Need.VALUE | Need.GRADIENT, V: Array | None = None) -> Evaluation:
@@ -212,6 +216,7 @@ class PointwiseObjective:
             found.value += penalty.value(user)
             found.gradient += penalty.gradient(user) / units
             curvature = penalty.curvature(user) / units**2 if Oracle.CURVATURE in penalty.oracles else None
+        found.noise = max(found.noise, max(1e-14, 4e-16 * math.sqrt(self.n_rows)) * abs(found.value))
         if found.diagonal is not None:
             found.diagonal = found.diagonal / units**2 + (0.0 if curvature is None else curvature)
         if found.product is not None:
@@ -408,6 +413,17 @@ class PointwiseObjective:
             penalty = replace(penalty, strength=penalty.strength * float(self.totals[0]))  # type: ignore[type-var]
         return replace(self, penalty=penalty, summed=True)
 
+    @property
+    def coarsest(self) -> PointwiseObjective:
+        """The same J, whose evaluations are as coarse as is quickest: a solver's first steps need no more."""
+        blocks = self.blocks.to_fit(self.criterion.coupled)
+        return self if blocks is self.blocks else self._with(blocks=blocks, accuracy=blocks.accuracy)
+
+    @property
+    def finest(self) -> PointwiseObjective:
+        """The same J, whose evaluations are as exact as can be: what is proved is proved of these."""
+        return self if self.accuracy == FINEST else self._with(accuracy=FINEST)
+
     def scaled(self, scaling: Scaling | None) -> PointwiseObjective:
         """The same J over the weights of columns with this centre and these units."""
         return self._with(scaling=scaling)
@@ -486,7 +502,7 @@ class _Along(DeviceRequest):
     def on_device(self, blocks: Any) -> Array | None:
         from discriminant.data.device_evaluate import losses_along
 
-        return losses_along(self.request, blocks, self.steps) if blocks.mode else None
+        return losses_along(self.request, blocks, self.steps)
 
     def __call__(self, block: Block) -> Array:
         request = self.request

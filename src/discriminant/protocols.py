@@ -66,9 +66,11 @@ class Evaluation:
     groups: Any = None  # Yᵗ(s ℓ') of each group of rows
     mass: Array | None = None  # (q,): Σ s ℓ''; not of coupled outputs
     margin: float = float("inf")  # the least score on a row's own side; −inf where a target has none
+    noise: float = 0.0  # how far the value may be off by rounding
 
     def __iadd__(self, other: Evaluation) -> Evaluation:
         self.value += other.value
+        self.noise += other.noise
         self.gradient += other.gradient
         for name in ("hessian", "product", "diagonal", "intercept", "outer", "groups", "mass"):
             mine, more = getattr(self, name), getattr(other, name)

@@ -293,3 +293,55 @@ def test_rows_of_any_kind_are_predicted_by_a_model_of_another(
             np.testing.assert_allclose(in_memory(found), best.decision_function(X), rtol=1e-5, atol=1e-5)
             assert (in_memory(model.predict(other(X))) == best.predict(X)).all()
             assert model.score(other(X), other(y)) == best.score(X, y)
+
+
+def exact_objective(model: Any, X: Any, y: Any, C: float) -> float:
+    """J at a model's weights, in the machine's widest float."""
+    weights, center = model.discriminant_.weights.astype(np.longdouble), model.discriminant_.center
+    z = (X.astype(np.longdouble) - (0 if center is None else center)) @ weights[1:] + weights[0]
+    z = np.hstack([np.zeros_like(z), z]) if z.shape[1] == 1 else z
+    top = z.max(axis=1, keepdims=True)
+    loss = top[:, 0] + np.log(np.exp(z - top).sum(axis=1)) - z[np.arange(len(y)), y]
+    return float(loss.mean() + (weights[1:] ** 2).sum() / (2 * C * len(y)))
+
+
+@pytest.mark.usefixtures("at_work")
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("kind", ["plain", "offsets", "scales", "collinear", "wide spectrum", "large scores"])
+def test_what_is_proved_of_float32_rows_is_true_and_proved_to_every_tolerance(
+    kind: str, n_classes: int, C: float
+) -> None:
+    """bound ≤ min J ≤ J(model) ≤ bound + gap, against the minimum in float64, whose J is summed in the widest float."""
+    rng = np.random.default_rng(0)
+    n, d = 4_000, 8
+    X = rng.normal(size=(n, d))
+    if kind == "collinear":
+        X[:, 1] = X[:, 0] + 1e-3 * X[:, 1]
+    if kind == "wide spectrum":
+        X = X * np.logspace(0, -3, d) @ np.linalg.qr(rng.normal(size=(d, d)))[0]
+    z = X @ rng.normal(size=(d, n_classes))
+    z *= (30 if kind == "large scores" else 3) / z.std()
+    y = np.argmax(z + rng.gumbel(size=z.shape), axis=1)
+    X = {"offsets": X + 1e5 * rng.normal(size=d), "scales": X * np.logspace(-6, 6, d)}.get(kind, X).astype(np.float32)
+    least = exact_objective(LogisticRegression(C=C, tol=1e-14).fit(X.astype(np.float64), y), X, y, C)
+    for tol in (1e-6, 1e-10):
+        model = LogisticRegression(C=C, tol=tol).fit(torch.from_numpy(X), torch.from_numpy(y))
+        found, J = model.certificate_, exact_objective(model, X, y, C)
+        slack = 1e-13 * least  # of the reference itself
+        assert found.converged
+        assert found.objective == pytest.approx(J, rel=1e-13)
+        assert found.bound <= least + slack
+        assert J - least <= found.gap + slack
+
+
+@pytest.mark.usefixtures("at_work")
+def test_an_unpenalised_fit_of_float32_rows_is_proved_by_a_hessian_in_float64() -> None:
+    X, y = problem(2, n=4_000)
+    X[:, 1] = X[:, 0] + 1e-3 * X[:, 1]
+    X = X.astype(np.float32)
+    model = LogisticRegression(C=np.inf).fit(torch.from_numpy(X), torch.from_numpy(y))
+    best = LogisticRegression(C=np.inf, tol=1e-14).fit(X.astype(np.float64), y)
+    assert model.certificate_.converged
+    assert model.certificate_.objective == pytest.approx(best.certificate_.objective, rel=1e-8)
+    assert model.certificate_.bound <= best.certificate_.objective * (1 + 1e-14)

@@ -15,7 +15,6 @@ blocks are ``in_memory``.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -24,7 +23,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from discriminant.arrays import in_memory
-from discriminant.data.evaluate import Precision, TiledRequest
+from discriminant.data.evaluate import FINEST, TiledRequest
 from discriminant.data.labels import count_classes, distinct
 from discriminant.data.rows import DenseRows, Rows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, ordered_map, workers
@@ -70,9 +69,13 @@ class ArrayBlocks:
         return int(self.rows.X.nnz) if isinstance(self.rows, SparseRows) else self.n_rows * self.n_features
 
     @property
-    def precision(self) -> Precision:
-        """How exact evaluations of J are."""
-        return Precision(max(1e-14, 4e-16 * math.sqrt(self.n_rows)))
+    def accuracy(self) -> float:
+        """How coarsely evaluations of J may be asked for, where that is quicker."""
+        return FINEST
+
+    def to_fit(self, coupled: bool) -> Self:
+        """The same rows with what evaluations of one fit leave for the next one."""
+        return self
 
     def place(self, values: Array) -> Any:
         """A vector of weights where those of evaluations lie: in memory, or on a device."""

@@ -22,7 +22,7 @@ from discriminant.arrays import in_memory
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
 from discriminant.data.device_library import TorchLibrary, library_of
-from discriminant.data.evaluate import DeviceRequest, Precision
+from discriminant.data.evaluate import COARSE, FINEST, DeviceRequest
 from discriminant.data.labels import WIDEST_TABLE, code_table, encode_labels, recode
 from discriminant.data.rows import DenseDesign, Rows
 from discriminant.data.sources import RowFunction, RowSource, documented
@@ -68,12 +68,6 @@ def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, An
 
 SMALL_VALUES = 2_000_000  # values of X below which the rows are fetched: a fit in memory takes less than the launches
 BLOCK_VALUES = 1 << 27  # values of the widest array that a pass makes of a block: half a gigabyte of float32
-PRECISION = {  # of evaluations by float32
-    "fast": Precision(1e-5, floor=3e-5, patience=4, proves=False),
-    "near": Precision(1e-9, fall=1e-5, patience=12, proves=False),
-    "anchor": Precision(1e-14),
-    "fine": Precision(3e-7, patience=12),
-}
 RESIDENT_SHARE = 0.6  # of the free device memory that rows may take for good; the rest is work space
 
 
@@ -143,6 +137,17 @@ class DeviceRows(Rows):
         return DenseDesign(self.fetch(np.asarray(rows)))
 
 
+@dataclass
+class Anchor:
+    """Weights of K classes at which an evaluation is known in float64, and the score of every row and class there."""
+
+    scores: Any = None  # (n, K), float32
+    A: Any = None
+    loss: float = 0.0
+    base: Any = None
+    slope: Any = None
+
+
 @dataclass(frozen=True)
 class DeviceBlocks(ArrayBlocks):
     """Blocks of rows on a device; class codes (int64) and weights (float64) lie beside them."""
@@ -152,8 +157,7 @@ class DeviceBlocks(ArrayBlocks):
     weight: Any = None
     block_rows: int = field(default=0)
     seen: Array | None = None  # the codes of every so-manieth row, in memory
-    mode: str = ""  # how evaluations multiply (``device_evaluate``); none: rows are fetched for them
-    anchor: Any = None
+    anchor: Anchor = field(default_factory=Anchor)  # of the evaluations of one fit
     vectors: bool = False  # weights lie on the device, too
 
     in_memory: ClassVar[bool] = False
@@ -199,8 +203,17 @@ class DeviceBlocks(ArrayBlocks):
         return super().reduce(kernel) if found is None else found  # type: ignore[no-any-return]
 
     @property
-    def precision(self) -> Precision:
-        return PRECISION.get(self.mode if self.rows.arithmetic == "float32" else "") or super().precision
+    def accuracy(self) -> float:
+        return COARSE if self.rows.arithmetic == "float32" else FINEST
+
+    def to_fit(self, coupled: bool) -> Self:
+        return replace(self, anchor=Anchor(), vectors=coupled)
+
+    def gram(self, center: Array | None) -> Array:
+        """YᵗY w / Σw, (1+d, 1+d)."""
+        from discriminant.data.device_evaluate import gram
+
+        return gram(self, center)
 
     def place(self, values: Array) -> Any:
         return self.library.put(values) if self.vectors else values

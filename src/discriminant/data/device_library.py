@@ -224,6 +224,9 @@ class StandardLibrary:
         result = self.xp.matmul(first, second)
         return result if level is None else result + level
 
+    def add_product(self, start: Any, first: Any, second: Any, level: Any) -> Any:
+        return start + self.xp.matmul(first, second) + level
+
     def inner(self, first: Any, second: Any, mode: str) -> Any:
         """firstᵗ second, in float64 after the product."""
         return self.cast(self.xp.matmul(first.T, second), "float64")

@@ -31,17 +31,7 @@ if TYPE_CHECKING:  # methods by moments go through blocks of rows and need no cr
 Shares = tuple[Array, Array | None]
 # As plain numbers: flags of an enum cost a microsecond each, and an evaluation of few rows ten.
 _, GRADIENT, HESSIAN, PRODUCT, DIAGONAL, INTERCEPT, OUTER, GROUPS = map(int, Need)
-
-
-@dataclass(frozen=True)
-class Precision:
-    """How exact evaluations are: what a solver must know of their rounding."""
-
-    noise: float  # of J, relative
-    floor: float = 0.0  # relative to J: the fall that a step must promise for evaluations to tell up from down
-    fall: float = 0.0  # of ν² from where steps begin, after which evaluations are to begin anew
-    patience: float = float("inf")  # passes in a row that gain nothing before they are at their end
-    proves: bool = True  # whether a certificate may be made of them
+FINEST, COARSE = 1e-15, 1e-3  # how far J may be off, relative: float64, and whatever a device multiplies fastest
 
 
 class DeviceRequest(ABC):
@@ -136,6 +126,9 @@ class Evaluate(TiledRequest, DeviceRequest):
         Those of ``Need.GROUPS``.
     intercept: bool
         False: the intercepts of A are zero, and what is found of them means nothing.
+    accuracy: float
+        How far J may be off, relative to it.  A device multiplies accordingly, and says in ``Evaluation.noise`` what
+        came of it.
     """
 
     criterion: Pointwise
@@ -150,6 +143,7 @@ class Evaluate(TiledRequest, DeviceRequest):
     factor: Array | None = None
     groups: Groups | None = None
     intercept: bool = True
+    accuracy: float = FINEST
 
     def __call__(self, block: Block) -> Evaluation:
         weight = self.weight(block)
@@ -160,7 +154,7 @@ class Evaluate(TiledRequest, DeviceRequest):
     def on_device(self, blocks: Any) -> Evaluation | None:
         from discriminant.data.device_evaluate import evaluate
 
-        return evaluate(self, blocks) if blocks.mode else None
+        return evaluate(self, blocks)
 
     @property
     def compiled(self) -> bool:

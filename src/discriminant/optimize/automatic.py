@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.data import held_blas, make_blocks
 from discriminant.data.row_space import row_coordinates, solve_triangle
 from discriminant.data.scaling import Scaling, choose_scaling, power_of_two, size_of
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.anchor import Anchor, find_anchor, from_anchor
 from discriminant.optimize.choose import Choice, choose, hessian_steps
-from discriminant.optimize.device import at_work, by_stages
 from discriminant.optimize.factor import unit_diagonal
 from discriminant.optimize.newton import Trace, newton_to_gap
 from discriminant.optimize.progress import reading
@@ -86,9 +86,7 @@ def minimize(
     with held_blas(objective.n_parameters * objective.n_outputs):
         anchor = find_anchor(objective) if _is_anchored(objective, choice) else None
         scaling = choose_scaling(objective.blocks, objective.intercept) if anchor is None else anchor.scaling
-        if objective.blocks.on_device:
-            objective, scaling = at_work(objective), Scaling(scaling.center, np.ones_like(scaling.unit))
-        objective = objective.scaled(scaling)
+        objective = objective.coarsest.scaled(scaling)
         A = np.zeros((objective.n_parameters, objective.n_outputs))
         if start is not None:
             assert objective.scaling is not None
@@ -97,6 +95,7 @@ def minimize(
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):  # a step too far is noticed by its J
             with reading(lambda A: _to_user(objective, A)):
                 last = tol <= LAST_DIGITS_TOL and (digits or choice.method == "newton")
+                last = last and not objective.blocks.on_device
                 state, best = _solve(choice.method, objective, A, trace, tol, last, anchor)
             return _finish(objective, state, best, choice, trace)
 
@@ -161,7 +160,7 @@ def _kept(solver: Callable[..., State], work: float = EXACT_WORK_COUPLED) -> Cal
         most = EXACT_WORK_COUPLED if objective.criterion.coupled else most
         cheap = objective.blocks.pass_cost == 1 and shape_of(objective).hessian_work <= most
         state = solver(objective, A, trace, tol, to_the_end=last and cheap)
-        return refine(objective, state, trace, last and tol <= ALL_DIGITS_TOL)
+        return refine(objective, state.brought(), trace, last and tol <= ALL_DIGITS_TOL)
 
     return run
 
@@ -214,11 +213,6 @@ def _from_row_space(
     return best
 
 
-def _device_newton(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, last: bool) -> Answer:
-    state = newton_to_gap(objective, A, trace, tol)
-    return state, state.A
-
-
 METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float, bool], Answer]] = {
     "newton": _newton,
     "newton-in-row-space": _row_space,
@@ -227,15 +221,13 @@ METHODS: dict[str, Callable[[PointwiseObjective, Array, Trace, float, bool], Ans
     "gram-quasi-newton": _kept(by_gram),
     "hessian-quasi-newton": _kept(by_hessian),
     "diagonal-quasi-newton": _kept(by_diagonal),
-    "device-newton": _device_newton,
-    "device-quasi-newton": by_stages,
 }
 
 
 def _to_user(objective: PointwiseObjective, A: Array) -> tuple[Array, Array | None]:
     """Weights in the user's units and their centre; those of a softmax centred over the classes."""
     assert objective.scaling is not None
-    A, center = objective.scaling.to_user(A)
+    A, center = objective.scaling.to_user(in_memory(A))
     return A - A.mean(axis=1, keepdims=True) if objective.criterion.coupled else A, center
 
 

@@ -48,6 +48,7 @@ from discriminant.thresholds import COUPLED_PARAMETERS
 
 EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-12  # relative gap that leaves nothing to be proved
+REPAIRED = 1e-8  # of g₀ that a shift of the intercepts may leave: rounding
 WELL_CONDITIONED = 0.01  # least pivot of a unit-diagonal Hessian above which the longest row bounds R well enough
 
 
@@ -108,8 +109,12 @@ def dual_gap(objective: PointwiseObjective, A: Array, found: Evaluation) -> floa
 def _coupled_gap(objective: PointwiseObjective, A: Array, found: Evaluation, slope: Array, ridge: Array) -> float:
     """K classes: the shift δ of the intercepts with Σ s (diag p − ppᵗ) δ = g₀, and what it does to the other slopes."""
     base = in_memory(slope[0, :])
-    delta = np.linalg.lstsq(np.asarray(found.intercept), base, rcond=None)[0]
+    assert found.intercept is not None
+    delta, others = np.zeros(len(base)), np.arange(len(base)) != np.diagonal(found.intercept).argmax()
+    delta[others] = make_factor(found.intercept[np.ix_(others, others)]).solve(base[others])  # all but one: regular
     delta -= delta.mean()
+    if not np.abs(found.intercept @ delta - base).max() <= REPAIRED * np.abs(base).max() + 8 * EPS:
+        return float("inf")  # what the shift left of g₀ is bounded by no dual point
     reach = float(delta.max() - delta.min())
     if not reach < 1:
         return float("inf")
@@ -117,7 +122,6 @@ def _coupled_gap(objective: PointwiseObjective, A: Array, found: Evaluation, slo
     moved = objective.without_penalty().evaluate(A, Need.PRODUCT, V).product
     assert moved is not None
     left = slope[1:, :] - moved[1:, :] * objective.units[1:, :]
-    # What the shift left of g₀ (rounding) is bounded by no dual point: it must be nothing against the rest.
     return float(library_of(left).dot(left / (2 * ridge), left)) + 0.5 * abs(float(delta @ base)) / (1 - reach)
 
 
@@ -197,11 +201,9 @@ class RowLengths(TiledRequest, DeviceRequest):
     def compiled(self) -> bool:
         return compiled.load() is not None
 
-    def on_device(self, blocks: Any) -> Most | None:
+    def on_device(self, blocks: Any) -> Most:
         from discriminant.data.device_evaluate import longest_row
 
-        if not blocks.mode:
-            return None
         return Most(longest_row(blocks, self.center, self.scale[1:]) + self.intercept * float(self.scale[0]) ** 2)
 
     def work(self, n_rows: int, n_values: int) -> float:
@@ -238,7 +240,7 @@ class _LeastCurvature:
 
 def longest_row(objective: PointwiseObjective, scale: Array) -> float:
     """max_i ‖S y_i‖² for the scales (1+d,) on S's diagonal, y in the objective's units."""
-    lengths = RowLengths(objective.center, scale / objective.units[:, 0], objective.intercept)
+    lengths = RowLengths(objective.center, scale / in_memory(objective.units)[:, 0], objective.intercept)
     return float(objective.blocks.reduce(lengths).most)
 
 

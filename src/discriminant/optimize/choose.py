@@ -78,7 +78,7 @@ class Shape:
     @property
     def newton_worth(self) -> float:
         """So many limited-memory steps of competing outputs cost as much as the six Hessians or so of Newton's way."""
-        if self.streamed or not (self.competing and self.newton_possible):
+        if self.streamed or self.device or not (self.competing and self.newton_possible):
             return float("inf")
         return 6 * self.hessian_work * PAIR_PRODUCT / self.step
 
@@ -170,14 +170,14 @@ Rule = tuple[str, Callable[[Shape], bool], str]
 
 TABLE: tuple[Rule, ...] = (
     (
-        "device-newton",
+        "newton",
         lambda s: s.device and s.q == 1,
-        "two classes on a device: Newton steps, value, slopes and Hessian from one pass",
+        "two classes on a device: value, slopes and Hessian from one pass, at the end in float64",
     ),
     (
-        "device-quasi-newton",
+        "gram-quasi-newton",
         lambda s: s.device,
-        "rows on a device: steps preconditioned by the Gram matrix, fast products first and fine ones to finish",
+        "rows on a device: steps preconditioned by the columns' Gram matrix, fast products before float64",
     ),
     (
         "newton-in-row-space",

@@ -29,7 +29,7 @@ from discriminant.optimize.iterative import (
 )
 from discriminant.optimize.line_search import Found, line_search
 from discriminant.optimize.needs import require
-from discriminant.optimize.newton import Advanced, Trace, ends_separated, last_digit
+from discriminant.optimize.newton import SPENT, Advanced, Trace, ends_separated, last_digit
 from discriminant.optimize.promise import RENEWALS, without_sum
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need, Oracle, Solution
@@ -39,6 +39,7 @@ LOOK_EVERY = 25
 LEAST_WINDOW = 8
 PAIRS = 20
 MOST_STEPS = 2_000  # a guard against a loop, not a setting
+IDLE = 8  # coarse evaluations in a row that gain nothing
 MOST_WORTH = 3  # times the steps that another way would cost, where those that were still to be expected never end
 LAST_DIGITS = 1e-9  # ν/√J below which nine digits of every score are right: each further one costs some steps
 DEAR = 100.0  # times as large as for Newton's method, whose digits double with every step
@@ -258,19 +259,18 @@ def lbfgs_to_gap(
     to_the_end: bool = False,
     scale: float = 1.0,
     worth: float = np.inf,
-    memory: Pairs | None = None,
 ) -> State:
     """Steps from ``state`` by a preconditioner near H⁻¹ until J is proved to be within tol·|J| of its minimum.
 
     The gap is proved by the dual where there is a ridge, and by ``prove`` where the dual is not enough.
     ``to_the_end``: then go on, for at most as many passes again, until a step changes nothing that can be seen in J.
     ``worth``: steps that another way would cost; given up when as many are still to be expected.
-    ``memory``: of steps that led to ``state``.  Evaluations that prove nothing (``Precision``) are left where the gap
-    seems to be small enough, or where they no longer tell up from down.
+    Where coarse evaluations show a gap that seems to be small enough, or no longer tell up from down, one in the finest
+    precision proves the end, or is what the next ones start from; where the next one tells nothing either, all are.
     """
-    pairs, best = Pairs(PAIRS, preconditioner, scale) if memory is None else memory, state
-    precision, library, idle, shortest = objective.blocks.precision, library_of(state.A), 0, np.inf
-    spent, begun = 1, 0.0
+    pairs, best = Pairs(PAIRS, preconditioner, scale), state
+    exact, library, idle, shortest, spent = objective.finest, library_of(state.A), 0, np.inf, 1
+    coarse, renewed = objective is not exact, False  # ``found`` is coarse, and the one before was not
     coupled, stuck, last = objective.criterion.coupled, False, np.inf
     squares: list[float] = []
     floor = state.found.value - state.gap  # proved: nowhere is J below
@@ -282,27 +282,33 @@ def lbfgs_to_gap(
         decrement = math.sqrt(max(-float(library.dot(found.gradient, P)), 0.0))
         stop = trace.add(state.A, found, 1.0, decrement)
         target = tol * abs(found.value)
-        state = State(state.A, found, decrement, factors=state.factors, drift=state.drift)
-        if stop:
-            return replace(state, gap=_gap(objective, state, target, trace, prove))
         size = trace.steps[-1][2]
         idle, shortest = (0, size) if size < 0.99 * shortest else (idle + spent, shortest)
-        seems = not precision.proves and k > 0 and loose_gap(objective, found) <= 0.9 * target
-        begun = max(begun, decrement**2) if k == 0 else begun
-        spent_up = decrement**2 < max(precision.floor * abs(found.value), precision.fall * begun)
-        if seems or spent_up or idle >= precision.patience:
-            return replace(state, stalled=not (seems or spent_up))
+        if coarse:
+            seems = loose_gap(objective, found) <= 0.9 * target
+            blurred = stuck or idle >= IDLE or not decrement**2 > SPENT * found.noise
+            if stop or seems or blurred or ends_separated(objective, found):
+                objective = exact if blurred and renewed else objective
+                need = Need.VALUE | Need.GRADIENT | (Need.INTERCEPT if seems else Need.VALUE)
+                state, trace.passes = State(state.A, exact.evaluate(state.A, need)), trace.passes + 1
+                coarse, stuck, idle, shortest = False, False, 0, np.inf
+                if not stop:
+                    continue
+                found, target = state.found, tol * abs(state.found.value)
+        state = State(state.A, found, decrement, factors=state.factors, drift=state.drift)
+        if stop:
+            return replace(state, gap=_gap(exact, state, target, trace, prove))
         if last < np.inf:  # the gap that was asked for is proved, and the last digits are wanted
             best = state if not decrement > best.decrement else best
             if decrement <= last_digit(tol, LAST_DIGITS, DEAR) * math.sqrt(abs(found.value)) or trace.passes > last:
                 break
-        elif k >= due or decrement**2 <= HOPELESS * target:
-            gap = _gap(objective, state, target, trace, prove)
+        elif not coarse and (k >= due or decrement**2 <= HOPELESS * target):
+            gap = _gap(exact, state, target, trace, prove)
             floor = max(floor, found.value - gap) if gap < np.inf else floor
             state = replace(state, gap=found.value - floor)
             if coupled and target < gap < np.inf:  # an attempt costs a pass or two, and a gap falls by a third a step
                 due = k + min(math.ceil(2 * math.log(gap / target)), 4)
-        if last == np.inf:
+        if last == np.inf and not coarse:
             best = state if state.gap < best.gap or not decrement > best.decrement else best
         if state.gap <= target and last == np.inf:
             if not to_the_end:
@@ -310,25 +316,30 @@ def lbfgs_to_gap(
             last = 2 * trace.passes + 10
         if ends_separated(objective, found):
             return replace(state, separated=True)
-        if decrement**2 <= HOPELESS * target and last == np.inf:
+        if decrement**2 <= HOPELESS * target and last == np.inf and not coarse:
             return best
         squares.append(decrement**2)
         if _steps_left(squares, LAST_DIGITS**2 * abs(found.value) if every else 0.1 * target) > worth:
             break
         need = Need.VALUE | Need.GRADIENT
-        if decrement**2 <= (1 if coupled else 10) * target:
+        if objective is exact and decrement**2 <= (1 if coupled else 10) * target:
             need |= Need.INTERCEPT
         moved = _shorten(objective, state, P, need)
         spent = moved.passes
         trace.passes += spent
+        if not moved.step and objective is not exact:
+            objective, stuck = objective if coarse else exact, coarse
+            continue
         if not moved.step:
-            if stuck or precision.patience < np.inf:
+            if stuck:
                 break
             stuck, pairs = True, Pairs(PAIRS, preconditioner)  # once more without what the pairs say
             continue
         stuck = False
         pairs.took(moved.step * P)
-        state = State(moved.A, moved.found)
+        state, renewed, coarse = State(moved.A, moved.found), not coarse, objective is not exact
+    if coarse:
+        best = State(state.A, exact.evaluate(state.A))
     if last == np.inf:
         return replace(best, stalled=True)
     if tol <= ALL_DIGITS_TOL:
@@ -374,12 +385,11 @@ def _gap(
 def _shorten(objective: PointwiseObjective, state: State, P: Array, need: Need) -> Advanced:
     """The unit step where J falls enough; else a shorter one by interpolation."""
     value, slope, step = state.found.value, -(state.decrement**2), 1.0
-    slack = objective.blocks.precision.noise * abs(value)
-    most = int(min(25, objective.blocks.precision.patience))
+    most = 25 if objective is objective.finest else IDLE
     for trial in range(1, most + 1):
         A = state.A + step * P
         found = objective.evaluate(A, need)
-        if found.value <= value + 1e-4 * step * slope + slack:
+        if found.value <= value + 1e-4 * step * slope + state.found.noise:
             return Advanced(A, found, step, trial)
         curved = 2 * (found.value - value - step * slope)
         better = -slope * step**2 / curved if np.isfinite(curved) and curved > 0 else 0.0

@@ -35,9 +35,13 @@ from discriminant.optimize.state import State
 from discriminant.protocols import Array, Evaluates, Evaluation, Need, Oracle, Solution
 from discriminant.thresholds import ALL_DIGITS_TOL
 
-FULL = Need.VALUE | Need.GRADIENT | Need.HESSIAN | Need.INTERCEPT
+SIDES = Need.VALUE | Need.GRADIENT | Need.INTERCEPT
+FULL = SIDES | Need.HESSIAN
 CHORD = 1e-6  # ν/√J below which the Hessian at hand is right to six digits: a chord step is as good and cheaper
 SOON = 30.0  # ν² against the gap that is asked for, from which on a step will be the last
+MOST_COARSE = 100  # steps by coarse evaluations: as many are no way to a minimum
+COARSE_PIVOT = 1e-4  # least pivot of a unit-diagonal Hessian below which float32 has lost the digits of its inverse
+SPENT = 3.0  # ν² against the rounding of coarse evaluations, from which on they no longer tell up from down
 NEGLIGIBLE = 1e-13  # ν/√J below which a step changes nothing that can be seen in J
 WIDE = 2.0 ** np.arange(20, -41, -2)
 SEPARATED_LOSS = 1e-6  # an unpenalised fit of separated classes ends when its mean loss is below this
@@ -172,17 +176,13 @@ class Advanced:
     passes: int
 
 
-def rounding_of_sums(objective: Any) -> float:
-    """Relative: what rounding may do to a sum of losses; smaller rises of J are no ascent."""
-    return objective.blocks.precision.noise if isinstance(objective, PointwiseObjective) else 1e-14
-
-
 def evaluate(objective: Any, A: Array, need: Need = FULL) -> Evaluation:
     """J, ∇J and the Hessian at A; of an objective that does not evaluate all in one, from its three questions."""
     if isinstance(objective, PointwiseObjective | Evaluates):
         return objective.evaluate(A, need)
     value, gradient = objective.value_and_gradient(A)
-    return Evaluation(float(value), gradient, objective.hessian(A) if need & Need.HESSIAN else None, margin=-np.inf)
+    hessian = objective.hessian(A) if need & Need.HESSIAN else None
+    return Evaluation(float(value), gradient, hessian, margin=-np.inf, noise=1e-14 * abs(value))
 
 
 def advance(
@@ -201,7 +201,7 @@ def advance(
     ``whole``: so many halvings are first tried by whole evaluations, which are cheaper than J along the line where they
     are compiled, and of which the first that brings enough is taken.
     """
-    slack = rounding_of_sums(objective) * abs(found.value)
+    slack = found.noise  # a smaller rise of J is no ascent
     for tried in range(whole + 1):
         step = first * 0.5**tried
         there = A + step * P
@@ -255,52 +255,64 @@ def newton_to_gap(
     """Newton steps from A until the gap is proved to be ≤ tol·|J|, or, ``to_the_end``, to the last digits.
 
     ``prove=False``: until a step promises so little that it will be the last, and is taken unseen (a row sample, whose
-    optimum is but a start); ``found`` and ``factors`` are then those of the weights before.
+    optimum is but a start); ``found`` and ``factors`` are then those of the weights before.  Coarse evaluations, which
+    prove nothing, give way to the finest where their rounding hides what a step promises, or it is little.
     """
     zero, A = A, null_start(objective, A)
     found = objective.evaluate(A, FULL)
     trace.passes += 1
     best, factors, previous, drift, first = None, None, np.inf, 0.0, A is not zero
     least = last_digit(tol, NEGLIGIBLE) if to_the_end else NEGLIGIBLE
-    rough = 10 * math.sqrt(objective.blocks.precision.noise)
+    exact, spent = objective.finest, False
+    coarse = objective is not exact  # and so is ``found``
     dual = prove and not to_the_end and objective.ridge is not None and not objective.criterion.coupled
-    for _ in range(500):  # far above what the method needs: a guard against a loop, not a setting
+    for count in range(500):  # far above what the method needs: a guard against a loop, not a setting
         if found.hessian is not None:
-            factors, drift = factor_curvature(objective, A, found.hessian), 0.0
+            factors, drift = factor_curvature(objective, A, found.hessian), np.inf if coarse else 0.0
         else:
             drift += previous
         assert factors is not None
         P = without_sum(objective, A, -factors.solve(found.gradient))
         decrement = math.sqrt(max(-float(np.vdot(found.gradient, P)), 0.0))
+        blurred = factors.least < COARSE_PIVOT or not np.isfinite(found.value)
+        if coarse and (blurred or spent or count > MOST_COARSE or ends_separated(objective, found)):
+            objective, coarse, best, previous = exact, False, None, np.inf
+            found = objective.evaluate(A, SIDES if dual and not blurred else FULL)
+            trace.passes += 1
+            continue
+        if coarse and decrement**2 <= max(SOON * tol * abs(found.value), SPENT * found.noise):
+            objective = exact
         step = min(1 / max(1 - decrement**2, 1e-4), LONGEST_STEP) if first else 1.0
         stop = trace.add(A, found, step, decrement)
         state = State(A, found, decrement, factors=factors, drift=drift)
         best = state if best is None or not decrement > best.decrement else best
         if stop:
-            return proved(objective, state)
+            return proved(exact, replace(state, found=exact.evaluate(A, SIDES), drift=np.inf) if coarse else state)
         if ends_separated(objective, found):
             return replace(state, separated=True)
         size = math.sqrt(abs(found.value) + 1e-300)  # where all losses are tiny, so is a decrement that still counts
-        if decrement <= least * size or (decrement < rough * size and decrement > 0.3 * previous):
+        if not coarse and (decrement <= least * size or 0.3 * previous < decrement < 10 * math.sqrt(found.noise)):
             return proved(objective, best)
         if not prove and decrement**2 <= 10 * tol * abs(found.value):
             return replace(state, A=A + P)
         if not prove and objective.criterion.coupled and found.margin > 0:
             return state  # some rows are separated, which says nothing of how long the weights of all should be
-        if not to_the_end and decrement**2 <= tol * abs(found.value):
+        if not coarse and not to_the_end and decrement**2 <= tol * abs(found.value):
             state = proved(objective, state, tol)
             if state.gap <= tol * abs(found.value):
                 return state
         previous = decrement
         # Where the step leads so near that its dual will prove the gap, no Hessian is formed there, or for once.
         soon = dual and found.hessian is not None and decrement**2 <= SOON * tol * abs(found.value)
-        need = FULL if decrement > CHORD * size and not soon else Need.VALUE | Need.GRADIENT | Need.INTERCEPT
+        need = FULL if (decrement > CHORD * size or drift == np.inf) and not soon else SIDES
         moved = advance(objective, A, found, P, decrement**2 / 2, first=step, need=need, whole=3)
         trace.passes += moved.passes
         first = False
-        if not moved.step:
+        if not moved.step and not coarse:
             return proved(objective, best)
-        A, found = moved.A, moved.found
+        A, found, spent = moved.A, moved.found, not moved.step
+        if coarse and objective is exact and not spent:
+            coarse, best, previous = False, None, np.inf
     assert best is not None
     return replace(proved(objective, best), stalled=True)
 

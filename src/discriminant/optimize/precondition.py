@@ -14,10 +14,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.criteria import Logistic, Squared
-from discriminant.data.evaluate import centred
+from discriminant.data.evaluate import COARSE, centred
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.factor import Factor, Factors, cholesky, held_sum
+from discriminant.optimize.factor import Factor, Factors, cholesky, held_sum, unit_diagonal
 from discriminant.protocols import Array, Evaluation, Need
 
 Solve = Callable[[Array], Array]  # G (1+d, q) → P⁻¹ G
@@ -55,12 +56,26 @@ def corrected(H: Array, correction: Array | None) -> Array:
 
 def from_gram(sample: PointwiseObjective) -> Factor:
     """K classes at A = 0: every posterior is 1/K, and the Hessian is (1/K)(I − 11ᵗ/K) ⊗ Gram, of the sample's rows."""
-    K = sample.n_outputs
-    H = gram(sample) / K
-    np.einsum("ii->i", H)[...] += sample.damping[:, 0]
+    return cholesky(_of_null_model(sample))
+
+
+def from_gram_there(objective: PointwiseObjective) -> Solve:
+    """The same for vectors that lie on a device, by the matrix's inverse."""
+    blocks, library = objective.blocks, objective.blocks.library
+    H, scale = unit_diagonal(_of_null_model(objective))
+    # What matrix units cannot see must not count as a direction without curvature.
+    np.fill_diagonal(H, 1 + (1e-4 if blocks.accuracy == COARSE else 1e-12))
+    inverse, scale = library.inverse(library.put(H)), library.put(scale)
+    inverse = inverse * scale * scale[:, None]
+    return lambda G: library.product(inverse, G, "fine")
+
+
+def _of_null_model(sample: PointwiseObjective) -> Array:
+    H = gram(sample) / sample.n_outputs
+    np.einsum("ii->i", H)[...] += in_memory(sample.damping)[:, 0]
     if not sample.intercept:
         H[0], H[:, 0], H[0, 0] = 0.0, 0.0, 1.0
-    return cholesky(H)
+    return H
 
 
 def from_classes(objective: PointwiseObjective, A: Array) -> Solve:
@@ -79,6 +94,9 @@ def from_classes(objective: PointwiseObjective, A: Array) -> Solve:
 
 def gram(objective: PointwiseObjective) -> Array:
     """YᵗWY / Σw, (1+d, 1+d), in the objective's units: the Hessian of a squared error."""
+    if objective.blocks.on_device:
+        units = in_memory(objective.units)
+        return objective.blocks.gram(objective.center) / (units * units.T)  # type: ignore[no-any-return]
     blocks = replace(objective.blocks, target=np.zeros((objective.n_rows, 1)))
     squared = PointwiseObjective(blocks, Squared(), scaling=objective.scaling)
     H = squared.evaluate(np.zeros((objective.n_parameters, 1)), Need.HESSIAN).hessian

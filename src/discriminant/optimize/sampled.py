@@ -179,24 +179,25 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
     Where that promises more steps than each class's own Hessian costs, these take its place, as often as they pay.
     """
     n, D, q = objective.n_rows, objective.n_parameters, objective.n_outputs
-    dear, shape = objective.blocks.pass_cost > 1, shape_of(objective)
+    dear, there, shape = objective.blocks.pass_cost > 1, objective.blocks.on_device, shape_of(objective)
     many = max(SAMPLE_ROWS, 8 * D)
-    rows = many if dear else int(max(GRAM_WORK / D**2, GRAM_SAMPLE * D))
+    rows = n if there else many if dear else int(max(GRAM_WORK / D**2, GRAM_SAMPLE * D))  # a device reads all at once
     sample = drawn(objective, rows) if n > 2 * rows or dear else objective
-    factor = precondition.from_gram(sample)
+    factor = None if there else precondition.from_gram(sample)
+    solve = precondition.from_gram_there(sample) if factor is None else factor.solve
     trace.passes += D / (4.0 * q) * min(1.0, rows / n)
-    if n > 2 * many or dear:
+    if (n > 2 * many or dear) and not there:
         quiet = Trace()
         start = max(SAMPLE_ROWS, n // 16, 20 * q) if not dear else sample_size(objective)
         small = drawn(objective, min(start, n // 2))
-        A = lbfgs_to_gap(small, _begin(small, A, quiet), factor.solve, quiet, q * sampling_error(small)).A
+        A = lbfgs_to_gap(small, _begin(small, A, quiet), solve, quiet, q * sampling_error(small)).A
         trace.passes += quiet.passes * small.n_rows / n
     prove = sample_proof(objective, sample if dear else objective)
     del sample
-    worth = shape.newton_worth
-    price = np.inf if dear or shape.sparse else LEAST_TRIAL / 2 + q * shape.block_steps
+    A, worth = objective.blocks.place(A), shape.newton_worth
+    price = np.inf if dear or there or shape.sparse else LEAST_TRIAL / 2 + q * shape.block_steps
     run = partial(lbfgs_to_gap, objective, trace=trace, tol=tol, prove=prove, to_the_end=to_the_end)
-    state = run(_begin(objective, A, trace), factor.solve, worth=min(worth, price))
+    state = run(_begin(objective, A, trace), solve, worth=min(worth, price))
     for left in range(MOST_RENEWALS):
         if met(state, tol) or worth <= price or price == np.inf:
             break
@@ -205,7 +206,7 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
         begin = State(state.A, state.found, gap=state.gap)
         state = run(begin, solve, worth=price if left + 1 < MOST_RENEWALS else np.inf)
     if np.isinf(worth) or met(state, tol):
-        return replace(state, condition=1 / max(factor.least, 1e-300))
+        return state if factor is None else replace(state, condition=1 / max(factor.least, 1e-300))
     return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)  # nearly separated classes
 
 
@@ -278,7 +279,7 @@ def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective, leng
     """The proof from some rows' curvature: without a ridge, or with one too small for the dual to help."""
     lengths = _Lengths(objective) if lengths is None else lengths
     shape, D, q = shape_of(objective), objective.n_parameters, objective.n_outputs
-    competing, dear = shape.competing, objective.blocks.pass_cost > 1
+    competing, dear, there = shape.competing, objective.blocks.pass_cost > 1, objective.blocks.on_device
     whole = competing and q * D <= COUPLED_PARAMETERS
     proofs: list[tuple[float, SampleProof]] = []
 
@@ -286,7 +287,9 @@ def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective, leng
         """``far``: times the gap that is wanted, by ‖∇J‖²/2λ; nearer, the dual will prove it before this has paid."""
         pairs = outputs * (outputs + 1) / 2
         rows = int(max(PROOF_WORK / (pairs * D * D), 20.0 * outputs * D))
-        base = drawn(objective, rows) if rows < objective.n_rows and not dear else sample
+        base = drawn(objective, rows) if there or (rows < objective.n_rows and not dear) else sample
+        if there:
+            far = np.inf  # some rows are fetched, and worked on in memory, where nothing else proves the end
         if base is sample and sample is not objective and not competing:
             far = DUAL_FAR
         proofs.append((0.0 if dear else far, kind(base, share_of(objective, base), lengths)))
@@ -302,7 +305,7 @@ def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective, leng
             if whole or not proofs:
                 steps = shape.proof_steps if whole else steps
                 add(SampleProof, q if whole else 1, math.exp(min(FALL * steps, 300.0)))
-        gap, loose = float("inf"), loose_gap(objective, state.found)
+        gap, loose, state = float("inf"), loose_gap(objective, state.found), state.brought()
         for far, proof in proofs:
             if gap > wanted and (loose > far * wanted or state.decrement**2 <= DUAL_LOST * wanted):
                 gap = min(gap, proof(state, wanted))

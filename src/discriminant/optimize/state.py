@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discriminant.arrays import in_memory
 from discriminant.optimize.factor import Factors
 from discriminant.protocols import Array, Evaluation
 
@@ -23,3 +24,8 @@ class State:
     separated: bool = False  # every row on its own side, without a penalty: J has no minimum
     stalled: bool = False
     condition: float = np.nan  # of the Hessian of some rows with a unit diagonal, where it was at hand
+
+    def brought(self) -> State:
+        """The same with weights and gradient in memory, wherever they lie."""
+        found = replace(self.found, gradient=in_memory(self.found.gradient))
+        return replace(self, A=in_memory(self.A), found=found)
