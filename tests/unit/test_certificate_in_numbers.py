@@ -706,9 +706,9 @@ def test_models_that_cannot_be_certified():
             certify(model, X, y)
     with pytest.raises(DataError, match="2 columns and the model was fitted to 3"):
         certify(fitted(A), X[:, :2], y)
-    with pytest.raises(DataError, match="does not know"):
+    with pytest.raises(DataError, match="not among the classes 0 and 1"):
         certify(fitted(A), X, CODES)
-    with pytest.raises(DataError, match="does not know"):
+    with pytest.raises(DataError, match="classes_ has 1"):
         certify(fitted(A, classes=[0]), X, np.zeros(N, dtype=int))
     with pytest.raises(ParameterError):
         certify(fitted(A), X, y, tol=0.0)

@@ -205,6 +205,8 @@ def test_a_column_transformer_is_a_basis_for_columns_of_text():
     model = Discriminant(basis=basis, penalty=Ridge(0.01)).fit(frame, Y)
     assert model.score(frame, Y) > 0.9
     assert model.coef_.shape == (3, 3)
+    single = frame.astype({"length": np.float32})
+    np.testing.assert_allclose(model.decision_function(single), model.decision_function(frame), rtol=1e-5, atol=1e-5)
 
 
 def test_a_parameter_of_the_basis_is_searched():

@@ -300,7 +300,7 @@ def test_models_of_other_parameters_do_not_merge(two):
         ({"n_components": 3}, "n_components must be a whole number from 1"),
         ({"n_components": 1.5}, "'n_components' parameter"),
         ({"priors": [0.5, 0.5]}, "one prior for each class"),
-        ({"priors": [1.0, 0.0, 0.0]}, "leave its rows out"),
+        ({"priors": [1.0, 0.0, 0.0]}, "leave their rows out"),
     ],
     ids=str,
 )

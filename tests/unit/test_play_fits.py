@@ -446,7 +446,7 @@ def test_a_table_comes_onto_the_board(text: str, points: list[list[float]]) -> N
         ("a,b,c,d\n1,2,3,4\n", "4 columns; the playground takes two"),
         ("a\n1\n", "1 column;"),
         ("a,b\n1,hello\n", "'b' of own.csv must hold numbers; it holds 'hello'"),
-        ("a,b\n1,2\n3\n", "1 fields in line 3"),
+        ("a,b\n1,2\n3\n", "1 field in line 3"),
         ("a,b\n,\n", "no row without missing values"),
         ("a,b\n", "no rows"),
         ("a,b\n1,\0\n", "zero byte"),

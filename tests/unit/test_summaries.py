@@ -206,7 +206,7 @@ def test_the_table_of_a_limit():
     assert table.statistics["deviance"] == pytest.approx(part.statistics["deviance"], rel=1e-10)
     assert "least upper bound" in str(table)
     assert "–" in str(table)
-    with pytest.raises(DataError, match="no ends"):
+    with pytest.raises(DataError, match="have none either"):
         model.probability_interval(X, table)
 
 

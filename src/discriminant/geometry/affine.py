@@ -19,10 +19,11 @@ from discriminant.data.rows import (
     DenseDesign,
     DenseRows,
     FrameRows,
+    MappedRows,
     SparseDesign,
     SparseRows,
-    as_design,
     as_rows,
+    as_source,
     column_names,
 )
 from discriminant.data.threads import scratch
@@ -35,7 +36,6 @@ BLOCK_VALUES = (
 )
 CACHE_ROWS = 8_192
 CACHE_VALUES = 200_000  # values of x − c that are held at once; taller products are slower even without c
-FEATURE_BLOCK = 200_000  # values of φ(x) that are held at once
 NEAR = 1e3  # Σ_j |c_j w_j| up to which w₀ + Wᵗx is as right as 2e-13, so that x − c need not be formed
 
 
@@ -64,10 +64,12 @@ class AffineMap:
         X = self._checked(X)
         dtype = dtype or (np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
         try:
-            if isinstance(X, np.ndarray) and X.size <= SMALL:
+            if isinstance(X, np.ndarray) and X.size <= SMALL and self.basis is None:
                 with np.errstate(over="ignore"):  # what is too large for float32 is infinite there
                     return np.asarray(then(self._block(DenseDesign(X)))).astype(dtype, copy=False)
-            rows = as_rows(X)
+            rows = (
+                as_rows(X) if self.basis is None else MappedRows(as_source(X), self._transform, len(self.weights) - 1)
+            )
             tall = max(1, BLOCK_VALUES // max(rows.shape[1], 1)) if isinstance(rows, DenseRows) else 0
             return map_rows(lambda design: then(self._block(design)), rows, width, dtype, tall)
         except _NotFinite:
@@ -116,17 +118,20 @@ class AffineMap:
             raise DataError(_names_differ(column_names(X), self.feature_names))
         return X
 
+    def _transform(self, X: Any) -> Any:
+        """φ(x) of some rows; of float32 in double precision, for squares lose half of their digits there."""
+        if is_frame(X):
+            import narwhals.stable.v2 as nw
+            from narwhals.stable.v2.selectors import by_dtype
+
+            X = nw.from_native(X).with_columns(by_dtype(nw.Float32).cast(nw.Float64)).to_native()
+        elif X.dtype == np.float32:
+            X = X.astype(np.float64)
+        return self.basis.transform(X)
+
     def _block(self, design: Any) -> Array:
         """z, (rows, q)."""
-        if self.basis is None:
-            z = self._scores(design)
-        else:
-            rows, values = design.shape[0], design.values
-            if getattr(values, "dtype", None) == np.float32:  # squares lose half of their digits there
-                values = values.astype(np.float64)
-            step = max(1, min(rows, FEATURE_BLOCK // len(self.weights)))
-            parts = [values[start : start + step] for start in range(0, max(rows, 1), step)]
-            z = np.concatenate([self._scores(as_design(self.basis.transform(part))) for part in parts])
+        z = self._scores(design)
         with np.errstate(invalid="ignore", over="ignore"):
             total = z.sum()
         if not np.isfinite(total) and not np.isfinite(z).all():

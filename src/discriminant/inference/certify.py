@@ -127,6 +127,9 @@ def _parts(model: Any) -> tuple[float, Array]:
     if l1 != 0 or old in ("l1", "elasticnet"):
         raise ParameterError("certify knows the ridge and no penalty; the L1 fits carry their own certificate.")
     coef = as_dense(model.coef_)
+    expected, known = max(2, len(coef)), len(np.asarray(model.classes_))
+    if known != expected:
+        raise DataError(f"coef_ of shape {coef.shape} is of {expected} classes and classes_ has {known}.")
     intercept = np.broadcast_to(in_memory(model.intercept_).astype(np.float64), (len(coef),))
     if not getattr(model, "fit_intercept", True):
         raise ParameterError("certify is for fits with an intercept.")
