@@ -171,7 +171,6 @@ def solve_margin(problem: MarginProblem, tol: float, seed: int = 0, most: int = 
     will cost less than the exact steps.
     """
     method, exact = _method(problem.n, problem.d, problem.values, problem.sparse, problem.squared)
-    fit = None
     if method.startswith(DUAL):
         goal = tol if tol > LAST_DIGITS_TOL or not exact else min(tol, 1e-10)
         fit = dual_descent(problem, goal, seed, most, exact or np.inf)
@@ -409,7 +408,7 @@ def dual_descent(
             return fit
         if visited > LEAST_SHARE * visits:
             digits = max(-np.log(best.gap / best.objective), 1e-3)  # so far; there will be about as many an epoch
-            if -visited * np.log(tol) / digits > visits:
+            if -visited * np.log(max(tol, 1e-16)) / digits > visits:
                 break
         slope, low, high = m - 1 + D * alpha, alpha <= 0, alpha >= U
         worst = np.abs(np.where(low, np.minimum(slope, 0), np.where(high, np.maximum(slope, 0), slope))).max()
