@@ -16,7 +16,10 @@ from discriminant import (
     load,
     save,
 )
+from discriminant.data import make_blocks
 from discriminant.errors import CollinearityWarning, DataError
+from discriminant.gaussian.moments import row_moments
+from discriminant.gaussian.row_least_squares import row_least_squares
 
 pytestmark = pytest.mark.filterwarnings("ignore::discriminant.errors.CollinearityWarning")
 
@@ -220,3 +223,19 @@ def test_a_pseudo_inverse_is_told_and_a_penalty_is_quiet():
         warnings.simplefilter("error")
         LinearDiscriminantAnalysis(shrinkage="auto").fit(X, y)
         LeastSquaresClassifier(alpha=1.0).fit(X, y)
+
+
+def test_a_factor_in_single_precision_gives_all_digits_or_gives_way():
+    """(X Xᵗ + αI) u = S: residuals off the rows bring back what float32 lost; a weak penalty is left to float64."""
+    rng = np.random.default_rng(4)
+    y, weight = rng.integers(3, size=90), rng.uniform(0.2, 3.0, 90)
+    for scale, alpha, enough in ((1.0, 1.0, True), (1e4, 1e8, True), (1e-4, 1e-8, True), (1.0, 1e-9, False)):
+        X = scale * (rng.standard_normal((90, 400)) + y[:, None] * rng.standard_normal(400) + 30.0)
+        problem = row_least_squares(row_moments(make_blocks(X, y, weight), 3), alpha, np.ones(3, dtype=bool))
+        root, rows = problem._scaled
+        S = root[:, None] * (np.eye(3)[y] - problem.shares)
+        exact = problem._corrected(rows, root, S, single=False)
+        found = problem._corrected(rows, root, S, single=True)
+        assert (found is not None) is enough
+        for one, other in zip(found or (), exact, strict=False):
+            np.testing.assert_allclose(one, other, rtol=0, atol=1e-12 * np.abs(other).max())

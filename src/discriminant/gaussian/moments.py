@@ -34,6 +34,7 @@ SAMPLE_ROWS = 512
 EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in about a tenth of a second
 EXTENDED_VALUES = 1_000_000  # values of X beyond which that tenth is longer than the fit
 NEAR_ZERO = 5.0  # deviations within which the means must lie for the shift to be left out
+STRIP_VALUES = 32_768  # of rows that stay in the cache
 FAR = 1e4  # squares about zero over squares about the mean: they share twelve digits
 SMALLEST_SQUARE = 1e-200  # below it squares may have lost digits to underflow: the column is measured in another unit
 
@@ -326,10 +327,16 @@ def row_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> Class
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         # A row that counts as the origin: what is constant cancels.
         origin = X[0 if weight is None else int(np.argmax(weight > 0))].copy()
-        values = X - origin
-        means = member @ values / np.where(total > 0, total, 1.0)[:, None]
-        values -= means[codes]
-        squares = member @ (values * values)
+        values, strip = np.empty(X.shape), max(1, STRIP_VALUES // max(X.shape[1], 1))
+        strips = [slice(start, start + strip) for start in range(0, len(X), strip)]  # that stay in the cache
+        means, squares = np.zeros((2, n_classes, X.shape[1]))
+        for part in strips:
+            np.subtract(X[part], origin, out=values[part])
+            means += member[:, part] @ values[part]
+        means /= np.where(total > 0, total, 1.0)[:, None]
+        for part in strips:
+            values[part] -= means[codes[part]]
+            squares += member[:, part] @ np.square(values[part])
         pooled = squares.sum(axis=0)
     tiny = np.flatnonzero(pooled < SMALLEST_SQUARE)
     if not np.isfinite(pooled).all() or values[:, tiny].any():
