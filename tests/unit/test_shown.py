@@ -94,6 +94,15 @@ def test_names_of_columns_are_escaped():
     assert "\x1b" not in str(model.summary())
 
 
+def test_the_limit_of_a_fit_names_its_columns_and_a_scorer_what_it_scores():
+    frame = datasets.load("iris", as_frame=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        limit = LogisticRegression(C=np.inf).fit(frame.X, frame.y).limit_
+    assert all(name in repr(limit) for name in frame.X.columns)
+    assert repr(MODEL.scorer()) == "Scorer of 4 features for 'versicolor' and 'virginica'"
+
+
 def test_the_rows_of_the_largest_influence_come_first():
     found = MODEL.diagnostics(X, Y)
     first = str(found).splitlines()[2].split()[0]

@@ -132,6 +132,8 @@ class LimitingFit(Shown):
         Where the intercepts of ``stand_in`` are taken.
     undecided : tuple of int
         Rows of ``table`` (0 the intercept) that may be anything: the direction leaves them open.
+    feature_names : tuple of str or None
+        The columns, where a fit knows their names.
 
     See Also
     --------
@@ -156,12 +158,13 @@ class LimitingFit(Shown):
     _cone: KeslerCone = field(repr=False)  # without rows
     _weights: tuple[str, ...] = field(repr=False)  # integers, in hexadecimal
     _scores: Array = field(repr=False)  # (r, K): the boundary rows' fit in the cone's float coordinates
+    feature_names: tuple[str, ...] | None = None
 
     def _shown(self) -> tuple[str, dict[str, Any], list[str], list[str]]:
         two = self.coefficients.ndim == 1
         labels = [f"for {self.classes[1]}"] if two else [str(label) for label in self.classes]
         columns = self.coefficients.reshape(len(self.coefficients), -1).T
-        terms = ["(intercept)", *(f"x{j}" for j in range(len(self.coefficients) - 1))]
+        terms = ["(intercept)", *(self.feature_names or [f"x{j}" for j in range(len(self.coefficients) - 1)])]
         below = [f"log-likelihood at most {self.log_likelihood:.6g}; {counted(len(self.boundary), 'row')} undecided"]
         table = {"column": terms, **dict(zip(labels, columns, strict=True))}
         return "The limit of maximum likelihood", table, ["column"], below

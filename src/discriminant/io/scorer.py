@@ -19,7 +19,7 @@ import numpy as np
 
 from discriminant.arguments import MODEL, checked
 from discriminant.decision.posteriors import log_sigmoid
-from discriminant.errors import DataError
+from discriminant.errors import DataError, counted, names
 from discriminant.io.container import documented
 from discriminant.io.program import Program, program
 from discriminant.protocols import Array
@@ -28,7 +28,7 @@ NEAR = 1e3  # Σ_j |c_j w_j| up to which folding the centre into the intercept l
 
 
 @documented
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scorer:
     """A fitted model as one small function, for answering row by row in microseconds.
 
@@ -60,6 +60,9 @@ class Scorer:
     _center: Array | None
     _kind: str = "softmax"  # "pair", "sigmoid": σ(g_k) brought to sum one; "program": the long way
     _shift: Array | float = 0.0  # of the priors, added to log σ
+
+    def __repr__(self) -> str:
+        return f"Scorer of {counted(len(self.program.features), 'feature')} for {names(list(self.classes))}"
 
     def __call__(self, x: Any) -> Array:
         """Probabilities of a row (d,) or of rows (n, d); class scores where the model has no probabilities."""

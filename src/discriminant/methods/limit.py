@@ -90,7 +90,8 @@ def _limit_state(limit: LimitingFit, schema: Schema, state: Mapping[str, Any]) -
     )  # fmt: skip
     arrays = cast({"coef_": limit.table[1:].T, "intercept_": limit.table[0]}, schema.dtype)
     kept = tuple(value.copy() for value in arrays.values())
-    return {"limit_": limit, "discriminant_": stand_in, **arrays, "_kept": kept}
+    names = None if schema.names is None else tuple(map(str, schema.names))
+    return {"limit_": replace(limit, feature_names=names), "discriminant_": stand_in, **arrays, "_kept": kept}
 
 
 def hard_rows(objective: PointwiseObjective) -> tuple[Any, Array, Array | None, Array | None]:
