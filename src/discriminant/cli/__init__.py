@@ -11,8 +11,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
 
 FAULTS = (ArithmeticError, AttributeError, LookupError, NotImplementedError, RuntimeError, TypeError, ValueError)
 DONE, NOT_REACHED, REFUSED, FAULT, INTERRUPTED = 0, 1, 2, 70, 130
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return DONE
 
 
-def _run(given: Any) -> int:
+def _run(given: Namespace) -> int:
     from discriminant.errors import DiscriminantError
 
     command = str(given.command)

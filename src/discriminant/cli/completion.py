@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from argparse import Namespace
 
 from discriminant.cli.arguments import METHODS, options
 
 
-def run(given: Any) -> int:
+def run(given: Namespace) -> int:
     """Print the script."""
     print({"bash": _bash, "zsh": _zsh, "fish": _fish}[given.shell]())
     return 0

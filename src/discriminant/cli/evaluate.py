@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ GATES = ("accuracy", "balanced_accuracy", "auc", "recall:CLASS")
 COSTLY = ("error", "log_loss", "brier", "mean_cost")  # better when small: these must not be above the value
 
 
-def run(given: Any) -> int:
+def run(given: Namespace) -> int:
     """The command."""
     console = Console(given.json, given.quiet)
     gates = [_gate(text) for text in given.fail_under]

@@ -7,8 +7,8 @@ function or the document.
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
 from discriminant.cli.console import Console
 from discriminant.cli.modelfile import open_model
@@ -21,7 +21,7 @@ from discriminant.io.sql import to_sql
 from discriminant.io.table_model import TableModel
 
 
-def run(given: Any) -> int:
+def run(given: Namespace) -> int:
     """The command."""
     console = Console(given.json, given.quiet)
     model = open_model(given.model)
@@ -50,7 +50,7 @@ def _onnx(model: TableModel, out: str) -> bytes:
     return to_onnx(model)
 
 
-def _sql(model: TableModel, given: Any) -> str:
+def _sql(model: TableModel, given: Namespace) -> str:
     if model.preprocess.sparse_width:
         raise DataError("A model of a libsvm file has no named columns that SQL could read; use --to c or json.")
     return to_sql(model, table=given.table, dialect=given.dialect)

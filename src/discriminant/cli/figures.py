@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import io
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 from discriminant.cli.console import Console, table
 from discriminant.errors import DataError, counted
-from discriminant.figures.registry import REGISTRY, entry
+from discriminant.figures.registry import REGISTRY, Entry, entry
 from discriminant.io.container import write_whole
 
 
-def run(given: Any) -> int:
+def run(given: Namespace) -> int:
     """The command."""
     console = Console(given.json, given.quiet)
     chosen = list({one.name: one for one in map(entry, given.names)}.values()) or list(REGISTRY.values())
@@ -36,11 +37,11 @@ def run(given: Any) -> int:
     return 0
 
 
-def _told(one: Any) -> dict[str, str]:
+def _told(one: Entry) -> dict[str, str]:
     return {"name": one.name, "source": one.source, "caption": one.caption, "seen": one.seen, "also": one.also}
 
 
-def _row(one: Any) -> list[str]:
+def _row(one: Entry) -> list[str]:
     caption = one.caption if len(one.caption) <= 72 else one.caption[:71].rsplit(" ", 1)[0] + " …"
     return [one.name, one.source, caption]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from collections.abc import Sized
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ from discriminant.protocols import Array
 from discriminant.report.measures import wilson
 
 if TYPE_CHECKING:
-    from discriminant.cli.compare import Comparison
+    from discriminant.cli.compare import Comparison, Trial
 
 FOLDS = 5
 QUICK_VALUES = 2_000_000  # up to this many values a named method is cross-validated unasked
@@ -44,7 +45,7 @@ class Fitted:
     training_errors: int
 
 
-def run(given: Any) -> int:
+def run(given: Namespace) -> int:
     """The command."""
     console = Console(given.json, given.quiet)
     _check_outputs(given)
@@ -55,7 +56,7 @@ def run(given: Any) -> int:
     return 0
 
 
-def learn(given: Any, training: Training, console: Console) -> Fitted:
+def learn(given: Namespace, training: Training, console: Console) -> Fitted:
     """Compare where that is asked for, then fit the choice to all rows."""
     methods = _methods(given, training)
     rules = training.rules()  # of all rows first: what cannot be read is found in them, and not in those of a fold
@@ -97,7 +98,7 @@ def _mean_cost(costs: Array, classes: Array, decided: Array, labels: Array) -> f
     return float(costs[np.searchsorted(classes, decided), np.searchsorted(classes, labels)].mean())
 
 
-def _methods(given: Any, training: Training) -> list[Method]:
+def _methods(given: Namespace, training: Training) -> list[Method]:
     if given.offset and (given.model != "logistic" or given.script):
         raise ParameterError("--offset goes with --model logistic, and without --script, which knows no offsets.")
     if given.model != "auto":
@@ -110,7 +111,7 @@ def _methods(given: Any, training: Training) -> list[Method]:
     return [method_named(name) for name in listed or automatic(width, sparse=sparse is not None)]
 
 
-def _compare(given: Any, training: Training, methods: list[Method], console: Console) -> Comparison | None:
+def _compare(given: Namespace, training: Training, methods: list[Method], console: Console) -> Comparison | None:
     folds = FOLDS if given.cv is None else given.cv
     if folds == 1:
         raise ParameterError("--cv is 1; it needs two folds at least, or 0 for no cross-validation.")
@@ -150,7 +151,7 @@ def _facts(training: Training, method: Method, inner: Any, comparison: Compariso
     return found
 
 
-def _check_outputs(given: Any) -> None:
+def _check_outputs(given: Namespace) -> None:
     """Say before the work that an output cannot be written."""
     for path in (given.out, given.report, given.script):
         folder = Path(path).parent if path else Path()
@@ -162,7 +163,7 @@ def _check_outputs(given: Any) -> None:
             raise DataError(f"{path} cannot be written: it is a folder.")
 
 
-def _write(given: Any, fitted: Fitted, console: Console) -> list[str]:
+def _write(given: Namespace, fitted: Fitted, console: Console) -> list[str]:
     """Everything is made first and written last, each file whole; what fails leaves nothing new behind."""
     contents: dict[str, bytes] = {}
     if given.script:
@@ -191,7 +192,7 @@ def _write(given: Any, fitted: Fitted, console: Console) -> list[str]:
     return outputs
 
 
-def _show(given: Any, fitted: Fitted, console: Console, written: list[str]) -> None:
+def _show(given: Namespace, fitted: Fitted, console: Console, written: list[str]) -> None:
     model, training = fitted.model, fitted.training
     console.document({**model.facts, "model": fitted.method.name, "target": training.target,
                     "columns": roles(model), "compared": compared(fitted.comparison), "written": written})  # fmt: skip
@@ -280,7 +281,7 @@ def _leaderboard(comparison: Comparison) -> str:
     return "\n".join([shown, *(f"  {t.method.name}: {t.refusal}" for t in comparison.trials if t.refusal)])
 
 
-def _bar(trial: Any, comparison: Comparison) -> str:
+def _bar(trial: Trial, comparison: Comparison) -> str:
     """An error bar on a common scale: ├──●──┤."""
     cells = 24
     spreads = [float(np.nan_to_num(t.standard_error)) for t in comparison.usable]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 import webbrowser
-from typing import Any
+from argparse import Namespace
 
 from discriminant.errors import DiscriminantError
 from discriminant.play.server import Playground
 
 
-def run(given: Any) -> int:
+def run(given: Namespace) -> int:
     """The command: serve until it is interrupted."""
     if given.link and "#" not in given.link:
         raise DiscriminantError(f"--link is {given.link!r}; an address that was shared holds its drawing behind a #.")

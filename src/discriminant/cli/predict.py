@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import sys
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from discriminant.io.table_model import TableModel
 CHUNK = 50_000
 
 
-def run(given: Any) -> int:
+def run(given: Namespace) -> int:
     """The command."""
     console = Console(given.json, given.quiet)
     if given.out.endswith((".xlsx", ".xls", ".arrow", ".feather", ".json", ".jsonl")):

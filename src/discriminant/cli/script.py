@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from argparse import Namespace
 
 from discriminant.cli.methods import Method
 from discriminant.cli.training import Training
 from discriminant.protocols import Array
 
 
-def script(given: Any, training: Training, method: Method, costs: Array | None = None) -> str:
+def script(given: Namespace, training: Training, method: Method, costs: Array | None = None) -> str:
     """A program that reads the table, decides on its columns, fits the method and, where ``out`` is given, saves it."""
     text_columns = [*training.categorical, training.target]
     listed = {"drop": training.drop, "categorical": training.categorical, "na": training.na, "dates": training.dates}

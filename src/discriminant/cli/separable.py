@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ from discriminant.cli.console import Console, bold, table
 from discriminant.cli.fit import and_more
 from discriminant.cli.training import read_training
 from discriminant.errors import counted
-from discriminant.inference.separability import separability
+from discriminant.inference.separability import Separability, Witness, separability
+from discriminant.protocols import Array
 
 MOST = 30  # columns whose weights are shown
 
 
-def run(given: Any) -> int:
+def run(given: Namespace) -> int:
     """The command."""
     console = Console(given.json, given.quiet)
     training = read_training(given, console)
@@ -35,7 +37,7 @@ def run(given: Any) -> int:
         console.show(f"  without a finite maximum likelihood estimate: {shown}")
     if result.witness is not None:
         console.show("\n  why no hyperplane separates: these rows, so weighted, balance each other exactly")
-        console.show(_witness(result, training.labels))
+        console.show(_witness(result.witness, training.labels))
     elif result.hyperplane is not None:
         two = np.ndim(result.hyperplane) == 1
         lines = np.asarray(result.hyperplane).reshape(len(names) + 1, -1).tolist()
@@ -51,7 +53,7 @@ def run(given: Any) -> int:
     return 0 if proved else 70
 
 
-def verdict_sentence(result: Any) -> str:
+def verdict_sentence(result: Separability) -> str:
     """The verdict in words, without numbers of columns."""
     if result.verdict == "separable":
         text = f"every row is on its own side, at least {result.margin:.4g} from the boundary."
@@ -63,16 +65,16 @@ def verdict_sentence(result: Any) -> str:
     return "whatever the weights, some row is on the wrong side."
 
 
-def _witness(result: Any, labels: Any) -> str:
+def _witness(witness: Witness, labels: Array) -> str:
     rows = [
         [str(int(row) + 1), str(labels[row]), str(rival), f"{float(weight):.4g}"]
-        for row, rival, weight in zip(result.witness.rows, result.witness.rivals, result.witness.weights, strict=True)
+        for row, rival, weight in zip(witness.rows, witness.rivals, witness.weights, strict=True)
     ]
     shown = table(["row", "class", "held against", "weight"], rows[:12])
     return shown + (f"\n  … and {counted(len(rows) - 12, 'row')} more" if len(rows) > 12 else "")
 
 
-def _document(result: Any, proved: bool, names: list[str]) -> dict[str, Any]:
+def _document(result: Separability, proved: bool, names: list[str]) -> dict[str, Any]:
     witness = result.witness
     return {
         "verdict": result.verdict, "checked": proved, "margin": result.margin, "features": names,

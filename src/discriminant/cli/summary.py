@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from argparse import Namespace
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from discriminant.io.table_model import TableModel
 MOST = 15
 
 
-def run(given: Any) -> int:
+def run(given: Namespace) -> int:
     """The command."""
     console = Console(given.json, given.quiet)
     model = open_model(given.model)
@@ -63,7 +64,7 @@ def run(given: Any) -> int:
     return 0
 
 
-def inference(given: Any, console: Console) -> Any:
+def inference(given: Namespace, console: Console) -> Any:
     """The table with standard errors, of the model on the rows of --data."""
     from discriminant.io.model_file import load
 
@@ -77,11 +78,11 @@ def inference(given: Any, console: Console) -> Any:
     console.note(*table.notes, *notes)
     weighted = model.facts.get("weights")
     weights = None if weighted is None else table.column(weighted).values
-    inner, given = model.model, {}
+    inner, known = model.model, {}
     if "offset" in model.facts:  # its column is the last, and has no error
-        X, given = X[:, :-1], {"offset": X[:, -1]}
-        inner = type(inner)(**inner.get_params()).fit(X, labels, sample_weight=weights, **given)
-    found = inner.summary(X, labels, weights, **given)
+        X, known = X[:, :-1], {"offset": X[:, -1]}
+        inner = type(inner)(**inner.get_params()).fit(X, labels, sample_weight=weights, **known)
+    found = inner.summary(X, labels, weights, **known)
     called = {f"x{j}": name for j, name in enumerate(model.feature_names)}
     scaled = any(rule.scale != 1.0 for rule in model.preprocess.rules)
     unit = ("Numbers count in standard deviations of the training rows.",) if scaled else ()

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from discriminant.cli.compare import Comparison
+from discriminant.cli.fit import Fitted
 from discriminant.cli.methods import fit_method
 from discriminant.cli.script import script
+from discriminant.data.tables import Table
 from discriminant.io.container import write_whole
+from discriminant.io.table_model import TableModel
+from discriminant.protocols import Array
 from discriminant.report.measures import Measured, measure
 from discriminant.report.page import LEARNED, QUICK, render, separable
 from discriminant.report.report_data import ReportData, Tried
 
 
-def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
+def fit_report(given: Namespace, fitted: Fitted, notes: list[str]) -> str:
     """The page of a fit: measured by the folds where there were any, else on the training rows."""
     training, model, comparison = fitted.training, fitted.model, fitted.comparison
     trial = None if comparison is None else next(t for t in comparison.trials if t.method.name == fitted.method.name)
     X, labels, inner = fitted.X, training.labels, model.model
-    if comparison is not None and trial is not None:
+    if comparison is not None and trial is not None and trial.predicted is not None:
         if len(comparison.rows) < training.n:
             X, labels = X[comparison.rows], labels[comparison.rows]
         predicted = trial.predicted
@@ -42,7 +48,7 @@ def fit_report(given: Any, fitted: Any, notes: list[str]) -> str:
     return render(report)
 
 
-def _tried(comparison: Any) -> list[Tried]:
+def _tried(comparison: Comparison | None) -> list[Tried]:
     if comparison is None:
         return []
     return [
@@ -51,7 +57,7 @@ def _tried(comparison: Any) -> list[Tried]:
     ]
 
 
-def _refit(fitted: Any) -> Any:
+def _refit(fitted: Fitted) -> Any:
     if fitted.method.estimator not in LEARNED or fitted.training.weighted:
         return None
 
@@ -62,7 +68,7 @@ def _refit(fitted: Any) -> Any:
 
 
 def write_evaluation(
-    given: Any, model: Any, data: Any, X: Any, labels: Any, measured: Measured, notes: list[str]
+    given: Namespace, model: TableModel, data: Table, X: Any, labels: Array, measured: Measured, notes: list[str]
 ) -> None:
     """The page of an evaluation."""
     report = ReportData(

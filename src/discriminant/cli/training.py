@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -73,7 +74,7 @@ class Training:
         return replace(found, rules=(*found.rules[:-1], rules.rules[-1])) if self.offset else found
 
 
-def read_training(given: Any, console: Console) -> Training:
+def read_training(given: Namespace, console: Console) -> Training:
     """The training table of a command, with notes on what is odd about it."""
     console.progress(f"reading {given.data}")
     categorical, drop = listed(given.categorical), listed(given.drop)
@@ -132,7 +133,7 @@ def _check_weights(column: Column, console: Console) -> None:
     console.note(f"{column.name!r} weighs the rows in the fit; rates of error count every row once.")
 
 
-def read_data(given: Any, text_columns: Sequence[str]) -> Table:
+def read_data(given: Namespace, text_columns: Sequence[str]) -> Table:
     """The table that a command names, read as its options say."""
     header = False if given.no_header else None
     return read_table(given.data, text_columns=text_columns, header=header, encoding=given.encoding)

@@ -8,14 +8,13 @@ weights come back through the dual, a = −Xᵗ (s ℓ') / λ, which is exact fo
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from discriminant.data.blocks import ArrayBlocks
 from discriminant.protocols import Array
 
 
-def row_coordinates(blocks: Any, center: Array | None) -> tuple[Array, Array]:
+def row_coordinates(blocks: ArrayBlocks, center: Array | None) -> tuple[Array, Array]:
     """(rows x − c (n, d), their coordinates (n, n))."""
     values = blocks.block(0, blocks.n_rows).design.values
     values = values.toarray() if blocks.is_sparse else np.asarray(values)

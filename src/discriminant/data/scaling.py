@@ -22,7 +22,7 @@ import numpy as np
 
 from discriminant.arrays import as_dense, is_frame, is_sparse
 from discriminant.data.blocks import ArrayBlocks
-from discriminant.data.rows import MappedRows, SparseRows
+from discriminant.data.rows import MappedRows, Rows, SparseRows
 from discriminant.errors import DataError, columns
 from discriminant.protocols import Array
 from discriminant.thresholds import FAR_MEAN, SCALING_ROWS
@@ -49,7 +49,7 @@ class Scaling:
         return np.asarray(A * np.concatenate([[1.0], self.unit])[:, None])
 
 
-def choose_scaling(blocks: Any, intercept: bool) -> Scaling:
+def choose_scaling(blocks: ArrayBlocks, intercept: bool) -> Scaling:
     """Centre and units from (a sample of) the rows."""
     n, d = blocks.n_rows, blocks.n_features
     if blocks.is_sparse:
@@ -148,7 +148,7 @@ class Ranges:
         return np.flatnonzero((spread > 0) & ((spread > limit) | (spread < 1 / limit)))
 
 
-def column_ranges(rows: Any) -> Ranges:
+def column_ranges(rows: Rows) -> Ranges:
     """The range of each column, in one pass over the rows."""
     low: Any = np.inf
     high: Any = -np.inf
@@ -159,7 +159,7 @@ def column_ranges(rows: Any) -> Ranges:
     return Ranges(np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64))
 
 
-def in_own_units(rows: Any, ranges: Ranges, *, scale: bool) -> tuple[MappedRows, Array, Array]:
+def in_own_units(rows: Rows, ranges: Ranges, *, scale: bool) -> tuple[MappedRows, Array, Array]:
     """(rows of u, c, s).  Sparse rows are not moved, which would fill them; ``scale=False``: s = 1."""
     sparse = isinstance(rows, SparseRows)
     spread = np.maximum(np.abs(ranges.low), np.abs(ranges.high)) if sparse else ranges.spread
@@ -180,6 +180,6 @@ def _moved(center: Array, size: Array, block: Any) -> Any:
     return (np.asarray(block, dtype=np.float64) - center) / size
 
 
-def is_plain(rows: Any) -> bool:
+def is_plain(rows: Rows) -> bool:
     """Whether these are the user's own columns: not mapped by a basis."""
     return not isinstance(rows, MappedRows)

@@ -288,7 +288,7 @@ def is_dataset(X: Any) -> bool:
     return type(X).__module__.startswith("pyarrow._dataset")
 
 
-def require_memory(blocks: Any, what: str) -> None:
+def require_memory(blocks: ArrayBlocks, what: str) -> None:
     """Refuse blocks that are read from elsewhere, for methods that must hold all rows at once."""
     if not blocks.in_memory:
         raise MismatchError(

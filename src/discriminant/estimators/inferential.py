@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.arguments import SEED, SHARE, Allowed, among, checked, number, optional
-from discriminant.data import as_rows
+from discriminant.data import ArrayBlocks, as_rows
 from discriminant.data.check import check_weights
 from discriminant.data.scaling import Scaling
 from discriminant.docstrings import documented
@@ -74,7 +74,7 @@ def _itself(item: Any) -> Any:
 
 
 def _likelihood_of(
-    blocks: Any, n_classes: int, offset: Array | None, scaling: Scaling | None, intercept: bool, jeffreys: bool
+    blocks: ArrayBlocks, n_classes: int, offset: Array | None, scaling: Scaling | None, intercept: bool, jeffreys: bool
 ) -> Likelihood:
     from discriminant.inference.likelihood import likelihood
 
@@ -86,7 +86,7 @@ def _likelihood_of(
     return JeffreysLikelihood(plain.objective)
 
 
-def _corrected(blocks: Any, n_classes: int, penalty: str) -> Optimum:
+def _corrected(blocks: ArrayBlocks, n_classes: int, penalty: str) -> Optimum:
     from discriminant.inference.firth import corrected
 
     return corrected(blocks, n_classes, penalty)[0]
@@ -500,7 +500,7 @@ class Inferential(Uncertain, Deciding):
         return float(np.average(chosen == np.asarray(y).ravel(), weights=sample_weight))
 
     def _remember(
-        self, given: tuple[Any, ...], blocks: Any, offset: Array | None = None, scaling: Scaling | None = None
+        self, given: tuple[Any, ...], blocks: ArrayBlocks, offset: Array | None = None, scaling: Scaling | None = None
     ) -> None:
         """Keep what a table needs of the fit: ``blocks`` to sum over, or ``given`` (X, y, sample_weight, offset).
 

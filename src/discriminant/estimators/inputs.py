@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from discriminant.arrays import is_frame, is_sparse
 from discriminant.data import as_rows
 from discriminant.data.rows import HeldRows, require_rows, require_unique_names
-from discriminant.data.sources import find_source, is_query
+from discriminant.data.sources import Source, find_source, is_query
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ScaleWarning, names, require_unmasked, warn
 from discriminant.estimators.callbacks import Callbacks, fit_watched
@@ -268,7 +268,7 @@ class Inputs(Callbacks):
         found = vars(self).get("feature_names_in_")
         return None if found is None else [str(name) for name in found]
 
-    def _note_columns(self, source: Any) -> None:
+    def _note_columns(self, source: Source) -> None:
         """Remember number and names of the columns, as scikit-learn does."""
         vars(self).pop("_encoding", None)
         if source.encoding is not None:
@@ -279,7 +279,7 @@ class Inputs(Callbacks):
         else:
             vars(self).pop("feature_names_in_", None)
 
-    def _require_columns(self, source: Any) -> Any:
+    def _require_columns(self, source: Source) -> Source:
         """The source, its categories as the fit has them; refused where its columns are not those of the fit."""
         check_is_fitted(self)
         known, given = vars(self).get("feature_names_in_"), source.column_names

@@ -11,6 +11,7 @@ import numpy as np
 from discriminant.arrays import as_dense, in_memory, is_frame
 from discriminant.data import as_rows, make_blocks, require_finite
 from discriminant.data.check import check_weights
+from discriminant.data.rows import Rows
 from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, classes_are
 from discriminant.estimators.deciding import SparseCoefficients
@@ -243,7 +244,7 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
         return self._method().coded
 
 
-def soft_sample(rows: Any, y: Any, sample_weight: Any, feature_names: list[str] | None) -> Sample:
+def soft_sample(rows: Rows, y: Any, sample_weight: Any, feature_names: list[str] | None) -> Sample:
     """Rows with class probabilities (n, K)."""
     classes = np.array(list(y.columns)) if is_frame(y) else np.arange(np.shape(y)[1])
     try:

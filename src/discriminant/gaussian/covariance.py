@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from discriminant.arrays import as_dense
+from discriminant.data import ArrayBlocks
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.row_space import orthogonal_coordinates, singular_axes
 from discriminant.gaussian.whiten import EPS, Whitened, column_noise, whiten_matrix
@@ -253,9 +254,10 @@ class FourthKernel:
         return _fourth_powers(standard, codes, block.weight, len(self.means))
 
 
-def _fourth(blocks: Any, moments: ClassMoments, deviations: Array) -> Array:
+def _fourth(blocks: ArrayBlocks | None, moments: ClassMoments, deviations: Array) -> Array:
     rows = moments.rows
     if rows is None:
+        assert blocks is not None
         return np.asarray(blocks.reduce(FourthKernel(moments.class_means, deviations * moments.unit)))
     return _fourth_powers(rows.values / deviations[rows.codes], rows.codes, rows.weight, moments.n_classes)
 
@@ -265,7 +267,7 @@ def _fourth_powers(standard: Array, codes: Array, weight: Array | None, n_classe
     return np.bincount(codes, powers if weight is None else powers * weight, minlength=n_classes)
 
 
-def optimal_shrinkage(blocks: Any, moments: ClassMoments, rule: str) -> list[Any]:
+def optimal_shrinkage(blocks: ArrayBlocks | None, moments: ClassMoments, rule: str) -> list[Any]:
     """The covariance of each class (in the moments' units), standardised, shrunken by ``rule``, and scaled back."""
     safe = np.where(moments.weight > 0, moments.weight, 1.0)
     covariances = [scatter_of(moments, k) * (1 / weight) for k, weight in enumerate(safe)]

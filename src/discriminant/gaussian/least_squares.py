@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from discriminant.data import make_blocks
+from discriminant.data import ArrayBlocks, make_blocks
+from discriminant.data.rows import Rows
 from discriminant.gaussian.moments import ClassMoments, class_moments, mapped_moments
 from discriminant.gaussian.whiten import EPS, Again, Whitened, whiten_moments
 from discriminant.protocols import Array
@@ -43,7 +43,7 @@ class MarginMoments:
         return cls(replace(moments, scatter=moments.squares(), diagonal=True), moments.weight)
 
     @classmethod
-    def of_rows(cls, rows: Any, codes: Array, n_classes: int, margin: Array, weight: Array | None) -> MarginMoments:
+    def of_rows(cls, rows: Rows, codes: Array, n_classes: int, margin: Array, weight: Array | None) -> MarginMoments:
         """One more pass over the rows."""
         scaled = margin if weight is None else margin * weight
         moments = class_moments(make_blocks(rows, codes, scaled), n_classes, diagonal=True)
@@ -164,7 +164,7 @@ def least_squares(
     moments: ClassMoments,
     *,
     alpha: float = 0.0,
-    blocks: Any = None,
+    blocks: ArrayBlocks | None = None,
     margins: MarginMoments | None = None,
     members: Array | None = None,
 ) -> LeastSquares:
@@ -211,7 +211,7 @@ def _between(weight: Array, means: Array) -> Array:
     return np.asarray((centred * weight[:, None]).T @ centred)
 
 
-def _reread(blocks: Any, moments: ClassMoments, sub: Array, alpha: float) -> Again:
+def _reread(blocks: ArrayBlocks, moments: ClassMoments, sub: Array, alpha: float) -> Again:
     """The whitening's second pass over the rows: Wᵗ(S_T + αI)W / N and the class means in those coordinates."""
     weight = moments.weight[sub]
 

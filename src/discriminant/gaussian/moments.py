@@ -292,7 +292,9 @@ class ClassMoments(Shown):
         return replace(self, origin=origin, unit=unit, means=means, scatter=self.scatter * square)
 
 
-def class_moments(blocks: Any, n_classes: int, *, by_class: bool = False, diagonal: bool = False) -> ClassMoments:
+def class_moments(
+    blocks: ArrayBlocks, n_classes: int, *, by_class: bool = False, diagonal: bool = False
+) -> ClassMoments:
     """Moments of the rows of ``blocks``, whose targets are class codes, in one pass.
 
     Where squares overflow or underflow (columns beyond 1e±100), a second pass measures those columns in powers of two.
@@ -317,7 +319,7 @@ def class_moments(blocks: Any, n_classes: int, *, by_class: bool = False, diagon
         return _finish(sums, kernel, origin, unit, precision, inflation)
 
 
-def row_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> ClassMoments:
+def row_moments(blocks: ArrayBlocks, n_classes: int, *, by_class: bool = False) -> ClassMoments:
     """The same with the rows less their class means in place of the scatter: for fewer rows than columns."""
     block = blocks.block(0, blocks.n_rows)
     codes, weight = np.asarray(block.target, dtype=np.intp), block.weight
@@ -347,7 +349,7 @@ def row_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> Class
     )  # fmt: skip
 
 
-def unsummed_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> ClassMoments | None:
+def unsummed_moments(blocks: ArrayBlocks, n_classes: int, *, by_class: bool = False) -> ClassMoments | None:
     """The same of sparse rows that are not to be summed; None where means, taken off products, would cost digits."""
     block = blocks.block(0, blocks.n_rows)
     given, codes, weight = block.design.raw, np.asarray(block.target, dtype=np.intp), block.weight
@@ -371,7 +373,7 @@ def unsummed_moments(blocks: Any, n_classes: int, *, by_class: bool = False) -> 
     return ClassMoments(total, count, none, none + 1.0, means, scatter, True, _precision(block), unsummed=held)
 
 
-def _taller(blocks: Any, n_classes: int) -> Any:
+def _taller(blocks: ArrayBlocks, n_classes: int) -> Any:
     """Blocks in which each class has some hundred rows, so that its rank-k update is worth a call."""
     if not isinstance(blocks, ArrayBlocks) or not isinstance(blocks.rows, DenseRows):
         return blocks
@@ -385,7 +387,9 @@ def _taller(blocks: Any, n_classes: int) -> Any:
     return replace(blocks, block_rows=max(wanted, blocks.rows.block_rows))
 
 
-def mapped_moments(blocks: Any, moments: ClassMoments, matrix: Array, only: int | None = None) -> tuple[Array, Array]:
+def mapped_moments(
+    blocks: ArrayBlocks, moments: ClassMoments, matrix: Array, only: int | None = None
+) -> tuple[Array, Array]:
     """(Σ_k S_k, class means) of Wᵗ(x − origin)/unit, off the rows again: exact where W undoes a strong correlation.
 
     For small data the product with W is taken in the widest float of the machine.  ``only`` restricts to one class.
@@ -471,7 +475,7 @@ def _finish(
     return ClassMoments(sums.weight, sums.count, origin, unit, means, scatter, kernel.diagonal, precision, inflation)
 
 
-def _shifts(blocks: Any, n_classes: int, by_class: bool) -> tuple[Array, Array, float, float]:
+def _shifts(blocks: ArrayBlocks, n_classes: int, by_class: bool) -> tuple[Array, Array, float, float]:
     """(s_k, origin, precision of X, inflation) from a sample of rows that holds every class.
 
     Classes with a scatter of their own are looked at one by one: a column that does not vary in one of them has the
@@ -480,6 +484,7 @@ def _shifts(blocks: Any, n_classes: int, by_class: bool) -> tuple[Array, Array, 
     block = blocks.sample(SAMPLE_ROWS, n_classes)
     values = block.design.values
     sparse = is_sparse(values)
+    assert block.target is not None
     values, target = _with_weight(as_dense(values), block.target, block.weight)
     precision = _precision(block)
     classes = distinct(target)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from discriminant.data import ArrayBlocks
 from discriminant.gaussian.covariance import scatter_of
 from discriminant.gaussian.moments import EXTENDED_PRODUCTS, ClassMoments
 from discriminant.gaussian.sums import MomentKernel
@@ -87,7 +87,7 @@ def _leading(axes: Directions, spread: Array, count: int) -> Projection:
     return Projection(matrix, axes.origin, centre, means, spread[:count, :count], between, shares)
 
 
-def projected_variances(moments: ClassMoments, axis: Array, blocks: Any = None) -> Array:
+def projected_variances(moments: ClassMoments, axis: Array, blocks: ArrayBlocks | None = None) -> Array:
     """Variance (K,) of each class along an axis (d,); off the rows again where ``blocks`` are given.
 
     A strongly correlated axis is a difference of large terms: there the Gram matrices have lost the digits that the

@@ -20,6 +20,7 @@ from discriminant.arguments import MODEL, checked, number
 from discriminant.arrays import as_dense, in_memory
 from discriminant.data.check import check_weights, labelled_rows
 from discriminant.data.labels import recode
+from discriminant.data.rows import Rows
 from discriminant.errors import DataError, ParameterError
 from discriminant.inference import documented
 from discriminant.inference.separability import separability
@@ -140,7 +141,7 @@ def _parts(model: Any) -> tuple[float, Array]:
 class _Problem:
     """The mean logistic loss of rows, block by block in wide floats; two classes as a softmax with z₀ = 0."""
 
-    def __init__(self, rows: Any, codes: Array, weight: Array, q: int) -> None:
+    def __init__(self, rows: Rows, codes: Array, weight: Array, q: int) -> None:
         self.rows, self.codes, self.weight, self.q = rows, codes, weight.astype(Wide), q
         self.K = max(q, 2)
         self.total = float(weight.sum())

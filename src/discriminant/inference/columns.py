@@ -8,12 +8,12 @@ a column that is the sum of two others in exact arithmetic does not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from discriminant.arrays import as_dense
 from discriminant.data import make_blocks
+from discriminant.data.rows import Rows
 from discriminant.inference.exact import (
     Integers,
     dot_signs,
@@ -28,7 +28,7 @@ _EPS = np.finfo(np.float64).eps
 _CHUNK = 20_000
 
 
-def independent_columns(source: Any, intercept: bool = True) -> tuple[tuple[int, ...], dict[int, Integers]]:
+def independent_columns(source: Rows, intercept: bool = True) -> tuple[tuple[int, ...], dict[int, Integers]]:
     """(kept, relations): the leftmost independent columns, and for each other column j integers v, v·(1, x) = 0.
 
     >>> from discriminant.data import as_rows
@@ -71,7 +71,7 @@ def _relations(rows: list[Integers], chosen: list[int], pivots: list[int], left:
     return relations
 
 
-def _counterexample(source: Any, relations: list[Integers]) -> int | None:
+def _counterexample(source: Rows, relations: list[Integers]) -> int | None:
     """A row on which some relation does not vanish, or None: floats first, exact arithmetic for what they leave."""
     tops = [max(map(abs, vector)) for vector in relations]
     table = np.array([[v / top for v in vector] for vector, top in zip(relations, tops, strict=True)]).T
@@ -99,7 +99,7 @@ def _counterexample(source: Any, relations: list[Integers]) -> int | None:
     return None
 
 
-def relation_signs(source: Any, rows: Array, vector: Sequence[int]) -> Array:
+def relation_signs(source: Rows, rows: Array, vector: Sequence[int]) -> Array:
     """sign(vector·(1, x)) for these rows, exactly."""
     columns = [j for j, v in enumerate(vector[1:]) if v]
     if not columns:

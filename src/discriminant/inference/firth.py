@@ -18,11 +18,10 @@ FLAC    Firth's fit is that of the rows with weight 1 and again with both labels
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from discriminant.data import make_blocks
+from discriminant.data import ArrayBlocks, make_blocks
 from discriminant.errors import DataError, ParameterError
 from discriminant.inference.diagnostics import diagnose
 from discriminant.inference.likelihood import (
@@ -88,7 +87,7 @@ class JeffreysLikelihood(Likelihood):
         return replace(super().optimum(theta, kept, asked), value=-plain.value)
 
 
-def firth(blocks: Any, n_classes: int) -> tuple[JeffreysLikelihood, Array, Evaluation]:
+def firth(blocks: ArrayBlocks, n_classes: int) -> tuple[JeffreysLikelihood, Array, Evaluation]:
     """(the penalised likelihood, its maximum θ, the evaluation there) of rows with class codes."""
     model = JeffreysLikelihood(likelihood(blocks, n_classes).objective)
     start = np.zeros((model.objective.n_parameters, n_classes - 1))
@@ -105,7 +104,7 @@ def firth(blocks: Any, n_classes: int) -> tuple[JeffreysLikelihood, Array, Evalu
     return model, theta, found
 
 
-def corrected(blocks: Any, n_classes: int, kind: str) -> tuple[Optimum, float]:
+def corrected(blocks: ArrayBlocks, n_classes: int, kind: str) -> tuple[Optimum, float]:
     """(what a table needs of Firth's fit corrected by "flic" or "flac", how far its score is from zero)."""
     model, theta, found = firth(blocks, n_classes)
     plain = Likelihood(model.objective)
@@ -139,7 +138,7 @@ def standard_errors(score: Array, found: Evaluation, stride: int) -> float:
     return float(np.abs(score.T.ravel() / size).max())
 
 
-def _with_pseudo_rows(blocks: Any, leverage: Array) -> Any:
+def _with_pseudo_rows(blocks: ArrayBlocks, leverage: Array) -> ArrayBlocks:
     """The rows, and again with both labels and half their leverage as weight each, marked by a column of ones."""
     X = np.vstack([block.design.dense() for block in blocks])
     n, code = len(X), np.asarray(blocks.target).ravel()

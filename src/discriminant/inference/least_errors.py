@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import as_rows
+from discriminant.data.rows import Rows
 from discriminant.inference.separability import decide
 from discriminant.optimize.highs import binary_program
 from discriminant.protocols import Array
@@ -81,7 +82,7 @@ def least_errors(
 
 
 def _witnesses(
-    source: Any, codes: Array, rest: Array, fit_intercept: bool, most: int, end: float
+    source: Rows, codes: Array, rest: Array, fit_intercept: bool, most: int, end: float
 ) -> tuple[list[Array], Array | None]:
     """Disjoint sets of rows that cannot be separated; or none, and the weights that separate ``rest``."""
     found: list[Array] = []

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from discriminant.data import make_blocks
+from discriminant.data import ArrayBlocks, make_blocks
 from discriminant.data.evaluate import Evaluate, Groups
 from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.errors import DataError
@@ -212,7 +212,11 @@ def to_raw(scaling: Scaling) -> Array:
 
 
 def likelihood(
-    blocks: Any, n_classes: int, offset: Array | None = None, scaling: Scaling | None = None, intercept: bool = True
+    blocks: ArrayBlocks,
+    n_classes: int,
+    offset: Array | None = None,
+    scaling: Scaling | None = None,
+    intercept: bool = True,
 ) -> Likelihood:
     """The likelihood of rows with class codes or probabilities; ``offset``: known parts of their scores."""
     objective = written_out(logistic_objective(blocks, n_classes, 0.0, intercept, offset))

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import as_rows, make_blocks, single_threaded_blas
+from discriminant.data.rows import Rows
 from discriminant.decision.posteriors import log_softmax
 from discriminant.errors import counted
 from discriminant.inference import documented
@@ -199,7 +200,7 @@ class LimitingFit(Shown):
         z = np.vstack(parts) if parts else np.zeros((0, len(self.classes)))
         return z.astype(np.float32 if source.dtype == np.float32 else np.float64, copy=False)
 
-    def _some(self, source: Any) -> Array:
+    def _some(self, source: Rows) -> Array:
         n = source.shape[0]
         cone = replace(self._cone, source=source, codes=np.zeros(n, dtype=np.intp))
         signs = np.empty((n, len(self.classes)), dtype=np.int8)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.criteria import Squared
-from discriminant.data import encode_labels, make_blocks
+from discriminant.data import ArrayBlocks, encode_labels, make_blocks
 from discriminant.data.evaluate import Evaluate, Groups
 from discriminant.data.labels import missing_places
 from discriminant.errors import DataError, names
@@ -108,7 +108,7 @@ def _sums(scores: Array, need: Need, factor: Array | None = None, groups: Groups
     return found.outer[0, 1:, 1:], None if groups is None else -found.groups.total()[:, 0, 1:]
 
 
-def robust(covariance: str, groups: Any, strata: Any, blocks: Any) -> Robust | None:
+def robust(covariance: str, groups: Any, strata: Any, blocks: ArrayBlocks) -> Robust | None:
     """The covariance of this name, of rows with these groups and strata; None: the model's."""
     if covariance == "model":
         return None

@@ -23,7 +23,7 @@ from discriminant.arguments import BOOLEAN, SEED, among, checked, number
 from discriminant.arrays import as_dense, is_frame
 from discriminant.data import as_rows, single_threaded_blas
 from discriminant.data.check import labelled_rows
-from discriminant.data.rows import column_names
+from discriminant.data.rows import Rows, column_names
 from discriminant.data.sources import Source, find_source
 from discriminant.errors import DataError, columns, names
 from discriminant.inference import documented
@@ -398,7 +398,7 @@ def _require_two(classes: Array) -> None:
 
 
 def decide(
-    source: Any,
+    source: Rows,
     codes: Array,
     classes: Array,
     feature_names: Sequence[str] | None,

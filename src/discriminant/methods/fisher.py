@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discriminant.data import ArrayBlocks
 from discriminant.errors import ParameterError
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.projection import (
@@ -142,7 +143,12 @@ class Fisher(FisherParameters, MomentMethod[ClassMoments]):
         return fisher_projection(whitened, priors, count), whitened.passes == 1
 
     def _two_class(
-        self, projection: Projection, moments: ClassMoments, priors: Array, blocks: Any, notes: list[Note]
+        self,
+        projection: Projection,
+        moments: ClassMoments,
+        priors: Array,
+        blocks: ArrayBlocks | None,
+        notes: list[Note],
     ) -> tuple[Array, dict[str, Any]]:
         """(weights, what is known along the axis)."""
         if not projection.matrix.shape[1]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from discriminant.arrays import in_memory
 from discriminant.codings import ClassCoding, make_coding
-from discriminant.data import held_blas
+from discriminant.data import ArrayBlocks, held_blas
 from discriminant.errors import CollinearityWarning, DataError, ParameterError, as_numbers, columns, counted, names
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments, least_squares
 from discriminant.gaussian.moments import ClassMoments, unsummed_moments
@@ -105,7 +105,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
             sample.X, sample.blocks.codes(), K, row_margins(margin, sample.blocks.n_rows), sample.weight
         )
 
-    def steps(self, blocks: Any) -> int:
+    def steps(self, blocks: ArrayBlocks) -> int:
         """Steps of conjugate gradients on sparse rows that cost as much as the sums of products and their factor."""
         n, d = blocks.n_rows, blocks.n_features
         if not (blocks.in_memory and blocks.is_sparse) or self.alpha == 0:  # steps would not tell the rank
@@ -158,7 +158,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
         return Fit(self, discriminant, state | cast(arrays, schema.dtype), tuple(notes))
 
     def _problem(
-        self, moments: ClassMoments, blocks: Any, margins: MarginMoments | None, members: Array
+        self, moments: ClassMoments, blocks: ArrayBlocks | None, margins: MarginMoments | None, members: Array
     ) -> LeastSquares | RowLeastSquares | SparseLeastSquares:
         if moments.unsummed is not None:
             return SparseLeastSquares(moments, members, float(self.alpha), self.steps(moments.unsummed.blocks))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.data import ArrayBlocks, as_rows
+from discriminant.data.rows import Rows
 from discriminant.data.scaling import Ranges, column_ranges, in_own_units, is_plain
 from discriminant.errors import DataError, ScaleWarning, capital, columns
 from discriminant.methods.fit import Note
@@ -19,7 +20,7 @@ TOO_WIDE = 1e5  # and the same of widths against one
 SOME_ROWS = 5_000  # that a warning looks at
 
 
-def own_units(rows: Any, freedom: str) -> tuple[Any, tuple[Array, Array] | None]:
+def own_units(rows: Rows, freedom: str) -> tuple[Any, tuple[Array, Array] | None]:
     """The rows as (x − c) / s, with (c, s), where that changes nothing but the arithmetic and is needed; else as is."""
     if freedom == "none" or not is_plain(rows):
         return rows, None
@@ -58,7 +59,7 @@ def weight_notes(blocks: ArrayBlocks) -> list[Note]:
     return [Note(text, ScaleWarning)]
 
 
-def scale_notes(rows: Any, feature_names: Sequence[str] | None) -> list[Note]:
+def scale_notes(rows: Rows, feature_names: Sequence[str] | None) -> list[Note]:
     """Say which columns lie too far from zero, or vary by too much or too little, for steps in their own units."""
     if not is_plain(rows):
         return []

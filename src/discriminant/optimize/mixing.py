@@ -12,7 +12,6 @@ is one reduce; only weights and counts travel.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from discriminant.errors import MismatchError
 from discriminant.kernels.rules import DONE, STEPS, VISITS
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.sequence import Run, begin
+from discriminant.optimize.single_sample import SingleSample
 from discriminant.protocols import Array, Block
 
 NOTE = "Iterative parameter mixing: each partition is swept from common weights, which are then averaged."
@@ -48,7 +48,7 @@ class Mixed:
 class Epoch:
     """One epoch over the rows of one place."""
 
-    optimizer: Any  # a SingleSample
+    optimizer: SingleSample
     objective: PointwiseObjective  # without rows
     weights: Array
     seed: int
@@ -68,7 +68,7 @@ class Epoch:
 class MixedRun(Run):
     """A run of which each epoch is swept where the rows are."""
 
-    optimizer: Any = None
+    optimizer: SingleSample
 
     def meet_all(self) -> None:
         s, old = self.state, self.weights()
@@ -90,7 +90,7 @@ class MixedRun(Run):
         return "the last epoch needed none"
 
 
-def begin_mixed(optimizer: Any, objective: PointwiseObjective, start: Array) -> MixedRun:
+def begin_mixed(optimizer: SingleSample, objective: PointwiseObjective, start: Array) -> MixedRun:
     """A run of `SingleSample` with these options over rows on several workers; what has no form there is refused."""
     if not isinstance(optimizer.step, int | float):
         raise MismatchError(
