@@ -18,7 +18,7 @@ import numpy as np
 from discriminant.arguments import FLOAT, Allowed, checked, number, require
 from discriminant.arrays import is_sparse
 from discriminant.decision.priors import check_priors, prior_shift
-from discriminant.decision.rule import FEW, Rule, largest
+from discriminant.decision.rule import Rule, largest
 from discriminant.docstrings import Entries
 from discriminant.errors import DataError, MismatchError, ParameterError, as_numbers, names
 from discriminant.geometry.affine import AffineMap, is_large
@@ -27,6 +27,7 @@ from discriminant.geometry.hyperplane import Hyperplane, frozen
 from discriminant.geometry.regions import decision_regions
 from discriminant.protocols import Array
 from discriminant.shown import Shown
+from discriminant.thresholds import COMPARED_COLUMNS
 
 documented = Entries("""
 X : array-like or sparse matrix of shape (n, d)
@@ -549,7 +550,7 @@ class LinearDiscriminant(Shown):
     def _contrasts(self) -> AffineMap | None:
         """g_k − g_0 for k ≥ 1: a few scores decide as well without the first, and the product is that much smaller."""
         affine, rule = self._decider
-        if rule.coding is not None or not 3 <= rule.n_outputs <= FEW:
+        if rule.coding is not None or not 3 <= rule.n_outputs <= COMPARED_COLUMNS:
             return None
         return replace(affine, weights=affine.weights[:, 1:] - affine.weights[:, :1])
 

@@ -36,11 +36,10 @@ from discriminant.gaussian.projection import (
     two_class_threshold,
     two_class_weights,
 )  # fmt: skip
-from discriminant.gaussian.quadratic import SMALL, QuadraticDiscriminant
+from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.gaussian.row_least_squares import row_least_squares
 from discriminant.gaussian.row_space import is_wide, orthogonal_coordinates, singular_axes
 from discriminant.gaussian.weights import (
-    FEW_ROWS,
     Directions,
     axis_scores,
     fisher_directions,
@@ -48,6 +47,7 @@ from discriminant.gaussian.weights import (
     quadratic_scores,
 )  # fmt: skip
 from discriminant.protocols import Block
+from discriminant.thresholds import ONE_PIECE_VALUES, SIDE_BY_SIDE_ROWS
 
 rng = np.random.default_rng(11)
 N, D, K = 60, 4, 3
@@ -425,7 +425,7 @@ def gaussian_scores(points, priors=PRIORS, quadratic=False):
     return np.column_stack(logs) + np.log(priors)
 
 
-@pytest.mark.parametrize("count", [3, FEW_ROWS, FEW_ROWS + 1])
+@pytest.mark.parametrize("count", [3, SIDE_BY_SIDE_ROWS, SIDE_BY_SIDE_ROWS + 1])
 def test_scores_are_log_densities(count):
     points = rng.normal(size=(count, D)) * 2 + 3
     found = whiten_moments(moments_of(False), WEIGHT.sum())
@@ -451,7 +451,7 @@ def test_scores_are_log_densities(count):
     np.testing.assert_allclose(rule.predict_proba(points), np.exp(wanted) / np.exp(wanted).sum(axis=1)[:, None])
     assert rule.predict(points).tolist() == np.array(["a", "b", "c"])[wanted.argmax(axis=1)].tolist()
     assert (rule.n_features, rule.link) == (D, "softmax")
-    many = np.tile(points, (SMALL // (D * count) + 2, 1))
+    many = np.tile(points, (ONE_PIECE_VALUES // (D * count) + 2, 1))
     for rows in (many, many.astype(np.float32), points.astype(np.float32), np.asfortranarray(points)):
         np.testing.assert_allclose(rule.scores(rows)[:count], wanted, rtol=1e-5)
     two = QuadraticDiscriminant(quadratic_scores(each[:2], PRIORS[:2]), np.array([0, 1]))

@@ -12,13 +12,14 @@ from scipy import sparse
 from discriminant.data import device as device_
 from discriminant.data import make_blocks
 from discriminant.data.rows import DenseDesign
-from discriminant.gaussian import class_moments, device_fused, moments, sums
+from discriminant.gaussian import class_moments, device_fused, moments
 from discriminant.gaussian.device import moment_sums
 from discriminant.gaussian.moments import ClassMoments, mapped_moments, row_moments
 from discriminant.gaussian.projection import projected_variances
 from discriminant.gaussian.sums import MomentKernel, MomentSums, class_sums
 from discriminant.kernels import device_moments
 from discriminant.protocols import Block
+from discriminant.thresholds import ONE_HOT_CLASSES
 
 EPS = float(np.finfo(float).eps)
 rng = np.random.default_rng(4)
@@ -368,7 +369,7 @@ def test_small_parts_of_the_first_look():
 
 def test_sums_of_classes_however_many():
     rows, root = rng.normal(size=(50, 3)), rng.uniform(0.5, 2, 50)
-    for n_classes in (2, sums.MOST_ONE_HOT, sums.MOST_ONE_HOT + 1, 60):
+    for n_classes in (2, ONE_HOT_CLASSES, ONE_HOT_CLASSES + 1, 60):
         codes = rng.integers(0, n_classes - 1, 50)
         member = (codes == np.arange(n_classes)[:, None]).astype(float)
         np.testing.assert_allclose(class_sums(rows, codes, n_classes, None), member @ rows, atol=1e-13)

@@ -15,7 +15,7 @@ from discriminant.decision import posteriors
 from discriminant.decision.priors import check_priors, estimate_priors
 from discriminant.decision.reject import chow_threshold, reject_interval, with_reject, without_single_winner
 from discriminant.decision.risk import check_costs, cost_threshold
-from discriminant.decision.rule import FEW, MANY, Rule, largest
+from discriminant.decision.rule import Rule, largest
 from discriminant.errors import DataError, DiscriminantWarning, MismatchError, ParameterError
 from discriminant.geometry import regions
 from discriminant.geometry.affine import is_large
@@ -24,6 +24,7 @@ from discriminant.geometry.hyperplane import Hyperplane
 from discriminant.penalties.separable import separable_penalty
 from discriminant.penalties.weight import strength_from_C
 from discriminant.protocols import Oracle
+from discriminant.thresholds import COMPARED_COLUMNS, COMPARED_ROWS
 
 rng = np.random.default_rng(0)
 Z = rng.normal(size=(6, 4)) * 3
@@ -154,8 +155,8 @@ def test_kesler_curvature_times_a_direction():
 
 
 def test_largest_of_rows_by_any_road():
-    for columns in (1, 2, FEW, FEW + 1):
-        for rows in (3, MANY, MANY + 5):
+    for columns in (1, 2, COMPARED_COLUMNS, COMPARED_COLUMNS + 1):
+        for rows in (3, COMPARED_ROWS, COMPARED_ROWS + 5):
             g = rng.integers(-3, 3, (rows, columns)).astype(float)
             np.testing.assert_array_equal(largest(g), g.argmax(axis=1))
             with_zero = np.column_stack([np.zeros(rows), g])

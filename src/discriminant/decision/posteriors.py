@@ -17,9 +17,7 @@ import numpy as np
 from discriminant.docstrings import Entries
 from discriminant.errors import DataError
 from discriminant.protocols import Array
-
-FEW_CLASSES = 32
-
+from discriminant.thresholds import COLUMNWISE_CLASSES
 
 documented = Entries("""
 classes : sequence of K labels
@@ -225,7 +223,7 @@ def _below_the_largest(z: Any) -> tuple[Array, int]:
     NumPy reduces a short last axis row by row: 8 times slower for three classes than whole columns at a time.
     """
     values = _floats(z)
-    axis = 0 if values.ndim > 1 and values.shape[-1] <= FEW_CLASSES else -1
+    axis = 0 if values.ndim > 1 and values.shape[-1] <= COLUMNWISE_CLASSES else -1
     # A transposed view where it is one: moveaxis takes as long as the softmax of a single row.
     turned = values if axis == -1 else values.T if values.ndim == 2 else np.moveaxis(values, -1, 0)
     shifted = np.array(turned, order="C")

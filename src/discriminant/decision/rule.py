@@ -27,11 +27,9 @@ from discriminant.decision.reject import without_single_winner
 from discriminant.docstrings import Entries
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.protocols import Array
+from discriminant.thresholds import COMPARED_COLUMNS, COMPARED_ROWS
 
 LINKS = (None, "sigmoid", "softmax")
-
-FEW = 8  # columns up to which comparing them with each other beats a search along each row
-MANY = 256  # rows from which it does
 
 
 def largest(g: Array, from_zero: bool = False) -> Array:
@@ -42,7 +40,7 @@ def largest(g: Array, from_zero: bool = False) -> Array:
     >>> largest(np.array([[1.0, 3.0, 3.0], [2.0, 1.0, 0.0]])).tolist()
     [1, 0]
     """
-    if not from_zero and (not 2 <= g.shape[1] <= FEW or len(g) < MANY):
+    if not from_zero and (not 2 <= g.shape[1] <= COMPARED_COLUMNS or len(g) < COMPARED_ROWS):
         return np.asarray(g.argmax(axis=1))
     best: Any = 0.0 if from_zero else g[:, 0]
     rest = g if from_zero else g[:, 1:]

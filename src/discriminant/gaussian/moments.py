@@ -25,10 +25,10 @@ from discriminant.data.evaluate import DeviceRequest
 from discriminant.data.labels import distinct
 from discriminant.data.rows import DenseRows
 from discriminant.gaussian.sparse_sums import sparse_class_sums
-from discriminant.gaussian.sums import DENSE_COLUMNS, MomentKernel, MomentSums, class_weights
+from discriminant.gaussian.sums import MomentKernel, MomentSums, class_weights
 from discriminant.protocols import Array, Block
 from discriminant.shown import Shown, class_table
-from discriminant.thresholds import ONE_BLOCK_VALUES
+from discriminant.thresholds import DENSE_COLUMNS, ONE_BLOCK_VALUES
 
 SAMPLE_ROWS = 512
 EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in about a tenth of a second

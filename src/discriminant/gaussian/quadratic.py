@@ -13,8 +13,7 @@ from discriminant.decision.rule import largest
 from discriminant.errors import DataError
 from discriminant.gaussian.weights import AxisScores, QuadraticScores
 from discriminant.protocols import Array
-
-SMALL = 10_000  # values of X: up to so many, the walk over blocks costs more than the arithmetic
+from discriminant.thresholds import ONE_PIECE_VALUES
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +34,7 @@ class QuadraticDiscriminant:
     def scores(self, rows: Any) -> Array:
         """(n, K) g_k of rows of any storage."""
         with np.errstate(invalid="ignore", over="ignore"):
-            if isinstance(rows, np.ndarray) and rows.size <= SMALL and rows.dtype == np.float64:
+            if isinstance(rows, np.ndarray) and rows.size <= ONE_PIECE_VALUES and rows.dtype == np.float64:
                 scores = self.quadratic(rows)
             else:
                 scores = map_rows(lambda design: self.quadratic(design.dense()), rows, len(self.classes))

@@ -20,10 +20,7 @@ from discriminant.data.database import QueryRequest, QueryTable
 from discriminant.data.evaluate import DeviceRequest
 from discriminant.data.threads import scratch
 from discriminant.protocols import Array, Block
-
-DENSE_FROM = 0.08  # share of non-zeros above which a dense update of the block beats the sparse product
-DENSE_COLUMNS = 64  # up to this many columns a sparse block is made dense, whatever its zeros
-MOST_ONE_HOT = 32
+from discriminant.thresholds import DENSE_COLUMNS, DENSE_FROM, ONE_HOT_CLASSES
 
 
 @dataclass
@@ -177,7 +174,7 @@ def class_weights(codes: Array, weight: Array | None, n_classes: int) -> tuple[A
 
 def class_sums(rows: Array, codes: Array, n_classes: int, root: Array | None) -> Array:
     """Σ over the rows of each class of (root ·) rows, shape (K, d)."""
-    if n_classes <= MOST_ONE_HOT:
+    if n_classes <= ONE_HOT_CLASSES:
         member = scratch("member", (n_classes, len(codes)))
         for k in range(n_classes):
             np.equal(codes, k, out=member[k], casting="unsafe")

@@ -20,8 +20,7 @@ from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.whiten import Whitened
 from discriminant.protocols import Array
 from discriminant.shown import COLUMNS, Shown
-
-FEW_ROWS = 32
+from discriminant.thresholds import SIDE_BY_SIDE_ROWS
 
 
 def linear_weights(whitened: Whitened, priors: Array, *, centred: bool = True) -> Array:
@@ -85,7 +84,7 @@ class QuadraticScores:
     def __call__(self, values: Array) -> Array:
         """(n, K) scores of the rows of a dense block."""
         centred = values - self.origin
-        if len(values) <= FEW_ROWS:  # all classes in one product: fewer calls, of which a single row is made
+        if len(values) <= SIDE_BY_SIDE_ROWS:  # all classes in one product: fewer calls, of which a single row is made
             v = centred @ self._side_by_side
             v -= self.means.reshape(-1)
             v *= v
