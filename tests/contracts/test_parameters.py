@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 import discriminant
 from discriminant import bases, codings, criteria, decision, geometry, optimize, penalties
@@ -131,6 +132,13 @@ CASES = [
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: e.__name__)
 def test_every_parameter_says_what_it_may_be(estimator):
     assert set(estimator._parameter_constraints) == set(inspect.signature(estimator).parameters)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: e.__name__)
+def test_defaults_are_allowed(estimator):
+    """A fit checks what was given alone."""
+    said = {name: p.default for name, p in inspect.signature(estimator).parameters.items() if p.default is not p.empty}
+    validate_parameter_constraints(estimator._parameter_constraints, said, estimator.__name__)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: e.__name__)
