@@ -18,16 +18,15 @@ import numpy as np
 from discriminant.arguments import FLOAT, Allowed, checked, number, require
 from discriminant.arrays import is_sparse
 from discriminant.decision.priors import check_priors, prior_shift
-from discriminant.decision.rule import Rule, largest
+from discriminant.decision.rule import Rule
 from discriminant.docstrings import Entries
 from discriminant.errors import DataError, MismatchError, ParameterError, as_numbers, names
-from discriminant.geometry.affine import AffineMap, is_large
+from discriminant.geometry.affine import AffineMap
 from discriminant.geometry.contributions import Contributions
 from discriminant.geometry.hyperplane import Hyperplane, frozen
 from discriminant.geometry.regions import decision_regions
 from discriminant.protocols import Array
 from discriminant.shown import Shown
-from discriminant.thresholds import COMPARED_COLUMNS
 
 documented = Entries("""
 X : array-like or sparse matrix of shape (n, d)
@@ -236,13 +235,8 @@ class LinearDiscriminant(Shown):
         >>> line.predict([[0.0, 0.0], [6.0, 8.0]]).tolist()
         ['near', 'far']
         """
-        if self._contrasts is not None and is_large(X):
-            return self._contrasts.apply(self._of_contrasts, X, None, self.classes.dtype)
         affine, rule = self._decider
         return affine.apply(rule.labels, X, None, self.classes.dtype)
-
-    def _of_contrasts(self, z: Array) -> Array:
-        return self.classes.take(largest(z, from_zero=True))
 
     def predict_or_reject(self, X: Any, reject_label: Any = None) -> Array:
         """The class whose discriminant alone is positive; ``reject_label`` where none is or several are.
@@ -545,14 +539,6 @@ class LinearDiscriminant(Shown):
         return replace(self._affine, weights=self.class_weights), replace(
             self._rule, n_outputs=self.n_classes, coding=None
         )
-
-    @cached_property
-    def _contrasts(self) -> AffineMap | None:
-        """g_k − g_0 for k ≥ 1: a few scores decide as well without the first, and the product is that much smaller."""
-        affine, rule = self._decider
-        if rule.coding is not None or not 3 <= rule.n_outputs <= COMPARED_COLUMNS:
-            return None
-        return replace(affine, weights=affine.weights[:, 1:] - affine.weights[:, :1])
 
     @property
     def _center(self) -> Array:

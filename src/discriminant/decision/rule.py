@@ -32,23 +32,20 @@ from discriminant.thresholds import COMPARED_COLUMNS, COMPARED_ROWS
 LINKS = (None, "sigmoid", "softmax")
 
 
-def largest(g: Array, from_zero: bool = False) -> Array:
+def largest(g: Array) -> Array:
     """The column of the largest entry of each row, the first of equals; g is finite.
-
-    ``from_zero``: a column of zeros stands in front, unwritten.
 
     >>> largest(np.array([[1.0, 3.0, 3.0], [2.0, 1.0, 0.0]])).tolist()
     [1, 0]
     """
-    if not from_zero and (not 2 <= g.shape[1] <= COMPARED_COLUMNS or len(g) < COMPARED_ROWS):
+    if not 2 <= g.shape[1] <= COMPARED_COLUMNS or len(g) < COMPARED_ROWS:
         return np.asarray(g.argmax(axis=1))
-    best: Any = 0.0 if from_zero else g[:, 0]
-    rest = g if from_zero else g[:, 1:]
-    codes: Array = np.asarray(rest[:, 0] > best).view(np.uint8)
-    for k in range(1, rest.shape[1]):
-        best = np.maximum(best, rest[:, k - 1])
+    best = g[:, 0]
+    codes: Array = np.asarray(g[:, 1] > best).view(np.uint8)
+    for k in range(2, g.shape[1]):
+        best = np.maximum(best, g[:, k - 1])
         # A later winner has the larger number, so that the maximum of numbers is the last winner.
-        np.maximum(codes, (rest[:, k] > best).view(np.uint8) * np.uint8(k + 1), out=codes)
+        np.maximum(codes, (g[:, k] > best).view(np.uint8) * np.uint8(k), out=codes)
     return codes
 
 

@@ -39,12 +39,6 @@ CACHE_VALUES = 200_000  # values of x − c that are held at once; taller produc
 NEAR = 1e3  # Σ_j |c_j w_j| up to which w₀ + Wᵗx is as right as 2e-13, so that x − c need not be formed
 
 
-def is_large(X: Any) -> bool:
-    """Whether the rows of X are walked over in blocks."""
-    shape: Any = getattr(X, "shape", ())
-    return len(shape) == 2 and int(shape[0]) * int(shape[1]) > SMALL
-
-
 class _NotFinite(ArithmeticError):
     """A score of some block is NaN or infinite; the rows are read again to say why."""
 
