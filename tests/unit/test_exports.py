@@ -165,6 +165,16 @@ def test_json(name):
     assert json.loads(to_json(MODELS[name]))["features"] == list(found.features)
 
 
+@pytest.mark.parametrize("inner", [False, True])
+def test_a_c_file_begins_with_how_it_is_called(inner):
+    model = table_model(discriminant.LinearDiscriminantAnalysis()) if inner else MODELS["lda"]
+    head, rest = to_c(model, name="penguin").split("*/", 1)
+    entries = ["int penguin_predict(const double *x"] + ["int penguin_predict_row(const double *numbers"] * inner
+    assert all(entry in head and entry in rest for entry in entries)
+    assert ("predict_row" in head) == inner
+    assert "-1 where there is no answer" in head
+
+
 def test_nothing_in_a_name_can_end_a_string():
     pandas = pytest.importorskip("pandas")
     hostile = ['a"; DROP TABLE data; --', "b'c", "x]y", "ü -- */ /*"]

@@ -31,6 +31,20 @@ from discriminant.io.formulas import FOLDS, WITH_A_NUMBER, Formula
 from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
 
+_HEAD = """/* A discriminant of {d} features and {K} classes.
+
+   int {name}_predict(const double *x, double *scores, double *chances)
+
+   x: the {d} numbers of a row, in the order of {name}_feature_names.  Returns the place of the decision among
+   {name}_labels, or -1 where there is no answer (NAN).  scores, chances: room for a score and a probability of each of
+   the {K} classes (NAN where the model has none), or NULL.{row} */
+"""
+_ROW = """
+
+   int {name}_predict_row(const double *numbers, const char *const *texts, double *scores, double *chances)
+
+   takes a row of the table as it is: {name}_number_columns and {name}_text_columns name its numbers and texts; NAN,
+   NULL and empty texts are missing values."""
 _PAIRS = """static void to_chances(const double *z, double *p)
 {
     double r[K][K], q[K][K], h[K][K + 1], sum = 0;
@@ -133,7 +147,8 @@ def _source(found: Program, name: str) -> str:
     d, K = len(found.features), len(found.classes)
     labels = found.labels
     parts = [
-        f"/* A discriminant of {d} features and {K} classes. */\n#include <math.h>\n#include <stddef.h>\n",
+        _HEAD.format(name=name, d=d, K=K, row=_ROW.format(name=name) if found.columns else ""),
+        "#include <math.h>\n#include <stddef.h>\n",
         "#include <string.h>\n\n" if found.columns else "\n",
         f"enum {{ D = {d}, F = {len(found.center)}, K = {K}, L = {len(labels)} }};\n",
         f"const char *const {name}_feature_names[D] = {{{', '.join(_text(item) for item in found.features)}}};\n",
