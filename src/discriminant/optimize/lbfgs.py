@@ -29,7 +29,7 @@ from discriminant.optimize.iterative import (
 )
 from discriminant.optimize.line_search import Found, line_search
 from discriminant.optimize.needs import require
-from discriminant.optimize.newton import SPENT, Advanced, Trace, ends_separated, last_digit
+from discriminant.optimize.newton import SPENT, Advanced, Trace, ends_separated, first_step, last_digit
 from discriminant.optimize.promise import RENEWALS, without_sum
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Need, Oracle, Solution
@@ -259,12 +259,14 @@ def lbfgs_to_gap(
     to_the_end: bool = False,
     scale: float = 1.0,
     worth: float = np.inf,
+    null: bool = False,
 ) -> State:
     """Steps from ``state`` by a preconditioner near H⁻¹ until J is proved to be within tol·|J| of its minimum.
 
     The gap is proved by the dual where there is a ridge, and by ``prove`` where the dual is not enough.
     ``to_the_end``: then go on, for at most as many passes again, until a step changes nothing that can be seen in J.
     ``worth``: steps that another way would cost; given up when as many are still to be expected.
+    ``null``: steps begin at the null model with its own Hessian, where the first is longer (``newton.null_start``).
     Where coarse evaluations show a gap that seems to be small enough, or no longer tell up from down, one in the finest
     precision proves the end, or is what the next ones start from; where the next one tells nothing either, all are.
     """
@@ -324,6 +326,7 @@ def lbfgs_to_gap(
         need = Need.VALUE | Need.GRADIENT
         if objective is exact and decrement**2 <= (1 if coupled else 10) * target:
             need |= Need.INTERCEPT
+        P = P * first_step(decrement) if null and k == 0 else P
         moved = _shorten(objective, state, P, need)
         spent = moved.passes
         trace.passes += spent

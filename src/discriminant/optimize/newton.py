@@ -282,7 +282,7 @@ def newton_to_gap(
             continue
         if coarse and decrement**2 <= max(SOON * tol * abs(found.value), SPENT * found.noise):
             objective = exact
-        step = min(1 / max(1 - decrement**2, 1e-4), LONGEST_STEP) if first else 1.0
+        step = first_step(decrement) if first else 1.0
         stop = trace.add(A, found, step, decrement)
         state = State(A, found, decrement, factors=factors, drift=drift)
         best = state if best is None or not decrement > best.decrement else best
@@ -315,6 +315,11 @@ def newton_to_gap(
             coarse, best, previous = False, None, np.inf
     assert best is not None
     return replace(proved(objective, best), stalled=True)
+
+
+def first_step(decrement: float) -> float:
+    """Times the Newton step from the null model: 1 / (1 − ν²)."""
+    return min(1 / max(1 - decrement**2, 1e-4), LONGEST_STEP)
 
 
 def last_digit(tol: float, least: float, times: float = 1.0) -> float:

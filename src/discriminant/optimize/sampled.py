@@ -161,8 +161,9 @@ def by_kept_hessian(
     state = State(A, replace(found, hessian=None), factors=factors)
     prove = sample_proof(objective, objective)
     state = lbfgs_to_gap(
-        objective, state, factors.solve, trace, tol, prove=prove, to_the_end=to_the_end, worth=MOST_KEPT
-    )
+        objective, state, factors.solve, trace, tol, prove=prove, to_the_end=to_the_end, worth=MOST_KEPT,
+        null=not A[1:].any(),
+    )  # fmt: skip
     if met(state, tol):
         return replace(state, factors=factors, drift=np.inf)
     return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)
