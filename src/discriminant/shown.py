@@ -32,13 +32,13 @@ def color_variables(colors: Sequence[str]) -> str:
     return " ".join(f"--c{k + 1}: {shade};" for k, shade in enumerate(colors))
 
 
-def cell(value: object, digits: int = 4) -> str:
+def cell(value: object) -> str:
     """A number with a few digits, or text without control characters."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, float | np.floating):
         number = float(value)
-        return "–" if number != number else f"{number:.{digits}g}"
+        return "–" if number != number else f"{number:.4g}"
     return str(value)
 
 

@@ -171,7 +171,7 @@ class Expansion(Contract):
         return type(self).__name__
 
 
-def numerals(values: Any, digits: int = 4) -> list[str]:
+def numerals(values: Any) -> list[str]:
     """Short texts for numbers, long enough that different numbers have different texts.
 
     >>> numerals([0.5, 2.0, 1 / 3])
@@ -180,7 +180,7 @@ def numerals(values: Any, digits: int = 4) -> list[str]:
     ['2000.1', '2000.2']
     """
     numbers = [float(value) for value in values]
-    for places in range(digits, 18):
+    for places in range(4, 18):
         texts = [f"{number:.{places}g}" for number in numbers]
         if len(set(texts)) == len(set(numbers)):
             break

@@ -18,6 +18,7 @@ import numpy as np
 
 from discriminant.errors import printable
 
+LONGEST = 48  # characters of a cell
 _OURS = re.compile(r"(\x1b\[[01]m|\n)")
 
 
@@ -143,19 +144,19 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], mark: int = -1) ->
     return "\n".join(lines)
 
 
-def shortened(text: str, most: int = 48) -> str:
+def shortened(text: str) -> str:
     """A long name without its middle, cut between words.
 
-    >>> shortened("the share of all the days of a year on which it rained in the north", 40)
-    'the share of all … rained in the north'
+    >>> shortened("the share of all the days of a year on which it rained in the north")
+    'the share of all the … it rained in the north'
     """
-    if len(text) <= most:
+    if len(text) <= LONGEST:
         return text
     words = re.findall(r"[^\s_\-./]*[\s_\-./]*", text)
     head = tail = ""
-    while words and len(head + words[0]) <= most // 2:
+    while words and len(head + words[0]) <= LONGEST // 2:
         head += words.pop(0)
-    while words and len(words[-1] + tail) <= most // 2:
+    while words and len(words[-1] + tail) <= LONGEST // 2:
         tail = words.pop() + tail
     return f"{head.rstrip()} … {tail}" if head and tail else text
 

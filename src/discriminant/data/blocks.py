@@ -240,6 +240,11 @@ def spaced(n: int, count: int) -> Array:
     return index[np.diff(index, prepend=-1) > 0]
 
 
+def wanted_rows(rows: int, n_classes: int) -> int:
+    """Rows of each class that a sample of so many rows should have."""
+    return max(1, min(LEAST_PER_CLASS, rows // (2 * n_classes)))
+
+
 def thinned(n: int, codes: Array | None, count: int, n_classes: int, size: Array | None) -> tuple[Array, Array]:
     """(row numbers, weights) of about ``count`` of n rows; a class that is rare is taken whole, if it has few rows.
 
@@ -248,7 +253,7 @@ def thinned(n: int, codes: Array | None, count: int, n_classes: int, size: Array
     index = spaced(n, count)
     if codes is None or size is None:
         return index, np.full(len(index), n / len(index))
-    wanted = max(1, min(LEAST_PER_CLASS, count // (2 * n_classes)))
+    wanted = wanted_rows(count, n_classes)
     seen = np.bincount(codes[index], minlength=n_classes)
     thin = np.flatnonzero((seen < wanted) & (seen < size))
     if len(thin):

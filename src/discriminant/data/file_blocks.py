@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.data.blocks import added, spaced
+from discriminant.data.blocks import added, spaced, wanted_rows
 from discriminant.data.file_labels import Labels
 from discriminant.data.file_source import FileSource, Levels, Part
 from discriminant.data.labels import count_classes
-from discriminant.data.row_sample import RowSample, SampledBlocks, stack, wanted_rows
+from discriminant.data.row_sample import RowSample, SampledBlocks, stack
 from discriminant.data.rows import DenseDesign, Rows, SparseDesign, as_design
 from discriminant.data.threads import drop_scratch, most_workers, ordered_map, workers
 from discriminant.errors import DataError, ParameterError

@@ -33,10 +33,7 @@ def encode_labels(y: Any) -> tuple[Array, Array]:
     if labels.ndim != 1:
         raise DataError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
     kind = labels.dtype.kind
-    if kind == "b":
-        classes = np.array([value for value in (False, True) if (labels == value).any()])
-        return classes, (labels != classes[0]).astype(np.uint8) if classes.size else labels.astype(np.uint8)
-    if kind in "iu" and labels.size:
+    if kind in "biu" and labels.size:
         low, high = int(labels.min()), int(labels.max())
         if high - low < max(WIDEST_TABLE, 4 * labels.size):
             return _by_table(labels, low, high)
@@ -44,7 +41,7 @@ def encode_labels(y: Any) -> tuple[Array, Array]:
         _require_whole(labels)
     elif kind in "OT":  # T: strings of any length
         return _by_dictionary(labels.astype(object, copy=False))
-    elif kind not in "iuUS":
+    elif kind not in "biuUS":
         raise DataError(f"Unknown label type: y holds {labels.dtype} values; class labels are integers or strings.")
     classes, codes = np.unique(labels, return_inverse=True)
     return classes, codes.astype(code_type(len(classes)))

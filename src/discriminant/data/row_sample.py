@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.data.blocks import LEAST_PER_CLASS, ArrayBlocks, spaced
+from discriminant.data.blocks import ArrayBlocks, spaced, wanted_rows
 from discriminant.data.labels import count_classes
 from discriminant.data.rows import as_design
 from discriminant.protocols import Array, Block
@@ -67,11 +67,6 @@ class RowSample:
 
 def _joined(values: Sequence[Any]) -> Array | None:
     return None if values[0] is None else np.concatenate(values)
-
-
-def wanted_rows(rows: int, n_classes: int) -> int:
-    """Rows of each class that a sample of so many rows should have."""
-    return max(1, min(LEAST_PER_CLASS, rows // (2 * n_classes)))
 
 
 @dataclass(frozen=True)

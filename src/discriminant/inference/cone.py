@@ -33,7 +33,6 @@ from discriminant.protocols import Array, Block
 Pair = tuple[int, int]  # (row, rival class)
 OWN = 2  # what ``signs`` holds at a row's own class
 _EPS = np.finfo(np.float64).eps
-_THREADS_FROM = 5_000_000  # values in X
 _OFFSET = 1024.0  # a column is centred when its values exceed this many times their spread
 
 
@@ -232,7 +231,7 @@ class KeslerCone:
         return worst, rivals
 
     def each(self, kernel: Callable[[Block], None]) -> None:
-        """Call the kernel on every block: in threads where that pays for starting them."""
+        """Call the kernel on every block."""
 
         def quiet(block: Block) -> int:
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is left to exact arithmetic
@@ -240,7 +239,7 @@ class KeslerCone:
             return 0
 
         blocks = make_blocks(self.source, self.codes)
-        if self.n_rows * self.source.shape[1] < _THREADS_FROM or blocks.elsewhere:
+        if blocks.elsewhere:
             for block in blocks:
                 quiet(block)
         else:
