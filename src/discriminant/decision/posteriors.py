@@ -83,7 +83,7 @@ def log_sigmoid(z: Any) -> Array:
 
 @documented
 def sigmoid_pair(z: Any) -> Array:
-    """The posteriors of two classes, (P(C₀|x), P(C₁|x)) = (σ(−z), σ(z)), from one exponential a row.
+    """The posteriors of two classes, (P(C₀|x), P(C₁|x)) = (σ(−z), σ(z)).
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ def sigmoid_pair(z: Any) -> Array:
     [[0.5, 0.5], [1.0, 0.0]]
     """
     values = _floats(z)
-    small = np.exp(-np.abs(values))
-    larger = 1 / (1 + small)
-    small *= larger
-    positive = values > 0
-    return _pair(np.where(positive, small, larger), np.where(positive, larger, small))
+    powers = np.stack([-values, values])  # of which one is 1: no choice by sign, which processors guess wrongly
+    np.minimum(powers, 0, out=powers)
+    np.exp(powers, out=powers)
+    powers /= powers[0] + powers[1]
+    return _pair(powers[0], powers[1])
 
 
 @documented

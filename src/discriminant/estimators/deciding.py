@@ -103,9 +103,11 @@ class Deciding(Learner):
 
     @property
     def _pairwise_logistic(self) -> bool:
+        if "coding_" not in vars(self) or self.coding_.name != "pairwise":
+            return False
         from discriminant.criteria import Logistic
 
-        return isinstance(vars(self).get("criterion_"), Logistic) and self.coding_.name == "pairwise"
+        return isinstance(vars(self).get("criterion_"), Logistic)
 
     @property
     def _rule(self) -> Rule:

@@ -178,7 +178,7 @@ class Inputs(Callbacks):
 
         Held rows are a block of a source: the columns were checked with the source, and a block has no names.
         """
-        if isinstance(X, HeldRows):
+        if type(X) is not np.ndarray and isinstance(X, HeldRows):
             return X.X
         if self._formula is not None:
             X = self._formula.columns(X)
