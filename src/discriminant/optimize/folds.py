@@ -22,15 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.arrays import is_sparse
 from discriminant.codings import ClassCoding
 from discriminant.criteria import Logistic
 from discriminant.data import make_blocks
 from discriminant.data.scaling import Scaling, choose_scaling
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.certificate import self_concordant_gap
+from discriminant.optimize.certificate import longest_row, self_concordant_gap
 from discriminant.optimize.progress import stepped
-from discriminant.protocols import Array, Block
+from discriminant.protocols import Array
 from discriminant.thresholds import FOLD_PARAMETERS, FOLD_ROWS, FOLD_SAMPLE, FOLD_VALUES
 
 MOST_PASSES = 15
@@ -176,34 +175,8 @@ def _curvature(objective: PointwiseObjective, weights: Array, held: Array, scali
         weights.sum(axis=1),
         n / len(index),
         np.concatenate([[1.0 - intercept], 1 / np.square(scaling.unit)]),
-        intercept + float(objective.blocks.reduce(_Longest(scaling)).most),
+        longest_row(objective.scaled(scaling), np.ones(D)),
     )
-
-
-@dataclass
-class _Most:
-    """The largest of some numbers, as a sum of blocks."""
-
-    most: float
-
-    def __iadd__(self, other: _Most) -> _Most:
-        self.most = max(self.most, other.most)
-        return self
-
-
-@dataclass(frozen=True)
-class _Longest:
-    """max_i ‖x_i‖² over a block, in inner units."""
-
-    scaling: Scaling
-
-    def __call__(self, block: Block) -> _Most:
-        values, scale = block.design.values, 1 / np.square(self.scaling.unit)
-        if is_sparse(values):
-            return _Most(float(np.max(values.multiply(values) @ scale, initial=0.0)))
-        if self.scaling.center is not None:
-            values = values - self.scaling.center
-        return _Most(float(np.max(np.square(values) @ scale, initial=0.0)))
 
 
 def extrapolate(x: Array, values: Array, at: float) -> Array:
