@@ -2,7 +2,7 @@
 
     z = b + Wᵗ(φ(x) − c) = w₀ + Wᵗφ(x),        decide argmax_k of the class scores that z stands for.
 
-Both roads of learning, by a criterion and by moments, end here, and everything after fitting knows only this object.
+Both ways of learning, by a criterion and by moments, end here, and everything after fitting knows only this object.
 The centre c lies near the data: at offsets of 10⁷ the form w₀ + Wᵗx loses what b + Wᵗ(x − c) keeps.
 """
 

@@ -5,7 +5,7 @@ A *discriminant* is a basis φ, weights A and a decision rule.  *Learning* minim
     J(A) = Σ_i w_i ℓ(t_i, z_i) / Σ_i w_i  +  λ Ω(A),        z = Y A,   Y = [1, φ(X)],
 
 with an optimizer, over targets t given by a class coding, over rows that come in blocks.  A named method is one
-choice of each part.  The other road to A, the generative one, goes from class moments to a closed form.
+choice of each part.  The other way to A, the generative one, goes from class moments to a closed form.
 
 Letters, the same everywhere: X (n, d) inputs; Y (n, 1+d̂) features with the leading one; A (1+d̂, q) weights with the
 intercept in row 0; z (n, q) scores; t (n, q) targets; w (n,) row weights; K classes; q outputs.

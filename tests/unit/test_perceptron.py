@@ -239,7 +239,7 @@ def test_an_l1_penalty_empties_columns():
 
 @quiet
 def test_many_rows_are_not_read_again_to_count_what_is_plainly_wrong(monkeypatch):
-    monkeypatch.setattr("discriminant.methods.sequential.LOOK_BACK", 10)
+    monkeypatch.setattr("discriminant.methods.sequential.EVALUATED_VALUES", 10)
     rng = np.random.default_rng(0)
     noise, labels = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
     model = Perceptron(tol=None, max_iter=2).fit(noise, labels)

@@ -42,7 +42,7 @@ SAMPLE_ROWS = 150_000  # enough for a start within a few parts in ten thousand o
 FEW_ROWS = 2_000
 SAMPLE_PARTS = 24  # parts of a columnar file that a sample is taken from
 LEAST_PARTS = 8
-TELL_EVERY = 0.5  # seconds between two words on progress
+REPORT_EVERY = 0.5  # seconds between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ def resident() -> int:
 
 @dataclass
 class Progress:
-    """Rows a second and the time that is left, to whoever wants to know: ``hear(done, rows, seconds, text)``."""
+    """Rows a second and the time that is left, to whoever wants to know: ``callback(done, rows, seconds, text)``."""
 
-    hear: Callable[..., None] | None
+    callback: Callable[..., None] | None
     number: int = 0  # of the pass
     began: float = 0.0
-    told: float = 0.0
+    reported: float = 0.0
 
     @classmethod
     def of(cls, progress: Any) -> Progress:
@@ -90,18 +90,18 @@ class Progress:
 
     def begin(self) -> None:
         self.number += 1
-        self.began = self.told = time.monotonic()
+        self.began = self.reported = time.monotonic()
 
-    def tell(self, done: int, rows: int) -> None:
+    def report(self, done: int, rows: int) -> None:
         """``done`` of ``rows`` of this pass."""
         now = time.monotonic()
-        if self.hear is None or (now - self.told < TELL_EVERY and done < rows):
+        if self.callback is None or (now - self.reported < REPORT_EVERY and done < rows):
             return
-        self.told = now
+        self.reported = now
         rate = done / max(now - self.began, 1e-9)
         left = (rows - done) / max(rate, 1e-9)
         text = f"pass {self.number}: {done:,} of {rows:,} rows, {rate:,.0f} rows/s, {left:.1f} s left"
-        self.hear(done=done, rows=rows, rate=rate, seconds_left=left, text=text)
+        self.callback(done=done, rows=rows, rate=rate, seconds_left=left, text=text)
 
 
 def _print(*, text: str, done: int, rows: int, **_: Any) -> None:
@@ -208,7 +208,7 @@ class FileRows(Rows):
                         coming.append(reading.submit(self._load, i))
                     if i >= AHEAD:
                         yield starts[i - AHEAD], coming.popleft().result()
-                        self.progress.tell(starts[i - AHEAD + 1], starts[-1])
+                        self.progress.report(starts[i - AHEAD + 1], starts[-1])
             finally:
                 reading.shutdown(cancel_futures=True)
 

@@ -113,7 +113,7 @@ def held_blas(columns: int) -> contextlib.AbstractContextManager[None]:
 
 
 def ordered_map(function: Callable[[Item], Value], items: Iterable[Item], threads: int) -> Iterator[Value]:
-    """``map(function, items)`` over threads, in order, with at most ``threads + 1`` results waiting.
+    """``map(function, items)`` over threads, in order, with at most ``threads + 1`` results pending.
 
     A map inside a map is done by the thread that asks for it: it would wait for itself.
     """
@@ -121,16 +121,16 @@ def ordered_map(function: Callable[[Item], Value], items: Iterable[Item], thread
         yield from map(function, items)
         return
     with single_threaded_blas(), ThreadPoolExecutor(threads, "discriminant", _begin_worker) as pool:
-        waiting: deque[Future[Value]] = deque()
+        pending: deque[Future[Value]] = deque()
         try:
             for item in items:
-                waiting.append(pool.submit(function, item))
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+                pending.append(pool.submit(function, item))
+                if len(pending) > threads:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
         finally:  # left early: what has begun ends before BLAS's limit goes
-            for future in waiting:
+            for future in pending:
                 future.cancel()
 
 

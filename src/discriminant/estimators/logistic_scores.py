@@ -42,11 +42,11 @@ class Scoring:
         found = []
         for A, (_, test) in zip(weights, splits, strict=True):
             index = np.flatnonzero(test) if np.asarray(test).dtype == bool else np.asarray(test)
-            judged = folds.accuracies(A, index, self.weight) if self.scorer is None else self._judge(folds, A, index)
+            judged = folds.accuracies(A, index, self.weight) if self.scorer is None else self._score(folds, A, index)
             found.append(judged)
         return np.stack(found)
 
-    def _judge(self, folds: Folds, weights: Array, index: Array) -> Array:
+    def _score(self, folds: Folds, weights: Array, index: Array) -> Array:
         # A frame stays one, for scorers that look up columns; of all other storages the rows that were fitted.
         X = _safe_indexing(self.X, index) if is_frame(self.X) else folds.objective.blocks.rows.pick(index).values
         y, params = self.y[index], _check_method_params(X=self.y, params=self.params or {}, indices=index)

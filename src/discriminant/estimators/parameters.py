@@ -75,7 +75,7 @@ CLASS_WEIGHT = [None, Among("balanced"), dict]
 COVARIANCE = [Among("maximum-likelihood", "ml", "unbiased", "robust")]
 DECODER = [None, Among("maximum", "sum", "votes", "unanimous", "nearest")]
 FORM = [Among("full", "diagonal", "spherical")]
-GUEST = [None, HasMethods("fit")]
+COVARIANCE_ESTIMATOR = [None, HasMethods("fit")]
 LABEL = "no_validation"  # anything can be a label
 N_JOBS = [None, Integral]
 PRIORS = [None, "array-like"]  # a mapping is one
@@ -88,7 +88,7 @@ SHARED: dict[str, Any] = {
     "callback": CALLBACK,
     "class_weight": CLASS_WEIGHT,
     "covariance": COVARIANCE,
-    "covariance_estimator": GUEST,
+    "covariance_estimator": COVARIANCE_ESTIMATOR,
     "decoder": DECODER,
     "early_stopping": BOOLEAN,
     "fit_intercept": BOOLEAN,

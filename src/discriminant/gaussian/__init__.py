@@ -1,4 +1,4 @@
-"""The generative road: class moments in one pass, then weights in closed form.
+"""The generative way: class moments in one pass, then weights in closed form.
 
 ``moments`` holds what is added over rows (mergeable), ``whiten`` turns a scatter into coordinates in which it is the
 unit matrix and finds its rank, ``covariance`` has the estimates that differ from plain scatter (shrinkage, pooling),

@@ -307,12 +307,12 @@ def class_moments(
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sums = blocks.reduce(kernel)
         unit = np.ones(blocks.n_features)
-        suspect = _suspects(sums, kernel)
-        if suspect.any():
-            reach = blocks.reduce(ReachKernel(shift, np.flatnonzero(suspect))).value
-            if not np.isfinite(reach).all():
+        beyond = _beyond_squares(sums, kernel)
+        if beyond.any():
+            largest = blocks.reduce(MaximumKernel(shift, np.flatnonzero(beyond))).value
+            if not np.isfinite(largest).all():
                 return _finish(sums, kernel, origin, unit, precision, inflation)
-            unit[suspect] = _power_of_two(reach)
+            unit[beyond] = _power_of_two(largest)
             if (unit != 1.0).any():
                 kernel = replace(kernel, unit=unit)
                 sums = blocks.reduce(kernel)
@@ -425,35 +425,35 @@ class OneClass(DeviceRequest):
 
 
 @dataclass(frozen=True)
-class Reach:
+class Maximum:
     """max |x − s| of some columns; joined by the maximum (a reduction with ``+`` like any other)."""
 
     value: Array
 
-    def __add__(self, other: Reach) -> Reach:
-        return Reach(np.maximum(self.value, other.value))
+    def __add__(self, other: Maximum) -> Maximum:
+        return Maximum(np.maximum(self.value, other.value))
 
 
 @dataclass(frozen=True)
-class ReachKernel:
+class MaximumKernel:
     """The largest distance from the shift in each of the given columns."""
 
     shift: Array
     columns: Array
 
-    def __call__(self, block: Any) -> Reach:
+    def __call__(self, block: Any) -> Maximum:
         values = block.design.values[:, self.columns]
         values = as_dense(values)
-        return Reach(np.abs(values - self.shift[block.target][:, self.columns]).max(axis=0, initial=0.0))
+        return Maximum(np.abs(values - self.shift[block.target][:, self.columns]).max(axis=0, initial=0.0))
 
 
-def _suspects(sums: MomentSums, kernel: MomentKernel) -> Array:
+def _beyond_squares(sums: MomentSums, kernel: MomentKernel) -> Array:
     squares = sums.squares(kernel)
     return np.asarray(~np.isfinite(squares) | (squares < SMALLEST_SQUARE))
 
 
-def _power_of_two(reach: Array) -> Array:
-    exponent = np.frexp(reach)[1]
+def _power_of_two(largest: Array) -> Array:
+    exponent = np.frexp(largest)[1]
     return np.where(np.abs(exponent) > 200, np.ldexp(1.0, np.clip(exponent, -1000, 1000)), 1.0)
 
 

@@ -6,7 +6,7 @@ A row of floats times a power of two is a row of integers.  On integer matrices 
 * ``solve``: A x = b by Dixon's p-adic lifting, b₀ = b, x_k = A⁻¹ b_k mod p, b_{k+1} = (b_k − A x_k)/p, the rational
   x recovered from Σ x_k p^k and checked; all matrix products are float products that cannot round;
 * ``nullspace``: {x : M x = 0} with both bounds on the rank proved, one by a minor and one by the vectors themselves;
-* ``dot_signs``: signs of many dot products of floats with integer weights.  Three roads, cheapest first: one column
+* ``dot_signs``: signs of many dot products of floats with integer weights.  Three ways, cheapest first: one column
   against a constant is a comparison; small integers add up in a float without rounding; the rest is Python's integers,
   each distinct row once.
 """

@@ -146,12 +146,12 @@ class Merger:
         left = self.cone.balance(own)
         change: dict[Pair, Fraction] = {}
         degree = {k: sum(k in edge for edge in self.edges) for k in range(self.cone.n_classes)}
-        waiting = dict(self.edges)
-        while waiting:  # leaves first: what a leaf is left with is handed on to its neighbour
+        pending = dict(self.edges)
+        while pending:  # leaves first: what a leaf is left with is handed on to its neighbour
             leaf = next(k for k, count in degree.items() if count == 1)
-            edge = next(pair for pair in waiting if leaf in pair)
+            edge = next(pair for pair in pending if leaf in pair)
             other = edge[0] + edge[1] - leaf
-            for pair, value in self._absorb(waiting.pop(edge), leaf, left[leaf]).items():
+            for pair, value in self._absorb(pending.pop(edge), leaf, left[leaf]).items():
                 change[pair] = change.get(pair, Fraction(0)) + value
             left[other] = [a + b for a, b in zip(left[other], left[leaf], strict=True)]
             left[leaf] = [Fraction(0)] * self.cone.width

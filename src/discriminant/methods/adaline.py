@@ -150,7 +150,7 @@ class LeastMeanSquares(AdalineParameters, SequentialMethod):
             random_state=generator(self.random_state),
             trace=self.trace,
             callback=self.callback,
-            evaluate=self.looks_back(objective),
+            evaluate=self.evaluates_end(objective),
         )
         return single, Choice("single-sample", f"each sample corrects the weights at once, with {steps!r}"), chosen
 

@@ -2,7 +2,7 @@
 
     g_k(x) = w_k·x + w_k0,    w_k = Σ⁻¹ μ_k,    w_k0 = −½ μ_kᵗ Σ⁻¹ μ_k + ln P_k
 
-Σ is the scatter within the classes over N, shrunken, restricted to a diagonal, robust, or found by a guest.
+Σ is the scatter within the classes over N, shrunken, restricted to a diagonal, robust, or found by another estimator.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class GaussianMethod(MomentMethod[ClassMoments]):
 
     @property
     def plain(self) -> bool:
-        """Whether the covariances are those of the moments: full, not robust, and no guest's."""
+        """Whether the covariances are those of the moments: full, not robust, and not found by another estimator."""
         return self.form == "full" and self.covariance != "robust" and self.covariance_estimator is None
 
     @abstractmethod
@@ -112,7 +112,7 @@ class GaussianMethod(MomentMethod[ClassMoments]):
     def _maximises_likelihood(self) -> bool:
         return self.plain and self.covariance == "maximum-likelihood" and self.priors is None and not self.shrinkage
 
-    def _check_guests(self) -> None:
+    def _check_estimators(self) -> None:
         if self.covariance_estimator is not None and self.shrinkage is not None and self.shrinkage != 0:
             raise ParameterError(
                 "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
@@ -156,7 +156,7 @@ class Linear(LinearParameters, GaussianMethod):
             raise NotImplementedError("shrinkage not supported with 'svd' solver; use solver='auto'.")
         if self.solver == "svd" and self.covariance_estimator is not None:
             raise ParameterError("covariance estimator is not supported with svd solver. Try another solver")
-        self._check_guests()
+        self._check_estimators()
         special = [self.shrinkage is not None, self.covariance_estimator is not None, self.covariance == "robust"]
         if (self.form != "full" and any(special)) or sum(special[1:]) > 1 or (special[0] and special[2]):
             raise ParameterError(
@@ -253,7 +253,7 @@ class Linear(LinearParameters, GaussianMethod):
             return covariance.shrink(1.0, unit) if self.form == "spherical" else covariance, moments
         if self.covariance_estimator is not None and sample is not None:
             fractions = moments.weight / moments.total
-            parts = [guest_covariance(self.covariance_estimator, rows) for rows in class_rows(sample)]
+            parts = [estimated_covariance(self.covariance_estimator, rows) for rows in class_rows(sample)]
             found = sum(f * part for f, part in zip(fractions, parts, strict=True))
             return Dense(np.asarray(found) / unit / unit[:, None]), moments
         if self.covariance == "robust" and sample is not None:
@@ -293,10 +293,10 @@ def class_rows(sample: Sample) -> list[Array]:
     return [sample.X.pick(np.flatnonzero(sample.codes == k)).dense() for k in range(len(sample.classes))]
 
 
-def guest_covariance(guest: FindsCovariance, rows: Array) -> Array:
-    """The covariance that a guest (an estimator of scikit-learn's kind) finds in the rows."""
-    guest = copy.deepcopy(guest)  # the caller's is a parameter, and may be that of fits in other threads
-    guest.fit(rows)
-    if not hasattr(guest, "covariance_"):
-        raise ParameterError(f"{type(guest).__name__} does not have a covariance_ attribute")
-    return np.asarray(guest.covariance_)
+def estimated_covariance(estimator: FindsCovariance, rows: Array) -> Array:
+    """The covariance that an estimator of scikit-learn's kind finds in the rows."""
+    estimator = copy.deepcopy(estimator)  # the caller's is a parameter, and may be that of fits in other threads
+    estimator.fit(rows)
+    if not hasattr(estimator, "covariance_"):
+        raise ParameterError(f"{type(estimator).__name__} does not have a covariance_ attribute")
+    return np.asarray(estimator.covariance_)

@@ -47,7 +47,7 @@ from discriminant.protocols import Array, Certificate, Oracle, Solution
 
 
 @dataclass(frozen=True)
-class Looked(SequentialSolution):
+class Evaluated(SequentialSolution):
     """A solution that was held against the rows once more."""
 
     separated: bool = False
@@ -128,7 +128,7 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
             random_state=generator(self.random_state),
             trace=self.trace,
             callback=self.callback,
-            evaluate=objective.penalty is not None and self.looks_back(objective),
+            evaluate=objective.penalty is not None and self.evaluates_end(objective),
         )
         return single, Choice("single-sample", "each sample corrects the weights at once"), None
 
@@ -150,7 +150,7 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
         """Epochs one by one, with a soft threshold after each: Langford's truncated gradient, once an epoch."""
         optimizer, objective, A = task.optimizer, task.objective, start
         level = self.eta0 * self.alpha * self._l1_share() * samples_of(objective.blocks)
-        each, best, waited, epoch = np.zeros(1, dtype=np.int64), np.inf, 0, 0
+        each, best, idle, epoch = np.zeros(1, dtype=np.int64), np.inf, 0, 0
         while epoch < self.max_iter:
             epoch += 1
             A, made, _ = optimizer.once(objective, A)
@@ -160,14 +160,14 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
                 break
             if self.tol is not None:
                 met = objective.value(A)
-                waited, best = (0 if met < best - self.tol else waited + 1), min(best, met)
-                if waited >= self.n_iter_no_change:
+                idle, best = (0 if met < best - self.tol else idle + 1), min(best, met)
+                if idle >= self.n_iter_no_change:
                     break
         made = counted(int(each.sum()), "correction")
         status = f"Ended after {counted(epoch, 'epoch')} and {made}, with a soft threshold after each epoch."
         ended = epoch < self.max_iter or self.tol is None
         counts = tuple(int(count) for count in each)
-        return Looked(A, status, ended, epoch, epoch, objective.value(A), each=counts)
+        return Evaluated(A, status, ended, epoch, epoch, objective.value(A), each=counts)
 
     # What can be said afterwards
 
@@ -177,22 +177,22 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
         if Oracle.MARGIN not in task.objective.oracles:
             return solution
         known = {one.name: getattr(solution, one.name) for one in dataclasses.fields(solution)}
-        looked = self._look_back(task, Looked(**known), isinstance(solution, SequentialSolution))
-        arrived = looked.separated and (looked.objective == 0 or (looked.converged and self.mode == "batch"))
-        bounds = self._bounds(task, start, looked) if arrived else None
-        return dataclasses.replace(looked, arrived=arrived, bounds=bounds)
+        evaluated = self._evaluated(task, Evaluated(**known), isinstance(solution, SequentialSolution))
+        arrived = evaluated.separated and (evaluated.objective == 0 or (evaluated.converged and self.mode == "batch"))
+        bounds = self._bounds(task, start, evaluated) if arrived else None
+        return dataclasses.replace(evaluated, arrived=arrived, bounds=bounds)
 
-    def _look_back(self, task: Task, solution: Looked, by_samples: bool) -> Looked:
+    def _evaluated(self, task: Task, solution: Evaluated, by_samples: bool) -> Evaluated:
         objective = task.objective
         made, met = (solution.corrections, max(solution.samples, 1)) if by_samples else (0, 1)
         if (
             made and solution.converged and "separated" in solution.status
         ):  # every sample went by without a correction: J = 0, seen on the way
             return dataclasses.replace(solution, objective=0.0, separated=True)
-        if made > 0.05 * met and not self.looks_back(objective):
+        if made > 0.05 * met and not self.evaluates_end(objective):
             return solution
         J = objective.value(solution.weights)
-        if np.isnan(J):  # looked at, and no number: not the same as not looked at
+        if np.isnan(J):  # evaluated, and no number: not the same as not evaluated
             return dataclasses.replace(solution, objective=np.inf)
         separated = not objective.sides(solution.weights)[0].any()
         return dataclasses.replace(solution, objective=J, separated=separated)
@@ -208,15 +208,15 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
 
     def details(self, task: Task, solution: Solution, certificate: Certificate) -> dict[str, Any]:
         found = super().details(task, solution, certificate)
-        looked = isinstance(solution, Looked)
+        evaluated = isinstance(solution, Evaluated)
         return found | {
-            "separated_": looked and solution.separated,  # type: ignore[attr-defined]
-            "mistake_bounds_": solution.bounds if looked else None,  # type: ignore[attr-defined]
+            "separated_": evaluated and solution.separated,  # type: ignore[attr-defined]
+            "mistake_bounds_": solution.bounds if evaluated else None,  # type: ignore[attr-defined]
         }
 
     def certify_solution(self, task: Task, solution: Solution) -> Certificate:
         certificate = super().certify_solution(task, solution)
-        if not isinstance(solution, Looked):
+        if not isinstance(solution, Evaluated):
             return certificate
         if solution.separated and not solution.arrived:
             return dataclasses.replace(certificate, converged=False, separability="separable")

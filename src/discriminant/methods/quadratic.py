@@ -22,7 +22,7 @@ from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.gaussian.weights import AxisScores, QuadraticScores, axis_scores, quadratic_scores
 from discriminant.gaussian.whiten import Whitened, whiten_moments
 from discriminant.methods.fit import Fit, Note, Sample, Schema
-from discriminant.methods.gaussian import GaussianMethod, Robust, class_rows, given_robust, guest_covariance
+from discriminant.methods.gaussian import GaussianMethod, Robust, class_rows, estimated_covariance, given_robust
 from discriminant.methods.moments import (
     class_priors,
     near_collinearity_notes,
@@ -80,14 +80,14 @@ class Quadratic(QuadraticParameters, GaussianMethod):
             raise ParameterError(
                 "covariance_estimator is not supported with solver='svd'. Try solver='eigen' or 'auto' instead."
             )
-        self._check_guests()
+        self._check_estimators()
         if isinstance(self.shrinkage, str) and self.pooling:
             raise ParameterError(
                 f"shrinkage={self.shrinkage!r} is estimated for the covariance of one class, and "
                 f"pooling={self.pooling:g} mixes those of all; give shrinkage as a number, or leave pooling at 0."
             )
-        guest = self.covariance_estimator is not None or self.covariance == "robust"
-        if ((self.form != "full" or guest) and self.regularised) or (self.form != "full" and guest):
+        other = self.covariance_estimator is not None or self.covariance == "robust"
+        if ((self.form != "full" or other) and self.regularised) or (self.form != "full" and other):
             raise ParameterError(
                 "form, covariance='robust' and covariance_estimator each say what Σ_k is and cannot be combined with "
                 "each other, nor with shrinkage, pooling or reg_param."
@@ -157,7 +157,7 @@ class Quadratic(QuadraticParameters, GaussianMethod):
         """The covariances of the classes, with the moments that belong to them, whose units they are in."""
         unit, K, lost = moments.unit, moments.n_classes, self._lost
         if self.covariance_estimator is not None and sample is not None:
-            parts = [guest_covariance(self.covariance_estimator, rows) for rows in class_rows(sample)]
+            parts = [estimated_covariance(self.covariance_estimator, rows) for rows in class_rows(sample)]
             return moments, [Dense(part / unit / unit[:, None]) for part in parts]
         if self.covariance == "robust" and sample is not None:
             found = given_robust(robust)

@@ -23,7 +23,7 @@ from discriminant.optimize.iterative import NOT_A_NUMBER
 from discriminant.optimize.sequence import repeated_rows
 from discriminant.protocols import Array, Certificate, Solution
 
-LOOK_BACK = 2_000_000  # values of X up to which J and the errors are always counted after the run
+EVALUATED_VALUES = 2_000_000  # values of X up to which J and the errors are always counted after the run
 
 Split = Callable[[Array, float, int], tuple[Array, Array]]  # (codes, fraction, seed) ↦ rows to learn from, to ask
 
@@ -134,9 +134,9 @@ class SequentialMethod(CriterionMethod):
         broke_off = solution.status.startswith(("Diverged", NOT_A_NUMBER[:20]))
         return bool(np.isnan(solution.objective)) and (broke_off or not isinstance(solution, SequentialSolution))
 
-    def looks_back(self, objective: PointwiseObjective) -> bool:
+    def evaluates_end(self, objective: PointwiseObjective) -> bool:
         """Whether J is worked out after the run: a pass that costs more than an epoch, where the rows are many."""
-        return int(objective.blocks.n_rows) * objective.n_parameters <= LOOK_BACK
+        return int(objective.blocks.n_rows) * objective.n_parameters <= EVALUATED_VALUES
 
     def later(self, schedule: Any, progress: Progress | None) -> Any:
         """η(k) for samples after those of earlier parts: k goes on."""
@@ -196,7 +196,7 @@ class HeldOut:
     patience: int
     also: Any = None
     best: float = -np.inf
-    waited: int = 0
+    idle: int = 0
     epochs: int = 0
     stopped: bool = False
 
@@ -205,9 +205,9 @@ class HeldOut:
         right = self.objective.coding.decide(self.design.scores(step.weights)) == self.codes
         score = float(np.average(right, weights=self.weight))
         self.epochs += 1
-        self.waited = self.waited + 1 if score < self.best + (self.tol or 0.0) else 0
+        self.idle = self.idle + 1 if score < self.best + (self.tol or 0.0) else 0
         self.best = max(self.best, score)
-        self.stopped = self.waited >= self.patience
+        self.stopped = self.idle >= self.patience
         return self.stopped or (self.also is not None and bool(self.also(step)))
 
     def sentence(self) -> str:

@@ -190,7 +190,7 @@ class SingleSample:
             run: Run = begin_mixed(self, rows, first)
         else:
             run = begin(self, rows, first)
-        status, converged, epoch, best, waited = "", False, 0, np.inf, 0
+        status, converged, epoch, best, idle = "", False, 0, np.inf, 0
         A = run.weights()
         for epoch in range(1, self.epochs + 1):
             before = A
@@ -213,9 +213,9 @@ class SingleSample:
                 status, converged = self._settled(run, epoch, why)
                 break
             if self.improvement is not None:
-                waited = 0 if met < best - self.improvement else waited + 1
+                idle = 0 if met < best - self.improvement else idle + 1
                 best = min(best, met)
-                if waited >= self.patience:
+                if idle >= self.patience:
                     fell = f"had not fallen by {self.improvement:g} for {counted(self.patience, 'epoch')}"
                     why = f"the mean loss met on the way, {met:.6g}, {fell}"
                     status, converged = self._settled(run, epoch, why)
