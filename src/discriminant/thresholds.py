@@ -76,9 +76,9 @@ DUAL_FAR = 100.0
 # share of the gap that is asked for at which the dual bound is no longer waited for.
 FALL, DUAL_LOST = 0.6, 1e-7
 
-# Rows of the sample whose Gram matrix preconditions the steps of competing classes: so many per column, or for so many
-# multiplications: 5000×300×3 takes 14 steps to 1e-6 in place of 11, and spares 8 ms, which are 12 steps.
-GRAM_SAMPLE, GRAM_WORK = 5, 1.3e7
+# Steps of competing classes that the Gram matrix may cost which preconditions them, and beyond, the rows for each
+# column that it is formed of: 5000×300×3 takes 14 steps to 1e-6 in place of 11, and spares 8 ms, which are 12 steps.
+GRAM_STEPS, GRAM_SAMPLE = 2, 5
 
 # How often the classes' own Hessians are formed anew, at the price of some steps: 1000×10×100, C = 1e4, takes 54 steps
 # to 1e-7 in place of 400.

@@ -9,7 +9,7 @@ from discriminant import LogisticRegression, LogisticRegressionCV
 from discriminant.data import make_blocks
 from discriminant.data.scaling import choose_scaling
 from discriminant.objective import PointwiseObjective, logistic_objective
-from discriminant.optimize import precondition, refine
+from discriminant.optimize import precondition, refine, sampled
 from discriminant.optimize.certificate import ProjectedDual
 from discriminant.protocols import Need
 
@@ -77,6 +77,15 @@ def test_nearly_certain_rows_do_not_take_hundreds_of_steps():
     model = LogisticRegression(C=1e4, tol=1e-6).fit(X, y)
     assert model.certificate_.converged
     assert model.n_iter_[0] <= 90
+
+
+def test_no_row_has_a_number_for_each_of_too_many_classes(monkeypatch):
+    """The classes' own Hessians hold the posteriors of all rows."""
+    monkeypatch.setattr(sampled, "KEPT_VALUES", 35_999)
+    monkeypatch.setattr(precondition, "from_classes", None)
+    X, y = classes(600, 8, 60)
+    model = LogisticRegression(C=1e4, tol=1e-4).fit(X, y)
+    assert model.certificate_.converged
 
 
 @pytest.mark.parametrize("intercept", [True, False])

@@ -98,6 +98,11 @@ class Shape:
         return (self.n * self.d**2 / 2 * PAIR_PRODUCT + self.d**3 / 6 * BLAS_PRODUCT) / self.step
 
     @property
+    def gram_steps(self) -> float:
+        """So many cost as much as the columns' Gram matrix."""
+        return self.n * self.d**2 / 2 * BLAS_PRODUCT / self.step
+
+    @property
     def sample_pays(self) -> bool:
         """Whether a row sample's Hessians, of all outputs together, cost less than the dozen passes that they spare."""
         share = sample_rows(self.n, self.d) / self.n

@@ -41,7 +41,8 @@ from discriminant.thresholds import (
     FALL,
     FIRST_SAMPLE_ROWS,
     GRAM_SAMPLE,
-    GRAM_WORK,
+    GRAM_STEPS,
+    KEPT_VALUES,
     LEAST_TRIAL,
     MOST_KEPT,
     MOST_RENEWALS,
@@ -182,7 +183,8 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
     n, D, q = objective.n_rows, objective.n_parameters, objective.n_outputs
     dear, there, shape = objective.blocks.pass_cost > 1, objective.blocks.on_device, shape_of(objective)
     many = max(SAMPLE_ROWS, 8 * D)
-    rows = n if there else many if dear else int(max(GRAM_WORK / D**2, GRAM_SAMPLE * D))  # a device reads all at once
+    cheap = dear or min(n, many) / n * shape.gram_steps <= GRAM_STEPS
+    rows = n if there else many if cheap else GRAM_SAMPLE * D  # a device reads all at once
     sample = drawn(objective, rows) if n > 2 * rows or dear else objective
     factor = None if there else precondition.from_gram(sample)
     solve = precondition.from_gram_there(sample) if factor is None else factor.solve
@@ -196,7 +198,8 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
     prove = sample_proof(objective, sample if dear else objective)
     del sample
     A, worth = objective.blocks.place(A), shape.newton_worth
-    price = np.inf if dear or there or shape.sparse else LEAST_TRIAL / 2 + q * shape.block_steps
+    kept = dear or there or shape.sparse or n * q > KEPT_VALUES
+    price = np.inf if kept else LEAST_TRIAL / 2 + q * shape.block_steps
     run = partial(lbfgs_to_gap, objective, trace=trace, tol=tol, prove=prove, to_the_end=to_the_end)
     state = run(_begin(objective, A, trace), solve, worth=min(worth, price))
     for left in range(MOST_RENEWALS):
