@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.data import make_blocks
+from discriminant.data.scaling import Scaling
 from discriminant.model import discriminant_of
+from discriminant.objective import logistic_objective
 from discriminant.protocols import Array
 
 SAMPLES = 100
@@ -36,20 +39,13 @@ def information_errors(linear: Any, X: Array, C: float, deviations: Array) -> Ar
     K = len(linear.classes)
     if (d + 1) * max(K - 1, 1) > MOST_WEIGHTS:
         return None
-    Y = np.column_stack([np.ones(n), X - X.mean(axis=0)])
-    p = np.asarray(linear.predict_proba(X))
-    ridge = np.r_[0.0, np.full(d, 0.0 if not np.isfinite(C) else 1.0 / C)]
+    ridge = 1.0 / (C * n) if np.isfinite(C) else 0.0
+    plain = logistic_objective(make_blocks(X, np.zeros(n, dtype=np.int32)), K, ridge)
+    scaling = Scaling(X.mean(axis=0), np.ones(d))
+    H = n * plain.scaled(scaling).hessian(scaling.from_user(np.vstack([linear.intercept, linear.coef.T])))
     if K == 2:
-        H = (Y * (p[:, 0] * p[:, 1])[:, None]).T @ Y + np.diag(ridge)
-        errors = np.sqrt(np.maximum(np.diagonal(np.linalg.pinv(H)), 0.0))[1:, None]
+        errors = np.sqrt(np.maximum(np.diagonal(np.linalg.pinv(H[0])), 0.0))[1:, None]
         return np.asarray(errors * deviations[:, None])
-    H = np.zeros((K * (d + 1), K * (d + 1)))
-    for a in range(K):
-        for b in range(a, K):
-            w = p[:, a] * ((a == b) - p[:, b])
-            block = (Y * w[:, None]).T @ Y + (np.diag(ridge) if a == b else 0.0)
-            H[a * (d + 1) : (a + 1) * (d + 1), b * (d + 1) : (b + 1) * (d + 1)] = block
-            H[b * (d + 1) : (b + 1) * (d + 1), a * (d + 1) : (a + 1) * (d + 1)] = block.T
     # Adding one vector to all classes changes nothing: the centred weights are what the data speak of.
     centre = np.kron(np.eye(K) - 1.0 / K, np.eye(d + 1))
     V = centre @ np.linalg.pinv(H) @ centre
