@@ -179,7 +179,9 @@ class Advanced:
 def evaluate(objective: Any, A: Array, need: Need = FULL) -> Evaluation:
     """J, ∇J and the Hessian at A; of an objective that does not evaluate all in one, from its three questions."""
     if isinstance(objective, PointwiseObjective | Evaluates):
-        return objective.evaluate(A, need)
+        found = objective.evaluate(A, need)
+        found.noise = max(found.noise, 1e-14 * abs(found.value))  # one that does not say is a sum of losses too
+        return found
     value, gradient = objective.value_and_gradient(A)
     hessian = objective.hessian(A) if need & Need.HESSIAN else None
     return Evaluation(float(value), gradient, hessian, margin=-np.inf, noise=1e-14 * abs(value))
