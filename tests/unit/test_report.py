@@ -380,7 +380,7 @@ def test_of_many_classes_the_worst_are_told_and_what_is_left_out(letters):
 
 def test_what_would_take_long_is_left_to_be_asked():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(2500, 20)), np.arange(2500) % 26
+    X, y = rng.normal(size=(4000, 20)), np.arange(4000) % 26
     text = " ".join(checked(discriminant.LinearDiscriminantAnalysis().fit(X, y).report(X, y).html).text)
     assert "not asked here" in text
     assert "discriminant.separability(X, y) finds it out" in text

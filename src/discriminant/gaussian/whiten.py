@@ -23,10 +23,9 @@ import numpy as np
 from discriminant.errors import DataError
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.protocols import Array
-from discriminant.thresholds import REREAD_COLUMNS, REREAD_CONDITION, REREAD_VALUES
+from discriminant.thresholds import REREAD_COLUMNS, REREAD_CONDITION, REREAD_VALUES, TRIANGULAR_CONDITION
 
 WELL_CONDITIONED = 2e3  # κ(R): below it the Gram matrix itself keeps thirteen digits
-TRIANGULAR = 1e6  # κ(R) up to which L⁻ᵗ leaves a second moment so near I that no direction is in doubt
 SEEN = 1e-10  # of a whitened covariance
 NEAR_UNIT = 1e2  # κ of the second moment in whitened coordinates at which another pass gains nothing
 MOST_PASSES = 4
@@ -95,7 +94,7 @@ def whiten_moments(
     limit = (WELL_CONDITIONED if len(columns.scale) <= REREAD_COLUMNS else REREAD_CONDITION) / moments.inflation
     triangular = limit
     if len(columns.scale) <= REREAD_COLUMNS:
-        triangular = max(limit, min(TRIANGULAR, 0.01 / columns.noise.max(initial=EPS) ** 2))
+        triangular = max(limit, min(TRIANGULAR_CONDITION, 0.01 / columns.noise.max(initial=EPS) ** 2))
         if moments.count.sum() * moments.n_features <= REREAD_VALUES:
             limit = min(limit, WELL_CONDITIONED / 10)
     W, T = _first(columns.correlation, triangular)

@@ -16,10 +16,9 @@ from discriminant.optimize.interior_point import Program, Step, interior_point, 
 from discriminant.optimize.margins import Best
 from discriminant.optimize.progress import stepped
 from discriminant.protocols import Array
+from discriminant.thresholds import COUPLED_PARAMETERS, MACHINE_WORK
 
 CHECK_EVERY = 10
-MOST_PARAMETERS = 1_200
-MOST_WORK = 2e10  # multiplications of one system
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ def solve_machine(
     """Minimise P over rows X (dense or CSR) until the gap is ≤ tol·P, by the method that suits the size."""
     n, d = X.shape
     size = (d + 1) * n_classes
-    if size <= MOST_PARAMETERS and n * float(size) ** 2 <= MOST_WORK:
+    if size <= COUPLED_PARAMETERS and n * float(size) ** 2 <= MACHINE_WORK:
         return interior_machine(X, codes, n_classes, c, bias, tol)
     return descend_machine(X, codes, n_classes, c, bias, tol, seed, most)
 

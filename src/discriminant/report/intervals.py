@@ -17,9 +17,9 @@ from discriminant.data.scaling import Scaling
 from discriminant.model import discriminant_of
 from discriminant.objective import logistic_objective
 from discriminant.protocols import Array
+from discriminant.thresholds import REPORT_WORK
 
 SAMPLES = 100
-MOST_VALUES = 400_000  # rows × features, beyond which no samples are drawn
 MOST_WEIGHTS = 600
 
 
@@ -53,14 +53,12 @@ def information_errors(linear: Any, X: Array, C: float, deviations: Array) -> Ar
     return np.asarray(errors * deviations[:, None])
 
 
-def resampled_errors(
-    refit: Callable[[Array, Array], Any], X: Array, labels: Array, deviations: Array, seed: int = 0
-) -> Array | None:
+def resampled_errors(refit: Callable[[Array, Array], Any], X: Array, labels: Array, deviations: Array) -> Array | None:
     """The standard deviation of the weights over refits to rows drawn with replacement, within the classes."""
-    if X.size > MOST_VALUES:
-        return None
-    rng = np.random.default_rng(seed)
     groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    if X.size * len(groups) > REPORT_WORK:
+        return None
+    rng = np.random.default_rng(0)
     found = []
     for _ in range(SAMPLES):
         rows = np.concatenate([rng.choice(group, len(group)) for group in groups])

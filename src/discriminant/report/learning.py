@@ -7,15 +7,15 @@ import numpy as np
 from discriminant.errors import DiscriminantError
 from discriminant.protocols import Array
 from discriminant.report.report_data import ReportData
+from discriminant.thresholds import REPORT_WORK
 
 FOLDS, SIZES = 5, 5
-MOST_WORK = 2_000_000  # rows × features × classes, beyond which nothing is fitted again
 
 
 def learning_curve(report: ReportData) -> list[tuple[float, float, float, float]]:
     """(rows, error on rows left out, its standard error, error on the rows learned from) for each size."""
     X, refit = report.dense, report.extra.get("refit")
-    if X is None or refit is None or X.size * len(report.classes) > MOST_WORK:
+    if X is None or refit is None or X.size * len(report.classes) > REPORT_WORK:
         return []
     order = _spread(report.codes)
     least = 3 * len(X) / max(int(report.class_counts.min()), 1)  # rows for three of the rarest class

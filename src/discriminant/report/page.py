@@ -24,6 +24,7 @@ from discriminant.report.html import page
 from discriminant.report.measures import Measured, measure
 from discriminant.report.report_data import ReportData, Verdict
 from discriminant.report.sections import MOST_BESIDE, SECTIONS, headline
+from discriminant.thresholds import REPORT_WORK
 
 QUICK = ("LinearDiscriminantAnalysis", "FisherDiscriminant", "LeastSquaresClassifier")  # fitted a hundred times again
 LEARNED = (*QUICK, "QuadraticDiscriminantAnalysis", "LogisticRegression", "LinearSVC")  # some twenty times
@@ -32,7 +33,6 @@ WITNESS = (
     "their side. Checked in exact arithmetic."
 )
 PLANE = "Weights under which no row is on the wrong side. Checked in exact arithmetic."
-MOST_SEPARABILITY = 1_200_000  # rows × features × classes up to which a report asks whether they can be separated
 LATER = "this takes long for so many rows, features and classes; discriminant.separability(X, y) finds it out."
 
 
@@ -229,7 +229,7 @@ def separable(X: Any, labels: Array, names: Sequence[str]) -> Verdict | None:
     """Whether a linear discriminant can be right on every row; None of sparse rows."""
     if is_sparse(X):
         return None
-    if X.size * len(np.unique(labels)) > MOST_SEPARABILITY or X.shape[1] > 200:
+    if X.size * len(np.unique(labels)) > REPORT_WORK or X.shape[1] > 200:
         return Verdict("not asked here", LATER)
     from discriminant.inference.separability import separability
 
