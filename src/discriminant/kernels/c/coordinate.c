@@ -11,8 +11,10 @@
 
 #include "buffers.h"
 #include "coordinate.h"
+#include "vecmath.h"
 
 #define PARTS 16
+#define AT_ONCE 4 /* columns */
 #define INNER 0.3 /* sweeps over the support end at this share of `still` */
 
 static inline double clamp(double a, double low, double high) { return a < low ? low : a > high ? high : a; }
@@ -81,6 +83,41 @@ void column_moments(const Columns *X, long j, const double *restrict w, double *
     }
     *square = total(two);
     *first_moment = total(one);
+}
+
+void columns_dot(const Columns *X, long j, long count, const double *restrict r, double *restrict out)
+{
+    long n = X->n, c = 0;
+    for (; !X->row && c + AT_ONCE <= count; c += AT_ONCE) {
+        const double *restrict x = X->x + (j + c) * n;
+        vec sum[AT_ONCE] = {{0}};
+        long i = 0;
+        for (; i + LANES <= n; i += LANES)
+            for (int q = 0; q < AT_ONCE; q++) sum[q] += *(const loose *)(x + q * n + i) * *(const loose *)(r + i);
+        for (int q = 0; q < AT_ONCE; q++) {
+            out[c + q] = lanes_sum(sum[q]);
+            for (long rest = i; rest < n; rest++) out[c + q] += x[q * n + rest] * r[rest];
+        }
+    }
+    for (; c < count; c++) out[c] = column_dot(X, j + c, r);
+}
+
+void columns_add(const Columns *X, long j, long count, const double *restrict steps, const double *restrict w,
+                 double *restrict r)
+{
+    long n = X->n, c = 0;
+    for (; !X->row && c + AT_ONCE <= count; c += AT_ONCE) {
+        const double *restrict x = X->x + (j + c) * n, *restrict step = steps + c;
+        if (step[0] == 0 && step[1] == 0 && step[2] == 0 && step[3] == 0) continue;
+        if (w)
+            for (long i = 0; i < n; i++)
+                r[i] += w[i] * ((step[0] * x[i] + step[1] * x[n + i]) + (step[2] * x[2 * n + i] + step[3] * x[3 * n + i]));
+        else
+            for (long i = 0; i < n; i++)
+                r[i] += (step[0] * x[i] + step[1] * x[n + i]) + (step[2] * x[2 * n + i] + step[3] * x[3 * n + i]);
+    }
+    for (; c < count; c++)
+        if (steps[c] != 0) column_add(X, j + c, steps[c], w, r);
 }
 
 int descend_gram(long p, const double *H, double *a, double *g, const double *l1, const double *lower,

@@ -17,6 +17,11 @@ double column_dot(const Columns *X, long j, const double *restrict r);
 void column_moments(const Columns *X, long j, const double *restrict w, double *square, double *first_moment);
 void column_add(const Columns *X, long j, double step, const double *restrict w, double *restrict r);
 
+/* The same of `count` columns from j on: dense ones four at a time, which halves the traffic. */
+void columns_dot(const Columns *X, long j, long count, const double *restrict r, double *restrict out);
+void columns_add(const Columns *X, long j, long count, const double *restrict steps, const double *restrict w,
+                 double *restrict r);
+
 int descend_gram(long p, const double *H, double *a, double *g, const double *l1, const double *lower,
                  const double *upper, Plan plan);
 int descend_columns(const Columns *X, long m, const double *w, int intercept, double *a, const double *g,

@@ -16,6 +16,9 @@
 
 #define PASSES 4 /* that the span is made of */
 #define MOST_EIGEN 64 /* size of a group up to which its step is exact */
+#define STRIP 512 /* rows, and */
+#define BAND 32 /* columns that products are taken of at a time */
+#define TILE 4
 
 typedef struct { double value; long index; } Pair;
 
@@ -35,7 +38,7 @@ typedef struct {
     double strength, b, value, J, bound, proved, gap, moved; /* bound: on the working set; proved: over all columns */
     double *z, *v, *h, *dual, *zt, *vt, *ht, *e, *sv, *scratch; /* (n) */
     /* the working set: groups, coordinates one group after the other, columns */
-    long k, m, steps;
+    long k, m, steps, known; /* known: of how many columns R has the slopes at this point */
     long *group, *first, *feature;
     char *inside;
     Columns X;
@@ -43,7 +46,7 @@ typedef struct {
     int32_t *row_own;
     int64_t *start_own;
     long room;
-    double *a, *g, *to, *R, *R_dual, *low, *up, *delta, *change, *B, *way, *slope, *work; /* by coordinate */
+    double *a, *g, *to, *R, *R_dual, *low, *up, *delta, *change, *B, *way, *slope, *work, *strip; /* by coordinate */
     double *L1, *L2; /* by group at λ */
     long *support;
     /* the model */

@@ -8,7 +8,6 @@
 
 #define STRIP 512 /* rows */
 #define BAND 32 /* columns */
-#define TILE 4
 
 /* Σ over a strip of rows of y_i x_j, four by four. */
 static void tile(const double *const y[TILE], const double *const x[TILE], long rows, double out[TILE][TILE])
@@ -83,10 +82,54 @@ static void decompose(Path *f, long k)
     for (long i = 0; i < p; i++) e[i] = fmax(A[i * p + i], 0);
 }
 
+/* Σ w x_k x_j for from ≤ k < end and first ≤ j ≤ k, the intercept eliminated, into row k − first of `out`, and mirrored. */
+static void products(Path *f, long first, long from, long end, double *out, long stride)
+{
+    long n = f->n, dense = !f->X.row;
+    for (long k = from; k < end; k++) memset(out + (k - first) * stride, 0, (end - first) * sizeof *out);
+    if (dense || end > first + 1) columns_dot(&f->X, from, end - from, f->w, f->B + from);
+    for (long k = from; !dense && k < end; k++) {
+        if (k == first) {
+            column_moments(&f->X, k, f->w, out, f->B + k);
+            continue;
+        }
+        memset(f->scratch, 0, n * sizeof *f->scratch);
+        column_add(&f->X, k, 1.0, f->w, f->scratch);
+        columns_dot(&f->X, first, k - first + 1, f->scratch, out + (k - first) * stride);
+    }
+    for (long top = 0; dense && top < n; top += STRIP) {
+        long rows = n - top < STRIP ? n - top : STRIP;
+        for (long band = from; band < end; band += BAND) { /* weighted columns that stay in the cache */
+            long last = band + BAND < end ? band + BAND : end;
+            for (long k = band; k < last; k++)
+                for (long r = 0; r < rows; r++) f->strip[(k - band) * STRIP + r] = f->w[top + r] * f->X.x[k * n + top + r];
+            for (long j = first; j < last; j += TILE)
+                for (long k = j > band ? band + (j - band) / TILE * TILE : band; k < last; k += TILE) {
+                    const double *y[TILE], *x[TILE];
+                    double part[TILE][TILE];
+                    for (long i = 0; i < TILE; i++) {
+                        y[i] = f->strip + ((k + i < last ? k + i : k) - band) * STRIP;
+                        x[i] = f->X.x + (j + i < end ? j + i : j) * n + top;
+                    }
+                    tile(y, x, rows, part);
+                    for (long i = 0; i < TILE && k + i < last; i++)
+                        for (long c = 0; c < TILE && j + c <= k + i; c++) out[(k + i - first) * stride + j + c - first] += part[i][c];
+                }
+        }
+    }
+    for (long k = from; k < end; k++) {
+        double *row = out + (k - first) * stride, *corner = row + k - first, full = *corner;
+        double share = f->intercept && f->corner > 0 ? f->B[k] / f->corner : 0;
+        for (long j = first; j <= k; j++) row[j - first] -= share * f->B[j];
+        *corner = fmax(*corner, 1e-14 * full);
+        for (long j = first; j < k; j++) out[(j - first) * stride + k - first] = row[j - first];
+    }
+}
+
 /* M for the columns that the working set has gained. */
 void sparse_form(Path *f)
 {
-    long from = f->formed, m = f->m, n = f->n;
+    long from = f->formed, m = f->m;
     if (from == m) return;
     if (m > f->stride) {
         long stride = 3 * m / 2 < f->d ? 3 * m / 2 : f->d;
@@ -99,47 +142,7 @@ void sparse_form(Path *f)
         free(f->M);
         f->M = M, f->stride = stride;
     }
-    for (long k = from; k < m; k++) {
-        f->B[k] = column_dot(&f->X, k, f->w);
-        memset(f->M + k * f->stride, 0, m * sizeof *f->M);
-    }
-    if (f->X.row)
-        for (long k = from; k < m; k++) {
-            memset(f->scratch, 0, n * sizeof *f->scratch);
-            column_add(&f->X, k, 1.0, f->w, f->scratch);
-            for (long j = 0; j <= k; j++) f->M[k * f->stride + j] = column_dot(&f->X, j, f->scratch);
-        }
-    else {
-        double *strip = malloc(STRIP * BAND * sizeof *strip);
-        f->failed |= !strip;
-        for (long top = 0; strip && top < n; top += STRIP) {
-            long rows = n - top < STRIP ? n - top : STRIP;
-            for (long band = from; band < m; band += BAND) { /* weighted columns that stay in the cache */
-                long end = band + BAND < m ? band + BAND : m;
-                for (long k = band; k < end; k++)
-                    for (long r = 0; r < rows; r++) strip[(k - band) * STRIP + r] = f->w[top + r] * f->X.x[k * n + top + r];
-                for (long j = 0; j < end; j += TILE)
-                    for (long k = j > band ? band + (j - band) / TILE * TILE : band; k < end; k += TILE) {
-                        const double *y[TILE], *x[TILE];
-                        double out[TILE][TILE];
-                        for (long i = 0; i < TILE; i++) {
-                            y[i] = strip + ((k + i < end ? k + i : k) - band) * STRIP;
-                            x[i] = f->X.x + (j + i < m ? j + i : j) * n + top;
-                        }
-                        tile(y, x, rows, out);
-                        for (long i = 0; i < TILE && k + i < end; i++)
-                            for (long c = 0; c < TILE && j + c <= k + i; c++) f->M[(k + i) * f->stride + j + c] += out[i][c];
-                    }
-            }
-        }
-        free(strip);
-    }
-    for (long k = from; k < m; k++) {
-        double full = f->M[k * f->stride + k], share = f->intercept && f->corner > 0 ? f->B[k] / f->corner : 0;
-        for (long j = 0; j <= k; j++) f->M[k * f->stride + j] -= share * f->B[j];
-        f->M[k * f->stride + k] = fmax(f->M[k * f->stride + k], 1e-14 * full);
-        for (long j = 0; j < k; j++) f->M[j * f->stride + k] = f->M[k * f->stride + j];
-    }
+    products(f, 0, from, m, f->M, f->stride);
     f->formed = m;
     for (long k = 0; k < f->k; k++) {
         long j = f->first[k], p = f->first[k + 1] - j, size = p > 1 && p <= MOST_EIGEN ? p : 0;
@@ -151,24 +154,24 @@ void sparse_form(Path *f)
     }
 }
 
-/* The blocks of M of each group alone, with the intercept eliminated; `eigen` has those of groups of one. */
+/* Visited together: a group's columns, or, along dense columns, four groups of one; hands back the next group. */
+static inline long visited(const Path *f, long k)
+{
+    long next = k + 1;
+    if (!f->held && !f->X.row && f->first[next] - f->first[k] == 1)
+        while (next < f->k && next < k + TILE && f->first[next + 1] - f->first[next] == 1) next++;
+    return next;
+}
+
+/* The blocks of M alone of what is visited together. */
 void sparse_form_blocks(Path *f)
 {
-    double mass = f->intercept && f->corner > 0 ? f->corner : INFINITY, full;
-    for (long k = 0; k < f->k; k++) {
-        long j = f->first[k], p = f->first[k + 1] - j;
-        double *H = p > 1 ? f->block + f->corner_of_Q[k] : f->eigen + j;
-        f->corner_of_Q[k + 1] = f->corner_of_Q[k] + (p > 1 ? p * p : 0);
-        for (long i = 0; i < p; i++) {
-            column_moments(&f->X, j + i, f->w, &full, f->B + j + i);
-            H[i * p + i] = fmax(full - f->B[j + i] * f->B[j + i] / mass, 1e-14 * full);
-            if (i == 0) continue;
-            memset(f->scratch, 0, f->n * sizeof *f->scratch);
-            column_add(&f->X, j + i, 1.0, f->w, f->scratch);
-            for (long c = 0; c < i; c++)
-                H[c * p + i] = H[i * p + c] = column_dot(&f->X, j + c, f->scratch) - f->B[j + c] * f->B[j + i] / mass;
-        }
-        decompose(f, k);
+    for (long k = 0, next; k < f->k; k = next) {
+        next = visited(f, k);
+        long j = f->first[k], p = f->first[next] - j;
+        products(f, j, j, j + p, f->block + f->corner_of_Q[k], p);
+        f->corner_of_Q[next] = f->corner_of_Q[k] + p * p;
+        if (next == k + 1) decompose(f, k);
     }
 }
 
@@ -176,17 +179,18 @@ void sparse_form_blocks(Path *f)
 
 static inline double shrink(double u, double level) { return copysign(fmax(fabs(u) - level, 0.0), u) + 0.0; }
 
-/* The slopes of a group, where M is not at hand, from r = w ∘ X(to − a), which lies in `zt`. */
-static void look_at(Path *f, long k)
+/* The slopes of groups k … next − 1, where M is not at hand, from r = w ∘ X(to − a), which lies in `zt`. */
+static inline void look_at(Path *f, long k, long next)
 {
-    for (long j = f->first[k]; j < f->first[k + 1]; j++)
-        f->g[j] = f->slope[j] + column_dot(&f->X, j, f->zt) + f->shift * f->B[j] + f->L2[k] * (f->to[j] - f->a[j]);
+    long j = f->first[k];
+    columns_dot(&f->X, j, f->first[next] - j, f->zt, f->g + j);
+    for (; k < next; k++)
+        for (; j < f->first[k + 1]; j++) f->g[j] += f->slope[j] + f->shift * f->B[j] + f->L2[k] * (f->to[j] - f->a[j]);
 }
 
-/* A weight moves, and with it the slopes, or r. */
-static void move(Path *f, long k, long j, double step)
+/* A weight has moved, and with it the slopes, or r. */
+static inline void move(Path *f, long k, long j, double step)
 {
-    f->to[j] += step;
     if (f->held) {
         axpy(f->m, step, f->M + j * f->stride, f->g);
         f->g[j] += f->L2[k] * step;
@@ -244,34 +248,48 @@ static double visit(Path *f, long k)
         }
     }
     for (long i = 0; i < p; i++) {
-        double step = c[i] - a[i];
-        if (step == 0) continue;
-        move(f, k, j + i, step);
+        moved = fmax(moved, ((exact ? H[i * p + i] : e[0]) + l2) * fabs(c[i] - a[i]));
         a[i] = c[i];
-        moved = fmax(moved, ((exact ? H[i * p + i] : e[0]) + l2) * fabs(step));
     }
     return moved;
+}
+
+/* The same of a group of one, where h is the curvature; hands back the step. */
+static inline double visit_one(Path *f, long k, long j, double h)
+{
+    if (h <= 0) return 0;
+    double a = f->to[j], to = shrink(a - f->g[j] / h, f->L1[k] / h);
+    return (f->to[j] = to < f->low[j] ? f->low[j] : to > f->up[j] ? f->up[j] : to) - a;
 }
 
 static double sweep(Path *f, int only_support)
 {
     double moved = 0, *a = f->to, *g = f->g;
-    for (long k = 0; k < f->k; k++) {
-        long j = f->first[k], p = f->first[k + 1] - j;
+    for (long k = 0, next; k < f->k; k = next) {
+        next = visited(f, k);
+        long j = f->first[k], end = f->first[next], p = end - j;
         if (only_support && length(a + j, p) == 0) continue;
-        if (!f->held) look_at(f, k);
-        if (p > 1) {
-            moved = fmax(moved, visit(f, k));
+        if (!f->held) look_at(f, k, next);
+        const double *H = f->held ? f->M + j * f->stride + j : f->block + f->corner_of_Q[k];
+        if (p == 1) {
+            double h = *H + f->L2[k], step = visit_one(f, k, j, h);
+            if (step == 0) continue;
+            move(f, k, j, step);
+            moved = fmax(moved, h * fabs(step));
             continue;
         }
-        double h = (f->held ? f->M[j * f->stride + j] : f->eigen[j]) + f->L2[k];
-        if (h <= 0) continue;
-        double to = shrink(a[j] - g[j] / h, f->L1[k] / h), step;
-        to = to < f->low[j] ? f->low[j] : to > f->up[j] ? f->up[j] : to;
-        if ((step = to - a[j]) == 0) continue;
-        move(f, k, j, step);
-        a[j] = to;
-        moved = fmax(moved, h * fabs(step));
+        memcpy(f->delta + j, a + j, p * sizeof *a);
+        if (next == k + 1) moved = fmax(moved, visit(f, k));
+        for (long i = 0; next > k + 1 && i < p; i++) {
+            double h = H[i * p + i] + f->L2[k + i], step = visit_one(f, k + i, j + i, h);
+            for (long c = i + 1; step != 0 && c < p; c++) g[j + c] += step * H[i * p + c];
+            moved = fmax(moved, h * fabs(step));
+        }
+        for (long i = 0; i < p; i++) f->delta[j + i] = a[j + i] - f->delta[j + i];
+        if (f->held)
+            for (long i = j; i < end; i++) move(f, k, i, f->delta[i]);
+        else columns_add(&f->X, j, p, f->delta + j, f->w, f->zt);
+        for (long i = j; !f->held && f->intercept && f->corner > 0 && i < end; i++) f->shift -= f->delta[i] * f->B[i] / f->corner;
     }
     return moved;
 }
@@ -408,15 +426,18 @@ void sparse_minimize_model(Path *f, double still, double least)
     }
 }
 
-/* The same without M, by sweeps along the columns; whether they arrived. */
+/* The same without M, by sweeps along the columns, until they arrive, or will not within the plan; whether they did. */
 int sparse_descend(Path *f, Plan plan)
 {
+    double before = INFINITY;
     memset(f->zt, 0, f->n * sizeof *f->zt);
     f->shift = 0;
     for (long round = 0; round < plan.rounds; round++)
         for (long turn = 0; turn <= plan.sweeps; turn++) {
             double moved = sweep(f, turn > 0);
             if (!turn && moved <= plan.still) return 1;
+            if (!turn && round && log(moved / plan.still) > (plan.rounds - round) * log(before / moved)) return 0;
+            if (!turn) before = moved;
             if (moved <= INNER * plan.still) break;
         }
     return 0;

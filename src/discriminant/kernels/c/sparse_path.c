@@ -7,9 +7,9 @@
 
    *Step.*  The model of J about z has the curvature s h of some earlier point, as long as that leads on: its matrix M,
    the intercept eliminated, is kept and grows with the working set.  It is minimised by coordinate descent, with Newton
-   steps on the weights that are not zero where sweeps are slow.  Where M would cost more than sweeps along the columns,
-   and while columns are still missing, there is none: few sweeps show what must enter (5000×500, one L1 fit: 20 ms in
-   place of 25; groups of five 38 in place of 47).
+   steps on the weights that are not zero where sweeps are slow.  Of one fit it has no M while columns are missing, since
+   few sweeps show what must enter, nor as long as sweeps along the columns arrive for less than M would cost (5000×500,
+   one L1 fit: 12 ms in place of 16; groups of five 16 in place of 30).
 
    *Gap.*  Where the model is minimised, at a + d with scores z + e, its own slopes u = v + h e are a point of the dual:
    Σ s u = 0, and −Xᵗ s u is where the penalty holds the weights back (but for what the descent left, which a factor
@@ -24,9 +24,10 @@
 #define EXACT 1e-15 /* of the least l₁: how still they stand in the last steps of a fit to all digits */
 #define ALL_DIGITS 1e-8 /* tol up to which that is asked for; above, as many digits as tol says and two more */
 #define STANDING 0.1 /* of tol: relative steps so short leave far less */
-#define LITTLE 96 /* columns */
+#define LITTLE 128 /* dense columns whose M costs less than sweeps: 20,000×100 takes 14 ms, elastic net, and with 96 16 */
 #define SMALL 200000 /* values up to which bounds by the columns' lengths are cheaper than passes */
 #define SETTLING 0.01 /* relative steps of weights without a penalty from which on nothing is proved */
+#define TINY 1e-200
 #define SETTLED 1e-4 /* of tol: the slope that an intercept may be left with */
 #define MOST_STEPS 1000 /* these guard against a loop */
 #define PATIENCE 50
@@ -81,6 +82,13 @@ static int propose(Path *f, const double *u, double least)
     return 1;
 }
 
+/* R = −Xᵗ s u on the working set. */
+static void slopes_of(Path *f, const double *u)
+{
+    for (long i = 0; i < f->n; i++) f->zt[i] = -f->s[i] * u[i];
+    columns_dot(&f->X, 0, f->m, f->zt, f->R);
+}
+
 /* Whether M is to be formed anew: it costs less than the steps that are left at the rate of the last one.  In
    multiplications: a step goes twice down its columns, sweeps over M and takes losses; tiles of M are four times as fast
    as that where columns are dense, and entries of sparse ones twice as slow (1000×180: 6 steps; 5000×20: half a one). */
@@ -96,24 +104,30 @@ static int outdated(const Path *f, double before, double goal)
 static int step(Path *f, double goal, double exact)
 {
     long n = f->n, m = f->m;
-    /* M costs more than many sweeps, or, while columns are missing, than the few that a step then has */
-    int dear = f->X.row ? m > f->sparse_gram : !f->several && m > LITTLE && (f->growing || m > n / 8);
+    /* sweeps are tried first where M is dearer than some */
+    int dear = f->X.row ? m > f->sparse_gram : !f->several && m > (f->growing ? LITTLE / 2 : LITTLE);
     if (exact == EXACT && !f->X.row && m <= f->most_cholesky) dear = 0;
     int matrix = f->wide || (m <= f->most_gram && (f->matrix || !dear));
+    f->matrix |= matrix && !f->growing && !f->X.row; /* what it has grows at little cost */
     int fresh = f->stale || !matrix;
+    double least = INFINITY; /* weight of a row */
     if (fresh) {
         memcpy(f->hm, f->h, n * sizeof *f->hm);
         for (long i = 0; i < n; i++) f->w[i] = f->s[i] * f->h[i];
         f->corner = 0;
-        for (long i = 0; i < n; i++) f->corner += f->w[i];
+        for (long i = 0; i < n; i++) f->corner += f->w[i], least = fmin(least, f->w[i]);
         f->formed = f->factored = 0, f->stale = !matrix;
     }
     f->steps++;
     double before = f->gap, g0 = f->intercept ? dot(f->s, f->v, n) : 0, shift = f->corner > 0 ? g0 / f->corner : 0, *u = f->sv;
     for (long i = 0; i < n; i++) u[i] = f->s[i] * f->v[i] - shift * f->w[i];
+    long known = fresh ? f->known : 0;
+    f->known = 0;
+    for (long j = 0; j < known; j++) f->g[j] = -f->R[j];
+    columns_dot(&f->X, known, m - known, u, f->g + known);
     for (long k = 0; k < f->k; k++)
-        for (long j = f->first[k]; j < f->first[k + 1]; j++) f->g[j] = column_dot(&f->X, j, u) + f->L2[k] * f->a[j];
-    if (matrix && fresh && !f->growing) sparse_leave(f);
+        for (long j = f->first[k]; j < f->first[k + 1]; j++) f->g[j] += f->L2[k] * f->a[j];
+    if (fresh && !f->growing) sparse_leave(f);
     m = f->m;
     f->held = matrix;
     if (matrix) sparse_form(f);
@@ -124,18 +138,22 @@ static int step(Path *f, double goal, double exact)
     double still = stillness(f, goal, exact);
     if (matrix) sparse_minimize_model(f, still, exact ? still / exact : 0.0);
     else {
-        Plan plan = exact ? (Plan){50, 10, still} : f->growing ? (Plan){1, 2, still} : (Plan){4, 6, still};
+        long worth = 1 + m / (f->X.row ? 25 : 100); /* rounds at the price of M: tiles are quicker, sparse products slower */
+        Plan plan = exact ? (Plan){50, 10, still} : f->growing ? (Plan){1, 2, still} : (Plan){worth, 6, still};
         int reached = sparse_descend(f, plan);
         f->matrix |= !reached && !f->growing && m <= f->most_cholesky; /* sweeps are slow here */
     }
     double model = f->intercept ? -g0 * shift : 0, moved = 0, *e = f->e;
-    memset(e, 0, n * sizeof *e);
     for (long j = 0; j < m; j++) {
-        double d = f->to[j] - f->a[j];
-        if (d == 0) continue;
+        double d = f->delta[j] = f->to[j] - f->a[j];
         model += f->slope[j] * d;
         moved = fmax(moved, fabs(d));
-        column_add(&f->X, j, d, NULL, e);
+    }
+    if (!matrix && least > TINY)
+        for (long i = 0; i < n; i++) e[i] = f->zt[i] / f->w[i]; /* r = w ∘ X(to − a) */
+    else {
+        memset(e, 0, n * sizeof *e);
+        columns_add(&f->X, 0, m, f->delta, NULL, e);
     }
     model += sparse_kinks(f, f->to) - sparse_kinks(f, f->a);
     double b = f->intercept && f->corner > 0 ? -(g0 + dot(f->w, e, n)) / f->corner : 0;
@@ -144,11 +162,8 @@ static int step(Path *f, double goal, double exact)
     if (matrix)
         for (long k = 0; k < f->k; k++)
             for (long j = f->first[k]; j < f->first[k + 1]; j++) f->R[j] = f->L2[k] * f->to[j] - f->g[j];
-    else {
-        for (long i = 0; i < n; i++) f->zt[i] = f->s[i] * u[i];
-        for (long j = 0; j < m; j++) f->R[j] = -column_dot(&f->X, j, f->zt);
-    }
-    int told = propose(f, u, f->least);
+    else if (!f->growing) slopes_of(f, u);
+    int told = (matrix || !f->growing) && propose(f, u, f->least);
     f->gap = fmax(f->J - f->bound, 0.0);
     f->moved = moved;
     if (moved == 0 && fabs(g0) <= 1e-15) return 0;
@@ -165,8 +180,9 @@ static int step(Path *f, double goal, double exact)
         f->b += t * b, f->value = value, f->J = J;
         if (!told) { /* the model's slopes are none of the loss: those of the new point */
             double sum = f->intercept ? dot(f->s, f->v, n) : 0, corner = dot(f->s, f->h, n), by = corner > 0 ? sum / corner : 0;
-            for (long i = 0; i < n; i++) u[i] = f->v[i] - by * f->h[i], f->zt[i] = f->s[i] * u[i];
-            for (long j = 0; j < m; j++) f->R[j] = -column_dot(&f->X, j, f->zt);
+            for (long i = 0; i < n; i++) u[i] = f->v[i] - by * f->h[i];
+            slopes_of(f, u);
+            f->known = m;
             propose(f, u, f->bound <= f->least ? -INFINITY : f->least);
         }
         f->gap = fmax(J - f->bound, 0.0);
@@ -226,7 +242,7 @@ static long check(Path *f)
             long k = f->k, m = f->m;
             sparse_enter(f, count);
             for (long i = 0; i < f->n; i++) f->e[i] = -f->s[i] * f->dual[i];
-            for (long j = m; j < f->m && !f->failed; j++) f->R_dual[j] = column_dot(&f->X, j, f->e);
+            if (!f->failed) columns_dot(&f->X, m, f->m - m, f->e, f->R_dual + m);
             for (count = 0; k < f->k; k++)
                 count += length(f->R_dual + f->first[k], f->first[k + 1] - f->first[k]) > f->L1[k];
             if (count) f->bound = fmax(sparse_bound_of(f, f->dual, f->R_dual, NULL, 0), f->least);
@@ -252,7 +268,7 @@ static void settle(Path *f, double least)
         if (size <= least || (size <= 1e-12 && size > 0.5 * last)) break;
         /* far from the minimum a Newton step overshoots; the logistic's own scale limits it */
         double by = corner > 0 ? fmax(-2.0, fmin(2.0, g / corner)) : 0.0;
-        f->b -= by;
+        f->b -= by, f->known = 0;
         for (long i = 0; i < f->n; i++) f->z[i] -= by;
         f->value = sparse_losses(f, f->z, f->v, f->h);
     }
@@ -410,7 +426,7 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
     long squares = 0, widest = 1;
     for (long u = 0; u < G; u++) {
         long p = f.starts[u + 1] - f.starts[u];
-        squares += p > 1 && p <= MOST_EIGEN ? p * p : 0, widest = p > widest ? p : widest;
+        squares += p == 1 ? TILE : p <= MOST_EIGEN ? p * p : 0, widest = p > widest ? p : widest;
     }
     double **by_row[] = {&f.z, &f.v, &f.h, &f.dual, &f.zt, &f.vt, &f.ht, &f.e, &f.sv, &f.scratch, &f.hm, &f.w};
     double **by_column[] = {&f.a, &f.g, &f.to, &f.R, &f.R_dual, &f.low, &f.up, &f.L1, &f.L2, &f.delta, &f.change, &f.B,
@@ -421,6 +437,7 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
     double *column_memory = reserve(&f, (COLUMNS + PASSES) * (d + 1), sizeof(double));
     long *count_memory = reserve(&f, 6 * (d + 2), sizeof(long));
     f.work = reserve(&f, n + 3 * d + 2 * widest, sizeof(double));
+    f.strip = reserve(&f, STRIP * BAND, sizeof(double));
     f.Q = reserve(&f, 2 * squares, sizeof(double));
     f.wide = widest > MOST_EIGEN;
     f.inside = reserve(&f, G, 1);
@@ -465,7 +482,7 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
                 if (f.a[j] != 0) column_add(&f.X, j, f.a[j], NULL, f.z);
             }
             if (!f.failed) f.value = sparse_losses(&f, f.z, f.v, f.h);
-            f.stale = 1;
+            f.stale = 1, f.known = 0;
         }
         for (long i = 0; i < L && !f.failed; i++) {
             long before = f.steps;
@@ -479,7 +496,7 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
         }
         PyEval_RestoreThread(f.thread);
     }
-    void *memory[] = {row_memory, column_memory, count_memory, f.work, f.Q, f.inside, f.pairs, f.start_own, own_norms, f.x_own, f.row_own, f.M, f.factor};
+    void *memory[] = {row_memory, column_memory, count_memory, f.work, f.strip, f.Q, f.inside, f.pairs, f.start_own, own_norms, f.x_own, f.row_own, f.M, f.factor};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) free(memory[i]);
     release(&held);
     if (f.failed) return PyErr_Occurred() ? NULL : PyErr_NoMemory();

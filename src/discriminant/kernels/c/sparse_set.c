@@ -67,7 +67,7 @@ void sparse_enter(Path *f, long count)
     f->thread = PyEval_SaveThread();
 }
 
-/* Before M is formed anew: groups at zero whose slopes are far below their l₁ leave. */
+/* Before a new model: groups at zero whose slopes are far below their l₁ leave. */
 void sparse_leave(Path *f)
 {
     long k = 0, m = 0;
