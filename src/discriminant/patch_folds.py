@@ -145,7 +145,7 @@ def shared_score(score: Callable[..., Any]) -> Callable[..., Any]:
     """A scorer's figure: what shared steps of a pipeline make of the same test rows, its classifier is asked about."""
 
     @wraps(score)
-    def one(estimator: object, X: Any, y: Any, scorer: Any, *args: Any, **kwargs: Any) -> Any:
+    def one(estimator: BaseEstimator, X: Any, y: Any, scorer: Any, *args: Any, **kwargs: Any) -> Any:
         folds, fold = find_fold(X)
         steps = [step for _, step in estimator.steps] if type(estimator) is pipeline.Pipeline else []
         own = type(scorer).__module__ == "sklearn.metrics._scorer"  # which asks for predictions and no more
