@@ -91,6 +91,10 @@ DENSE_SHARE = 0.2
 # Parameters from which LAPACK would start threads of its own: below, limiting BLAS costs more (2 ms) than they lose.
 HELD_BLAS_COLUMNS = 96
 
+# Multiplications of a product of rows from which BLAS would, too: LDA of 5000×50 took 28 ms on a busy machine with
+# BLAS's threads and takes 2.3, ridge least squares of 2000×80 151 and 20.  A limit costs 10 µs after the first.
+HELD_BLAS_WORK = 1.0e6
+
 # tol up to which small fits are carried to the last digits: scikit-learn's tests compare weights to 1e-4 at 1e-5.
 LAST_DIGITS_TOL = 1e-5
 

@@ -10,7 +10,7 @@ import weakref
 import numpy as np
 import pytest
 
-from discriminant.data.threads import ordered_map, scratch
+from discriminant.data.threads import held_blas, ordered_map, scratch
 
 
 def names(count: int = 6) -> set[str]:
@@ -126,3 +126,19 @@ def test_a_fork_while_a_map_is_under_way_leaves_both_of_use():
     assert next(results) == 0
     assert maps_in_a_child()
     assert list(results) == list(range(1, 20))
+
+
+def test_products_of_tall_rows_start_no_threads_of_blas(monkeypatch):
+    """Those spin, and on a busy machine LDA of 5000×50 took ten times as long with them."""
+    from threadpoolctl import ThreadpoolController, threadpool_limits
+
+    def most() -> int:
+        return max(pool["num_threads"] for pool in ThreadpoolController().info() if pool["user_api"] == "blas")
+
+    monkeypatch.setenv("DISCRIMINANT_NUM_THREADS", "2")
+    with threadpool_limits(2, user_api="blas"):
+        before = most()
+        for columns, rows, held in ((50, 5_000, True), (200, 0, True), (10, 500, False)):
+            with held_blas(columns, rows):
+                assert most() == (1 if held else before)
+        assert most() == before

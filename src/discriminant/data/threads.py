@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discriminant.protocols import Array
-from discriminant.thresholds import HELD_BLAS_COLUMNS
+from discriminant.thresholds import HELD_BLAS_COLUMNS, HELD_BLAS_WORK
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -107,9 +107,13 @@ def single_threaded_blas() -> Iterator[None]:
                 _limiter = None
 
 
-def held_blas(columns: int) -> contextlib.AbstractContextManager[None]:
-    """BLAS held to one thread for a fit of so many columns: a factorisation would start threads, which then spin."""
-    return single_threaded_blas() if columns >= HELD_BLAS_COLUMNS and workers() > 1 else contextlib.nullcontext()
+def held_blas(columns: int, rows: int = 0) -> contextlib.AbstractContextManager[None]:
+    """BLAS held to one thread for a fit of so many columns and rows in memory.
+
+    A factorisation, or a product of tall rows, would start threads, which then spin.
+    """
+    dear = columns >= HELD_BLAS_COLUMNS or rows * columns**2 >= HELD_BLAS_WORK
+    return single_threaded_blas() if dear and workers() > 1 else contextlib.nullcontext()
 
 
 def ordered_map(function: Callable[[Item], Value], items: Iterable[Item], threads: int) -> Iterator[Value]:

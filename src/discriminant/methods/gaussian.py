@@ -33,6 +33,7 @@ from discriminant.methods.moments import (
     rank_notes,
     read_moments,
     require_rows,
+    rows_at_hand,
     whiten_within,
     whitening_residual,
     wide_notes,
@@ -74,7 +75,7 @@ class GaussianMethod(MomentMethod[ClassMoments]):
         """Learn from all rows at once; ``robust``: what finds a robust centre and covariance, where that is asked."""
         self.check()
         require_rows(sample)
-        with held_blas(sample.blocks.n_features):
+        with held_blas(sample.blocks.n_features, rows_at_hand(sample.blocks)):
             return self.learn(self.moments(sample), sample.schema, sample, robust)
 
     def require_parts(self) -> None:

@@ -28,6 +28,7 @@ from discriminant.methods.moments import (
     near_collinearity_notes,
     read_moments,
     require_every_class,
+    rows_at_hand,
     wide_notes,
 )
 from discriminant.methods.parameters import method, parameter_list
@@ -63,7 +64,7 @@ class MinimumSquaredError(LeastSquaresParameters, MomentMethod[ClassMoments]):
 
     def fit(self, sample: Sample, margin: Any = None) -> Fit:
         """Learn from all rows at once; ``margin``: b_n > 0 of each row."""
-        with held_blas(sample.blocks.n_features):
+        with held_blas(sample.blocks.n_features, rows_at_hand(sample.blocks)):
             moments = self.moments(sample, in_parts=margin is not None)
             return self.learn(moments, sample.schema, sample, self.margins(sample, margin))
 

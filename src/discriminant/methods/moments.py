@@ -65,7 +65,7 @@ class MomentMethod(ABC, Generic[Sums]):
         """Learn from all rows at once."""
         self.check()
         require_rows(sample)
-        with held_blas(sample.blocks.n_features):
+        with held_blas(sample.blocks.n_features, rows_at_hand(sample.blocks)):
             return self.learn(self.moments(sample), sample.schema, sample)
 
     def require_parts(self) -> None:
@@ -113,6 +113,11 @@ def finite(moments: ClassMoments, sample: Sample, estimator: str) -> ClassMoment
         require_finite(sample.X, sample.schema.names, estimator=estimator)
         raise DataError("The squares of X overflow even after scaling: values above 1e300. Rescale the columns.")
     return moments
+
+
+def rows_at_hand(blocks: Any) -> int:
+    """How many rows there are in memory; those of files and of other machines are read in threads, which hold BLAS."""
+    return int(blocks.n_rows) if blocks.in_memory else 0
 
 
 def require_rows(sample: Sample) -> None:

@@ -126,7 +126,7 @@ class SupportVectors(SVCParameters, Codable):
             raise DataError("Only one class has rows of positive weight; a discriminant needs two to tell apart.")
         values = self._values(sample)
         values = values if kept.all() else values[kept]
-        with progress.reading(lambda A: _state(A, sample)), held_blas(min(values.shape)):
+        with progress.reading(lambda A: _state(A, sample)), held_blas(min(values.shape), max(values.shape)):
             fits = self._fits(values, codes[kept], len(classes), self.C * cost[kept])
         return self._found(*fits, sample)
 
