@@ -178,3 +178,24 @@ def test_nearly_equal_columns_do_not_keep_sweeps_busy_for_ever():
     for C in (0.1, 1.0, 10.0):
         certificate = LogisticRegression(C=C, l1_ratio=1.0, tol=1e-10).fit(X, y).certificate_
         assert certificate.converged, certificate.status
+
+
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize("tol", [1e-5, 1e-9])
+def test_rows_of_weight_zero_change_nothing_along_columns(size, tol):
+    """Of more columns than a matrix is formed of at once: steps that are read off w ∘ Xd, where w may be zero."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((700, 203))
+    y = (X[:, :30].sum(axis=1) / 3 + rng.logistic(size=700) > 0).astype(int)
+    weight = np.where(np.arange(700) < 500, 1.0, 0.0)
+    groups = None if size == 1 else [list(range(j, min(j + size, 203))) for j in range(0, 203, size)]
+    options = {"C": 0.2, "l1_ratio": 1.0, "groups": groups, "tol": tol}
+    found = LogisticRegression(**options).fit(X, y, sample_weight=weight)
+    other = LogisticRegression(**options).fit(X[:500], y[:500])
+
+    def value(model):
+        z, w = model.decision_function(X[:500]), model.coef_[0]
+        lengths = np.abs(w) if groups is None else [np.sqrt(len(g)) * np.linalg.norm(w[g]) for g in groups]
+        return options["C"] * np.logaddexp(0, np.where(y[:500] == 1, -z, z)).sum() + np.sum(lengths)
+
+    assert value(found) == pytest.approx(value(other), rel=tol)
