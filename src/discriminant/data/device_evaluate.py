@@ -80,6 +80,20 @@ def longest_row(blocks: Any, center: Array | None, scale: Array) -> float:
     return 1.0001 * max(float(lib.xp.max(lib.total((x * size) ** 2, 1))) for x, _, _ in pieces(blocks, center, dtype))
 
 
+def least_curvature(request: Evaluate, blocks: Any) -> float | None:
+    """min_i s_i ℓ″_i of two classes over the rows that weigh something."""
+    criterion, lib, least = request.criterion, blocks.library, np.inf
+    if not isinstance(criterion, Logistic) or request.A.shape[1] > 1:
+        return None
+    A = lib.put(request.A, "float64")
+    for x, _, weight in pieces(blocks, request.center, "float64"):
+        curvature = criterion.curvature(x[:, 0], lib.product(x, A[1:, :], "fine", A[0, :])[:, 0], lib.xp)
+        if weight is not None:
+            curvature = lib.xp.where(weight > 0, curvature * weight, curvature + np.inf)
+        least = min(least, float(lib.xp.min(curvature)))
+    return float(least / request.totals[0])
+
+
 def losses_along(request: Evaluate, blocks: Any, steps: Array) -> Array | None:
     """Σ s ℓ of two classes at A + e V for each step e."""
     criterion, lib, values = request.criterion, blocks.library, np.zeros(len(steps))

@@ -221,10 +221,16 @@ class RowLengths(TiledRequest, DeviceRequest):
 
 
 @dataclass(frozen=True)
-class _LeastCurvature:
+class _LeastCurvature(DeviceRequest):
     """max_i 1 / (s_i c_i) over the rows of a block that have a share."""
 
     request: Evaluate
+
+    def on_device(self, blocks: Any) -> Most | None:
+        from discriminant.data.device_evaluate import least_curvature
+
+        least = least_curvature(self.request, blocks)
+        return None if least is None else Most(1 / least if least > 0 else np.inf)
 
     def __call__(self, block: Block) -> Most:
         _, t, share, z, _ = self.request.parts(block)

@@ -292,14 +292,13 @@ def sample_proof(objective: PointwiseObjective, sample: PointwiseObjective, leng
         pairs = outputs * (outputs + 1) / 2
         rows = int(max(PROOF_WORK / (pairs * D * D), 20.0 * outputs * D))
         base = drawn(objective, rows) if there or (rows < objective.n_rows and not dear) else sample
-        if there:
-            far = np.inf  # some rows are fetched, and worked on in memory, where nothing else proves the end
         if base is sample and sample is not objective and not competing:
             far = DUAL_FAR
         proofs.append((0.0 if dear else far, kind(base, share_of(objective, base), lengths)))
 
     def prove(state: State, wanted: float) -> float:
-        if not state.decrement**2 <= wanted or D > FACTOR_COLUMNS:
+        # Rows of a device are fetched for it, where nothing else proves the end.
+        if not state.decrement**2 <= (DUAL_LOST if there else 1.0) * wanted or D > FACTOR_COLUMNS:
             return float("inf")
         if not proofs:
             steps = hessian_steps(objective.n_rows, D)
