@@ -23,8 +23,9 @@ from discriminant.protocols import Array, Evaluation
 
 BATCH_ROWS = 8_192
 TINY = {"float32": 1e-37, "float64": 1e-300}  # posteriors below this are read off the scores again
-# How far J may be off, relative to it: by matrix units, and by float32; and relative to its change since the anchor.
-NOISE, NEAR_NOISE = {"fast": 1e-5, "fine": 3e-7, "near": 1e-10}, 1e-6
+# Falls of J that rounding hides, relative to it: by matrix units, and by float32; near an anchor over √n, since
+# roundings of rows average, and relative to its change since then.
+NOISE, NEAR_NOISE = {"fast": 1e-5, "fine": 3e-7, "near": 1.4e-8}, 1e-6
 ROOM = 0.4  # of the free memory that an anchor's scores may take
 
 
@@ -246,5 +247,7 @@ class _Softmax:
             value, base = value + lib.total(change), base + lib.total(p, 0)
             slope = slope + lib.inner(x, p, "fast")
         found = self._found(anchor.loss + float(value), base, slope)
-        found.noise = NOISE["near"] * abs(found.value) + NEAR_NOISE * abs(float(value)) / self.total
+        found.noise = (
+            NOISE["near"] / self.blocks.n_rows**0.5 * abs(found.value) + NEAR_NOISE * abs(float(value)) / self.total
+        )
         return found

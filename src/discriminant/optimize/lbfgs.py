@@ -287,7 +287,7 @@ def lbfgs_to_gap(
         size = trace.steps[-1][2]
         idle, shortest = (0, size) if size < 0.99 * shortest else (idle + spent, shortest)
         if coarse:
-            seems = loose_gap(objective, found) <= 0.9 * target
+            seems = k >= due and loose_gap(objective, found) <= 0.9 * target
             blurred = stuck or idle >= IDLE or not decrement**2 > SPENT * found.noise
             if stop or seems or blurred or ends_separated(objective, found):
                 objective = exact if blurred and renewed else objective

@@ -305,7 +305,8 @@ def newton_to_gap(
                 return state
         previous = decrement
         # Where the step leads so near that its dual will prove the gap, no Hessian is formed there, or for once.
-        soon = dual and found.hessian is not None and decrement**2 <= SOON * tol * abs(found.value)
+        near = decrement**2 <= SOON * tol * abs(found.value) or (coarse and objective is exact)
+        soon = dual and found.hessian is not None and near
         need = FULL if (decrement > CHORD * size or drift == np.inf) and not soon else SIDES
         moved = advance(objective, A, found, P, decrement**2 / 2, first=step, need=need, whole=3)
         trace.passes += moved.passes
