@@ -173,10 +173,13 @@ def test_a_callback_ends_the_run(model):
 
 
 @new_enough
-def test_a_stop_is_honoured_at_every_stage_of_the_automatic_methods():
+@pytest.mark.parametrize(
+    ("n", "d", "K"), [(4000, 60, 6), (2000, 100, 2), (300, 1000, 2), (500, 1000, 5), (60_000, 20, 5)]
+)
+def test_a_stop_is_honoured_at_every_stage_of_the_automatic_methods(n, d, K):
     draw = np.random.default_rng(2)
-    rows = draw.normal(size=(4000, 60))
-    labels = draw.integers(6, size=4000)
+    rows = draw.normal(size=(n, d))
+    labels = draw.integers(K, size=n)
     notes = Notes(stop_after=1)
     model = LogisticRegression(tol=1e-10).set_callbacks(notes)
     with pytest.warns(discriminant.errors.DiscriminantWarning, match="no bound is proved"):

@@ -240,7 +240,9 @@ class Trace:
     steps: list[tuple[float, ...]] = field(default_factory=list)
 
     def add(self, A: Array, found: Evaluation, step: float, decrement: float) -> bool:
-        """Record where a step begins; whether the run shall end there."""
+        """Record where a step begins; whether the run shall end there, as each stage does once one was stopped."""
+        if self.stopped:
+            return True
         size = math.sqrt(library_of(found.gradient).dot(found.gradient, found.gradient))
         self.steps.append((len(self.steps), found.value, size, step, decrement, self.passes))
         self.stopped = self.told and stepped(A)

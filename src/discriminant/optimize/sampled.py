@@ -203,13 +203,13 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
     run = partial(lbfgs_to_gap, objective, trace=trace, tol=tol, prove=prove, to_the_end=to_the_end)
     state = run(_begin(objective, A, trace), solve, worth=min(worth, price))
     for left in range(MOST_RENEWALS):
-        if met(state, tol) or worth <= price or price == np.inf:
+        if trace.stopped or met(state, tol) or worth <= price or price == np.inf:
             break
         solve = precondition.from_classes(objective, state.A)
         trace.passes += q * shape.block_steps
         begin = State(state.A, state.found, gap=state.gap)
         state = run(begin, solve, worth=price if left + 1 < MOST_RENEWALS else np.inf)
-    if np.isinf(worth) or met(state, tol):
+    if trace.stopped or np.isinf(worth) or met(state, tol):
         return state if factor is None else replace(state, condition=1 / max(factor.least, 1e-300))
     return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)  # nearly separated classes
 
