@@ -250,3 +250,7 @@ REPORT_WORK = 2_000_000
 # Multiplications of one system, n (1+d)²K², up to which a machine of all classes is found by an interior point: 3000×60
 # of 10 classes, 1e9, takes 1.0 s to 4e-12, and has 8e-4 after 4 s of dual descent.
 MACHINE_WORK = 2.0e10
+
+# Multiplications of a prediction below which threads take longer to start than they save, and those that a score's
+# posterior or label counts for: 100,000×10 takes 0.4 to 0.7 ms of one thread, and took twice that of two.
+PREDICT_WORK, ROW_WORK = 1.0e7, 20

@@ -14,6 +14,7 @@ blocks are ``in_memory``.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,7 @@ from discriminant.arrays import in_memory
 from discriminant.data.evaluate import FINEST, TiledRequest
 from discriminant.data.labels import count_classes, distinct
 from discriminant.data.rows import DenseRows, Rows, SparseRows, as_rows
-from discriminant.data.threads import drop_scratch, ordered_map, workers
+from discriminant.data.threads import drop_scratch, held_blas, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
 from discriminant.thresholds import PASS_WORK, SLOT_WORK
 
@@ -297,9 +298,14 @@ def make_blocks(X: Any, target: Array | None = None, weight: Array | None = None
 
 
 def map_rows(
-    kernel: Callable[[Any], Array], X: Any, width: int | None = None, dtype: Any = np.float64, block_rows: int = 0
+    kernel: Callable[[Any], Array],
+    X: Any,
+    width: int | None = None,
+    dtype: Any = np.float64,
+    block_rows: int = 0,
+    serial: bool = False,
 ) -> Array:
-    """kernel(design) for each row block, stacked: (n, width), or (n,) where width is None."""
+    """kernel(design) for each row block, stacked: (n, width), or (n,) where width is None; ``serial``: no threads."""
     rows = as_rows(X)
     n = rows.shape[0]
     out = np.empty(n if width is None else (n, width), dtype=dtype)
@@ -311,7 +317,8 @@ def map_rows(
             with np.errstate(over="ignore"):  # a score beyond float32 is infinite there
                 out[start:stop] = found
 
-    for _ in ordered_map(fill, blocks._chunks(), blocks._threads()):
-        continue
+    with held_blas(rows.shape[1], n) if serial else contextlib.nullcontext():
+        for _ in ordered_map(fill, blocks._chunks(), 1 if serial else blocks._threads()):
+            continue
     drop_scratch()
     return out

@@ -30,6 +30,7 @@ from discriminant.data.rows import (
 from discriminant.data.threads import scratch
 from discriminant.errors import DataError, names
 from discriminant.protocols import Array
+from discriminant.thresholds import PREDICT_WORK, ROW_WORK
 
 SMALL = 100_000  # values of X below which one product beats a walk over blocks
 BLOCK_VALUES = (
@@ -72,7 +73,8 @@ class AffineMap:
                 tall = (
                     max(1, min(BLOCK_VALUES // max(rows.shape[1], 1), BLOCK_ROWS)) if isinstance(rows, DenseRows) else 0
                 )
-                return map_rows(lambda design: then(self._block(design)), rows, width, dtype, tall)
+                few = tall > 0 and rows.shape[0] * (rows.shape[1] + ROW_WORK) * self.weights.shape[1] < PREDICT_WORK
+                return map_rows(lambda design: then(self._block(design)), rows, width, dtype, tall, few)
         except _NotFinite:
             require_finite(X, self.feature_names if self.basis is None else None, estimator="A linear discriminant")
             raise DataError(
