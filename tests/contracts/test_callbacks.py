@@ -182,7 +182,7 @@ def test_a_stop_is_honoured_at_every_stage_of_the_automatic_methods(n, d, K):
     labels = draw.integers(K, size=n)
     notes = Notes(stop_after=1)
     model = LogisticRegression(tol=1e-10).set_callbacks(notes)
-    with pytest.warns(discriminant.errors.DiscriminantWarning, match="no bound is proved"):
+    with pytest.warns(discriminant.errors.DiscriminantWarning, match="Stopped by a callback after 1 step"):
         model.fit(rows, labels)
     assert model.certificate_.status.startswith("Stopped by a callback after 1 step: J = ")
     assert notes.counts == {"step": 1, "fit": 1}
