@@ -197,8 +197,8 @@ class Pairs:
 
     def _learn(self, s: Array, y: Array, Py: Array) -> None:
         """Keep the pair if the criterion bends upwards along it: R⁻¹ and YᵗB₀Y, oldest first, grow by a column."""
-        bend, m = float(s @ y), self.memory
-        if not bend > 1e-14 * math.sqrt((s @ s) * (y @ y)):
+        curvature, m = float(s @ y), self.memory
+        if not curvature > 1e-14 * math.sqrt((s @ s) * (y @ y)):
             return
         if self.count == 0:
             self.flat = self.library.zeros((2 * m, s.shape[0]))  # s and P⁻¹y of each, a vector below the other
@@ -209,10 +209,10 @@ class Pairs:
         self.flat[2 * place, :], self.flat[2 * place + 1, :] = s, Py
         last = min(self.count, m) - 1
         products = self._aged(self._products(y))
-        self.inverse[:last, last] = self.inverse[:last, :last] @ products[:last, 0] / -bend
-        self.inverse[last, last] = 1 / bend
+        self.inverse[:last, last] = self.inverse[:last, :last] @ products[:last, 0] / -curvature
+        self.inverse[last, last] = 1 / curvature
         self.YPY[: last + 1, last] = self.YPY[last, : last + 1] = products[:, 1]
-        self.scale = math.sqrt(self.scale * bend / products[last, 1])
+        self.scale = math.sqrt(self.scale * curvature / products[last, 1])
 
     def _products(self, g: Array) -> Array:
         """s·g and P⁻¹y·g of each pair (m, 2), in memory."""

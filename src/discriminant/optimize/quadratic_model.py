@@ -95,7 +95,7 @@ class Support:
     def _units(self) -> Array:
         return np.asarray(self.A / np.where(self.lengths > 0, self.lengths, 1.0))
 
-    def bend(self, D: Array, used: Array) -> Array | float:
+    def curvature(self, D: Array, used: Array) -> Array | float:
         """The curvature of the kinks times D: l₁/‖a‖ (D − u (u·D)) for a group with unit vector u."""
         if not self.penalty.joint:
             return 0.0
@@ -172,7 +172,7 @@ class Quadratic:
             def product(d: Array) -> Array:
                 full = np.zeros(len(a))
                 full[S] = d
-                return np.asarray(H @ d + np.ravel(support.bend(full.reshape(shape), everything))[S])
+                return np.asarray(H @ d + np.ravel(support.curvature(full.reshape(shape), everything))[S])
 
             d = conjugate_gradients(product, -slope, CG_EXACT)
         else:

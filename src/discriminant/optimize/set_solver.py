@@ -276,7 +276,9 @@ class SetSolver:
             E = columns.dot(D)
             if self.intercept:
                 E = E - solve_corner(here.corner, s[:, 0] @ loss.product(here.h, E))
-            return np.where(live, columns.adjoint(s * loss.product(here.h, E)) + l2 * D + support.bend(D, used), 0.0)
+            return np.where(
+                live, columns.adjoint(s * loss.product(here.h, E)) + l2 * D + support.curvature(D, used), 0.0
+            )
 
         if not penalty.joint and live.size <= MOST_CHOLESKY:
             gram, S = GramMatrix(loss, here.h), np.flatnonzero(live.ravel())

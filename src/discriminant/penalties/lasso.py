@@ -50,12 +50,12 @@ class ElasticNet(WeightPenalty):
         # Σ (|u| − αλf)₊² / (2(1−α)λf), which for α = 1 is 0 inside |u| ≤ λf and +inf outside.
         scale = np.broadcast_to(self.scale(U), U[1:].shape)
         excess = np.maximum(np.abs(U[1:]) - self.mix * scale, 0)
-        bend = (1 - self.mix) * scale
+        curvature = (1 - self.mix) * scale
         # At a solution |u| equals λf up to rounding, which must not read as infinitely far outside.
-        stiff = bend == 0
+        stiff = curvature == 0
         if np.any(excess[stiff] > 1e-12 * (1 + scale[stiff])):
             return float("inf")
-        return float((np.square(excess)[~stiff] / (2 * bend[~stiff])).sum())
+        return float((np.square(excess)[~stiff] / (2 * curvature[~stiff])).sum())
 
 
 @documented
