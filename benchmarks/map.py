@@ -183,8 +183,8 @@ class Place:
         """One measurement, and what others took of the machine meanwhile."""
         time.sleep(REST)
         process = self.workers[runner.file].process
-        own, busy, start = own_seconds(process.pid), busy_seconds(), time.monotonic()
-        try:
+        try:  # a peer's process may have died
+            own, busy, start = own_seconds(process.pid), busy_seconds(), time.monotonic()
             sample = self.call(runner.file, "sample", runner.method, runner.threads)
             runner.seconds.append(sample.processor if self.processor else sample.wall)
             wall = time.monotonic() - start
