@@ -402,7 +402,7 @@ def test_moments_on_a_device(name, by_class, diagonal, weight, monkeypatch):
     X = TABLES[name]
     found = class_moments(on_device(X, Y, weight), K, by_class=by_class, diagonal=diagonal)
     compare(found, X, Y, weight, rtol=2e-6 if name == "single" else 2e-12)
-    here = class_moments(make_blocks(X, Y, weight), K, by_class=by_class, diagonal=diagonal)
+    here = class_moments(make_blocks(X, Y, weight, 23), K, by_class=by_class, diagonal=diagonal)
     if weight is None:
         assert found.inflation == pytest.approx((10 if name == "single" else 1) * here.inflation)
     if diagonal:

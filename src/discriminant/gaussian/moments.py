@@ -13,6 +13,7 @@ S = S_a + S_b + (W_a W_b / W) δδᵗ, δ = m_a − m_b, in a form that is symme
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,13 +23,13 @@ import numpy as np
 from discriminant.arrays import as_dense, is_sparse
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.evaluate import DeviceRequest
-from discriminant.data.labels import distinct
+from discriminant.data.labels import code_type, distinct
 from discriminant.data.rows import DenseRows
 from discriminant.gaussian.sparse_sums import sparse_class_sums
-from discriminant.gaussian.sums import MomentKernel, MomentSums, class_weights
+from discriminant.gaussian.sums import MomentKernel, MomentSums, class_sums, class_weights
 from discriminant.protocols import Array, Block
 from discriminant.shown import Shown, class_table
-from discriminant.thresholds import DENSE_COLUMNS, ONE_BLOCK_VALUES
+from discriminant.thresholds import DENSE_COLUMNS, ONE_BLOCK_VALUES, RESIDUAL_VALUES
 
 SAMPLE_ROWS = 512
 EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in about a tenth of a second
@@ -47,16 +48,23 @@ class Residuals:
     codes: Array  # (n,)
     weight: Array | None
 
-    def scatter(self, k: int | None = None) -> Array:
-        """Σ w r rᵗ over the rows of class k, or all rows."""
-        rows = self.values if self.weight is None else self.values * np.sqrt(self.weight)[:, None]
-        rows = rows if k is None else rows[self.codes == k]
-        return np.asarray(rows.T @ rows)
-
     def whole(self, moments: ClassMoments) -> ClassMoments:
-        parts = [self.scatter(k) for k in range(moments.n_classes)] if moments.by_class else None
-        scatter = self.scatter() if parts is None else np.stack(parts)
+        """The moments with the scatter Σ w r rᵗ, (d, d), or that of each class."""
+        rows = self.values if self.weight is None else self.values * np.sqrt(self.weight)[:, None]
+        if not moments.by_class:
+            return replace(moments, scatter=rows.T @ rows, diagonal=False, rows=None)
+        if (self.codes[1:] < self.codes[:-1]).any():
+            rows = rows[_by_class(self.codes)]
+        edges = np.cumsum(np.bincount(self.codes, minlength=moments.n_classes)).tolist()
+        scatter = np.empty((moments.n_classes, rows.shape[1], rows.shape[1]))
+        for k, (start, stop) in enumerate(itertools.pairwise([0, *edges])):
+            np.matmul(rows[start:stop].T, rows[start:stop], out=scatter[k])
         return replace(moments, scatter=scatter, diagonal=False, rows=None)
+
+
+def _by_class(codes: Array) -> Array:
+    """The numbers of the rows, those of one class after those of another."""
+    return np.argsort(codes.astype(code_type(int(codes.max(initial=0)) + 1)), kind="stable")  # small ones: by counting
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,10 +303,22 @@ class ClassMoments(Shown):
 def class_moments(
     blocks: ArrayBlocks, n_classes: int, *, by_class: bool = False, diagonal: bool = False
 ) -> ClassMoments:
-    """Moments of the rows of ``blocks``, whose targets are class codes, in one pass.
+    """Moments of the rows of ``blocks``, whose targets are class codes.
+
+    A result that is not finite means that X holds NaN or infinity: the caller finds the column and says so.
+    """
+    cached = blocks.in_memory and not blocks.block_rows and 0 < blocks.n_values <= RESIDUAL_VALUES
+    if cached and isinstance(blocks.rows, DenseRows):
+        found = _about_means(blocks, n_classes, by_class, whole=not diagonal)
+        if found is not None:
+            return replace(found, rows=None)
+    return _streamed(blocks, n_classes, by_class=by_class, diagonal=diagonal)
+
+
+def _streamed(blocks: ArrayBlocks, n_classes: int, *, by_class: bool = False, diagonal: bool = False) -> ClassMoments:
+    """In one pass over blocks, of any storage.
 
     Where squares overflow or underflow (columns beyond 1e±100), a second pass measures those columns in powers of two.
-    A result that is not finite means that X holds NaN or infinity: the caller finds the column and says so.
     """
     if not diagonal:
         blocks = _taller(blocks, n_classes if by_class else 0)
@@ -321,32 +341,55 @@ def class_moments(
 
 def row_moments(blocks: ArrayBlocks, n_classes: int, *, by_class: bool = False) -> ClassMoments:
     """The same with the rows less their class means in place of the scatter: for fewer rows than columns."""
+    found = _about_means(blocks, n_classes, by_class)
+    return _streamed(blocks, n_classes, by_class=by_class) if found is None else found
+
+
+def _about_means(blocks: ArrayBlocks, n_classes: int, by_class: bool, whole: bool = False) -> ClassMoments | None:
+    """Moments of rows less their class means, and ``whole`` with their scatter; None where squares are no numbers."""
     block = blocks.block(0, blocks.n_rows)
     codes, weight = np.asarray(block.target, dtype=np.intp), block.weight
     total, count = class_weights(codes, weight, n_classes)
-    member = (codes == np.arange(n_classes)[:, None]) * (1.0 if weight is None else weight)
     X = block.design.dense()
+    if whole and by_class:
+        order = _by_class(codes)
+        X, codes, weight = X[order], codes[order], None if weight is None else weight[order]
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        # A row that counts as the origin: what is constant cancels.
-        origin = X[0 if weight is None else int(np.argmax(weight > 0))].copy()
-        values, strip = np.empty(X.shape), max(1, STRIP_VALUES // max(X.shape[1], 1))
+        # A row of the class that counts as its origin: what is constant there cancels.
+        near = X[_first_rows(codes, weight, n_classes)]
+        values = X if whole and by_class else np.empty(X.shape)
+        strip = max(1, STRIP_VALUES // max(X.shape[1], 1))
         strips = [slice(start, start + strip) for start in range(0, len(X), strip)]  # that stay in the cache
-        means, squares = np.zeros((2, n_classes, X.shape[1]))
+        delta, squares = np.zeros((2, n_classes, X.shape[1]))
         for part in strips:
-            np.subtract(X[part], origin, out=values[part])
-            means += member[:, part] @ values[part]
-        means /= np.where(total > 0, total, 1.0)[:, None]
+            np.subtract(X[part], near[codes[part]], out=values[part])
+            delta += class_sums(values[part], codes[part], n_classes, None if weight is None else weight[part])
+        delta /= np.where(total > 0, total, 1.0)[:, None]
         for part in strips:
-            values[part] -= means[codes[part]]
-            squares += member[:, part] @ np.square(values[part])
-        pooled = squares.sum(axis=0)
+            values[part] -= delta[codes[part]]
+            if not whole:
+                square, own = np.square(values[part]), None if weight is None else weight[part]
+                squares += class_sums(square, codes[part], n_classes, own)
+        rows, means = Residuals(values, codes, weight), (near - near[0]) + delta
+        means[total == 0] = 0.0
+        found = ClassMoments(
+            total, count, near[0], np.ones(X.shape[1]), means, squares if by_class else squares.sum(axis=0), True,
+            _precision(block), rows=rows,
+        )  # fmt: skip
+        found = rows.whole(found) if whole else found
+        pooled = found.squares()
     tiny = np.flatnonzero(pooled < SMALLEST_SQUARE)
-    if not np.isfinite(pooled).all() or values[:, tiny].any():
-        return class_moments(blocks, n_classes, by_class=by_class)  # in units in which squares are numbers
-    return ClassMoments(
-        total, count, origin, np.ones(X.shape[1]), means, squares if by_class else pooled, True,
-        _precision(block), rows=Residuals(values, codes, weight),
-    )  # fmt: skip
+    if not np.isfinite(pooled).all() or (len(tiny) and values[:, tiny].any()):
+        return None
+    return found
+
+
+def _first_rows(codes: Array, weight: Array | None, n_classes: int) -> Array:
+    """(K,): the first row of each class that counts; for a class without one the first of all."""
+    rows = np.arange(len(codes)) if weight is None else np.flatnonzero(weight > 0)
+    first = np.full(n_classes, rows[0] if len(rows) else 0)
+    first[codes[rows[::-1]]] = rows[::-1]  # of several rows of a class the last one that is written stays
+    return first
 
 
 def unsummed_moments(blocks: ArrayBlocks, n_classes: int, *, by_class: bool = False) -> ClassMoments | None:

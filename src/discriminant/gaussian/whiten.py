@@ -46,6 +46,7 @@ class Whitened:
     null: Array  # (d, ·) directions dropped, in standardised columns
     passes: int = 1
     given_rank: int | None = None  # of Σ, where W holds only the directions that the class means need
+    spread: float = np.inf  # tr R⁻¹‖R‖/d of the correlation R, where that is known to be small
 
     @property
     def rank(self) -> int:
@@ -90,13 +91,13 @@ def whiten_moments(
     ``again`` reads the data in new coordinates; without it (merged moments, whose rows are gone) singular values below
     √ε cannot be told from rounding and are dropped.
     """
-    columns = _Columns(moments, moments.pooled().scatter / divisor)
-    limit = (WELL_CONDITIONED if len(columns.scale) <= REREAD_COLUMNS else REREAD_CONDITION) / moments.inflation
-    triangular = limit
-    if len(columns.scale) <= REREAD_COLUMNS:
-        triangular = max(limit, min(TRIANGULAR_CONDITION, 0.01 / columns.noise.max(initial=EPS) ** 2))
-        if moments.count.sum() * moments.n_features <= REREAD_VALUES:
-            limit = min(limit, WELL_CONDITIONED / 10)
+    covariance = moments.pooled().scatter / divisor
+    if tol is None:
+        found = _by_triangles(moments, covariance[None], moments.means[None], moments.count.sum(), again is not None)[0]
+        if found is not None:
+            return found
+    columns = _Columns(moments, covariance)
+    limit, triangular = _limits(moments, int(moments.count.sum()), columns.noise.max(initial=EPS))
     W, T = _first(columns.correlation, triangular)
     if again is None or (T is None and _spread(columns.correlation, W) < limit):
         return columns.finish(*columns.split(W, T, None), 1, tol)
@@ -113,6 +114,73 @@ def whiten_moments(
         nulls.append(null)
         passes += 1
     return columns.finish(W, means, np.hstack(nulls), condition, passes, tol)
+
+
+def whiten_each(
+    moments: ClassMoments,
+    divisors: Array,
+    *,
+    tol: float | None = None,
+    again: Callable[[int], Again | None] = lambda k: None,
+) -> list[Whitened]:
+    """Whiten Σ_k = S_k / divisor_k of each class; ``again(k)`` reads class k in new coordinates."""
+    K = moments.n_classes
+    found: list[Whitened | None] = [None] * K
+    if tol is None:
+        covariances = moments.scatter / divisors[:, None, None]
+        found = _by_triangles(moments, covariances, moments.means[:, None], moments.count, again(0) is not None)
+    return [
+        whiten_moments(moments.of_class(k), divisors[k], tol=tol, again=again(k)) if one is None else one
+        for k, one in enumerate(found)
+    ]
+
+
+def _limits(moments: ClassMoments, count: int, noise: float) -> tuple[float, float]:
+    """κ from which rows are read again, and that from which Cholesky's triangle is no longer trusted with it."""
+    d = moments.n_features
+    limit = (WELL_CONDITIONED if d <= REREAD_COLUMNS else REREAD_CONDITION) / moments.inflation
+    triangular = limit
+    if d <= REREAD_COLUMNS:
+        triangular = max(limit, min(TRIANGULAR_CONDITION, 0.01 / noise**2))
+        if count * d <= REREAD_VALUES:
+            limit = min(limit, WELL_CONDITIONED / 10)
+    return limit, triangular
+
+
+def _by_triangles(
+    moments: ClassMoments, covariances: Array, means: Array, count: Array, rows_at_hand: bool
+) -> list[Whitened | None]:
+    """Covariances (m, d, d) whitened at once, with their class means (m, ·, d): W = L⁻ᵗ of the correlation L Lᵗ.
+
+    None for all where some column varies in none or an L is singular, or for one that is not well-conditioned.
+    """
+    m, d = covariances.shape[:2]
+    scale = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 0.0))
+    offset = moments.precision * np.abs(moments.origin / moments.unit + means).max(axis=1)
+    if d > REREAD_COLUMNS or not (scale > offset).all():
+        return [None] * m
+    R = covariances / scale[:, :, None] / scale[:, None, :]
+    try:
+        L = np.linalg.cholesky(R)
+    except np.linalg.LinAlgError:
+        return [None] * m
+    inverse = np.linalg.inv(L)
+    sizes = np.sqrt(np.square(R).sum(axis=(1, 2))) * np.square(inverse).sum(axis=(1, 2)) / d
+    noise = 8 * (EPS * np.sqrt(d) + (offset / scale).max(axis=1))
+    deviation = scale * moments.unit
+    triangles = inverse.transpose(0, 2, 1)
+    with np.errstate(over="ignore"):
+        matrices = triangles / deviation[:, :, None]
+    mapped = (means / scale[:, None]) @ triangles
+    volume = 2.0 * (np.log(deviation) + np.log(np.diagonal(L, axis1=1, axis2=2))).sum(axis=1)
+    counts, whole, null = np.broadcast_to(count, m).tolist(), np.isfinite(matrices).all(axis=(1, 2)), np.zeros((d, 0))
+    parts = zip(sizes.tolist(), counts, noise.tolist(), whole.tolist(), volume.tolist(), strict=True)
+    return [
+        Whitened(matrices[k], mapped[k], moments.origin, one_volume, deviation[k], null, spread=size)
+        if fine and size < _limits(moments, n, most)[0 if rows_at_hand else 1]
+        else None
+        for k, (size, n, most, fine, one_volume) in enumerate(parts)
+    ]
 
 
 def whiten_matrix(covariance: Array, moments: ClassMoments, *, tol: float | None = None) -> Whitened:

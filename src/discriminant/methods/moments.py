@@ -223,6 +223,9 @@ def near_collinearity_notes(
     remedy: str = "use shrinkage",
 ) -> list[Note]:
     """Name the columns that nearly follow from the others, so that little but noise decides their weights."""
+    # No variance inflation factor is larger than tr R⁻¹, nor ‖R‖ smaller than √d.
+    if max(one.spread for one in parts) * moments.n_features**0.5 < moments.precision**INFLATED:
+        return []
     inflation = np.array([one.inflation for one in parts])
     spread = np.array([one.deviation for one in parts])
     far = np.abs(moments.class_means).max(axis=0) / np.where(spread > 0, spread, np.inf)

@@ -20,7 +20,7 @@ from discriminant.gaussian.covariance import Covariance, Dense, LowRank, oas, op
 from discriminant.gaussian.moments import ClassMoments, mapped_moments
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.gaussian.weights import AxisScores, QuadraticScores, axis_scores, quadratic_scores
-from discriminant.gaussian.whiten import Whitened, whiten_moments
+from discriminant.gaussian.whiten import Whitened, whiten_each, whiten_moments
 from discriminant.methods.fit import Fit, Note, Sample, Schema
 from discriminant.methods.gaussian import GaussianMethod, Robust, class_rows, estimated_covariance, given_robust
 from discriminant.methods.moments import (
@@ -108,10 +108,10 @@ class Quadratic(QuadraticParameters, GaussianMethod):
         return QuadraticDiscriminant(state["_scores"], state["classes_"]) if "_scores" in state else None
 
     def residual(self, state: Mapping[str, Any]) -> float:
-        held = state.get("_covariances")
-        one, moments = np.ones(len(state["moments_"].unit)), state["moments_"]
+        held, moments = state.get("_covariances"), state["moments_"]
+        unit = moments.unit if held is None else np.ones(moments.n_features)
         parts = self.covariances(moments)[1] if held is None else [Dense(covariance) for covariance in held]
-        return max(whitening_residual(white, C, one) for white, C in zip(state["_whitened"], parts, strict=True))
+        return max(whitening_residual(white, C, unit) for white, C in zip(state["_whitened"], parts, strict=True))
 
     def learn(
         self, moments: ClassMoments, schema: Schema, sample: Sample | None = None, robust: Robust | None = None
@@ -125,11 +125,12 @@ class Quadratic(QuadraticParameters, GaussianMethod):
             "classes_": classes, "priors_": priors, "moments_": moments, "_whitened": whitened, "_scores": scores,
             "means_": seen.class_means.astype(dtype, copy=False),
         }  # fmt: skip
-        if seen.rows is None:  # else they are formed when they are asked for
+        if covariances is not None and seen.rows is None:  # else they are formed when they are asked for
             state["_covariances"] = [seen.in_units_of_X(covariance.matrix()) for covariance in covariances]
         if self.store_covariance:
-            parts = [seen.in_units_of_X(covariance.matrix()) for covariance in covariances]
-            state["covariance_"] = [part.astype(dtype, copy=False) for part in parts]
+            parts = self.covariances(seen)[1] if covariances is None else covariances
+            formed = [seen.in_units_of_X(part.matrix()) for part in parts]
+            state["covariance_"] = [part.astype(dtype, copy=False) for part in formed]
         return Fit(self, QuadraticDiscriminant(scores, classes, schema.names), state, tuple(work.notes))
 
     def _require_rows(self, moments: ClassMoments, classes: Array) -> None:
@@ -185,8 +186,8 @@ class Quadratic(QuadraticParameters, GaussianMethod):
         return moments, covariances
 
 
-# Of each class; the moments; covariances in the moments' units; what scores a row
-Result = tuple[list[Whitened], ClassMoments, list[Covariance], QuadraticScores | AxisScores]
+# Of each class; the moments; covariances in the moments' units, None where they are those of the moments; what scores
+Result = tuple[list[Whitened], ClassMoments, list[Covariance] | None, QuadraticScores | AxisScores]
 
 
 @dataclass(frozen=True)
@@ -203,11 +204,12 @@ class _Whitening:
         method = self.method
         if method.form == "full":
             require_few_classes(method.estimator, int(self.moments.count.sum()), self.moments.n_classes)
+        if method.plain and not method.regularised:
+            whitened = self._plain(self.moments.weight - method._lost)
+            return whitened, self.moments, None, quadratic_scores(whitened, priors)
         moments, covariances = method.covariances(self.moments, self.sample, robust)
         each = [moments.of_class(k) for k in range(moments.n_classes)]
-        if method.plain and not method.regularised:
-            whitened = self._plain(moments.weight - method._lost, each)
-        elif isinstance(covariances[0], LowRank):
+        if isinstance(covariances[0], LowRank):
             axes = [covariance.axes(one) for covariance, one in zip(covariances, each, strict=True)]
             if all(one.full for one in axes):
                 none = np.zeros((moments.n_features, 0))
@@ -223,14 +225,14 @@ class _Whitening:
                 whitened = self._without_common_null(moments, covariances, whitened)
         return whitened, moments, covariances, quadratic_scores(whitened, priors)
 
-    def _plain(self, divisors: Array, each: list[ClassMoments]) -> list[Whitened]:
+    def _plain(self, divisors: Array) -> list[Whitened]:
         method, sample = self.method, self.sample
         if self.moments.rows is not None:  # no class has more rows than columns
             return self._within_range(divisors, [])
-        whitened = [
-            whiten_moments(one, divisor, tol=method.tol, again=reread(sample, self.moments, divisor, only=k))
-            for k, (one, divisor) in enumerate(zip(each, divisors, strict=True))
-        ]
+        whitened = whiten_each(
+            self.moments, divisors, tol=method.tol,
+            again=lambda k: reread(sample, self.moments, float(divisors[k]), only=k),
+        )  # fmt: skip
         self.notes.extend(near_collinearity_notes(whitened, self.moments, self.schema.names))
         return whitened if all(one.full for one in whitened) else self._within_range(divisors, whitened)
 
