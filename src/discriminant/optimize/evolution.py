@@ -13,13 +13,14 @@ import numpy as np
 
 from discriminant.arguments import COUNT, RANDOM, checked
 from discriminant.optimize.annealing import require_margin, weight_scales
-from discriminant.optimize.iterative import NOT_A_NUMBER, ROW_SCALES, STOPPED, Iterative, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, ROW_SCALES, STOPPED, Iterative, documented, starting_weights
 from discriminant.optimize.needs import require
 from discriminant.protocols import Array, Oracle, Solution
 
 REACH = 10.0  # half a side of the box, in units of the start's largest weight or of 1
 
 
+@documented
 @dataclass(frozen=True)
 @checked(iterations=COUNT, population=COUNT, scales=ROW_SCALES, random_state=RANDOM)
 class DifferentialEvolution(Iterative):
@@ -37,14 +38,7 @@ class DifferentialEvolution(Iterative):
         Sizes of the weights: the box reaches ten times as far, or ten times the start; None: equal.
     random_state : int, Generator or None, default=0
         Seed of what is drawn at random.
-    trace : bool, default=False
-        Keep the weights of each step in the history.
-    count_errors : bool, default=False
-        Count the misclassified rows at each step, at the price of a pass.
-    callback : callable or None, default=None
-        Called with each ``Step``; stops the run by returning True.
-    scale : {"mean", "sum"}, default="mean"
-        In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
+    trace, count_errors, callback, scale
 
     See Also
     --------
@@ -67,20 +61,6 @@ class DifferentialEvolution(Iterative):
     needs: ClassVar[Oracle] = Oracle.VALUE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
-        """The weights of the least J that was met.
-
-        Parameters
-        ----------
-        objective : PointwiseObjective
-            J over the rows: a criterion, its penalty and the data as one function of A.
-        start : ndarray of shape (1 + d, q)
-            The weights to begin with: a member of the first population.
-
-        Returns
-        -------
-        Solution
-            The weights, a status sentence, and what was spent.
-        """
         from scipy.optimize import differential_evolution
 
         require(self, objective)

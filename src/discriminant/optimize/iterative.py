@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -81,6 +82,8 @@ Solution
     The weights, a status sentence, and what was spent.
 """).documented
 
+
+of_solutions = Entries(inspect.cleandoc(Solution.__doc__ or "").split("-" * len("Attributes"))[1].split("\n\n")[0])
 
 ROW_SCALES = optional(
     some_numbers("positive numbers, one for each row of the weights", lambda s: s.ndim > 0 and bool((s > 0).all()))

@@ -20,11 +20,12 @@ from discriminant.errors import DataError, MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.constraints import Program, programs
 from discriminant.optimize.highs import mixed_program
-from discriminant.optimize.iterative import documented, starting_weights
+from discriminant.optimize.iterative import documented, of_solutions, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.protocols import Array, Oracle, Solution
 
 
+@of_solutions.documented
 @dataclass(frozen=True)
 class BoundedSolution(Solution):
     """A solution with a proved lower bound of J.
@@ -35,24 +36,7 @@ class BoundedSolution(Solution):
     ----------
     bound : float
         No weights have a smaller J.
-    weights : ndarray of shape (1 + d, q)
-        A, intercepts in row 0.
-    status : str
-        How the run ended, as a sentence.
-    converged : bool
-        Whether the end is the minimum.
-    passes : float
-        Passes over the rows.
-    iterations : int
-        Steps.
-    objective : float
-        J at the weights.
-    gradient_norm : float
-        ‖∇J‖ at the weights; NaN where it was not computed.
-    history : History or None
-        One record a step.
-    notes : tuple of str
-        What else should be known.
+    weights, status, converged, passes, iterations, objective, gradient_norm, history, notes
 
     See Also
     --------

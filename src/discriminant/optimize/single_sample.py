@@ -23,7 +23,7 @@ from discriminant.arguments import BOOLEAN, CALLABLE, FROM_ZERO, NOT_NEGATIVE, R
 from discriminant.criteria import Quadratic, Relaxation
 from discriminant.errors import MismatchError, counted
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, documented, starting_weights
+from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Step, documented, of_solutions, starting_weights
 from discriminant.optimize.needs import require, require_rows
 from discriminant.optimize.progress import stepped
 from discriminant.optimize.promise import promise
@@ -36,6 +36,7 @@ NEAR = 0.02  # J within this part of its minimum counts as arrived, for a proced
 EXACT = 1e-6  # of J at the origin, below which the targets are met
 
 
+@of_solutions.documented
 @dataclass(frozen=True)
 class SequentialSolution(Solution):
     """A solution with the number of corrections and of samples it took.
@@ -50,26 +51,9 @@ class SequentialSolution(Solution):
         Samples met.
     each : tuple of int
         Corrections of each output; of all together where they are coupled.
-    weights : ndarray of shape (1 + d, q)
-        A, intercepts in row 0.
-    status : str
-        How the run ended, as a sentence.
-    converged : bool
-        Whether the end is the minimum.
-    passes : float
-        Passes over the rows.
     iterations : int
         Epochs.
-    objective : float
-        J at the weights.
-    gradient_norm : float
-        ‖∇J‖ at the weights; NaN where it was not computed.
-    history : History or None
-        One record an epoch.
-    notes : tuple of str
-        What else should be known.
-    bound : float
-        A proved lower bound of J; −inf: there is none.
+    weights, status, converged, passes, objective, gradient_norm, history, notes, bound
 
     See Also
     --------
