@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.inference.exact import Integers
-from discriminant.optimize.interior_point import Point, Program, Step, interior_point, reduced, scaled_solver
+from discriminant.optimize.interior_point import Point, Program, Rows, interior_point
 from discriminant.protocols import Array
 
 _STEPS = 80
@@ -61,7 +61,8 @@ def widest(rows: Array) -> Widest:
     """
     m, v = rows.shape
     h = np.concatenate([np.zeros(m), -np.ones(2 * v)])
-    program = Program(np.zeros(v + 1), np.append(np.zeros(v), -1.0), _Above(rows), h, np.full(len(h), np.inf))
+    G = np.block([[rows, -np.ones((m, 1))], [np.eye(v), np.zeros((v, 1))], [-np.eye(v), np.zeros((v, 1))]])
+    program = Program(np.zeros(v + 1), np.append(np.zeros(v), -1.0), Rows(G), h, np.full(len(h), np.inf))
     gap, stalled = np.inf, 0
     for point in interior_point(program, _start(rows, program), _STEPS):
         before, gap = gap, point.complementarity(program.U)
@@ -71,30 +72,6 @@ def widest(rows: Array) -> Widest:
             break
     u = point.x[:v]
     return Widest(u, float((rows @ u).min()), gap, point.y[:m], point.s[:m])
-
-
-@dataclass(frozen=True)
-class _Above:
-    """The constraints on (u, t): f_i·u − t, then u and −u against their bounds."""
-
-    rows: Array
-
-    def dot(self, x: Array) -> Array:
-        return np.concatenate([self.rows @ x[:-1] - x[-1], x[:-1], -x[:-1]])
-
-    def adjoint(self, y: Array) -> Array:
-        m, v = self.rows.shape
-        return np.append(self.rows.T @ y[:m] + y[m : m + v] - y[m + v :], -y[:m].sum())
-
-    def solver(self, P: Array, weight: Array) -> Step:
-        m, v = self.rows.shape
-        weighted = self.rows * weight[:m, None]
-        H = np.diag(P)
-        H[:v, :v] += weighted.T @ self.rows
-        H[:v, v] = H[v, :v] = -weighted.sum(axis=0)
-        H[v, v] += weight[:m].sum()
-        H[np.arange(v), np.arange(v)] += weight[m : m + v] + weight[m + v :]
-        return reduced(self.dot, self.adjoint, weight, scaled_solver(H))
 
 
 def _start(rows: Array, program: Program) -> Point:
