@@ -80,7 +80,7 @@ class LeastSquaresInference(MomentClassifier):
         >>> table.estimate.shape, bool((table.low < table.estimate).all())
         ((5,), True)
         """
-        from discriminant.inference.linear_summary import HC, Named, check_kind, ols_summary
+        from discriminant.inference.linear_summary import HC, check_kind, ols_summary
 
         check_is_fitted(self)
         check_kind(covariance, ("model", *HC))
@@ -92,14 +92,14 @@ class LeastSquaresInference(MomentClassifier):
         fit = self._ols(problem, targets)
         A = np.vstack([self.discriminant_.intercept, self.discriminant_.coef.T])
         outcomes = self.classes_[1:] if A.shape[1] == 1 else self.classes_[: A.shape[1]]
-        named = Named(list(self.discriminant_.names), [str(o) for o in outcomes], level)
+        named = self.discriminant_.names, outcomes
         notes = []
         if problem.rank < self.moments_.n_features:
             notes.append(
                 "Some columns are collinear: their weights come from the pseudo-inverse, and so do the errors."
             )
         meat = None if covariance == "model" else self._meat(problem, fit, A, covariance, (X, y, sample_weight))
-        table = ols_summary(fit, A, named, covariance, meat, notes)
+        table = ols_summary(fit, A, named, level, covariance, meat, notes)
         if intervals != "bootstrap":
             return table
         return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, _outputs)
@@ -204,15 +204,15 @@ class ContrastInference(MomentClassifier):
         >>> table.estimate.shape, sorted(set(table.outcomes))
         ((10,), ['versicolor', 'virginica'])
         """
-        from discriminant.inference.linear_summary import Named, gaussian_summary
+        from discriminant.inference.linear_summary import gaussian_summary
         from discriminant.inference.summary import against, place_of, relative
 
         check_is_fitted(self)
         K, first = len(self.classes_), place_of(reference, self.classes_.tolist())
         fit, note = self._gaussian_fit(by_formula=intervals != "bootstrap")
         theta = contrasts(self.discriminant_).reshape(K - 1, -1).T
-        named = Named(list(self.discriminant_.names), [str(label) for label in self.classes_[1:]], level)
-        table = gaussian_summary(fit, theta, named, [note], slopes_only=note is FISHER_NOTE)
+        named = self.discriminant_.names, self.classes_[1:]
+        table = gaussian_summary(fit, theta, named, level, [note], slopes_only=note is FISHER_NOTE)
         table = relative(table, self.classes_.tolist(), first) if first else table
         if intervals != "bootstrap":
             return table

@@ -405,18 +405,14 @@ class Inferential(Uncertain, Deciding):
         self, request: Request, labels: list[str], rows: tuple[Any, ...], draws: int, seed: int, first: int
     ) -> Summary:
         from discriminant.estimators.bootstrap import bootstrap_summary
-        from discriminant.inference.summary import Summary, against
+        from discriminant.inference.summary import against, tabled
 
         D = len(labels) + 1
         theta = against(self._contrasts().reshape(-1, D), first).ravel()
-        none = np.full(len(theta), np.nan)
-        outcomes = [str(label) for label in np.delete(self.classes_, first) for _ in range(D)]
         kinds = {"errors": "bootstrap", "covariance": "bootstrap", "intervals": "percentile"}
         kinds["reference"] = str(self.classes_[first])
-        terms = ["(intercept)", *labels] * (len(self.classes_) - 1)
-        empty = np.full((len(theta), len(theta)), np.nan)
-        n = {"n": float(len(rows[1]))}
-        table = Summary(terms, outcomes, theta, none, none, none, none, none, empty, n, request.level, kinds)
+        empty, n = np.full((len(theta), len(theta)), np.nan), {"n": float(len(rows[1]))}
+        table = tabled(labels, np.delete(self.classes_, first), theta, empty, n, request.level, kinds)
         given = {} if rows[3] is None else {"offset": rows[3]}
 
         def refit(counts: Array) -> Array:

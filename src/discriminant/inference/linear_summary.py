@@ -20,37 +20,10 @@ from typing import Any
 import numpy as np
 
 from discriminant.errors import DataError, ParameterError, names
-from discriminant.inference.summary import Summary, wald
+from discriminant.inference.summary import Summary, tabled
 from discriminant.protocols import Array
 
 HC = ("HC0", "HC1", "HC2", "HC3")
-
-
-@dataclass(frozen=True)
-class Named:
-    """What rows and columns of a table are called, and how wide its intervals are."""
-
-    features: Sequence[str]
-    outcomes: Sequence[str]
-    level: float = 0.95
-
-    def table(
-        self,
-        estimate: Array,
-        covariance: Array,
-        statistics: dict[str, float],
-        kinds: dict[str, str],
-        notes: tuple[str, ...],
-        df: float = np.inf,
-    ) -> Summary:
-        """The table of estimates (m, 1+d), raveled, with their covariance; t-tests where ``df`` is finite."""
-        flat = estimate.ravel()
-        error, z, p, low, high = wald(flat, covariance, self.level, df)
-        if kinds["errors"] == "posterior":
-            p = np.full_like(p, np.nan)
-        terms = ["(intercept)", *(str(name) for name in self.features)] * len(self.outcomes)
-        outcomes = [str(o) for o in self.outcomes for _ in range(len(self.features) + 1)]
-        return Summary(terms, outcomes, flat, error, z, p, low, high, covariance, statistics, self.level, kinds, notes)
 
 
 @dataclass(frozen=True)
@@ -65,8 +38,14 @@ class Ols:
     ridge: float
 
 
-def ols_summary(fit: Ols, weights: Array, named: Named, kind: str, meat: Array | None, notes: Sequence[str]) -> Summary:
-    """The table of raw weights (1+d, q); ``meat`` (q, 1+r, 1+r): Σ w ω e² u uᵗ of each output, for HC covariances."""
+def ols_summary(
+    fit: Ols, weights: Array, named: tuple[Sequence[Any], Sequence[Any]], level: float, kind: str, meat: Array | None,
+    notes: Sequence[str],
+) -> Summary:  # fmt: skip
+    """The table of raw weights (1+d, q), ``named`` (columns, outputs).
+
+    ``meat`` (q, 1+r, 1+r): Σ w ω e² u uᵗ of each output, for HC covariances.
+    """
     from scipy.linalg import block_diag
 
     df = fit.total - fit.rank
@@ -92,18 +71,18 @@ def ols_summary(fit: Ols, weights: Array, named: Named, kind: str, meat: Array |
     errors = "posterior" if fit.ridge else "sampling"
     kinds = {"errors": errors, "covariance": kind, "intervals": "t", "statistic": "t", "odds": ""}
     kinds |= {} if fit.ridge else {"tests": "t"}
-    told = list(notes)
+    notes = list(notes)
     if fit.ridge:
-        told.append(
+        notes.append(
             "This fit is penalised: the intervals are those of the posterior under a Gaussian prior on the weights "
             "with the residual variance taken as known, and p-values are not given."
         )
     elif kind == "model":
-        told.append(
+        notes.append(
             "Targets that stand for classes have unequal variances: covariance='HC1' or 'HC3' does not assume equal "
             "ones."
         )
-    return named.table(weights.T, covariance, statistics, kinds, tuple(told), df)
+    return tabled(*named, weights.T.ravel(), covariance, statistics, level, kinds, notes, df)
 
 
 @dataclass(frozen=True)
@@ -164,8 +143,9 @@ def check_kind(covariance: str, options: Sequence[str]) -> None:
 
 
 def gaussian_summary(
-    fit: GaussianFit, weights: Array, named: Named, notes: Sequence[Any], slopes_only: bool
-) -> Summary:
+    fit: GaussianFit, weights: Array, named: tuple[Sequence[Any], Sequence[Any]], level: float, notes: Sequence[str],
+    slopes_only: bool,
+) -> Summary:  # fmt: skip
     """The table of contrasts with the first class, (1+d, K−1); ``slopes_only``: the intercept has errors of its own."""
     if not fit.freedom > fit.W.shape[1] + 1:
         raise DataError(
@@ -182,4 +162,4 @@ def gaussian_summary(
         D2 = float(np.square(fit.means[1] - fit.means[0]).sum())
         statistics |= {"Mahalanobis distance²": D2}
     kinds = {"errors": "sampling", "covariance": "Gaussian model", "tests": "wald", "intervals": "wald"}
-    return named.table(weights.T, covariance, statistics, kinds, tuple(notes))
+    return tabled(*named, weights.T.ravel(), covariance, statistics, level, kinds, notes)

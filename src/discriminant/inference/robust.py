@@ -11,7 +11,7 @@ f_h = n_h/(n_h − 1) and the sum S_h of the stratum's scores.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,77 +27,57 @@ from discriminant.inference.likelihood import Asked, Optimum
 from discriminant.protocols import Array, Need
 
 
-class Robust(ABC):
-    """A covariance, and what it asks of the rows."""
+@dataclass(frozen=True)
+class Robust:
+    """A covariance: what it asks of the rows, and the M of their sums with what is known of a survey's design."""
 
     asked: Asked
+    meat: Callable[[Optimum], tuple[Array, dict[str, float]]]
 
-    @abstractmethod
     def covariance(self, optimum: Optimum, bread: Array) -> tuple[Array, dict[str, float]]:
         """(covariance of θ, what is known of the design of a survey)."""
-
-
-@dataclass(frozen=True)
-class EachRow(Robust):
-    """Rows of their own, HC0; ``corrected``: HC1."""
-
-    asked: Asked
-    corrected: bool
-
-    def covariance(self, optimum: Optimum, bread: Array) -> tuple[Array, dict[str, float]]:
-        n, k = optimum.total, optimum.n_parameters
-        return np.asarray(bread @ optimum.outer @ bread * (n / (n - k) if self.corrected else 1.0)), {}
-
-
-@dataclass(frozen=True)
-class Clusters(Robust):
-    """Rows that depend on each other within ``groups``."""
-
-    asked: Asked
-
-    def covariance(self, optimum: Optimum, bread: Array) -> tuple[Array, dict[str, float]]:
-        scores = optimum.groups
-        assert scores is not None
-        n, k, count = optimum.total, optimum.n_parameters, len(scores)
-        if count < 2:
-            raise DataError("groups names one cluster only; a clustered covariance needs at least two.")
-        return np.asarray(
-            bread @ _sums(scores, Need.OUTER)[0] @ bread * (count / (count - 1)) * ((n - 1) / (n - k))
-        ), {}
-
-
-@dataclass(frozen=True)
-class Survey(Robust):
-    """Clusters drawn from strata: ``within`` is the stratum of each; single rows where it is None."""
-
-    labels: Array  # of the strata
-    counts: Array  # (H,): clusters of each stratum
-    within: Array | None
-    n_rows: int
-    asked: Asked
-
-    def covariance(self, optimum: Optimum, bread: Array) -> tuple[Array, dict[str, float]]:
-        counts, clusters, k = self.counts, int(self.counts.sum()), optimum.n_parameters
-        if (counts < 2).any():
-            alone = [str(label) for label, count in zip(self.labels, counts, strict=True) if count < 2]
-            raise DataError(
-                f"There is one cluster only in the strata {names(alone)}, which shows no variance: merge them with "
-                "others."
-            )
-        df = clusters - len(counts) + 1 - k
-        if df < 1:
-            raise DataError(
-                f"{clusters} clusters in {len(counts)} strata are too few for {k} coefficients: no degree of freedom "
-                "is left for their tests."
-            )
-        outer, sums = optimum.outer, optimum.groups  # of single rows and of their strata
-        if self.within is not None and sums is not None:
-            factor = (counts / (counts - 1))[self.within]
-            outer, sums = _sums(sums, Need.OUTER | Need.GROUPS, factor, Groups(self.within, len(counts)))
-        assert sums is not None
-        meat = outer - (sums.T / (counts - 1)) @ sums
-        design: dict[str, float] = {"n": self.n_rows, "strata": len(counts), "clusters": clusters, "df": df}
+        meat, design = self.meat(optimum)
         return np.asarray(bread @ meat @ bread), design
+
+
+def _each_row(corrected: bool, optimum: Optimum) -> tuple[Array, dict[str, float]]:
+    n, k = optimum.total, optimum.n_parameters
+    assert optimum.outer is not None
+    return optimum.outer * (n / (n - k) if corrected else 1.0), {}
+
+
+def _clusters(optimum: Optimum) -> tuple[Array, dict[str, float]]:
+    scores = optimum.groups
+    assert scores is not None
+    n, k, count = optimum.total, optimum.n_parameters, len(scores)
+    if count < 2:
+        raise DataError("groups names one cluster only; a clustered covariance needs at least two.")
+    return _sums(scores, Need.OUTER)[0] * (count / (count - 1) * (n - 1) / (n - k)), {}
+
+
+def _survey(
+    labels: Array, counts: Array, within: Array | None, n_rows: int, optimum: Optimum
+) -> tuple[Array, dict[str, float]]:
+    """Clusters drawn from strata, of which there are ``counts``: ``within`` is that of each; None: of single rows."""
+    clusters, k = int(counts.sum()), optimum.n_parameters
+    if (counts < 2).any():
+        raise DataError(
+            f"There is one cluster only in the strata {names(labels[counts < 2].astype(str).tolist())}, which shows no "
+            "variance: merge them with others."
+        )
+    df = clusters - len(counts) + 1 - k
+    if df < 1:
+        raise DataError(
+            f"{clusters} clusters in {len(counts)} strata are too few for {k} coefficients: no degree of freedom "
+            "is left for their tests."
+        )
+    outer, sums = optimum.outer, optimum.groups  # of single rows and of their strata
+    if within is not None and sums is not None:
+        factor = (counts / (counts - 1))[within]
+        outer, sums = _sums(sums, Need.OUTER | Need.GROUPS, factor, Groups(within, len(counts)))
+    assert sums is not None
+    design: dict[str, float] = {"n": n_rows, "strata": len(counts), "clusters": clusters, "df": df}
+    return outer - (sums.T / (counts - 1)) @ sums, design
 
 
 def _sums(scores: Array, need: Need, factor: Array | None = None, groups: Groups | None = None) -> tuple[Any, Any]:
@@ -113,16 +93,16 @@ def robust(covariance: str, groups: Any, strata: Any, blocks: ArrayBlocks) -> Ro
     if covariance == "model":
         return None
     if covariance == "cluster":
-        return Clusters(Asked(Need.GROUPS, groups=_grouped(groups, "groups", blocks.n_rows)[1]))
+        return Robust(Asked(Need.GROUPS, groups=_grouped(groups, "groups", blocks.n_rows)[1]), _clusters)
     if covariance != "survey":
-        return EachRow(Asked(Need.OUTER), covariance == "HC1")
+        return Robust(Asked(Need.OUTER), partial(_each_row, covariance == "HC1"))
     n = blocks.n_rows
     labels, stratum = _grouped(np.zeros(n, dtype=int) if strata is None else strata, "strata", n)
     if groups is None:
         counts = np.bincount(stratum.codes, minlength=stratum.count)
         factor = (counts / np.maximum(counts - 1, 1))[stratum.codes]
         factor = factor if blocks.weight is None else factor * blocks.weight
-        return Survey(labels, counts, None, n, Asked(Need.OUTER | Need.GROUPS, factor, stratum))
+        return Robust(Asked(Need.OUTER | Need.GROUPS, factor, stratum), partial(_survey, labels, counts, None, n))
     _, clusters = _grouped(groups, "groups", n)
     within = np.zeros(clusters.count, dtype=np.int64)
     if strata is not None:  # clusters of the same name in two strata are two
@@ -130,7 +110,7 @@ def robust(covariance: str, groups: Any, strata: Any, blocks: ArrayBlocks) -> Ro
         pairs, clusters = _grouped(stratum.codes * width + clusters.codes, "groups", n)
         within = pairs // width
     counts = np.bincount(within, minlength=stratum.count)
-    return Survey(labels, counts, within, n, Asked(Need.GROUPS, groups=clusters))
+    return Robust(Asked(Need.GROUPS, groups=clusters), partial(_survey, labels, counts, within, n))
 
 
 def _grouped(given: Any, name: str, n_rows: int) -> tuple[Array, Groups]:

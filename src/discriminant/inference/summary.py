@@ -231,18 +231,47 @@ def _cell(name: str, value: Any) -> str:
 
 
 def wald(
-    estimate: Array, covariance: Array, level: float, df: Any = np.inf
+    estimate: Array, covariance: Array, level: float, df: Any = np.inf, lost: Array | None = None
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """(standard errors, θ/se, p, low, high): Student's t with ``df`` degrees of freedom, normal where infinite."""
+    """(standard errors, θ/se, p, low, high): Student's t with ``df`` degrees of freedom, normal where infinite.
+
+    Estimates that are ``lost`` are not determined by the rows; those that are infinite have no interval.
+    """
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
     error = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         z = estimate / error
+    if lost is not None:
+        error[lost], z[lost] = np.inf, np.nan
     normal, known = np.isinf(df), np.where(np.isinf(df), 1.0, df)
     p = 2 * np.where(normal, ndtr(-np.abs(z)), stdtr(known, -np.abs(z)))
     quantile = np.where(normal, ndtri(0.5 + level / 2), stdtrit(known, 0.5 + level / 2))
-    return error, z, p, estimate - quantile * error, estimate + quantile * error
+    middle = np.where(np.isinf(estimate), np.nan, estimate)
+    return error, z, p, middle - quantile * error, middle + quantile * error
+
+
+def tabled(
+    features: Sequence[Any],
+    outcomes: Sequence[Any],
+    estimate: Array,
+    covariance: Array,
+    statistics: dict[str, float],
+    level: float,
+    kinds: dict[str, str],
+    notes: Sequence[str] = (),
+    df: float = np.inf,
+    lost: Array | None = None,
+) -> Summary:
+    """For each outcome a row of the intercept and one of each feature; what is of a posterior has no p-values."""
+    error, z, p, low, high = wald(estimate, covariance, level, df, lost)
+    if kinds["errors"] == "posterior":
+        p = np.full_like(p, np.nan)
+    terms = ["(intercept)", *map(str, features)]
+    return Summary(
+        terms * len(outcomes), [str(label) for label in outcomes for _ in terms], estimate, error, z, p, low, high,
+        covariance, statistics, level, kinds, tuple(notes),
+    )  # fmt: skip
 
 
 def against(theta: Array, reference: int) -> Array:
@@ -260,17 +289,11 @@ def relative(table: Summary, classes: Sequence[Any], reference: int) -> Summary:
     blocks = table.covariance.reshape(K - 1, width, K - 1, width)
     covariance = np.einsum("ab,bicj,dc->aidj", R, blocks, R).reshape(table.covariance.shape)
     df = table.statistics["df"] if "clusters" in table.statistics else np.inf  # of a survey
-    error, z, p, low, high = wald(estimate, covariance, table.level, df)
-    if table.kinds["errors"] == "posterior":
-        p = np.full_like(p, np.nan)
     lost = np.tile(np.isinf(table.standard_error).reshape(K - 1, width).any(axis=0), K - 1)
-    error[lost], z[lost], p[lost], low[lost], high[lost] = np.inf, np.nan, np.nan, -np.inf, np.inf
-    others = [str(label) for k, label in enumerate(classes) if k != reference]
-    return replace(
-        table, outcomes=[label for label in others for _ in range(width)], estimate=estimate, covariance=covariance,
-        standard_error=error, z=z, p=p, low=low, high=high, centred=None,
-        kinds={**table.kinds, "reference": str(classes[reference])},
-    )  # fmt: skip
+    kinds = {**table.kinds, "reference": str(classes[reference])}
+    others = np.delete(np.asarray(classes, dtype=object), reference).tolist()
+    features = table.terms[1:width]
+    return tabled(features, others, estimate, covariance, table.statistics, table.level, kinds, table.notes, df, lost)
 
 
 def slopes_only(table: Summary, width: int) -> Summary:
@@ -362,25 +385,14 @@ def summarise(
     M = np.kron(np.eye(optimum.n_classes - 1), to_raw(optimum.scaling))
     raw = optimum.raw
     raw_covariance = M @ covariance @ M.T
-    error, z, p, low, high = wald(raw, raw_covariance, request.level, design.get("df", np.inf))
+    lost = None
     if ridge:
-        p = np.full_like(p, np.nan)
         notes.append(PENALISED)
-    elif (lost := undetermined(optimum)).any():
-        error[lost], z[lost], p[lost], low[lost], high[lost] = np.inf, np.nan, np.nan, -np.inf, np.inf
+    elif undetermined(optimum).any():
+        lost = undetermined(optimum)
         columns = np.array(["(intercept)", *feature_names], dtype=object)
         which = columns[lost.reshape(-1, len(columns)).any(axis=0)].tolist()
         notes.append(UNDETERMINED.format(names=names(which)))
-    elif model is not None and request.holds_weights:
-        from discriminant.inference.profile import likelihood_ratio_tests, profile_intervals
-
-        best = -model.evaluate(optimum.theta, Need.VALUE).value
-        if request.tests == "likelihood-ratio":
-            z, p = likelihood_ratio_tests(model, optimum.theta, best)
-        if request.intervals == "profile":
-            low, high = profile_intervals(model, optimum.theta, best, request.level, error)
-    terms = ["(intercept)", *(str(name) for name in feature_names)] * (optimum.n_classes - 1)
-    outcomes = [str(label) for label in classes[1:] for _ in range(len(optimum.theta))]
     kinds = {
         "reference": str(classes[0]),
         "errors": "posterior" if ridge else "sampling",
@@ -391,11 +403,22 @@ def summarise(
         kinds["tests"] = request.tests
     if design:
         kinds["statistic"] = "t"
-    statistics = design or _statistics(optimum, tested=not ridge)
-    return Summary(
-        terms, outcomes, raw, error, z, p, low, high, raw_covariance, statistics, request.level, kinds, tuple(notes),
-        centred=centred,
+    table = tabled(
+        feature_names, classes[1:], raw, raw_covariance, design or _statistics(optimum, tested=not ridge),
+        request.level, kinds, notes, design.get("df", np.inf), lost,
     )  # fmt: skip
+    found: dict[str, Any] = {"centred": centred}
+    if model is not None and request.holds_weights and not ridge and lost is None:
+        from discriminant.inference.profile import likelihood_ratio_tests, profile_intervals
+
+        best = -model.evaluate(optimum.theta, Need.VALUE).value
+        if request.tests == "likelihood-ratio":
+            found["z"], found["p"] = likelihood_ratio_tests(model, optimum.theta, best)
+        if request.intervals == "profile":
+            found["low"], found["high"] = profile_intervals(
+                model, optimum.theta, best, request.level, table.standard_error
+            )
+    return replace(table, **found)
 
 
 def _centred(optimum: Optimum, covariance: Array) -> Centred:
@@ -409,10 +432,7 @@ def summarise_limit(limit: Any, optimum: Optimum, feature_names: Sequence[str], 
     """The table of a fit whose likelihood has no finite maximum: what is infinite is said to be, the rest is given."""
     d, m = len(limit.center), len(limit.classes) - 1
     estimate = limit.coefficients if m == 1 else limit.coefficients[:, 1:].T.ravel()
-    lost = ~np.isfinite(estimate)
     covariance = np.full((m * (d + 1),) * 2, np.nan) if not limit.covariance.size else limit.covariance
-    error, z, p, low, high = wald(estimate, covariance, request.level)
-    error[lost], z[lost], p[lost], low[lost], high[lost] = np.inf, np.nan, np.nan, np.nan, np.nan
     value, total, null = limit.log_likelihood, optimum.total, optimum.null
     statistics = {"n": total, "log-likelihood": value, "deviance": 0.0 - 2 * value, "null deviance": 0.0 - 2 * null}
     statistics |= {"df": total - optimum.n_parameters, "McFadden R²": 1 - value / null}
@@ -421,12 +441,11 @@ def summarise_limit(limit: Any, optimum: Optimum, feature_names: Sequence[str], 
         "is its least upper bound. Finite estimates and their errors are those of the rows that separation leaves "
         "undecided. penalty='jeffreys' gives finite estimates and profile intervals for all."
     )
-    terms = ["(intercept)", *(str(name) for name in feature_names)] * m
-    outcomes = [str(label) for label in limit.classes[1:] for _ in range(d + 1)]
     kinds = {"errors": "sampling", "covariance": "model", "tests": "wald", "intervals": "wald"}
     kinds["reference"] = str(limit.classes[0])
-    return Summary(
-        terms, outcomes, estimate, error, z, p, low, high, covariance, statistics, request.level, kinds, (note,)
+    lost = ~np.isfinite(estimate)
+    return tabled(
+        feature_names, limit.classes[1:], estimate, covariance, statistics, request.level, kinds, (note,), lost=lost
     )
 
 
