@@ -253,7 +253,7 @@ def wald(
 
 def tabled(
     features: Sequence[Any],
-    outcomes: Sequence[Any],
+    outcomes: Sequence[Any] | Array,
     estimate: Array,
     covariance: Array,
     statistics: dict[str, float],
