@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from discriminant.inference.summary import Summary, tabled
 from discriminant.protocols import Array
 
 HC = ("HC0", "HC1", "HC2", "HC3")
+Names = tuple[Sequence[str], Array]  # of columns and outputs
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Ols:
 
 
 def ols_summary(
-    fit: Ols, weights: Array, named: tuple[Sequence[Any], Sequence[Any] | Array], level: float, kind: str, meat: Array | None,
+    fit: Ols, weights: Array, named: Names, level: float, kind: str, meat: Array | None,
     notes: Sequence[str],
 ) -> Summary:  # fmt: skip
     """The table of raw weights (1+d, q), ``named`` (columns, outputs).
@@ -143,7 +143,7 @@ def check_kind(covariance: str, options: Sequence[str]) -> None:
 
 
 def gaussian_summary(
-    fit: GaussianFit, weights: Array, named: tuple[Sequence[Any], Sequence[Any] | Array], level: float, notes: Sequence[str],
+    fit: GaussianFit, weights: Array, named: Names, level: float, notes: Sequence[str],
     slopes_only: bool,
 ) -> Summary:  # fmt: skip
     """The table of contrasts with the first class, (1+d, K−1); ``slopes_only``: the intercept has errors of its own."""
