@@ -26,7 +26,7 @@ def home_of(package: ModuleType, name: str) -> str | None:
     registry = package.REGISTRY  # of figures
     if name.removesuffix("_data") in registry:
         return f"{package.__name__}.{registry[name.removesuffix('_data')].module}"
-    return f"{package.__name__}.{'contact' if name == 'contact_sheet' else 'registry'}"
+    return f"{package.__name__}.{'drawing' if name == 'contact_sheet' else 'registry'}"
 
 
 def stub(package: ModuleType) -> str:

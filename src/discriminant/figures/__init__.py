@@ -13,13 +13,14 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from discriminant.figures.contact import contact_sheet  # noqa: F401 - public, see __all__
 from discriminant.figures.registry import REGISTRY, Entry, entry  # noqa: F401 - public, see __all__
 
 __all__ = sorted([*REGISTRY, "REGISTRY", "Entry", "contact_sheet", "entry"])  # noqa: PLE0605 - the registry is the single source
 
 
 def __getattr__(name: str) -> Any:
+    if name == "contact_sheet":
+        return importlib.import_module(f"{__name__}.drawing").contact_sheet
     found = REGISTRY.get(name.removesuffix("_data"))
     if found is None:
         raise AttributeError(f"module 'discriminant.figures' has no figure {name!r}")

@@ -6,13 +6,13 @@ from discriminant.figures.boundaries import separating_line as separating_line
 from discriminant.figures.boundaries import separating_line_data as separating_line_data
 from discriminant.figures.boundaries import signed_distance as signed_distance
 from discriminant.figures.boundaries import signed_distance_data as signed_distance_data
-from discriminant.figures.contact import contact_sheet as contact_sheet
 from discriminant.figures.criteria import criterion_surfaces as criterion_surfaces
 from discriminant.figures.criteria import criterion_surfaces_data as criterion_surfaces_data
 from discriminant.figures.criteria import gradient_and_newton as gradient_and_newton
 from discriminant.figures.criteria import gradient_and_newton_data as gradient_and_newton_data
 from discriminant.figures.criteria import normalised_samples as normalised_samples
 from discriminant.figures.criteria import normalised_samples_data as normalised_samples_data
+from discriminant.figures.drawing import contact_sheet as contact_sheet
 from discriminant.figures.expansions import basis_functions as basis_functions
 from discriminant.figures.expansions import basis_functions_data as basis_functions_data
 from discriminant.figures.expansions import discriminant_of_one_variable as discriminant_of_one_variable

@@ -7,19 +7,19 @@ over samples y turned by the sign of their class: sums, as the books print them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import SimpleNamespace as Data
 from typing import Any
 
 import numpy as np
 
 from discriminant.criteria import Perceptron, Quadratic, Relaxation, ZeroOne
-from discriminant.figures.samples import clouds, drawn
+from discriminant.figures.drawing import clouds, drawn
 from discriminant.geometry import Hyperplane
-from discriminant.inference.solution_region import SolutionRegion, solution_region
+from discriminant.inference.solution_region import solution_region
 from discriminant.optimize import Annealing, GradientDescent, Newton
 from discriminant.penalties import Ridge
 from discriminant.plots.surface import CriterionSurfaceDisplay, measure_surface, two_class_objective
-from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, frame, line, scatter, sheet, tint
+from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, frame, line, scatter, tint
 from discriminant.protocols import Array
 
 Y = np.array([[1.9, 0.5], [0.7, 1.7], [-1.9, 0.3], [0.9, -1.5]])  # samples, the last two of the second class
@@ -27,33 +27,21 @@ LABELS = np.array([1, 1, 0, 0])
 BOUNDS = ((-2.6, 2.6), (-2.6, 2.6))
 
 
-@dataclass(frozen=True)
-class NormalisedSamples:
-    """Samples as they are and turned by sign, and the weights that classify them all."""
-
-    Y: Array
-    labels: Array
-    normalised: Array
-    region: SolutionRegion
-    with_margin: SolutionRegion
-    polygon: Array
-    margin_polygon: Array
-
-
-def normalised_samples_data() -> NormalisedSamples:
-    """The solution region of four samples, without a margin and with b = 1."""
+def normalised_samples_data() -> Data:
+    """Four samples as they are and turned by sign, and their solution region, without a margin and with b = 1."""
     region = solution_region(Y, LABELS, fit_intercept=False)
     narrow = solution_region(Y, LABELS, margin=1.0, fit_intercept=False)
-    return NormalisedSamples(Y, LABELS, region.samples, region, narrow, region.polygon(BOUNDS), narrow.polygon(BOUNDS))
+    return Data(
+        Y=Y, labels=LABELS, normalised=region.samples, region=region, with_margin=narrow,
+        polygon=region.polygon(BOUNDS), margin_polygon=narrow.polygon(BOUNDS),
+    )  # fmt: skip
 
 
-@drawn
-def normalised_samples(data: NormalisedSamples | None = None) -> Any:
+@drawn(1, 3, (13, 4.6), sharey=True)
+def normalised_samples(data: Data, *axes: Any) -> None:
     """Normalised samples and the solution region: all a with a·y_i > 0, and those with a·y_i ≥ b."""
-    data = data or normalised_samples_data()
-    figure, axes = sheet(1, 3, (13, 4.6), sharey=True)
     titles = ("samples of two classes", "turned by sign: all must be positive", "with a margin: $a^t y_i \\geq b$")
-    for ax, title, samples in zip(axes[0], titles, (data.Y, data.normalised, data.normalised), strict=True):
+    for ax, title, samples in zip(axes, titles, (data.Y, data.normalised, data.normalised), strict=True):
         ax.fill(*data.polygon.T, facecolor=tint(GREEN, 0.75), edgecolor="none", zorder=0)
         for y, label in zip(data.normalised, data.labels, strict=True):
             shade = BLUE if label else ORANGE
@@ -63,47 +51,26 @@ def normalised_samples(data: NormalisedSamples | None = None) -> Any:
             arrow(ax, (0, 0), sample, GREY, 0.9)
         ax.plot(0, 0, "+", color=INK, markersize=9)
         frame(ax, BOUNDS, equal=True, names=("$y_1$, $a_1$", "$y_2$, $a_2$"), title=title)
-    axes[0, 2].fill(*data.margin_polygon.T, facecolor=tint(GREEN, 0.4), edgecolor=GREEN, zorder=1)
-    for ax in axes[0, :2]:
+    axes[2].fill(*data.margin_polygon.T, facecolor=tint(GREEN, 0.4), edgecolor=GREEN, zorder=1)
+    for ax in axes[:2]:
         ax.text(1.75, 1.95, "solution\nregion", color="#00674C", fontsize=10, ha="center")
-    axes[0, 2].text(1.5, 2.15, "$a^t y_i \\geq 1$", color="#00513B", fontsize=11, ha="center")
-    marks, told = axes[0, 0].get_legend_handles_labels()
-    axes[0, 0].legend([*marks[4:], marks[0], marks[2]], [*told[4:], told[0], told[2]], loc="lower left")
-    return figure
+    axes[2].text(1.5, 2.15, "$a^t y_i \\geq 1$", color="#00513B", fontsize=11, ha="center")
+    marks, told = axes[0].get_legend_handles_labels()
+    axes[0].legend([*marks[4:], marks[0], marks[2]], [*told[4:], told[0], told[2]], loc="lower left")
 
 
-@dataclass(frozen=True)
-class Descent:
-    """A criterion over the weight plane and the path of its optimizer."""
-
-    objective: Any
-    surface: tuple[Array, Array, Array]  # across, up, J
-    path: Array  # (k, 2)
-    values: Array  # J along it
-
-    def display(self) -> CriterionSurfaceDisplay:
-        return CriterionSurfaceDisplay(*self.surface, self.path, self.values)
-
-
-def _descend(objective: Any, optimizer: Any, start: Array, bounds: Any, resolution: int = 61) -> Descent:
-    """Run an optimizer, and look at J around its path."""
+def _descend(objective: Any, optimizer: Any, start: Array, bounds: Any, resolution: int = 61) -> Data:
+    """The path of an optimizer, J along it, and the surface (across, up, J) around it."""
     solution = optimizer.minimize(objective, start)
     trace = np.asarray(solution.history["weights"])
     if not np.array_equal(trace[0], start):
         trace = np.vstack([start[None], trace])
     surface = measure_surface(objective, start, ((1, 0), (2, 0)), bounds, resolution)
-    return Descent(objective, surface, trace[:, 1:, 0], np.array([objective.value(a) for a in trace]))
+    values = np.array([objective.value(a) for a in trace])
+    return Data(objective=objective, surface=surface, path=trace[:, 1:, 0], values=values)
 
 
-@dataclass(frozen=True)
-class CriterionSurfaces:
-    """Four criteria on the same samples."""
-
-    region: SolutionRegion
-    descents: dict[str, Descent]
-
-
-def criterion_surfaces_data() -> CriterionSurfaces:
+def criterion_surfaces_data() -> Data:
     """Gradient descent on three criteria; annealing on the count, which has no slope."""
     start = np.array([[0.0], [-2.0], [1.4]])
     runs = {
@@ -116,14 +83,12 @@ def criterion_surfaces_data() -> CriterionSurfaces:
     for name, (criterion, optimizer) in runs.items():
         objective = two_class_objective(Y, LABELS, criterion, fit_intercept=False).on_scale("sum")
         descents[name] = _descend(objective, optimizer, start, BOUNDS, 181 if name == "count" else 61)
-    return CriterionSurfaces(solution_region(Y, LABELS, fit_intercept=False), descents)
+    return Data(region=solution_region(Y, LABELS, fit_intercept=False), descents=descents)
 
 
-@drawn
-def criterion_surfaces(data: CriterionSurfaces | None = None) -> Any:
+@drawn(2, 4, (14, 7.4), height_ratios=(1.15, 1))
+def criterion_surfaces(data: Data, *axes: Any) -> None:
     """Four criteria over the weights: the count of errors is stairs, the others lead down to the solution region."""
-    data = data or criterion_surfaces_data()
-    figure, below = sheet(2, 4, (14, 7.4), height_ratios=(1.15, 1))
     titles = {
         "count": "errors counted: stairs",
         "perceptron": "perceptron: a polyhedron",
@@ -132,10 +97,12 @@ def criterion_surfaces(data: CriterionSurfaces | None = None) -> Any:
     }
     polygon = data.region.polygon(BOUNDS)
     for k, (name, descent) in enumerate(data.descents.items()):
-        place = below[0, k].get_subplotspec()
-        below[0, k].remove()
+        across, up, J = descent.surface
+        surface = CriterionSurfaceDisplay(across, up, J, descent.path, descent.values)
+        figure, place = axes[k].figure, axes[k].get_subplotspec()
+        axes[k].remove()
         ax = figure.add_subplot(place, projection="3d")
-        descent.display().plot(ax=ax, kind="surface")
+        surface.plot(ax=ax, kind="surface")
         ax.view_init(elev=34, azim=38)
         ax.set_box_aspect((1, 1, 0.75), zoom=0.98)
         ax.set_xlabel("$a_1$", labelpad=-5)
@@ -145,45 +112,30 @@ def criterion_surfaces(data: CriterionSurfaces | None = None) -> Any:
         if name == "count":
             ax.set_zticks(range(5))
         ax.set_title(titles[name], loc="center")
-        flat = below[1, k]
-        descent.display().plot(ax=flat, levels=14)
+        flat = axes[4 + k]
+        surface.plot(ax=flat, levels=14)
         flat.plot(*np.vstack([polygon, polygon[:1]]).T, color=GREEN, linewidth=1.6, zorder=2)
         frame(flat, BOUNDS, equal=True, names=("$a_1$", "$a_2$" if k == 0 else ""))
-    below[1, 0].text(1.7, 1.75, "solution\nregion", color="#00513B", ha="center", fontsize=9)
-    figure.legend(*below[1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return figure
+    axes[4].text(1.7, 1.75, "solution\nregion", color="#00513B", ha="center", fontsize=9)
+    figure.legend(*axes[4].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
 
-@dataclass(frozen=True)
-class GradientAndNewton:
-    """Two ways down the same convex function from the same point."""
-
-    gradient: Descent
-    newton: Descent
-    minimum: Array  # (2,)
-
-
-def gradient_and_newton_data() -> GradientAndNewton:
+def gradient_and_newton_data() -> Data:
     """The cross-entropy of two strongly correlated columns, with a slight ridge."""
     X, y = clouds([(-0.6, -0.4), (0.6, 0.4)], [[1.0, 0.85], [0.85, 1.0]], 60, seed=9)
     objective = two_class_objective(X, y, "logistic", penalty=Ridge(0.02), fit_intercept=False)
     start, bounds = np.array([[0.0], [-0.3], [1.9]]), ((-0.9, 2.5), (-0.9, 2.3))
     gradient = _descend(objective, GradientDescent(1.5, threshold=1e-4, iterations=400, trace=True), start, bounds, 181)
     newton = _descend(objective, Newton(trace=True), start, bounds)
-    return GradientAndNewton(gradient, newton, newton.path[-1])
+    return Data(gradient=gradient, newton=newton, minimum=newton.path[-1])
 
 
-@drawn
-def gradient_and_newton(data: GradientAndNewton | None = None) -> Any:
+@drawn(size=(6.2, 5.2))
+def gradient_and_newton(data: Data, ax: Any) -> None:
     """Gradient descent goes at right angles to the contours; Newton's method uses the curvature and arrives sooner."""
-    data = data or gradient_and_newton_data()
-    figure, axes = sheet(size=(6.2, 5.2))
-    ax = axes[0, 0]
     CriterionSurfaceDisplay(*data.gradient.surface).plot(ax=ax, levels=16)
-    for run, shade, mark, name in (
-        (data.gradient, GREEN, "o", "gradient descent"),
-        (data.newton, ORANGE, "s", "Newton"),
-    ):
+    runs = ((data.gradient, GREEN, "o", "gradient descent"), (data.newton, ORANGE, "s", "Newton"))
+    for run, shade, mark, name in runs:
         ax.plot(*run.path.T, color=shade, marker=mark, markersize=4.5, linewidth=1.8, zorder=4,
                 label=f"{name}, {len(run.path) - 1} steps")  # fmt: skip
     ax.plot(*data.gradient.path[0], "o", color=INK, markersize=7, zorder=6, label="start")
@@ -191,4 +143,3 @@ def gradient_and_newton(data: GradientAndNewton | None = None) -> Any:
     ax.legend(loc="upper right")
     frame(ax, ((-0.9, 2.5), (-0.9, 2.3)), equal=True, names=("$w_1$", "$w_2$"))  # right angles look right
     ax.set_title("Two ways down a convex error function")
-    return figure

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import permutations
+from types import SimpleNamespace as Data
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,12 @@ import numpy as np
 from discriminant.estimators.linear_machine import LinearMachine
 from discriminant.estimators.linear_programming import LinearProgrammingClassifier
 from discriminant.estimators.perceptron import Perceptron
-from discriminant.figures.samples import clouds, drawn
+from discriminant.figures.drawing import class_names, clouds, drawn, regions
 from discriminant.geometry import Hyperplane, polygon_area
-from discriminant.inference.ambiguity import Ambiguity, ambiguity
-from discriminant.inference.separability import Separability, separability
-from discriminant.plots.regions import DecisionRegionsDisplay
-from discriminant.plots.theme import INK, color, fill, frame, inner_edges, line, scatter, sheet
+from discriminant.inference.ambiguity import ambiguity
+from discriminant.inference.separability import separability
+from discriminant.plots.theme import INK, color, fill, frame, inner_edges, line, scatter, segment
 from discriminant.protocols import Array
-
-Box = tuple[tuple[float, float], tuple[float, float]]
 
 
 def outputs(model: Any) -> list[Hyperplane]:
@@ -29,57 +26,36 @@ def outputs(model: Any) -> list[Hyperplane]:
     return [Hyperplane(a[1:], a[0] - theta, found.center) for a, theta in zip(found.weights.T, thresholds, strict=True)]
 
 
-def class_names(count: int = 3) -> list[str]:
-    """C_1, C_2, … as the books write them."""
-    return [f"$C_{k}$" for k in range(1, count + 1)]
-
-
-@dataclass(frozen=True)
-class OneAgainstRest:
-    """Three classes, each separable from the others together."""
-
-    X: Array
-    y: Array
-    bounds: Box
-    model: Any
-    scores: Array  # (n, K): g_i
-    verdicts: list[Separability]  # class i against the rest
-    claims: Ambiguity
-    regions: list[Array]  # of the argmax rule
-
-
-def one_against_rest_data() -> OneAgainstRest:
-    """K hyperplanes by linear programming."""
+def one_against_rest_data() -> Data:
+    """K hyperplanes by linear programming, the claims they lay, and the regions of the argmax rule."""
     X, y = clouds([(-2.0, -1.2), (2.2, -1.0), (0.2, 2.3)], 0.2 * np.eye(2), 18, seed=11)
     bounds = ((-4.4, 4.4), (-3.4, 4.4))
     model = LinearProgrammingClassifier(alpha=0.005, coding="one-vs-rest").fit(X, y)
     verdicts = [separability(X, y == label) for label in model.classes_]
-    regions = model.discriminant_.regions(bounds)
-    return OneAgainstRest(X, y, bounds, model, model.outputs(X), verdicts, ambiguity(model, bounds), regions)
+    return Data(
+        X=X, y=y, bounds=bounds, model=model, scores=model.outputs(X), verdicts=verdicts,
+        claims=ambiguity(model, bounds), regions=model.discriminant_.regions(bounds),
+    )  # fmt: skip
 
 
-@drawn
-def one_against_rest(data: OneAgainstRest | None = None) -> Any:
+@drawn(size=(5.8, 5.0))
+def one_against_rest(data: Data, ax: Any) -> None:
     """Alpaydin 10.3: each H_i separates C_i from all others; dotted lines are the boundaries of the largest g_i."""
-    data = data or one_against_rest_data()
-    figure, axes = sheet(size=(5.8, 5.0))
-    ax = axes[0, 0]
     for k, region in enumerate(data.regions):
         fill(ax, region, color(k))
         inner_edges(ax, region, data.bounds, linestyle=":", linewidth=1.6)
     for k, plane in enumerate(outputs(data.model)):
         line(ax, plane, data.bounds, color=color(k), linewidth=2)
-        _name(ax, plane, data.bounds, f"$H_{k + 1}$", color(k), along=(0.06, 0.22, 0.06)[k])
+        _name(ax, plane, data.bounds, f"$H_{k + 1}$", color(k), (0.06, 0.22, 0.06)[k])
     scatter(ax, data.X, data.y, data.model.classes_, names=class_names(), size=32)
     where = data.claims.point_of_none if data.claims.point_of_none is not None else data.claims.point_of_several
     if where is not None:
         ax.annotate("?", where + np.array([0.0, 0.3]), ha="center", va="center", fontsize=14, color=INK)
     ax.legend(loc="upper left")
     frame(ax, data.bounds, equal=True, title="Each $H_i$ keeps $C_i$ from the rest; dotted: the largest $g_i$ wins")
-    return figure
 
 
-def _name(ax: Any, plane: Hyperplane, bounds: Box, text: str, shade: str, *, along: float = 0.06) -> None:
+def _name(ax: Any, plane: Hyperplane, bounds: Any, text: str, shade: str, along: float) -> None:
     """Write beside a line, a share of its length below its upper end, on its positive side, within the box."""
     ends = plane.points(bounds)
     if not len(ends):
@@ -91,19 +67,7 @@ def _name(ax: Any, plane: Hyperplane, bounds: Box, text: str, shade: str, *, alo
     ax.text(*place, text, color=shade, fontsize=12, ha="center", va="center")
 
 
-@dataclass(frozen=True)
-class PairwiseSeparation:
-    """Three classes of which one cannot be separated from the rest, but each pair can."""
-
-    X: Array
-    y: Array
-    bounds: Box
-    model: Any
-    verdicts: dict[str, Separability]  # "1 | rest", "1 | 2", …
-    conjunction_errors: int  # of "choose C_i if all g_ij > 0"
-
-
-def pairwise_separation_data() -> PairwiseSeparation:
+def pairwise_separation_data() -> Data:
     """Three discriminants, each trained on its two classes only, decided by conjunction."""
     X, y = clouds([(0.1, 0.2), (-2.6, 1.3), (2.7, 1.1)], 0.17 * np.eye(2), 18, seed=4)
     X[y == 1] += np.array([0.0, 0.4])
@@ -113,40 +77,22 @@ def pairwise_separation_data() -> PairwiseSeparation:
     for i, j in ((1, 2), (1, 3), (2, 3)):
         chosen = (y == i) | (y == j)
         verdicts[f"{i} | {j}"] = separability(X[chosen], y[chosen])
-    return PairwiseSeparation(X, y, bounds, model, verdicts, int((model.predict(X) != y).sum()))
+    errors = int((model.predict(X) != y).sum())  # of "choose C_i if all g_ij > 0"
+    return Data(X=X, y=y, bounds=bounds, model=model, verdicts=verdicts, conjunction_errors=errors)
 
 
-@drawn
-def pairwise_separation(data: PairwiseSeparation | None = None) -> Any:
+@drawn(size=(6.2, 4.6))
+def pairwise_separation(data: Data, ax: Any) -> None:
     """Alpaydin 10.4: C_1 is not separable from the others, but pairwise the classes are."""
-    data = data or pairwise_separation_data()
-    figure, axes = sheet(size=(6.2, 4.6))
-    ax = axes[0, 0]
-    DecisionRegionsDisplay.from_estimator(
-        data.model, data.X, data.y, show="claims", bounds=data.bounds, ax=ax, boundaries=False, names=class_names()
-    )
-    known = ax.get_legend()
-    for plane, (i, j) in zip(outputs(data.model), ((1, 2), (1, 3), (2, 3)), strict=True):
+    title = "$C_1$ lies between the others: no line cuts it off, but each pair has one"
+    regions(ax, data.model, data, data.bounds, title, show="claims", boundaries=False)
+    ax.get_legend().set_loc("lower left")
+    for plane, (pair, along) in zip(outputs(data.model), {"12": 0.06, "13": 0.94, "23": 0.72}.items(), strict=True):
         line(ax, plane, data.bounds, linewidth=1.8)
-        _name(ax, plane, data.bounds, f"$H_{{{i}{j}}}$", INK, along={(1, 2): 0.06, (1, 3): 0.94, (2, 3): 0.72}[i, j])
-    ax.legend(handles=known.legend_handles, labels=[text.get_text() for text in known.get_texts()], loc="lower left")
-    frame(ax, data.bounds, equal=True)
-    ax.set_title("$C_1$ lies between the others: no line cuts it off, but each pair has one")
-    return figure
+        _name(ax, plane, data.bounds, f"$H_{{{pair}}}$", INK, along)
 
 
-@dataclass(frozen=True)
-class AmbiguousRegions:
-    """One sample, three ways to combine discriminants, and what each leaves unclear."""
-
-    X: Array
-    y: Array
-    bounds: Box
-    models: dict[str, Any]
-    shares: dict[str, float]  # of the box that no single class has
-
-
-def ambiguous_regions_data() -> AmbiguousRegions:
+def ambiguous_regions_data() -> Data:
     """K − 1 discriminants of a class against the rest, K(K − 1)/2 of pairs, and a machine of K."""
     X, y = clouds([(-2.2, -0.9), (2.3, -1.0), (0.1, 2.3)], 0.16 * np.eye(2), 25, seed=5)
     bounds = ((-4.5, 4.5), (-3.5, 4.5))
@@ -156,53 +102,31 @@ def ambiguous_regions_data() -> AmbiguousRegions:
         "machine": LinearMachine(random_state=1).fit(X, y),
     }
     shares = {kind: ambiguity(models[kind], bounds).ambiguous for kind in ("rest", "pairs")}
-    whole = (bounds[0][1] - bounds[0][0]) * (bounds[1][1] - bounds[1][0])
-    regions = models["machine"].discriminant_.regions(bounds)
-    shares["machine"] = 1.0 - sum(polygon_area(region) for region in regions) / whole
-    return AmbiguousRegions(X, y, bounds, models, shares)
+    whole = float(np.prod(np.diff(bounds)))
+    shares["machine"] = 1.0 - sum(map(polygon_area, models["machine"].discriminant_.regions(bounds))) / whole
+    return Data(X=X, y=y, bounds=bounds, models=models, shares=shares)
 
 
-@drawn
-def ambiguous_regions(data: AmbiguousRegions | None = None) -> Any:
+@drawn(1, 3, (13, 4.8), sharey=True)
+def ambiguous_regions(data: Data, *axes: Any) -> None:
     """Bishop 4.2: two-class discriminants put together leave ambiguous regions; one machine leaves none."""
-    data = data or ambiguous_regions_data()
-    figure, axes = sheet(1, 3, (13, 4.8), sharey=True)
     told: dict[str, Any] = {}
     titles = {
         "rest": "$K-1$ discriminants, a class against the rest",
         "pairs": "$K(K-1)/2$ discriminants, one for each pair",
         "machine": "one machine of $K$ discriminants",
     }
-    for ax, (kind, title) in zip(axes[0], titles.items(), strict=True):
+    for ax, (kind, title) in zip(axes, titles.items(), strict=True):
         show = "decisions" if kind == "machine" else "claims"
-        DecisionRegionsDisplay.from_estimator(
-            data.models[kind], data.X, data.y, show=show, bounds=data.bounds, ax=ax, names=class_names()
-        )
-        frame(ax, data.bounds)
+        regions(ax, data.models[kind], data, data.bounds, equal=False, show=show)
+        ax.set_title(f"{title}\nambiguous: {abs(data.shares[kind]):.1%} of the square", fontsize=10)
         legend = ax.get_legend()
         told |= {text.get_text(): mark for text, mark in zip(legend.get_texts(), legend.legend_handles, strict=True)}
         legend.remove()
-        ax.set_title(f"{title}\nambiguous: {abs(data.shares[kind]):.1%} of the square", fontsize=10)
-    figure.legend(list(told.values()), list(told), loc="outside lower center", ncols=len(told))
-    return figure
+    axes[0].figure.legend(list(told.values()), list(told), loc="outside lower center", ncols=len(told))
 
 
-@dataclass(frozen=True)
-class ConvexRegions:
-    """A linear machine, its regions, and a chord in one of them."""
-
-    X: Array
-    y: Array
-    bounds: Box
-    model: Any
-    regions: list[Array]
-    a: Array  # two points of one region …
-    b: Array
-    chord: Array  # … and points between them
-    decided: Array  # what the machine says along the chord
-
-
-def convex_regions_data() -> ConvexRegions:
+def convex_regions_data() -> Data:
     """Five classes by Kesler's construction; the longest chord of a region that leaves its rows to be seen."""
     means = [(0, 0), (2.6, 0.6), (0.4, 2.6), (-2.7, 0.3), (-0.3, -2.5)]
     X, y = clouds(means, 0.18 * np.eye(2), 14, seed=2)
@@ -216,29 +140,24 @@ def convex_regions_data() -> ConvexRegions:
     chords = [a + share * (b - a) for a, b in permutations(inner, 2)]
     clear = [c for c in chords if np.linalg.norm(c[:, None] - X, axis=2).min() > 0.25]
     chord = max(clear, key=lambda c: float(np.linalg.norm(c[0] - c[-1])))
-    a, b = chord[0], chord[-1]
-    return ConvexRegions(X, y, bounds, model, regions, a, b, chord, model.predict(chord))
+    return Data(X=X, y=y, bounds=bounds, model=model, regions=regions, chord=chord, decided=model.predict(chord))
 
 
-@drawn
-def convex_regions(data: ConvexRegions | None = None) -> Any:
+@drawn(size=(5.6, 5.2))
+def convex_regions(data: Data, ax: Any) -> None:
     """Bishop 4.3: a point between two points of a region lies in it too, so that regions are convex."""
-    data = data or convex_regions_data()
-    figure, axes = sheet(size=(5.6, 5.2))
-    ax = axes[0, 0]
     for k, region in enumerate(data.regions):
         fill(ax, region, color(k))
         inner_edges(ax, region, data.bounds, linewidth=1.6)
         if len(region):
             ax.text(*_corner(region), f"$R_{k + 1}$", color=color(k), fontsize=13, ha="center", va="center")
     scatter(ax, data.X, data.y, data.model.classes_, size=18, names=())
-    ax.plot(*np.array([data.a, data.b]).T, color=INK, linewidth=1.6, marker="o", markersize=7, zorder=6)
-    between = data.chord[80]
+    a, between, b = data.chord[[0, 80, -1]]
+    segment(ax, a, b, INK, linewidth=1.6, marker="o", markersize=7, zorder=6)
     ax.plot(*between, "o", color="white", markeredgecolor=INK, markersize=7, zorder=7)
-    for point, text in ((data.a, "$x_A$"), (data.b, "$x_B$"), (between, "$\\hat{x}$")):
+    for point, text in ((a, "$x_A$"), (b, "$x_B$"), (between, "$\\hat{x}$")):
         ax.annotate(text, point, xytext=(5, -16), textcoords="offset points", fontsize=12, zorder=8)
     frame(ax, data.bounds, equal=True, title="What lies between two points of a region lies in the region")
-    return figure
 
 
 def _corner(region: Array) -> Array:

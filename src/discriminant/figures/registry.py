@@ -170,7 +170,7 @@ class Entry:
 
         Returns
         -------
-        dataclass
+        SimpleNamespace
             The data of the figure.
         """
         return getattr(self._load(), f"{self.name}_data")()

@@ -6,15 +6,15 @@ chosen at random; the perceptron rule turns the weights from these units to eigh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from types import SimpleNamespace as Data
 from typing import Any
 
 import numpy as np
 
 from discriminant.bases import Wiring
 from discriminant.estimators.perceptron import Perceptron
-from discriminant.figures.samples import drawn
-from discriminant.plots.theme import BLUE, GREY, INK, ORANGE, sheet
+from discriminant.figures.drawing import drawn
+from discriminant.plots.theme import BLUE, GREY, INK, ORANGE
 from discriminant.protocols import Array
 
 SIDE = 20
@@ -48,22 +48,8 @@ def show(copies: int, rng: np.random.Generator, noise: float = 0.02, reach: int 
     return np.abs(scenes - (rng.random(scenes.shape) < noise)), labels
 
 
-@dataclass(frozen=True)
-class MarkOne:
-    """A wired and trained machine, what it was shown and what it says of new scenes."""
-
-    scenes: Array  # new ones
-    labels: Array
-    answers: Array
-    wiring: Any  # a fitted Wiring
-    responses: Any
-    curve: Array  # (passes, 2): share right of those shown and of new ones
-    accuracies: Array  # of new scenes, for several random wirings
-    before: float  # of new scenes, before learning
-
-
-def mark_one_data() -> MarkOne:
-    """Three machines that differ in nothing but their random wiring; the first is drawn."""
+def mark_one_data() -> Data:
+    """Three machines that differ in nothing but their random wiring; the first is drawn, over new scenes."""
     rng = np.random.default_rng(1958)
     (shown, told), (new, truth) = show(60, rng), show(15, rng)
     machines = [_train(seed, shown, told, new, truth) for seed in (0, 1, 2)]
@@ -71,7 +57,10 @@ def mark_one_data() -> MarkOne:
     answers = responses.predict(wiring.transform(new))
     accuracies = np.array([curve_[-1, 1] for *_, curve_ in machines])
     untaught = float((truth == responses.classes_[0]).mean())  # all weights zero: every answer is the first response
-    return MarkOne(new, truth, answers, wiring, responses, curve, accuracies, untaught)
+    return Data(
+        scenes=new, labels=truth, answers=answers, wiring=wiring, responses=responses, curve=curve,
+        accuracies=accuracies, before=untaught,
+    )  # fmt: skip
 
 
 def _train(seed: int, shown: Array, told: Array, new: Array, truth: Array) -> tuple[Any, Any, Array]:
@@ -87,26 +76,24 @@ def _train(seed: int, shown: Array, told: Array, new: Array, truth: Array) -> tu
     return wiring, rule, np.array(curve)
 
 
-@drawn
-def mark_one(data: MarkOne | None = None) -> Any:
+@drawn(2, 4, (12.6, 6.4))
+def mark_one(data: Data, *axes: Any) -> None:
     """Bishop 4.8: what the photocells see, how they are wired, the weights that were learned, and how it learned."""
-    data = data or mark_one_data()
-    figure, axes = sheet(2, 4, (12.6, 6.4))
     chosen = [int(np.flatnonzero((data.labels == c) & (data.answers == c))[0]) for c in ("A", "E", "X")]
-    for ax, row in zip(axes[0, :3], chosen, strict=True):
+    for ax, row in zip(axes, chosen, strict=False):
         ax.imshow(data.scenes[row].reshape(SIDE, SIDE), cmap="Greys", vmin=0, vmax=1.15)
         _bare(ax, f"retina: the machine says {data.answers[row]!s}")
-    _wires(axes[0, 3], data)
+    _wires(axes[3], data)
     weights = data.responses.coef_ @ data.wiring.wiring_.T.astype(np.float64)
     pictures = {c: weights[data.responses.classes_.tolist().index(c)].reshape(SIDE, SIDE) for c in ("A", "E", "X")}
     size = max(np.abs(picture).max() for picture in pictures.values())
-    for ax, (character, picture) in zip(axes[1, :3], pictures.items(), strict=True):
+    for ax, (character, picture) in zip(axes[4:], pictures.items(), strict=False):
         shown = ax.imshow(picture, cmap="RdBu", vmin=-size, vmax=size)
         _bare(ax, f"what speaks for {character}")
-    scale = axes[1, 2].inset_axes((1.04, 0.0, 0.05, 1.0))
-    figure.colorbar(shown, cax=scale)
+    scale = axes[6].inset_axes((1.04, 0.0, 0.05, 1.0))
+    scale.figure.colorbar(shown, cax=scale)
     scale.set_title("weight", fontsize=9)
-    ax = axes[1, 3]
+    ax = axes[7]
     passes = np.arange(1, len(data.curve) + 1)
     ax.plot(passes, data.curve[:, 0], color=BLUE, marker="o", markersize=3, label="shown")
     ax.plot(passes, data.curve[:, 1], color=ORANGE, marker="s", markersize=3, label="new")
@@ -114,7 +101,6 @@ def mark_one(data: MarkOne | None = None) -> Any:
     ax.set(ylim=(0, 1.03), xlabel="passes", ylabel="share told right")
     ax.set_title(f"told right: {data.curve[-1, 1]:.0%} of new ones")
     ax.legend(loc="center right")
-    return figure
 
 
 def _bare(ax: Any, title: str) -> None:
@@ -124,7 +110,7 @@ def _bare(ax: Any, title: str) -> None:
         side.set_visible(True)
 
 
-def _wires(ax: Any, data: MarkOne) -> None:
+def _wires(ax: Any, data: Data) -> None:
     """Six association units of the patch board with their photocells: blue excites, orange inhibits."""
     units = range(6)
     for k in units:

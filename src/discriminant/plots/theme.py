@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from discriminant.geometry import Hyperplane, box, clip
 from discriminant.protocols import Array
 from discriminant.shown import COLORS, look
 
@@ -157,11 +158,38 @@ def swatch(label: str, shade: str, **options: Any) -> Any:
     return Patch(**{"facecolor": shade, "edgecolor": "none", "label": label, **options})
 
 
-def line(ax: Any, plane: Any, bounds: Any, **options: Any) -> None:
-    """The part of a straight boundary (a ``Hyperplane`` in the plane) within a box."""
+def line(ax: Any, plane: Hyperplane, bounds: Any, **options: Any) -> None:
+    """The part of a straight boundary in the plane within a box."""
     ends = plane.points(bounds)
     if len(ends):
         ax.plot(ends[:, 0], ends[:, 1], **{"color": INK, "zorder": 2, **options})
+
+
+def halves(ax: Any, plane: Hyperplane, bounds: Any, **options: Any) -> None:
+    """A straight boundary, and its two sides in the colours of the first two classes."""
+    corners = box(bounds)
+    fill(ax, clip(corners, plane.value(corners)), BLUE)
+    fill(ax, clip(corners, -plane.value(corners)), ORANGE)
+    line(ax, plane, bounds, **options)
+
+
+def segment(ax: Any, start: Any, end: Any, shade: str, **options: Any) -> None:
+    """The straight line from point to point."""
+    ax.plot(*np.array([start, end]).T, **{"color": shade, **options})
+
+
+def ring(ax: Any, points: Array, size: float, shade: str = INK, **options: Any) -> None:
+    """A circle around each of some points."""
+    given = {"linewidths": 1.2, "zorder": 5, **options}
+    ax.scatter(*points.T, s=size, facecolors="none", edgecolors=shade, **given)
+
+
+def histogram(ax: Any, values: Array, labels: Any, classes: Sequence[Any], bins: int) -> None:
+    """The values of each class in its colour, over common bins."""
+    edges = np.histogram_bin_edges(values[np.isfinite(values)], bins=bins)
+    look = {"alpha": 0.65, "edgecolor": "white", "linewidth": 0.4}
+    for k, label in enumerate(classes):
+        ax.hist(values[np.asarray(labels) == label], bins=edges, color=color(k), label=str(label), **look)
 
 
 def arrow(ax: Any, start: Any, end: Any, shade: str = INK, width: float = 1.6, **options: Any) -> None:
