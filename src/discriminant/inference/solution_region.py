@@ -200,5 +200,7 @@ def _rays(samples: Array) -> Array | None:
         except QhullError:
             return None
         u = np.unique(np.round(u, 12), axis=0)
+        if D == 3:  # as they go round
+            u = u[np.argsort(np.arctan2(*(u - u.mean(axis=0)).T))]
     rays = c + u @ basis
     return np.asarray(rays / np.linalg.norm(rays, axis=1)[:, None])

@@ -70,7 +70,7 @@ def globe(Y: Array, y: Array, path: Array, view: dict[str, Any], empty: bool = F
         inside = region if flat else solution_region(Y[part] @ axes, side, fit_intercept=False)
         missed = inside.empty
         if inside.rays is not None:
-            corners = _ordered(inside.rays @ axes if flat else inside.rays)
+            corners = inside.rays @ axes if flat else inside.rays
     circles = samples @ axes
     size = np.linalg.norm(circles, axis=1)
     kept = np.flatnonzero(size > 1e-12)
@@ -92,9 +92,7 @@ def _axes(center: Array | None, walked: Array) -> Array:
     unit = walked[size > 0] / size[size > 0, None]
     moved = np.linalg.svd(unit - unit.mean(axis=0), full_matrices=False)[2][:2] if len(unit) > 2 else np.zeros((0, D))
     last = walked[-1:]
-    wanted = np.vstack(
-        [pole[None], last if D > 3 else np.zeros((0, D)), moved if D > 3 else np.zeros((0, D)), np.eye(D)]
-    )
+    wanted = np.vstack([pole[None], *([last, moved] if D > 3 else []), np.eye(D)])
     columns: list[Array] = []
     for vector in wanted:
         rest = vector - sum((c * (c @ vector) for c in columns), np.zeros(D))
@@ -102,12 +100,3 @@ def _axes(center: Array | None, walked: Array) -> Array:
         if length > 1e-6 * max(float(np.linalg.norm(vector)), 1e-300) and len(columns) < 3:
             columns.append(rest / length)
     return np.column_stack(columns)
-
-
-def _ordered(corners: Array) -> Array:
-    """The corners of a convex spherical polygon in the order in which they go round their middle."""
-    middle = corners.mean(axis=0)
-    middle /= np.linalg.norm(middle)
-    across = np.linalg.svd(middle[None])[2][1:]
-    flat = corners @ across.T
-    return np.asarray(corners[np.argsort(np.arctan2(flat[:, 1], flat[:, 0]))])

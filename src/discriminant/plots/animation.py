@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Self
@@ -16,12 +17,13 @@ import numpy as np
 
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.learner import Learner
+from discriminant.geometry import Hyperplane
 from discriminant.io.container import write_whole
 from discriminant.model import LinearDiscriminant
 from discriminant.optimize.history import history_of
 from discriminant.plots.display import Display, display
 from discriminant.plots.plane import plane_of
-from discriminant.plots.theme import BLUE, GREY, INK, color, fill, frame, line, scatter, sheet, styled
+from discriminant.plots.theme import BLUE, GREY, INK, axes_for, color, fill, frame, line, scatter, sheet, styled
 from discriminant.protocols import Array
 
 
@@ -106,8 +108,7 @@ class TraceAnimation(Display):
         last = len(weights) - 1
         wanted = np.round(last * np.linspace(0, 1, min(frames, last + 1)) ** (2 if last >= frames else 1))
         steps = np.unique(wanted.astype(int))
-        model = LinearDiscriminant(found.weights, found.classes, found.coding, link=found.link)
-        return cls(weights, model, plane.points, y, steps, plane.bounds, plane.axis_names)
+        return cls(weights, found, plane.points, y, steps, plane.bounds, plane.axis_names)
 
     def _at(self, step: int) -> LinearDiscriminant:
         return LinearDiscriminant(self.weights[step], self.model.classes, self.model.coding, link=self.model.link)
@@ -121,12 +122,8 @@ class TraceAnimation(Display):
         frame_number : int, default=-1
             Which; the last unless asked otherwise.
         """
-        if ax is None:
-            from discriminant.plots.theme import axes_for
-
-            _, ax = axes_for(None)
-        self._draw(ax, range(len(self.steps))[frame_number])
-        self.ax_, self.figure_ = ax, ax.figure
+        self.figure_, self.ax_ = axes_for(ax)
+        self._draw(self.ax_, range(len(self.steps))[frame_number])
         return self
 
     def save(self, path: Any, *, seconds: float | None = None, dpi: int = 80) -> Path:
@@ -146,12 +143,13 @@ class TraceAnimation(Display):
         kind = target.suffix.lower()
         if kind not in (".gif", ".mp4", ".html"):
             raise ParameterError(f"{target.name!r} must end in .gif, .mp4 or .html.")
-        pause = 0.2 if seconds is None else float(seconds) / len(self.steps)
+        pause = self._pause(seconds)
         if kind == ".mp4":
-            return self._save_mp4(target, pause, dpi)
-        pictures = self._pictures(dpi)
-        data = _gif(pictures, pause) if kind == ".gif" else _page(pictures, self._captions(), pause).encode()
-        write_whole(target, data)
+            self._save_mp4(target, pause, dpi)
+        elif kind == ".gif":
+            write_whole(target, _gif(self._pictures(dpi), pause))
+        else:
+            write_whole(target, self.to_html(seconds=seconds, dpi=dpi).encode())
         return target
 
     def to_html(self, *, seconds: float | None = None, dpi: int = 80) -> str:
@@ -162,68 +160,64 @@ class TraceAnimation(Display):
         str
             The page.
         """
-        pause = 0.2 if seconds is None else float(seconds) / len(self.steps)
-        return _page(self._pictures(dpi), self._captions(), pause)
+        pictures = json.dumps([base64.b64encode(picture).decode() for picture in self._pictures(dpi)])
+        told, last = json.dumps([*map(self._caption, range(len(self.steps)))]), len(self.steps) - 1
+        return _PAGE.format(last=last, pictures=pictures, told=told, pause=int(1000 * self._pause(seconds)))
 
-    def _captions(self) -> list[str]:
-        return [f"step {step}: {wrong} misclassified" for step, wrong in zip(self.steps, self.errors, strict=True)]
+    def _pause(self, seconds: float | None) -> float:
+        return 0.2 if seconds is None else float(seconds) / len(self.steps)
+
+    def _caption(self, number: int) -> str:
+        return f"step {self.steps[number]}: {self.errors[number]} misclassified"
 
     @styled
     def _pictures(self, dpi: int) -> list[bytes]:
-        figure, (left, right) = self._page_of()
+        figure, draw = self._page()
         found = []
         for number in range(len(self.steps)):
-            self._both(left, right, number)
+            draw(number)
             file = io.BytesIO()
             figure.savefig(file, format="png", dpi=dpi)
             found.append(file.getvalue())
         return found
 
-    def _page_of(self) -> tuple[Any, Array]:
-        figure, axes = sheet(1, 2, (8.6, 4.2), width_ratios=(1.35, 1))
+    def _page(self) -> tuple[Any, Callable[[int], None]]:
+        """(a figure, what draws a picture of the film on it: the boundary and, beside it, the errors)."""
+        figure, ((left, right),) = sheet(1, 2, (8.6, 4.2), width_ratios=(1.35, 1))
         figure.set_layout_engine("constrained")
-        return figure, axes[0]
 
-    def _both(self, left: Any, right: Any, number: int) -> None:
-        left.clear()
-        right.clear()
-        self._draw(left, number)
-        right.plot(self.steps, self.errors, color="#C9C9C9", linewidth=1.2)
-        right.plot(self.steps[: number + 1], self.errors[: number + 1], color=BLUE)
-        right.plot(self.steps[number], self.errors[number], "o", color=INK)
-        right.set(xlabel="step", title="misclassified rows", ylim=(-0.3, max(float(self.errors.max()), 1) * 1.08))
+        def draw(number: int) -> None:
+            left.clear()
+            right.clear()
+            self._draw(left, number)
+            right.plot(self.steps, self.errors, color="#C9C9C9", linewidth=1.2)
+            right.plot(self.steps[: number + 1], self.errors[: number + 1], color=BLUE)
+            right.plot(self.steps[number], self.errors[number], "o", color=INK)
+            right.set(xlabel="step", title="misclassified rows", ylim=(-0.3, max(float(self.errors.max()), 1) * 1.08))
+
+        return figure, draw
 
     @styled
-    def _save_mp4(self, target: Path, pause: float, dpi: int) -> Path:
+    def _save_mp4(self, target: Path, pause: float, dpi: int) -> None:
         from matplotlib.animation import FuncAnimation, writers
 
         if not writers.is_available("ffmpeg"):
             raise ParameterError("An .mp4 needs the program ffmpeg, which is not installed; write a .gif or .html.")
-        figure, (left, right) = self._page_of()
-
-        def draw(number: int) -> list[Any]:
-            self._both(left, right, number)
-            return []
-
-        film = FuncAnimation(figure, draw, frames=len(self.steps))
+        film = FuncAnimation(*self._page(), frames=len(self.steps))
         film.save(str(target), writer="ffmpeg", fps=max(1, round(1 / pause)), dpi=dpi)
-        return target
 
     def _draw(self, ax: Any, number: int) -> None:
-        step = int(self.steps[number])
-        model = self._at(step)
+        model = self._at(self.steps[number])
         try:
             for k, region in enumerate(model.regions(self.bounds)):
                 fill(ax, region, color(k), edgecolor=INK, linewidth=1.4)
         except TypeError:  # votes and conjunctions have no such regions; their lines are drawn instead
-            from discriminant.geometry import Hyperplane
-
             for a in model.weights.T:
                 if a[1:].any():
                     line(ax, Hyperplane(a[1:], a[0]), self.bounds)
         scatter(ax, self.points, self.labels, self.model.classes.tolist(), size=30)
         frame(ax, self.bounds, names=self.axis_names)
-        ax.set_title(f"step {step}: {self.errors[number]} misclassified", color=INK if self.errors[number] else GREY)
+        ax.set_title(self._caption(number), color=INK if self.errors[number] else GREY)
 
 
 def _gif(pictures: list[bytes], pause: float) -> bytes:
@@ -257,8 +251,3 @@ place.oninput = () => {{ running = false; button.textContent = "play"; show(); }
 show(); setInterval(next, pause);
 </script></html>
 """
-
-
-def _page(pictures: list[bytes], captions: list[str], pause: float) -> str:
-    coded = json.dumps([base64.b64encode(picture).decode() for picture in pictures])
-    return _PAGE.format(last=len(pictures) - 1, pictures=coded, told=json.dumps(captions), pause=int(1000 * pause))

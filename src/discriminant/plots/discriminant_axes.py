@@ -10,7 +10,7 @@ import numpy as np
 from discriminant.arrays import in_memory
 from discriminant.errors import DataError, MismatchError, classes_are, names
 from discriminant.plots.display import Display, display
-from discriminant.plots.theme import INK, arrow, axes_for, color, scatter, styled
+from discriminant.plots.theme import INK, arrow, axes_for, histogram, scatter, styled
 from discriminant.protocols import Array, Projects
 
 
@@ -92,7 +92,8 @@ class DiscriminantAxesDisplay(Display):
         """
         self.figure_, self.ax_ = axes_for(ax)
         if self.coordinates.shape[1] == 1:
-            self._histogram(bins)
+            histogram(self.ax_, self.coordinates[:, 0], self.labels, self.classes, bins)
+            self.ax_.set_ylabel("rows")
         else:
             self._plane(arrows)
         self.ax_.set_xlabel(self._title(0))
@@ -120,14 +121,6 @@ class DiscriminantAxesDisplay(Display):
             self.ax_.annotate(name, end, xytext=tuple(8 * away), fontsize=8.5,
                               textcoords="offset points", ha="center", va="center", zorder=6,
                               bbox={"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1})  # fmt: skip
-
-    def _histogram(self, bins: int) -> None:
-        values = self.coordinates[:, 0]
-        edges = np.histogram_bin_edges(values, bins=bins)
-        for k, label in enumerate(self.classes):
-            self.ax_.hist(values[np.asarray(self.labels) == label], bins=edges, color=color(k), alpha=0.65,
-                          edgecolor="white", linewidth=0.4, label=str(label))  # fmt: skip
-        self.ax_.set_ylabel("rows")
 
     def _title(self, axis: int) -> str:
         word = ("first", "second")[axis]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, dataclass_transform
 
 from discriminant.docstrings import Entries
+from discriminant.errors import ParameterError
 
 Class = TypeVar("Class", bound=type)
 _ENTRIES = Entries("""
@@ -33,6 +34,16 @@ columns : str or sequence of str
     Which columns.
 dpi : int
     Dots per inch.
+entries : two pairs of int, or None
+    Which two entries of A are drawn; None: the first two that are free.
+fit_intercept : bool
+    Whether there is an intercept.
+kind : {"contour", "surface"}
+    How.
+margin : float
+    b ≥ 0.
+resolution : int
+    Points along an edge of the grid.
 features : sequence of two str or int, or None
     Which two columns to draw, by name or position; None: the two that say most of what the model says.
 output : int
@@ -50,6 +61,13 @@ ax_ : matplotlib Axes
 figure_ : matplotlib Figure
     The figure of these axes.
 """)
+
+
+def require_one_of(name: str, value: str, *known: str) -> None:
+    """Refuse a word that an option does not know."""
+    if value not in known:
+        *rest, last = map(repr, known)
+        raise ParameterError(f"{name} is {value!r}; it must be {', '.join(rest)} or {last}.")
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))

@@ -7,15 +7,16 @@ K classes      the margin of a row with its label: how deep it lies in the regio
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from discriminant.errors import MismatchError, ParameterError
+from discriminant.errors import MismatchError
 from discriminant.model import discriminant_of
-from discriminant.plots.display import Display, display
+from discriminant.plots.display import Display, display, require_one_of
 from discriminant.plots.plane import plane_of
-from discriminant.plots.theme import GREY, INK, around, axes_for, color, frame, line, scatter, styled
+from discriminant.plots.theme import GREY, INK, around, axes_for, frame, histogram, line, ring, scatter, segment, styled
 from discriminant.protocols import Array, Predictor
 
 
@@ -82,8 +83,7 @@ class MarginDisplay(Display):
         bins : int, default=30
             Of the histogram.
         """
-        if kind not in ("auto", "plane", "histogram"):
-            raise ParameterError(f"kind is {kind!r}; it must be 'auto', 'plane' or 'histogram'.")
+        require_one_of("kind", kind, "auto", "plane", "histogram")
         if kind == "plane" and self.points is None:
             raise MismatchError("There is no plane to draw: that needs two columns, two classes and no basis.")
         self.figure_, self.ax_ = axes_for(ax)
@@ -93,37 +93,30 @@ class MarginDisplay(Display):
     @property
     def smallest(self) -> float:
         """The margin of the whole: the least distance of a row from the boundary, negative if one is misclassified."""
-        if len(self.classes) > 2:
-            return float(self.distances.min())
-        side = np.where(self.labels == self.classes[1], 1.0, -1.0)
-        return float((side * self.distances).min())
+        return float(self._own_side().min())
+
+    def _own_side(self) -> Array:
+        """(n,): how far each row is on the side of its own class."""
+        two = len(self.classes) == 2
+        return np.where(self.labels == self.classes[1], 1.0, -1.0) * self.distances if two else self.distances
 
     def _plane(self) -> None:
         assert self.points is not None
         assert self.feet is not None
         bounds = around(np.vstack([self.points, self.feet]), 0.06)
         for point, foot in zip(self.points, self.feet, strict=True):
-            self.ax_.plot(*np.array([point, foot]).T, color=GREY, linewidth=0.6, zorder=1)
+            segment(self.ax_, point, foot, GREY, linewidth=0.6, zorder=1)
         line(self.ax_, self.boundary, bounds, linewidth=2)
-        side = np.where(self.labels == self.classes[1], 1.0, -1.0)
-        least = int(np.argmin(side * self.distances))
-        if self.smallest > 0:
-            for sign in (-1.0, 1.0):
-                shifted = type(self.boundary)(
-                    self.boundary.normal, self.boundary.intercept + sign * self.smallest * self.boundary.norm,
-                    self.boundary.center,
-                )  # fmt: skip
-                line(self.ax_, shifted, bounds, linewidth=1, linestyle="--", color=INK)
+        for shift in (-self.smallest, self.smallest) if self.smallest > 0 else ():
+            shifted = replace(self.boundary, intercept=self.boundary.intercept + shift * self.boundary.norm)
+            line(self.ax_, shifted, bounds, linewidth=1, linestyle="--")
         scatter(self.ax_, self.points, self.labels, self.classes)
-        self.ax_.scatter(*self.points[least], s=130, facecolors="none", edgecolors=INK, linewidths=1.4, zorder=4)
+        ring(self.ax_, self.points[self._own_side().argmin()], 130, linewidths=1.4, zorder=4)
         self.ax_.legend(loc="best")
         frame(self.ax_, bounds, equal=True, names=self.axis_names, title=f"smallest margin {self.smallest:.3g}")
 
     def _histogram(self, bins: int) -> None:
-        edges = np.histogram_bin_edges(self.distances[np.isfinite(self.distances)], bins=bins)
-        for k, label in enumerate(self.classes):
-            self.ax_.hist(self.distances[self.labels == label], bins=edges, color=color(k), alpha=0.65,
-                          edgecolor="white", linewidth=0.4, label=str(label))  # fmt: skip
+        histogram(self.ax_, self.distances, self.labels, self.classes, bins)
         self.ax_.axvline(0, color=INK, linewidth=1.2)
         many = len(self.classes) > 2
         self.ax_.set_xlabel("margin (negative: misclassified)" if many else "signed distance from the boundary")

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from discriminant.errors import DataError, MismatchError, ParameterError, names
+from discriminant.errors import DataError, MismatchError, names
 from discriminant.io.table_model import classes_of
-from discriminant.plots.display import Display, display
+from discriminant.plots.display import Display, display, require_one_of
 from discriminant.plots.plane import plane_of
 from discriminant.plots.theme import INK, axes_for, color, frame, scatter, styled, tint
 from discriminant.protocols import Array, Probabilistic
@@ -78,8 +78,6 @@ class PosteriorDisplay(Display):
             The labels, to colour the rows; None: no rows' labels are known.
         target : label or None, default=None
             Whose posterior is drawn; None: that of the last class.
-        resolution : int, default=120
-            Points along an edge of the grid.
         """
         if not hasattr(estimator, "predict_proba"):
             raise MismatchError(
@@ -98,15 +96,8 @@ class PosteriorDisplay(Display):
 
     @styled
     def plot(self, ax: Any = None, *, kind: str = "contour") -> Self:
-        """Draw as contours or as a surface in three dimensions.
-
-        Parameters
-        ----------
-        kind : {"contour", "surface"}, default="contour"
-            How.
-        """
-        if kind not in ("contour", "surface"):
-            raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")
+        """Draw as contours or as a surface in three dimensions."""
+        require_one_of("kind", kind, "contour", "surface")
         from matplotlib.colors import LinearSegmentedColormap
 
         shade = color(list(self.classes).index(self.target))

@@ -10,11 +10,25 @@ from typing import Any, Self
 
 import numpy as np
 
-from discriminant.errors import DataError, MismatchError, ParameterError
+from discriminant.errors import DataError, MismatchError
 from discriminant.inference.ambiguity import ambiguity
-from discriminant.plots.display import Display, display
+from discriminant.plots.display import Display, display, require_one_of
 from discriminant.plots.plane import Plane, plane_of
-from discriminant.plots.theme import GREY, INK, PALE, axes_for, color, fill, frame, inner_edges, scatter, styled, tint
+from discriminant.plots.theme import (
+    GREY,
+    INK,
+    PALE,
+    axes_for,
+    color,
+    fill,
+    frame,
+    inner_edges,
+    scatter,
+    spans,
+    styled,
+    swatch,
+    tint,
+)
 from discriminant.protocols import Array, Predictor
 
 Area = tuple[Array, tuple[Any, ...]]  # a convex polygon and the classes that claim it
@@ -85,11 +99,8 @@ class DecisionRegionsDisplay(Display):
         show : {"decisions", "claims"}, default="decisions"
             What ``predict`` says; or which classes claim a point (their discriminants are positive, or all their
             pairs agree), so that the ambiguous areas show.
-        resolution : int, default=300
-            Points along an edge of the grid, where one is needed.
         """
-        if show not in ("decisions", "claims"):
-            raise ParameterError(f"show is {show!r}; it must be 'decisions' or 'claims'.")
+        require_one_of("show", show, "decisions", "claims")
         plane = plane_of(estimator, X, features=features, at=at, bounds=bounds)
         classes = getattr(estimator, "classes_", getattr(estimator, "classes", None))
         if classes is None:
@@ -121,8 +132,7 @@ class DecisionRegionsDisplay(Display):
             Names in place of the labels in the legend.
         """
         self.figure_, self.ax_ = axes_for(ax)
-        if self.areas is not None:
-            self._draw_areas(boundaries)
+        self._draw_areas(boundaries)
         if self.codes is not None:
             self._draw_grid(boundaries)
         if self.points is not None and self.labels is not None:
@@ -177,8 +187,7 @@ class DecisionRegionsDisplay(Display):
         self.ax_.imshow(
             shades[self.codes], extent=extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0
         )
-        across = np.linspace(x0, x1, self.codes.shape[1])
-        up = np.linspace(y0, y1, self.codes.shape[0])
+        across, up = spans(self.bounds, len(self.codes))
         if (self.codes < 0).any():
             self.ax_.contourf(across, up, self.codes < 0, levels=[0.5, 1.5], colors="none", hatches=["////"], zorder=1)
         if boundaries:
@@ -188,18 +197,14 @@ class DecisionRegionsDisplay(Display):
                     self.ax_.contour(across, up, values, levels=[0.0], colors=[INK], linewidths=1.2, zorder=2)
 
     def _legend(self) -> None:
-        from matplotlib.patches import Patch
-
-        handles, texts = self.ax_.get_legend_handles_labels()
+        handles, _ = self.ax_.get_legend_handles_labels()
         if self.codes is not None and (self.codes < 0).any():
-            handles.append(Patch(facecolor=PALE, edgecolor="#8A8A8A", hatch="////", linewidth=0))
-            texts.append("rejected")
-        counts = {len(claims) for _, claims in self.areas or () if len(claims) != 1}
-        for several in sorted({count > 0 for count in counts}):
-            handles.append(Patch(**{**_UNCLEAR[several], "edgecolor": "#8A8A8A", "linewidth": 0}))
-            texts.append("several classes" if several else "no class")
+            handles.append(swatch("rejected", PALE, edgecolor="#8A8A8A", hatch="////", linewidth=0))
+        for several in sorted({len(claims) > 0 for _, claims in self.areas or () if len(claims) != 1}):
+            name = "several classes" if several else "no class"
+            handles.append(swatch(name, GREY, **{"edgecolor": "#8A8A8A", "linewidth": 0, **_UNCLEAR[several]}))
         if handles:
-            self.ax_.legend(handles, texts, loc="best")
+            self.ax_.legend(handles=handles, loc="best")
 
 
 _UNCLEAR = {

@@ -66,10 +66,6 @@ class SolutionRegionDisplay(Display):
 
         Parameters
         ----------
-        margin : float, default=0.0
-            b ≥ 0.
-        fit_intercept : bool, default=True
-            Whether there is an intercept.
         weights : array-like or None, default=None
             Weights to mark.
         bounds : sequence of pairs of floats or None, default=None
@@ -85,8 +81,6 @@ class SolutionRegionDisplay(Display):
 
         Parameters
         ----------
-        margin : float, default=0.0
-            b ≥ 0.
         **options : any
             Options of ``from_data``.
         """
@@ -113,11 +107,8 @@ class SolutionRegionDisplay(Display):
     def _box(self) -> Array:
         if self.bounds is not None:
             return np.asarray(self.bounds, dtype=np.float64).reshape(2, 2)
-        reach = 1.0
-        if self.weights is not None:
-            reach = max(reach, 1.3 * float(np.abs(self.weights).max()))
-        if self.region.center is not None:
-            reach = max(reach, 1.5 * float(np.abs(self.region.center).max()))
+        parts = ((1.3, self.weights), (1.5, self.region.center))
+        reach = max(1.0, *(share * float(np.abs(a).max()) for share, a in parts if a is not None), 1.0)
         return np.array([[-reach, reach], [-reach, reach]])
 
     def _polygon(self) -> None:
@@ -141,30 +132,16 @@ class SolutionRegionDisplay(Display):
 
         rays = self.region.rays
         if rays is not None and len(rays) >= 2:
-            middle = rays.mean(axis=0)
-            order = rays[np.argsort(_angles(rays, middle))]
-            faces = [[np.zeros(3), a, b] for a, b in zip(order, np.roll(order, -1, axis=0), strict=True)]
-            self.ax_.add_collection3d(
-                Poly3DCollection(faces, facecolor=GREEN, alpha=0.35, edgecolor=INK, linewidth=0.8)
-            )
-            self.ax_.quiver(0, 0, 0, *order.T, color=INK, linewidth=1.2, arrow_length_ratio=0.08)
-        if self.region.center is not None:
-            inside = self.region.center / np.linalg.norm(self.region.center)
-            self.ax_.quiver(0, 0, 0, *inside, color=GREEN, linewidth=2, arrow_length_ratio=0.1, label="centre")
-        if self.weights is not None:
-            found = self.weights / np.linalg.norm(self.weights)
-            self.ax_.quiver(0, 0, 0, *found, color=ORANGE, linewidth=2, arrow_length_ratio=0.1, label="found weights")
-        names = self._names()
-        self.ax_.set(xlabel=names[0], ylabel=names[1], zlabel=names[2])
+            faces = [[np.zeros(3), a, b] for a, b in zip(rays, np.roll(rays, -1, axis=0), strict=True)]
+            style = {"facecolor": GREEN, "alpha": 0.35, "edgecolor": INK, "linewidth": 0.8}
+            self.ax_.add_collection3d(Poly3DCollection(faces, **style))
+            self.ax_.quiver(0, 0, 0, *rays.T, color=INK, linewidth=1.2, arrow_length_ratio=0.08)
+        for a, shade, name in ((self.region.center, GREEN, "centre"), (self.weights, ORANGE, "found weights")):
+            if a is not None:
+                tip = a / np.linalg.norm(a)
+                self.ax_.quiver(0, 0, 0, *tip, color=shade, linewidth=2, arrow_length_ratio=0.1, label=name)
+        self.ax_.set(**dict(zip(("xlabel", "ylabel", "zlabel"), self._names(), strict=True)))
         seen = np.vstack([np.zeros((1, 3)), *([] if rays is None else [rays])])
         middle, reach = (seen.min(axis=0) + seen.max(axis=0)) / 2, max(0.6 * float(np.ptp(seen, axis=0).max()), 0.5)
         for limits, at in zip((self.ax_.set_xlim, self.ax_.set_ylim, self.ax_.set_zlim), middle, strict=True):
             limits(at - reach, at + reach)
-
-
-def _angles(rays: Array, middle: Array) -> Array:
-    """The order of rays around their middle."""
-    unit = middle / np.linalg.norm(middle)
-    basis = np.linalg.svd(unit[None])[2][1:]
-    flat = (rays / (rays @ unit)[:, None] - unit) @ basis.T
-    return np.asarray(np.arctan2(flat[:, 1], flat[:, 0]))

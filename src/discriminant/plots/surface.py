@@ -12,17 +12,17 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.codings import make_coding
-from discriminant.criteria import Logistic, Softmax, make_criterion
-from discriminant.data import ArrayBlocks, as_rows, encode_labels
-from discriminant.errors import DataError, ParameterError
+from discriminant.criteria import make_criterion
+from discriminant.data import encode_labels, make_blocks
+from discriminant.errors import DataError
 from discriminant.estimators.deciding import Deciding
 from discriminant.estimators.learner import Learner
 from discriminant.estimators.logistic import LogisticRegression
-from discriminant.objective import PointwiseObjective
+from discriminant.objective import PointwiseObjective, logistic_objective
 from discriminant.optimize.history import history_of
-from discriminant.penalties import Ridge, make_penalty
-from discriminant.plots.display import Display, display
-from discriminant.plots.theme import GREY, INK, ORANGE, axes_for, styled
+from discriminant.penalties import make_penalty
+from discriminant.plots.display import Display, display, require_one_of
+from discriminant.plots.theme import GREY, INK, ORANGE, axes_for, spans, styled
 from discriminant.protocols import Array
 
 Entries = tuple[tuple[int, int], tuple[int, int]]  # two entries (row, output) of A
@@ -87,12 +87,8 @@ class CriterionSurfaceDisplay(Display):
             J.
         at : ndarray of shape (1 + d, q) or None, default=None
             Where all other weights are held; None: zeros.
-        entries : two pairs of int, or None, default=None
-            Which two entries of A are drawn; None: the first two that are free.
         history : History or None, default=None
             With ``trace``: its weights are the path.
-        resolution : int, default=80
-            Points along an edge of the grid.
         """
         shape = (objective.n_parameters, objective.n_outputs)
         A = np.zeros(shape) if at is None else np.array(at, dtype=np.float64).reshape(shape)
@@ -132,8 +128,6 @@ class CriterionSurfaceDisplay(Display):
             The weights to begin with; None: zeros.
         penalty : str, WeightPenalty or None, default=None
             λΩ.
-        fit_intercept : bool, default=True
-            Whether there is an intercept.
         **options : any
             Options of ``from_objective``.
         """
@@ -159,8 +153,6 @@ class CriterionSurfaceDisplay(Display):
 
         Parameters
         ----------
-        entries : two pairs of int, or None, default=None
-            Which two entries of A are drawn; None: the first two.
         **options : any
             Options of ``from_objective``.
         """
@@ -168,8 +160,7 @@ class CriterionSurfaceDisplay(Display):
         at = np.array(estimator.discriminant_.weights)
         if estimator.discriminant_.center is not None:
             at[0] = estimator.discriminant_.intercept
-        history = history_of(estimator)
-        return cls.from_objective(objective, at=at, entries=entries, history=history, **options)
+        return cls.from_objective(objective, at=at, entries=entries, history=history_of(estimator), **options)
 
     @styled
     def plot(self, ax: Any = None, *, kind: str = "contour", levels: int = 18) -> Self:
@@ -177,13 +168,10 @@ class CriterionSurfaceDisplay(Display):
 
         Parameters
         ----------
-        kind : {"contour", "surface"}, default="contour"
-            How.
         levels : int, default=18
             How many contours.
         """
-        if kind not in ("contour", "surface"):
-            raise ParameterError(f"kind is {kind!r}; it must be 'contour' or 'surface'.")
+        require_one_of("kind", kind, "contour", "surface")
         self.figure_, self.ax_ = axes_for(ax, projection="3d" if kind == "surface" else None)
         self._surface() if kind == "surface" else self._contour(levels)
         self.ax_.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
@@ -220,15 +208,12 @@ def measure_surface(
     objective: Any, A: Array, entries: Entries, bounds: Any, resolution: int
 ) -> tuple[Array, Array, Array]:
     """(across (r,), up (r,), J (r, r)) over two entries of A; one pass over the data for each row of the grid."""
-    limits = np.asarray(bounds, dtype=np.float64).reshape(2, 2)
-    (x0, x1), (y0, y1) = limits.tolist()
-    across, up = np.linspace(x0, x1, resolution), np.linspace(y0, y1, resolution)
+    across, up = spans(bounds, resolution)
     values = np.empty((resolution, resolution))
-    right = np.zeros_like(A)
-    right[entries[0]] = 1.0
+    right, here = np.zeros_like(A), A.copy()
+    right[entries[0]], here[entries[0]] = 1.0, 0.0
     for i, height in enumerate(up):
-        here = A.copy()
-        here[entries[0]], here[entries[1]] = 0.0, height
+        here[entries[1]] = height
         values[i] = objective.along(here, right, across)
     return across, up, values
 
@@ -242,7 +227,7 @@ def two_class_objective(
         raise DataError(f"A two-class criterion is drawn for two classes; y holds {len(classes)}.")
     made = make_criterion(criterion) if isinstance(criterion, str) else criterion
     coding = make_coding("two-class", 2, labels=made.labels, threshold=made.threshold)
-    blocks = ArrayBlocks(as_rows(np.ascontiguousarray(X, dtype=np.float64)), codes, None)
+    blocks = make_blocks(np.ascontiguousarray(X, dtype=np.float64), codes)
     return PointwiseObjective(blocks, made, coding, make_penalty(penalty), intercept=fit_intercept)
 
 
@@ -252,18 +237,14 @@ def _objective_of(estimator: Learner, X: Any, y: Any) -> PointwiseObjective:
     values = np.ascontiguousarray(X, dtype=np.float64)
     features = estimator.discriminant_.basis
     values = values if features is None else np.ascontiguousarray(features.transform(values))
-    blocks, free = ArrayBlocks(as_rows(values), codes, None), bool(getattr(estimator, "fit_intercept", True))
+    blocks, free = make_blocks(values, codes), bool(getattr(estimator, "fit_intercept", True))
     if isinstance(estimator, Deciding) and "criterion_" in vars(estimator):
         penalty = getattr(estimator, "penalty", None)
         made = None if isinstance(penalty, str) else make_penalty(penalty)
         return PointwiseObjective(blocks, estimator.criterion_, estimator.coding_, made, intercept=free)
     if not isinstance(estimator, LogisticRegression):
         raise DataError(f"{type(estimator).__name__} minimises no criterion over its weights; there is no surface.")
-    two = len(classes) == 2
-    coding = make_coding("two-class", 2, labels=(0, 1)) if two else make_coding("softmax", len(classes))
-    ridge = 1 / (estimator.C * len(codes)) if np.isfinite(estimator.C) else 0.0
-    criterion = Logistic() if two else Softmax()
-    return PointwiseObjective(blocks, criterion, coding, Ridge(ridge) if ridge else None, intercept=free)
+    return logistic_objective(blocks, len(classes), 1 / (estimator.C * len(codes)), free)
 
 
 def _varied(shape: tuple[int, int], objective: Any) -> Entries:
@@ -276,7 +257,7 @@ def _varied(shape: tuple[int, int], objective: Any) -> Entries:
 
 
 def _limits(A: Array, first: tuple[int, int], second: tuple[int, int], path: Array | None) -> Array:
-    points = np.array([[A[first], A[second]]]) if path is None else np.vstack([path, [[A[first], A[second]]]])
+    points = np.vstack([*([] if path is None else [path]), [A[first], A[second]]])
     low, high = points.min(axis=0), points.max(axis=0)
     room = np.maximum(0.35 * (high - low), 0.5 * np.maximum(np.abs(points).max(axis=0), 0.5))
     return np.column_stack([low - room, high + room])

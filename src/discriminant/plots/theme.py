@@ -217,8 +217,13 @@ def around(X: Array, share: float = 0.12) -> Array:
     return np.column_stack([low - room, high + room])
 
 
+def spans(bounds: Any, resolution: int) -> Array:
+    """(2, r): points along both edges of a box."""
+    low, high = np.asarray(bounds, dtype=np.float64).reshape(2, 2).T
+    return np.linspace(low, high, resolution, axis=1)
+
+
 def mesh(bounds: Any, resolution: int) -> tuple[Array, Array, Array]:
     """(points (r², 2), across (r, r), up (r, r)): a grid over a box."""
-    (x0, x1), (y0, y1) = np.asarray(bounds, dtype=np.float64).reshape(2, 2).tolist()
-    across, up = np.meshgrid(np.linspace(x0, x1, resolution), np.linspace(y0, y1, resolution))
+    across, up = np.meshgrid(*spans(bounds, resolution))
     return np.column_stack([across.ravel(), up.ravel()]), across, up
