@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.estimators.inferential import Inferential
+from discriminant.inference import documented
 from discriminant.inference.likelihood import inverse
 from discriminant.inference.summary import information_criteria
 from discriminant.penalties.jeffreys import BIAS_REDUCED
 from discriminant.protocols import Array
-from discriminant.shown import Shown
+from discriminant.shown import Shown, data_frame
 
 
 @documented
@@ -66,26 +66,12 @@ class Comparison(Shown):
     models: dict[str, dict[str, float]]
 
     def columns(self) -> dict[str, Any]:
-        """The table of tests, column by column.
-
-        Returns
-        -------
-        dict of str to list or ndarray
-            Columns by their headings.
-        """
+        """The table of tests, column by column."""
         return {"test": self.tests, "statistic": self.statistic, "df": [self.df] * len(self.tests), "p": self.p}
 
     def to_frame(self) -> Any:
-        """The table of tests as a pandas data frame.
-
-        Returns
-        -------
-        DataFrame
-            A row for each test.
-        """
-        import pandas as pd
-
-        return pd.DataFrame(self.columns())
+        """The table of tests as a pandas data frame."""
+        return data_frame(self.columns())
 
     def _cells(self) -> dict[str, list[str]]:
         chances = ["<1e-16" if p < 1e-16 else f"{p:.4g}" for p in self.p]

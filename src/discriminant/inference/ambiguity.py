@@ -18,7 +18,7 @@ from discriminant.errors import DataError, ParameterError
 from discriminant.geometry.regions import box, clip, polygon_area
 from discriminant.inference import documented
 from discriminant.model import discriminant_of
-from discriminant.optimize.highs import linear_program
+from discriminant.optimize.highs import deepest_point
 from discriminant.protocols import Array
 
 SAMPLE = 100_000
@@ -178,14 +178,11 @@ def _sampled(plain: Array, sides: Array, limits: Array) -> Ambiguity:
 
 def _claimed_twice(plain: Array, sides: Array, limits: Array) -> Array | None:
     """A point that two classes claim, found by a linear program for each pair, or None where there is none."""
-    size = np.linalg.norm(plain[1:], axis=0)
     for i in range(len(sides)):
         for j in range(i):
             both = [(k, o) for k in (i, j) for o in np.flatnonzero(sides[k])]
-            A = np.array([np.r_[-sides[k, o] * plain[1:, o], size[o]] for k, o in both])
-            b = np.array([sides[k, o] * plain[0, o] for k, o in both])
-            objective = np.r_[np.zeros(len(limits)), -1.0]
-            answer = linear_program(objective, A_ub=A, b_ub=b, bounds=[*map(tuple, limits), (0, None)])
-            if answer.status == 0 and answer.x[-1] > 1e-12 * float(np.abs(limits).max()):
-                return np.asarray(answer.x[:-1])
+            sign, half_spaces = np.array([sides[at] for at in both]), plain[:, [o for _, o in both]]
+            found = deepest_point(-(sign * half_spaces[1:]).T, sign * half_spaces[0], map(tuple, limits))
+            if found is not None and found[1] > 1e-12 * float(np.abs(limits).max()):
+                return np.asarray(found[0])
     return None

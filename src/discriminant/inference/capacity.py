@@ -143,14 +143,13 @@ def sample_size(d: int, epsilon: float, delta: float, *, agnostic: bool = False)
 
 
 def _log_count(n: int, d: int) -> float:
-    """log C(n, d), by summing the terms relative to the largest."""
+    """log C(n, d)."""
     if n <= d + 1:
         return n * math.log(2)
-    k = np.arange(d + 1)
-    steps = np.log(np.maximum(n - k[1:], 1)) - np.log(k[1:]) if d else np.zeros(0)
-    logs = np.concatenate([[0.0], np.cumsum(steps)])
-    top = logs.max()
-    return float(math.log(2) + top + np.log(np.exp(logs - top).sum()))
+    from scipy.special import gammaln, logsumexp
+
+    k = np.arange(min(d, n - 1) + 1)
+    return float(math.log(2) + logsumexp(gammaln(n) - gammaln(k + 1) - gammaln(n - k)))
 
 
 @documented

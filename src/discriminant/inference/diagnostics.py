@@ -60,13 +60,7 @@ class Diagnostics(Shown):
     cook: Array
 
     def to_frame(self) -> Any:
-        """A row for each row of the fit, as a pandas data frame.
-
-        Returns
-        -------
-        DataFrame
-            The measures as columns.
-        """
+        """A row for each row of the fit, as a pandas data frame."""
         return data_frame({one.name: getattr(self, one.name) for one in fields(self)})
 
     def _shown(self) -> tuple[str, dict[str, list[str]], list[str], list[str]]:

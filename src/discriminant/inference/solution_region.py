@@ -23,7 +23,7 @@ from discriminant.geometry.regions import box, clip
 from discriminant.inference import documented
 from discriminant.inference.kesler import kesler_construction
 from discriminant.inference.separability import Separability, separability
-from discriminant.optimize.highs import linear_program
+from discriminant.optimize.highs import deepest_point
 from discriminant.protocols import Array
 
 MOST_RAY_DIMENSIONS = 8
@@ -152,19 +152,11 @@ def _center(samples: Array, margin: float) -> tuple[Array, float]:
     R = 1 for a cone; with a margin, twice the size at which a solution first exists.
     """
     n, D = samples.shape
-    size = np.linalg.norm(samples, axis=1)
-    size_limit = 1.0
+    A, size_limit = np.vstack([-samples, np.eye(D), -np.eye(D)]), 1.0
     for _ in range(200):
-        bounds = np.vstack([np.c_[np.eye(D), np.ones(D)], np.c_[-np.eye(D), np.ones(D)]])
-        lower = np.c_[-samples, size]
-        answer = linear_program(
-            np.r_[np.zeros(D), -1.0],
-            A_ub=np.vstack([lower, bounds]),
-            b_ub=np.r_[np.full(n, -margin), np.full(2 * D, size_limit)],
-            bounds=[(None, None)] * D + [(0, None)],
-        )
-        if answer.status == 0 and (answer.x[D] > 0 or margin == 0):
-            return np.asarray(answer.x[:D]), float(answer.x[D])
+        found = deepest_point(A, np.r_[np.full(n, -margin), np.full(2 * D, size_limit)], [(None, None)] * D)
+        if found is not None and (found[1] > 0 or margin == 0):
+            return np.asarray(found[0]), found[1]
         size_limit *= 2
     raise DataError("The region has no part that the linear program can reach: rescale the columns.")
 

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.bases.expansion import generator
 from discriminant.codings import make_coding
 from discriminant.criteria import Squared
 from discriminant.data import ArrayBlocks
@@ -29,7 +28,7 @@ from discriminant.methods.parts import ONE_OUTPUT
 from discriminant.methods.sequential import Progress, SequentialMethod, Split
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize import ClosedForm, Constant, GradientDescent, Power, SingleSample, check_conditions
+from discriminant.optimize import ClosedForm, Constant, Power, check_conditions
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.sequence import repeated_rows
 from discriminant.optimize.single_sample import EXACT, NEAR
@@ -135,28 +134,15 @@ class LeastMeanSquares(AdalineParameters, SequentialMethod):
             known = None if progress is None else progress.schedule
             steps = chosen = usual_steps(objective, self.mode, self.max_iter) if known is None else known
         if self.mode == "batch":
-            batch = GradientDescent(
-                step=steps, threshold=self.threshold or 1e-8, iterations=self.max_iter, trace=self.trace,
-                count_errors=self.trace, callback=self.callback,
-            )  # fmt: skip
-            return batch, Choice("batch", f"all samples at once, with {steps!r}"), chosen
-        single = SingleSample(
-            step=self.later(steps, progress),
-            order="shuffled" if self.shuffle else "cyclic",
-            epochs=self.max_iter,
-            keep=self.kept_weights,  # type: ignore[arg-type]
-            threshold=self.threshold,
-            tolerance=self.tol,
-            random_state=generator(self.random_state),
-            trace=self.trace,
-            callback=self.callback,
-            evaluate=self.evaluates_end(objective),
+            return (
+                self.batches(steps, self.threshold or 1e-8),
+                Choice("batch", f"all samples at once, with {steps!r}"),
+                chosen,
+            )
+        single = self.samples(
+            steps, progress, threshold=self.threshold, tolerance=self.tol, evaluate=self.evaluates_end(objective)
         )
         return single, Choice("single-sample", f"each sample corrects the weights at once, with {steps!r}"), chosen
-
-    @property
-    def kept_weights(self) -> str:
-        return "average" if self.average else "last"
 
     def certify_solution(self, task: Task, solution: Solution) -> Certificate:
         certificate = super().certify_solution(task, solution)

@@ -29,6 +29,8 @@ from discriminant.optimize.progress import watched
 from discriminant.penalties import Ridge
 from discriminant.protocols import Array, Certificate, Solution
 
+LEAST = "Proved: {errors:g} of {total:g} is the least weight of rows that any linear discriminant gets wrong."
+
 
 @parameter_list
 class MinimumErrorParameters:
@@ -128,27 +130,25 @@ class MinimumError(MinimumErrorParameters, CriterionMethod):
         return solution
 
     def _exact(self, task: Task, found: LeastErrors, searched: Solution | None) -> Solution:
-        A = _shaped(found.weights, task.objective)
-        J, total = task.objective.value(A), float(task.objective.totals[0])
+        """The weights of the witnesses' end, unless the search met better ones."""
+        A, total = _shaped(found.weights, task.objective), float(task.objective.totals[0])
+        J = task.objective.value(A)
         if searched is not None and searched.objective < J:
             return self._bounded(task, searched, found)
-        least = f"{J * total:g} of {total:g}"
-        status = (
-            f"Proved: {least} is the least weight of rows that any linear discriminant gets wrong."
-            if J * total <= found.bound * (1 + 1e-9)
-            else f"{least} are wrong, and {found.bound:g} is proved to be unavoidable."
-        )
-        history = None if searched is None else searched.history
-        iterations = 1 if searched is None else searched.iterations
         proved = J * total <= found.bound * (1 + 1e-9)
+        status = (
+            LEAST.format(errors=J * total, total=total)
+            if proved
+            else f"{J * total:g} of {total:g} are wrong, and {found.bound:g} is proved to be unavoidable."
+        )
+        history, iterations = (None, 1) if searched is None else (searched.history, searched.iterations)
         return BoundedSolution(A, status, proved, 1, iterations, J, history=history, bound=found.bound / total)
 
     def _bounded(self, task: Task, searched: Solution, found: LeastErrors) -> Solution:
         J, total = searched.objective, float(task.objective.totals[0])
-        proved = J * total <= found.bound * (1 + 1e-9)
         status = (
-            f"Proved: {J * total:g} of {total:g} is the least weight of rows that any linear discriminant gets wrong."
-            if proved
+            LEAST.format(errors=J * total, total=total)
+            if J * total <= found.bound * (1 + 1e-9)
             else f"{J * total:g} of {total:g} are wrong, the fewest that the search met; every linear discriminant "
             f"gets at least {found.bound:g} wrong ({found.witnesses} witnesses prove it). More rounds may close it."
         )

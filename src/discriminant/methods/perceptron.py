@@ -18,9 +18,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.bases.expansion import generator
-from discriminant.criteria import Kesler, Pointwise, Quadratic, Relaxation, make_criterion
 from discriminant.criteria import Perceptron as PerceptronCriterion
+from discriminant.criteria import Pointwise, Quadratic, Relaxation, make_criterion
 from discriminant.data import ArrayBlocks
 from discriminant.errors import MismatchError, ParameterError, counted
 from discriminant.inference.mistake_bound import mistake_bounds
@@ -31,14 +30,7 @@ from discriminant.methods.parts import fit_together, with_margin
 from discriminant.methods.sequential import Progress, SequentialMethod, samples_of
 from discriminant.methods.verdicts import sentence, verdicts, worst_outputs
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize import (
-    GradientDescent,
-    Power,
-    SequentialSolution,
-    SingleSample,
-    check_conditions,
-    make_schedule,
-)
+from discriminant.optimize import Power, SequentialSolution, check_conditions, make_schedule
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.progress import stepped
 from discriminant.optimize.sequence import repeated_rows
@@ -97,8 +89,7 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
     def _corrected(self) -> Pointwise:
         """The two-class criterion with its margin."""
         made = make_criterion(self.criterion)
-        base = made.base if isinstance(made, Kesler) else made
-        if not isinstance(base, PerceptronCriterion | Quadratic | Relaxation):
+        if not isinstance(made.single, PerceptronCriterion | Quadratic | Relaxation):
             raise MismatchError(
                 f"A perceptron corrects samples that lie short of a margin; criterion {type(made).__name__} has none. "
                 "Use 'perceptron', 'quadratic', 'relaxation' or 'hinge', or the estimator Discriminant."
@@ -113,28 +104,13 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
 
     def procedure(self, objective: PointwiseObjective, progress: Progress | None) -> tuple[Any, Choice, Any]:
         if self.mode == "batch":
-            batch = GradientDescent(
-                step=self.eta0, threshold=self.threshold, iterations=self.max_iter, trace=self.trace,
-                count_errors=self.trace, callback=self.callback,
-            )  # fmt: skip
+            batch = self.batches(self.eta0, self.threshold)
             return batch, Choice("batch", "all samples that need correction are added at once"), None
-        single = SingleSample(
-            step=self.later(self.eta0, progress),
-            order="shuffled" if self.shuffle else "cyclic",
-            epochs=self.max_iter,
-            keep=self.kept_weights,  # type: ignore[arg-type]
-            improvement=self.tol,
-            patience=self.n_iter_no_change,
-            random_state=generator(self.random_state),
-            trace=self.trace,
-            callback=self.callback,
+        single = self.samples(
+            self.eta0, progress, improvement=self.tol, patience=self.n_iter_no_change,
             evaluate=objective.penalty is not None and self.evaluates_end(objective),
-        )
+        )  # fmt: skip
         return single, Choice("single-sample", "each sample corrects the weights at once"), None
-
-    @property
-    def kept_weights(self) -> str:
-        return "average" if self.average else "pocket" if self.pocket else "last"
 
     def solve(self, task: Task, start: Array) -> Solution:
         if self._l1_share() * self.alpha == 0 or self.penalty is None:

@@ -17,7 +17,7 @@ from discriminant.methods.criterion import CriterionMethod, Task, too_long
 from discriminant.methods.fit import Fit, Sample
 from discriminant.methods.parts import require_known_weights
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize import Power, SequentialSolution, make_schedule
+from discriminant.optimize import GradientDescent, Power, SequentialSolution, SingleSample, make_schedule
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.iterative import NOT_A_NUMBER
 from discriminant.optimize.sequence import repeated_rows
@@ -54,6 +54,8 @@ class SequentialMethod(CriterionMethod):
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
+    max_iter: int
+    shuffle: bool
     average: bool = False
     pocket: bool = False
 
@@ -66,9 +68,24 @@ class SequentialMethod(CriterionMethod):
         """The optimizer, why, and the steps; ``progress``: where the earlier parts ended, of a fit in parts."""
 
     @property
-    @abstractmethod
     def kept_weights(self) -> str:
         """Which weights of the run are handed back."""
+        return "average" if self.average else "pocket" if self.pocket else "last"
+
+    def batches(self, step: Any, threshold: float) -> GradientDescent:
+        """All samples at once."""
+        return GradientDescent(
+            step=step, threshold=threshold, iterations=self.max_iter, trace=self.trace, count_errors=self.trace,
+            callback=self.callback,
+        )  # fmt: skip
+
+    def samples(self, step: Any, progress: Progress | None, **ends: Any) -> SingleSample:
+        """One sample after the other; ``ends``: what else the run ends by."""
+        return SingleSample(
+            step=self.later(step, progress), order="shuffled" if self.shuffle else "cyclic", epochs=self.max_iter,
+            keep=self.kept_weights, random_state=generator(self.random_state), trace=self.trace,  # type: ignore[arg-type]
+            callback=self.callback, **ends,
+        )  # fmt: skip
 
     # Learning
 

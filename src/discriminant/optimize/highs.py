@@ -29,6 +29,15 @@ def linear_program(cost: Any, *, seconds: float | None = None, **constraints: An
     return linprog(cost, method="highs", options=options, **constraints)
 
 
+def deepest_point(A: Any, b: Any, bounds: Any) -> Any:
+    """(x, r): the centre and radius of the largest ball in {A x ≤ b} whose centre is within bounds; None: empty."""
+    import numpy as np
+
+    cost = np.append(np.zeros(A.shape[1]), -1.0)
+    found = linear_program(cost, A_ub=np.c_[A, np.linalg.norm(A, axis=1)], b_ub=b, bounds=[*bounds, (0, None)])
+    return (found.x[:-1], float(found.x[-1])) if found.status == 0 else None
+
+
 def binary_program(cost: Any, constraints: Any, seconds: float) -> Any:
     """argmin cost·x of zeros and ones, as ``scipy.optimize.milp`` answers."""
     import numpy as np
