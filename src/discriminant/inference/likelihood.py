@@ -42,11 +42,6 @@ class RowParts(NamedTuple):
     log_p: Array
     weight: Array
 
-    @property
-    def scores(self) -> Array:
-        """(n, (K−1)(1+d)): the gradient of each row's log-likelihood, classes outermost."""
-        return np.asarray((self.residual[:, :, None] * self.Y[:, None, :]).reshape(len(self.Y), -1))
-
 
 @dataclass(frozen=True)
 class RowKernel:

@@ -39,64 +39,41 @@ from discriminant.shown import Shown
 IMPOSSIBLE = -1e30  # as good as −∞ for a score, but finite: e^z is zero, and zero times it too
 
 
-@dataclass(frozen=True)
-class BoundaryRows:
-    """Rows with their classes, the classes that tie, weights and known parts of the scores."""
+def fit_boundary(
+    cone: KeslerCone, rows: Array, ties: Array, weight: Array, offset: Array | None, free: Array
+) -> tuple[Array, float, Array]:
+    """(W (r, K), the maximum, the covariance ((K−1) r)² of W's columns but the first, zero where held) of these rows.
 
-    cone: KeslerCone
-    rows: Array
-    codes: Array
-    ties: Array  # (m, K)
-    weight: Array
-    offset: Array | None
-
-    def likelihood(self) -> Likelihood:
-        """Of the rows' features, whose intercept is a column; a class that does not tie is impossible."""
-        K = self.cone.n_classes
-        offset = np.zeros(self.ties.shape) if self.offset is None else np.array(self.offset, dtype=np.float64)
-        offset[~self.ties] = IMPOSSIBLE
-        features = self.cone.float_features(self.rows.tolist())
-        blocks = make_blocks(features, self.codes.astype(np.int32), self.weight)
-        known = offset[:, 1] - offset[:, 0] if K == 2 else offset
-        return Likelihood(logistic_objective(blocks, K, intercept=False, offset=known))
-
-
-@dataclass(frozen=True)
-class Coordinates:
-    """Which of the (K−1)·r weights are free: one is held for each direction that no row sees."""
-
-    n_classes: int
-    width: int
-    unseen: Array  # (m, (K−1) r), rows independent
-    intercept: bool
-
-    @cached_property
-    def free(self) -> Array:
-        left, held = np.array(self.unseen, dtype=float), []
-        for i in range(len(left)):
-            size = np.abs(left[i:]).max(axis=1)
-            left[i:] /= np.maximum(size, 1e-300)[:, None]
-            largest = np.abs(left[i:]).max(axis=0)
-            largest[:: self.width] *= 1e-6 if self.intercept else 1.0  # intercepts are held where nothing else can be
-            place = int(largest.argmax())
-            row = i + int(np.abs(left[i:, place]).argmax())
-            left[[i, row]] = left[[row, i]]
-            left[i + 1 :] -= np.outer(left[i + 1 :, place] / left[i, place], left[i])
-            left[i + 1 :, place] = 0.0
-            held.append(place)
-        return np.setdiff1d(np.arange((self.n_classes - 1) * self.width), held)
-
-
-def fit_boundary(rows: BoundaryRows, coordinates: Coordinates) -> tuple[Array, float, Array]:
-    """(W (r, K), the maximum, the covariance ((K−1) r)² of W's columns but the first, zero where held)."""
-    model, free, r = rows.likelihood(), coordinates.free, coordinates.width
+    ``ties`` (m, K) are the classes that a row may belong to: another's offset makes it impossible.  Only the weights
+    ``free`` are fitted.  Features have their intercept among them.
+    """
+    K, r = cone.n_classes, cone.width
+    known = np.zeros(ties.shape) if offset is None else np.array(offset, dtype=np.float64)
+    known[~ties] = IMPOSSIBLE
+    known = known[:, 1] - known[:, 0] if K == 2 else known
+    blocks = make_blocks(cone.float_features(rows.tolist()), cone.codes[rows].astype(np.int32), weight)
+    model = Likelihood(logistic_objective(blocks, K, intercept=False, offset=known))
     places = free + free // r + 1  # in θ, whose columns begin with an intercept that is nothing
-    theta, found = maximise(model, np.zeros((r + 1, coordinates.n_classes - 1)), places)
-    covariance = np.zeros(((coordinates.n_classes - 1) * r,) * 2)
+    theta, found = maximise(model, np.zeros((r + 1, K - 1)), places)
+    covariance = np.zeros(((K - 1) * r,) * 2)
     if len(free):
         assert found.hessian is not None
         covariance[np.ix_(free, free)] = inverse(found.hessian[np.ix_(places, places)])
     return np.hstack([np.zeros((r, 1)), theta[1:]]), -found.value, covariance
+
+
+def free_weights(cone: KeslerCone, unseen: Array) -> Array:
+    """The weights but those that are held: one for each direction that no row sees, (m, D) independent rows."""
+    from scipy.linalg import qr
+
+    if not len(unseen):
+        return np.arange(cone.dimension)
+    size = np.abs(unseen).max(axis=1, keepdims=True)
+    kept = unseen / np.maximum(size, 1e-300)
+    if cone.intercept:
+        kept[:, :: cone.width] *= 1e-6  # intercepts are held where nothing else can be
+    held = qr(kept, mode="r", pivoting=True)[1][: len(unseen)]
+    return np.setdiff1d(np.arange(cone.dimension), held)
 
 
 CERTAIN = 40.0  # a score from which on a float cannot tell a probability from one
@@ -257,18 +234,42 @@ def limiting_fit(
         at = {j: i + cone.intercept for i, j in enumerate(cone.keep)}
         places = [0] * inner.intercept + [at[j] for j in inner.keep]
         open_coordinates = np.array([inner.floats(vector)[0] for vector in basis]).reshape(-1, inner.dimension)
-        coordinates = Coordinates(K, inner.width, open_coordinates, bool(inner.intercept))
         known = None if offset is None else _two_columns(offset[rows], K)
         mass = np.ones(len(rows)) if row_weight is None else row_weight[rows]
         ties[rows, cone.codes[rows]] = True
-        found = BoundaryRows(inner, rows, np.asarray(cone.codes[rows], dtype=np.intp), ties[rows], mass, known)
         with single_threaded_blas():  # many small products
-            inside, value, spread = fit_boundary(found, coordinates)
+            free = free_weights(inner, open_coordinates)
+            inside, value, spread = fit_boundary(inner, rows, ties[rows], mass, known, free)
         scores[places] = inside
     if shift is not None and cone.intercept:
         scores[0] -= shift
     moves = _moves(cone, inner, basis, relations, bool(spanning))
-    return _assemble(cone, classes, weights, scores, value, rows, moves, signs, (inner, spread))
+    two, estimate = K == 2, _over_columns(cone, scores)
+    estimate = estimate - estimate[:, :1]
+    direction = _directions(cone, weights)
+    apart = moves != moves[:, :, :1]
+    open_ended = apart.any(axis=0)
+    finite = np.where(open_ended, 0.0, estimate)
+    ends = np.array([-np.inf, np.nan, np.inf])[np.sign(direction) + 1]  # NaN: free to move either way
+    infinite = np.where(open_ended, ends, finite)
+    table, undecided = _table(estimate, direction, moves)
+    stand_in = _stand_in(cone, weights, scores, signs)
+    keep_empty = replace(cone, source=None, codes=np.zeros(0, dtype=np.int8))  # type: ignore[arg-type]
+    return LimitingFit(
+        classes,
+        infinite[:, 1] if two else infinite,
+        finite[:, 1] if two else finite,
+        _covariance(inner, spread, ~open_ended[:, 1:]),
+        value,
+        rows,
+        table[:, 1:] if two else table,
+        stand_in[:, 1:] - stand_in[:, :1] if two else stand_in - stand_in.mean(axis=1, keepdims=True),
+        np.array(cone.center),
+        undecided,
+        keep_empty,
+        tuple(f"{v:x}" for v in weights),
+        scores,
+    )
 
 
 def _rounded(cone: KeslerCone, weights: Integers, signs: Array) -> Integers:
@@ -299,47 +300,6 @@ def _plainer(cone: KeslerCone, weights: Integers, signs: Array) -> Integers:
 
 def _two_columns(offset: Array, K: int) -> Array:
     return offset if offset.ndim == 2 and offset.shape[1] == K else np.c_[np.zeros(len(offset)), offset.reshape(-1, 1)]
-
-
-def _assemble(
-    cone: KeslerCone,
-    classes: Array,
-    weights: Integers,
-    scores: Array,
-    value: float,
-    rows: Array,
-    moves: Array,
-    signs: Array,
-    spread: tuple[KeslerCone, Array | None],
-) -> LimitingFit:
-    """Everything that is read off the direction, the boundary rows' fit and what may move."""
-    two = cone.n_classes == 2
-    estimate = _over_columns(cone, scores)
-    estimate = estimate - estimate[:, :1]
-    direction = _directions(cone, weights)
-    apart = moves != moves[:, :, :1]
-    open_ended = apart.any(axis=0)
-    finite = np.where(open_ended, 0.0, estimate)
-    ends = np.array([-np.inf, np.nan, np.inf])[np.sign(direction) + 1]  # NaN: free to move either way
-    infinite = np.where(open_ended, ends, finite)
-    table, undecided = _table(estimate, direction, moves)
-    stand_in = _stand_in(cone, weights, scores, signs)
-    keep_empty = replace(cone, source=None, codes=np.zeros(0, dtype=np.int8))  # type: ignore[arg-type]
-    return LimitingFit(
-        classes,
-        infinite[:, 1] if two else infinite,
-        finite[:, 1] if two else finite,
-        _covariance(*spread, ~open_ended[:, 1:]),
-        value,
-        rows,
-        table[:, 1:] if two else table,
-        stand_in[:, 1:] - stand_in[:, :1] if two else stand_in - stand_in.mean(axis=1, keepdims=True),
-        np.array(cone.center),
-        undecided,
-        keep_empty,
-        tuple(f"{v:x}" for v in weights),
-        scores,
-    )
 
 
 def _directions(cone: KeslerCone, weights: Integers) -> Array:
