@@ -1,55 +1,17 @@
-"""``.npy`` files as parts: rows are read where they are needed, from anywhere in the file."""
+"""``.npy`` files as parts that are mapped while they are worked on: rows are read where they are needed."""
 
 from __future__ import annotations
 
-import itertools
 import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from discriminant.data.file_source import LEAST_ROWS, ColumnRows, FileSource, Part, Surveyed
-from discriminant.data.rows import DenseDesign
+from discriminant.data.file_source import LEAST_ROWS, FileSource, Part, Surveyed
+from discriminant.data.rows import DenseRows, MappedRows, Rows
 from discriminant.errors import DataError, MissingFileError, ParameterError, names
 from discriminant.protocols import Array
-
-
-@dataclass(frozen=True)
-class StoredRows:
-    """Rows of a row-major file, read a block at a time; they are not mapped: mapped pages would count as memory."""
-
-    path: str
-    offset: int  # bytes before the first row
-    n_rows: int
-    width: int  # numbers in a row of the file
-    kind: Any
-    columns: Array | None  # None: all
-    dtype: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.n_rows, self.width if self.columns is None else len(self.columns)
-
-    def _read(self, start: int, stop: int) -> Array:
-        """Rows start:stop."""
-        count, at = (stop - start) * self.width, self.offset + start * self.width * self.kind.itemsize
-        values = np.fromfile(self.path, self.kind, count, offset=at)
-        if len(values) < count:
-            raise DataError(f"{self.path} ends before its last row: it was changed while it was read.")
-        values = values.reshape(-1, self.width)
-        return (values if self.columns is None else values[:, self.columns]).astype(self.dtype, copy=False)
-
-    def design(self, start: int, stop: int) -> DenseDesign:
-        return DenseDesign(self._read(start, stop))
-
-    def pick(self, rows: Array) -> DenseDesign:
-        """A copy of these rows; neighbours are read together."""
-        found = np.empty((len(rows), self.shape[1]), self.dtype)
-        edges = [0, *(np.flatnonzero(np.diff(rows) != 1) + 1).tolist(), len(rows)]
-        for a, b in itertools.pairwise(edges if len(rows) else [0]):
-            found[a:b] = self._read(int(rows[a]), int(rows[b - 1]) + 1)
-        return DenseDesign(found)
 
 
 @dataclass(frozen=True)
@@ -74,6 +36,14 @@ class NpyHead:
             raise MissingFileError(f"There is no file {path!r}, which should hold the labels.") from error
         except ValueError as error:
             raise DataError(f"{path} is not an .npy file that can be read: {error}.") from error
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Rows start:stop, mapped anew each time: mapped pages count as memory as long as the map is there."""
+        order: Any = "F" if self.by_columns else "C"
+        try:
+            return np.asarray(np.memmap(self.path, self.kind, "r", self.offset, self.shape, order)[start:stop])
+        except ValueError as error:
+            raise DataError(f"{self.path} ends before its last row: it was changed while it was read.") from error
 
     def require_table(self) -> NpyHead:
         """Refuse what is no table of numbers, or is cut short."""
@@ -106,8 +76,7 @@ class NpySource(FileSource):
         beside = target is None or isinstance(target, str | os.PathLike | list | tuple)
         self.label = None if beside else self._number(target)
         taken = range(self.width) if columns is None else [self._number(c) for c in columns]
-        chosen = [j for j in taken if j != self.label]
-        self.chosen = None if chosen == list(range(self.width)) else np.array(chosen, dtype=np.intp)
+        self.chosen = [j for j in taken if j != self.label]
         self.survey_share = 0.0 if beside else 1.0
         self.label_files = self._label_files() if beside and target is not None else []
         if not any(head.by_columns for head in self.heads):
@@ -120,48 +89,38 @@ class NpySource(FileSource):
 
     @property
     def n_features(self) -> int:
-        return self.width if self.chosen is None else len(self.chosen)
+        return len(self.chosen)
 
     def parts(self, size: int) -> list[Part]:
         row = self.width * self.kind.itemsize
         step = max(LEAST_ROWS, size // max(row, 1))
-        return [
-            Part(i, min(step, head.shape[0] - a), a, a, min(step, head.shape[0] - a) * row)
-            for i, head in enumerate(self.heads)
-            for a in range(0, head.shape[0], step)
-        ]
+        found = []
+        for i, head in enumerate(self.heads):
+            for a in range(0, head.shape[0], step):
+                rows = min(step, head.shape[0] - a)
+                found.append(Part(i, rows, None, a, rows * row))
+        return found
 
-    def read(self, part: Part) -> Any:
-        return self._columns(part, self.chosen, self.dtype)
+    def read(self, part: Part) -> Rows:
+        return MappedRows(DenseRows(self._stored(part)), self._features, self.n_features)
 
-    def _columns(self, part: Part, columns: Array | None, dtype: Any) -> Any:
-        head = self.heads[part.file]
-        if head.by_columns:
-            taken = range(self.width) if columns is None else columns.tolist()
-            values = [self._column(head, part, j) for j in taken]
-            return ColumnRows(values, (part.rows, len(values)), dtype)
-        at = head.offset + part.place * self.width * self.kind.itemsize
-        return StoredRows(head.path, at, part.rows, self.width, self.kind, columns, dtype)
+    def _stored(self, part: Part) -> Array:
+        return self.heads[part.file].rows(part.first, part.first + part.rows)
 
-    def _column(self, head: NpyHead, part: Part, j: int) -> Array:
-        """Column j of a column-major file."""
-        at = head.offset + (j * head.shape[0] + part.place) * self.kind.itemsize
-        return np.fromfile(head.path, dtype=self.kind, count=part.rows, offset=at)
+    def _features(self, X: Array) -> Array:
+        chosen = X if self.chosen == list(range(self.width)) else X[:, self.chosen]
+        return chosen.astype(self.dtype, copy=False)
 
     def survey(self, part: Part) -> Surveyed:
         if self.label is not None:
-            found = self._columns(part, np.array([self.label]), self.kind)
-            return Surveyed(found.pick(np.arange(part.rows)).raw[:, 0])
+            return Surveyed(self._stored(part)[:, self.label])
         if not self.label_files:
             return Surveyed(None)
         start = sum(head.shape[0] for head in self.heads[: part.file]) + part.first
-        stop, at, labels = start + part.rows, 0, []
+        labels = []
         for head in self.label_files:
-            a, b = max(start - at, 0), min(stop - at, head.shape[0])
-            if b > a:
-                offset = head.offset + a * head.kind.itemsize
-                labels.append(np.fromfile(head.path, dtype=head.kind, count=b - a, offset=offset))
-            at += head.shape[0]
+            labels.append(head.rows(max(start, 0), max(start + part.rows, 0)))
+            start -= head.shape[0]
         return Surveyed(np.concatenate(labels))
 
     def _label_files(self) -> list[NpyHead]:
