@@ -55,6 +55,10 @@ class Layout:
     sample: tuple[tuple[str, ...], ...]  # the first rows of data
     notes: tuple[str, ...] = ()
 
+    def first_texts(self, j: int) -> list[str]:
+        """Column j in the first rows."""
+        return [row[j] if j < len(row) else "" for row in self.sample]
+
 
 def decode(data: bytes, source: str) -> str:
     """The text in a file: UTF-8, with or without a mark, or UTF-16 with one."""
@@ -253,7 +257,7 @@ def _called(separator: str) -> str:
 
 def is_numeric(layout: Layout, j: int) -> bool:
     """Whether column j holds numbers and words for "missing" in the first rows."""
-    return level_numbers([row[j] if j < len(row) else "" for row in layout.sample], layout.decimal) is not None
+    return level_numbers(layout.first_texts(j), layout.decimal) is not None
 
 
 def failed_column(error: Exception, layout: Layout) -> str:

@@ -11,6 +11,7 @@ very many columns, are read row by row as before (``queries``), by the first req
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,17 +26,8 @@ from discriminant.protocols import Array, Block
 from discriminant.thresholds import QUERY_COLUMNS
 
 NUMBERS = (
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "UTINYINT",
-    "USMALLINT",
-    "UINTEGER",
-    "FLOAT",
-    "DOUBLE",
-    "DECIMAL",
-)
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "FLOAT", "DOUBLE", "DECIMAL"
+)  # fmt: skip
 
 
 class QueryRequest(ABC):
@@ -176,14 +168,12 @@ def find_table(query: Any, target: Any, columns: Sequence[Any] | None, connectio
     elif isinstance(query, str) and connection is not None:
 
         def run(sql: str) -> list[tuple[Any, ...]]:
-            cursor = connection.cursor()
-            try:
-                cursor.execute(_over(query, sql))
-                return cursor.fetchall()  # type: ignore[no-any-return]
-            finally:
-                cursor.close()
+            return _fetched(query, sql, connection)[1]
 
-        known = _types(query, connection)
+        names, rows = _fetched(query, "SELECT * FROM rows_ LIMIT 100", connection)
+        kinds = [{type(row[j]).__name__ for row in rows} for j in range(len(names))]  # all that such a cursor tells
+        plain = [bool(rows) and kind <= {"int", "float", "Decimal"} for kind in kinds]
+        known = {name: "DOUBLE" if numeric else "" for name, numeric in zip(names, plain, strict=True)}
     else:
         return None
     wanted = [name for name in known if name != target] if columns is None else list(columns)
@@ -193,25 +183,12 @@ def find_table(query: Any, target: Any, columns: Sequence[Any] | None, connectio
     return QueryTable(run, wanted, target)
 
 
-def _over(query: str, sql: str) -> str:
-    """SQL over ``rows_``, which stands for the query."""
-    query = query.strip().rstrip(";")
-    if sql.startswith("WITH "):
-        return f"WITH rows_ AS ({query}), {sql.removeprefix('WITH ')}"
-    return f"WITH rows_ AS ({query}) {sql}"
-
-
-def _types(query: str, connection: Any) -> dict[str, str]:
-    """Column → DOUBLE where some rows hold numbers there, and nothing else."""
-    cursor = connection.cursor()
-    try:
-        cursor.execute(_over(query, "SELECT * FROM rows_ LIMIT 100"))
-        names = [column[0] for column in cursor.description]
-        rows = cursor.fetchall()
-    finally:
-        cursor.close()
-    plain = {name: {type(row[j]).__name__ for row in rows} for j, name in enumerate(names)}
-    return {name: "DOUBLE" if rows and kinds <= {"int", "float", "Decimal"} else "" for name, kinds in plain.items()}
+def _fetched(query: str, sql: str, connection: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """(names of columns, rows) of SQL over ``rows_``, which stands for the query."""
+    query, more = query.strip().rstrip(";"), sql.removeprefix("WITH ")
+    with contextlib.closing(connection.cursor()) as cursor:
+        cursor.execute(f"WITH rows_ AS ({query}){',' if more != sql else ''} {more}")
+        return [column[0] for column in cursor.description], cursor.fetchall()
 
 
 def _quoted(name: str) -> str:

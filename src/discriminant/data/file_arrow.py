@@ -6,6 +6,7 @@ import os
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from discriminant.data.file_source import LEAST_ROWS, ColumnSource, FileColumns, Part
@@ -19,13 +20,12 @@ class ArrowSource(ColumnSource):
     def __init__(self, files: list[str], target: Any = None, columns: Sequence[str] | None = None) -> None:
         self.files, self.target = files, target
         self.lock = threading.Lock()
-        self.opened: dict[int, Any] = {}
-        schema = self.schema(0)
-        for i in range(1, len(files)):
-            self._require_same(schema, self.schema(i), files[i])
+        schema, *others = map(self.schema, range(len(files)))
+        for path, other in zip(files[1:], others, strict=True):
+            self._require_same(schema, other, path)
         self.columns = FileColumns.of_schema(schema, files[0], target, columns)
         self.dtype = self.columns.dtype
-        self.survey_share = (len(self.columns.text) + self.has_target) / (len(self.columns.names) + 1)
+        self.survey_share = (len(self.columns.text) + (target is not None)) / (len(self.columns.names) + 1)
 
     @abstractmethod
     def schema(self, i: int) -> Any:
@@ -80,21 +80,20 @@ class ParquetSource(ArrowSource):
 
     walking: tuple[Any, int, Callable[[int], Any]] | None = None  # (what, next stretch, rows) of a large row group
 
-    def _file(self, i: int) -> Any:
+    @cached_property
+    def opened(self) -> list[Any]:
         import pyarrow.parquet as parquet
 
-        if i not in self.opened:
-            # Read through a small buffer a column, not a column chunk at once: row groups may be large.
-            self.opened[i] = parquet.ParquetFile(self.files[i], buffer_size=1 << 18, pre_buffer=False)
-        return self.opened[i]
+        # Read through a small buffer a column, not a column chunk at once: row groups may be large.
+        return [parquet.ParquetFile(path, buffer_size=1 << 18, pre_buffer=False) for path in self.files]
 
     def schema(self, i: int) -> Any:
-        return self._file(i).schema_arrow
+        return self.opened[i].schema_arrow
 
     def parts(self, size: int) -> list[Part]:
         found, step = [], max(LEAST_ROWS, size // max(8 * self.n_features, 1))
-        for i in range(len(self.files)):
-            meta, first = self._file(i).metadata, 0
+        for i, file in enumerate(self.opened):
+            meta, first = file.metadata, 0
             for g in range(meta.num_row_groups):
                 group, n = meta.row_group(g), meta.row_group(g).num_rows
                 each = -(-n // max(1, -(-n // step)))  # stretches of one length
@@ -107,13 +106,13 @@ class ParquetSource(ArrowSource):
     def _read_table(self, part: Part, columns: list[str]) -> Any:
         import pyarrow as pa
 
-        group, k, each = part.place
-        if k == 0 and part.rows == self._file(part.file).metadata.row_group(group).num_rows:
-            return self._file(part.file).read_row_group(group, columns=columns).combine_chunks()
+        file, (group, k, each) = self.opened[part.file], part.place
+        if k == 0 and part.rows == file.metadata.row_group(group).num_rows:
+            return file.read_row_group(group, columns=columns).combine_chunks()
         # Going forward reads each stretch once.
         what = (part.file, group, tuple(columns))
         if self.walking is None or self.walking[0] != what or self.walking[1] > k:
-            batches = self._file(part.file).iter_batches(each, row_groups=[group], columns=columns)
+            batches = file.iter_batches(each, row_groups=[group], columns=columns)
             self.walking = (what, 0, taken_from(batches, pa.table({})))
         _, at, take = self.walking
         for _ in range(at, k):
@@ -128,13 +127,11 @@ class IpcSource(ArrowSource):
     def schema(self, i: int) -> Any:
         import pyarrow as pa
 
-        if i not in self.opened:
+        try:
             with pa.OSFile(self.files[i], "rb") as file:
-                try:
-                    self.opened[i] = pa.ipc.open_file(file).schema
-                except pa.ArrowException as error:
-                    raise DataError(f"{self.files[i]} is damaged: {str(error).splitlines()[0]}.") from error
-        return self.opened[i]
+                return pa.ipc.open_file(file).schema
+        except pa.ArrowException as error:
+            raise DataError(f"{self.files[i]} is damaged: {str(error).splitlines()[0]}.") from error
 
     def parts(self, size: int) -> list[Part]:
         import pyarrow as pa
@@ -156,9 +153,9 @@ class IpcSource(ArrowSource):
         import pyarrow as pa
 
         batch, start = part.place
-        wanted = sorted(self.schema(part.file).get_field_index(name) for name in columns)
         # Mapped for the copy of these rows only: what stays mapped would count as the process's memory.
         with pa.memory_map(self.files[part.file]) as file:
+            wanted = sorted(pa.ipc.open_file(file).schema.get_field_index(name) for name in columns)
             reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=wanted))
             rows = reader.get_batch(batch).slice(start, part.rows)
             copies = [pa.concat_arrays([column, column.slice(0, 0)]) for column in rows.columns]

@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 import time
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ import numpy as np
 from discriminant.arrays import is_sparse
 from discriminant.data.blocks import added, spaced, wanted_rows
 from discriminant.data.file_labels import Labels
-from discriminant.data.file_source import FileSource, Levels, Part
+from discriminant.data.file_source import FileSource, Part
 from discriminant.data.labels import count_classes
 from discriminant.data.row_sample import RowSample, SampledBlocks, stack
 from discriminant.data.rows import DenseDesign, Rows, SparseDesign, as_design
@@ -168,7 +168,7 @@ class FileRows(Rows):
     def survey(self) -> Survey:
         """One pass over what must be known of all rows beforehand."""
         source, labels = self.source, Labels(self._where)
-        levels = {name: Levels() for name in (source.columns.text if source.columns else ())}
+        levels: dict[str, Counter[str]] = defaultdict(Counter)  # of each column of text: "" is a missing one
         share, kept = min(1.0, self.budget.sample / max(2.0 * self.size, 1.0)), []
         for i, part in enumerate(self.parts):
             found = source.survey(part)
@@ -176,8 +176,9 @@ class FileRows(Rows):
             part.first = 0 if i == 0 or before.file != part.file else before.first + before.rows
             if found.labels is not None:
                 labels.add(i, found.labels)
-            for name, column in found.levels.items():
-                levels[name].add(*column)
+            for name, (codes, texts) in found.levels.items():
+                for text, count in zip(["", *texts], np.bincount(codes + 1, minlength=len(texts) + 1), strict=True):
+                    levels[name][text] += int(count)
             if found.parsed is not None:
                 keep = spaced(part.rows, int(part.rows * share) + 1)
                 kept.append((keep, found.parsed.take(keep)))
@@ -257,16 +258,17 @@ class FileRows(Rows):
             kept.clear()
             return RowSample(index, stack(found))
         most = max(FEW_ROWS, self.budget.sample // max(8 * d, 1))
-        return self._picked(self._spread(min(n, max(self.budget.sample_rows, 500 * d), most)))
+        return self._picked(min(n, max(self.budget.sample_rows, 500 * d), most))
 
     @cached_property
     def few(self) -> RowSample:
         """Some rows, for orders of magnitude."""
         if self.source.is_text or "sample" in vars(self):
             return self.sample
-        return self._picked(self._spread(FEW_ROWS))
+        return self._picked(FEW_ROWS)
 
-    def _picked(self, index: Array) -> RowSample:
+    def _picked(self, count: int) -> RowSample:
+        index = self._spread(count)
         return RowSample(index, self.pick(index).raw)
 
     def _spread(self, count: int) -> Array:

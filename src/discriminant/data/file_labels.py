@@ -21,30 +21,26 @@ class Labels:
     """Labels on their way."""
 
     where: Callable[[int, int], str]  # (part, row) → which row of which file, for sentences
-    place: dict[Any, int] = field(default_factory=dict)  # label → code, in order of appearance
+    place: dict[Any, int] = field(default_factory=dict)  # label, or the number it is → code as they come
     parts: list[Array] = field(default_factory=list)
 
     def add(self, number: int, labels: Any) -> None:
         """One part's labels: an array, or (codes, levels) of text."""
         codes, levels = labels if isinstance(labels, tuple) else self._coded(number, np.asarray(labels))
-        blank = [-1, *(k for k, level in enumerate(levels) if level == "")]
-        gone = np.isin(codes, blank) if len(blank) > 1 or (codes.dtype.kind == "i" and len(codes)) else codes[:0]
+        gone = np.isin(codes, [-1, *(k for k, level in enumerate(levels) if level == "")])
         if gone.any():
             raise DataError(
                 f"The label is missing in {self.where(number, int(np.argmax(gone)))}; drop rows without a class."
             )
-        used = np.flatnonzero(count_classes(codes, len(levels)))
         table = np.zeros(len(levels), dtype=np.int32)
-        for k in used.tolist():
-            table[k] = self.place.setdefault(levels[k], len(self.place))
+        for k in np.flatnonzero(count_classes(codes, len(levels))).tolist():
+            table[k] = self.place.setdefault(_key(levels[k]), len(self.place))
         if len(self.place) > MOST_CLASSES:
             raise DataError(
                 f"The label has more than {MOST_CLASSES:,} different values: these look like measurements or names, "
                 "and a classifier needs classes."
             )
-        wide = code_type(len(self.place))
-        same = np.array_equal(table[used], used)
-        self.parts.append(codes.astype(wide, copy=False) if same else table.astype(wide)[codes])
+        self.parts.append(table.astype(code_type(len(self.place)))[codes])
 
     def _coded(self, number: int, values: Array) -> tuple[Array, list[Any]]:
         if values.dtype.kind == "f":
@@ -62,9 +58,12 @@ class Labels:
 
     def finish(self, most_in_memory: int) -> tuple[Array, Array]:
         """(classes in order, codes of all rows), mapped from disk where there are more rows than that."""
-        found = ordered(list(self.place))
-        position = {_key(label): k for k, label in enumerate(found.tolist())}
-        table: Array = np.array([position[_key(label)] for label in self.place], dtype=code_type(len(found)))
+        labels = list(self.place)
+        whole = all(isinstance(label, int) for label in labels)
+        labels = labels if whole else [str(label) for label in labels]
+        order = sorted(range(len(labels)), key=labels.__getitem__)
+        table: Array = np.empty(len(order), dtype=code_type(len(order)))
+        table[order] = np.arange(len(order))
         rows, at = sum(len(part) for part in self.parts), 0
         if rows <= most_in_memory:
             codes = np.empty(rows, dtype=table.dtype)
@@ -75,7 +74,7 @@ class Labels:
             part = table[self.parts.pop(0)]
             codes[at : at + len(part)] = part
             at += len(part)
-        return found, codes
+        return np.array([labels[k] for k in order], dtype=None if whole else object), codes
 
 
 def _key(label: Any) -> Any:
@@ -83,13 +82,3 @@ def _key(label: Any) -> Any:
     if isinstance(label, str) and label.lstrip("-").isdigit() and str(int(label)) == label:
         return int(label)
     return int(label) if isinstance(label, float) and label.is_integer() else label
-
-
-def ordered(labels: list[Any]) -> Array:
-    """The classes in order; texts that are all whole numbers become numbers."""
-    keys = [_key(label) for label in labels]
-    if all(isinstance(key, int) and not isinstance(key, bool) for key in keys):
-        return np.array(sorted(keys))
-    if all(isinstance(label, bool) for label in labels):
-        return np.array(sorted(labels))
-    return np.array(sorted(str(label) for label in labels), dtype=object)

@@ -11,7 +11,7 @@ ones share a column, and what the fit has not seen counts as an average row.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -28,31 +28,14 @@ from discriminant.protocols import Array
 MANY_LEVELS = 50  # from which on they may be numbers with slips
 
 
-@dataclass
-class Levels:
-    """The distinct texts of a column with their counts, part by part."""
-
-    counts: dict[str, int] = field(default_factory=dict)
-    missing: int = 0
-
-    def add(self, codes: Array, levels: Sequence[str]) -> None:
-        """Count one part's values."""
-        seen = np.bincount(codes + 1, minlength=len(levels) + 1).tolist()
-        for level, count in zip(["", *levels], seen, strict=True):
-            if level == "":
-                self.missing += count
-            else:
-                self.counts[level] = self.counts.get(level, 0) + count
-
-    def rule(self, name: str, notes: list[Remark]) -> ColumnRule:
-        """What becomes of the column: the rule that a table with these counts would give."""
-        order = sorted(self.counts)
-        if not order:
-            raise DataError(f"Column {name!r} holds no value in any row. Leave it out (columns=[…]).")
-        if len(order) > MANY_LEVELS:
-            refuse_nearly_numbers(name, order)
-        counts = np.array([self.counts[level] for level in order], dtype=np.int64)
-        return category_rule(name, order, counts, self.missing, notes)
+def rule_of(name: str, counts: Mapping[str, int], notes: list[Remark]) -> ColumnRule:
+    """What becomes of a column of text with so many rows of each: the rule that a table would give."""
+    order = sorted(counts.keys() - {""})
+    if not order:
+        raise DataError(f"Column {name!r} holds no value in any row. Leave it out (columns=[…]).")
+    if len(order) > MANY_LEVELS:
+        refuse_nearly_numbers(name, order)
+    return category_rule(name, order, np.array([counts[level] for level in order]), counts.get("", 0), notes)
 
 
 @dataclass
@@ -247,11 +230,11 @@ class FileSource(ABC):
         """The same of what a survey kept, once all parts have been surveyed."""
         raise NotImplementedError(f"{type(self).__name__} keeps no rows of a survey.")
 
-    def settle(self, levels: dict[str, Levels]) -> None:
-        """All parts have been surveyed."""
+    def settle(self, levels: Mapping[str, Mapping[str, int]]) -> None:
+        """All parts have been surveyed; ``levels``: how many rows each text of a column has, "" where it is missing."""
         if self.columns is not None and not self.columns.fixed:
-            for name, found in levels.items():
-                self.columns.rules[name] = found.rule(name, self.columns.notes)
+            for name, counts in levels.items():
+                self.columns.rules[name] = rule_of(name, counts, self.columns.notes)
 
 
 class ColumnSource(FileSource):
@@ -274,15 +257,10 @@ class ColumnSource(FileSource):
         return self.columns.rows(parsed)
 
     def survey(self, part: Part) -> Surveyed:
-        wanted = [*(self.columns.names if self.is_text else self.columns.text), *[self.target] * self.has_target]
-        table = self.table(part, wanted)
-        labels = None
-        if self.has_target:
+        asked, labelled = self.columns.names if self.is_text else self.columns.text, self.target is not None
+        table, labels = self.table(part, [*asked, *[self.target] * labelled]), None
+        if labelled:
             values = table.column(self.target)
             labels = arrow_codes(values) if kind_of(values.type) == "text" else arrow_numbers(values)
         levels = {name: arrow_codes(table.column(name)) for name in self.columns.text}
         return Surveyed(labels, levels, table if self.is_text else None)
-
-    @property
-    def has_target(self) -> bool:
-        return self.target is not None

@@ -59,23 +59,17 @@ class CsvSource(ColumnSource):
                 )
         chosen = choose_columns(list(first.header), files[0], target, columns)
         place = {name: j for j, name in enumerate(first.header)}
-        text = [name for name in chosen if not is_numeric(first, place[name])]
-        dressed = [name for name in text if self._is_dressed(first, place[name])]
-        self.columns = FileColumns(
-            chosen, [name for name in text if name not in dressed], np.dtype(np.float64), dressed=tuple(dressed),
-            decimal=first.decimal,
-        )  # fmt: skip
+        words = [name for name in chosen if not is_numeric(first, place[name])]
+        numbers = (dressed_numbers(first.first_texts(place[name]), first.decimal) for name in words)
+        dressed = tuple(name for name, found in zip(words, numbers, strict=True) if found is not None)
+        text = [name for name in words if name not in dressed]
+        self.columns = FileColumns(chosen, text, np.dtype(np.float64), dressed=dressed, decimal=first.decimal)
         for name in dressed:
             sentence = f"{name!r}: numbers with separators, units or brackets are read as numbers."
             self.columns.notes.append(
                 ("hold numbers with separators, units or brackets, read as numbers", name, sentence)
             )
         self.dtype = self.columns.dtype
-
-    @staticmethod
-    def _is_dressed(layout: Layout, j: int) -> bool:
-        texts = [row[j] if j < len(row) else "" for row in layout.sample]
-        return dressed_numbers(texts, layout.decimal) is not None
 
     @staticmethod
     def _layout(path: str) -> Layout:

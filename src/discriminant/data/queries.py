@@ -7,12 +7,13 @@ batch at a time, and scanned there within the limit of memory.  The file goes wh
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,26 +37,16 @@ class QueryScan(Scan):
     """A query whose rows are written to a file when they are first needed; class sums the database adds up itself."""
 
     def __init__(self, table: QueryTable, written: Callable[[], Scan]) -> None:
-        self.table, self._run = table, written
+        self.table, self._written = table, written
 
-    @cached_property
-    def _scan(self) -> Scan:
-        return self._run()
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("source", "rows", "hold"):
+            raise AttributeError(name)
+        vars(self).update(vars(self._written()))
+        return vars(self)[name]
 
     def __repr__(self) -> str:
         return f"<scan of a query with the columns {names(self.table.columns)}>"
-
-    @property
-    def source(self) -> Any:  # type: ignore[override]
-        return self._scan.source
-
-    @property
-    def rows(self) -> Any:  # type: ignore[override]
-        return self._scan.rows
-
-    @property
-    def hold(self) -> bool | None:  # type: ignore[override]
-        return self._scan.hold
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -81,7 +72,7 @@ class QueryScan(Scan):
     @property
     def passes(self) -> float:
         """How often the rows have been read so far, once they are written."""
-        return super().passes if "_scan" in vars(self) else 0.0
+        return super().passes if "rows" in vars(self) else 0.0
 
     def summed(self, y: Any, sample_weight: Any, classes: Array | None) -> tuple[Any, Array]:
         known = self.table.survey
@@ -162,35 +153,29 @@ def _slices(query: Any, part: int) -> Iterator[Any]:
 
 def _batches(query: Any, connection: Any, pa: Any) -> Iterator[Any]:
     """Record batches of whatever gives rows."""
+    if isinstance(query, str) and type(connection).__name__ == "DuckDBPyConnection":
+        query = connection.sql(query)
     if isinstance(query, str):
         yield from _selected(query, connection, pa)
     elif is_dataset(query):
         yield from query.to_batches()
-    elif type(query).__name__ == "DuckDBPyRelation":
+    elif is_query(query):
         yield from pa.RecordBatchReader.from_stream(query)  # a stream: the table is never whole
-    elif isinstance(query, pa.RecordBatchReader):
-        yield from query
     else:
         yield from _blocks(query, pa)
 
 
 def _selected(query: str, connection: Any, pa: Any) -> Iterator[Any]:
-    """The rows that SQL selects: of DuckDB as Arrow, of other databases by their cursor."""
-    if type(connection).__name__ == "DuckDBPyConnection":
-        yield from pa.RecordBatchReader.from_stream(connection.sql(query))
-        return
-    cursor = connection.cursor()
-    try:
+    """The rows that SQL selects, by the database's cursor."""
+    with contextlib.closing(connection.cursor()) as cursor:
         cursor.execute(query)
         names = [column[0] for column in cursor.description]
         schema = None
         while rows := cursor.fetchmany(BATCH_ROWS):
-            columns = [list(column) for column in zip(*rows, strict=True)]
+            columns = map(list, zip(*rows, strict=True))
             batch = pa.RecordBatch.from_pydict(dict(zip(names, columns, strict=True)), schema=schema)
             schema = batch.schema
             yield batch
-    finally:
-        cursor.close()
 
 
 def _blocks(blocks: Iterable[Any], pa: Any) -> Iterator[Any]:

@@ -433,12 +433,10 @@ class Predictions:
         import pyarrow as pa
 
         beside = self._beside(columns) if columns else None
-        for heads, table in self._tables():
-            found = _arrow_table(heads, table)
-            if beside is not None:
-                own = beside(len(table))
-                found = pa.table({**{name: own[name] for name in columns}, **{h: found[h] for h in heads}})
-            yield found.combine_chunks().to_batches()[0]
+        for results in self._columns():
+            found = {name: pa.array(column.tolist() if column.dtype.hasobject else column) for name, column in results}
+            own = {} if beside is None else beside(len(results[0][1]))
+            yield pa.table({**{name: own[name] for name in columns}, **found}).combine_chunks().to_batches()[0]
 
     def _beside(self, columns: list[str]) -> Callable[[int], Any]:
         """What hands out these columns of the next so many rows."""
@@ -484,20 +482,21 @@ class Predictions:
                     np.lib.format.write_array_header_1_0(file, {**head, "shape": (len(self), *part.shape[1:])})
                 file.write(np.ascontiguousarray(part.astype(kind)).tobytes())
 
-    def _tables(self) -> Iterator[tuple[list[str], Array]]:
-        """(names of columns, results (rows, columns)) of each part."""
+    def _columns(self) -> Iterator[list[tuple[str, Array]]]:
+        """(name, results) of each column of each part."""
         for part in self:
-            table = part.reshape(len(part), -1)
-            width = table.shape[1]
-            yield ["prediction"] if width == 1 else [f"prediction_{j}" for j in range(width)], table
+            columns = part.reshape(len(part), -1).T
+            yield [("prediction" if len(columns) == 1 else f"prediction_{j}", each) for j, each in enumerate(columns)]
 
     def _csv(self, name: str) -> None:
         import csv
 
         with open(name, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            for i, (heads, table) in enumerate(self._tables()):
-                writer.writerows([heads] * (i == 0) + table.tolist())
+            for i, results in enumerate(self._columns()):
+                heads, columns = zip(*results, strict=True)
+                writer.writerows([heads] * (i == 0))
+                writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
 
     def _arrow(self, name: str) -> None:
         import pyarrow as pa
@@ -508,10 +507,3 @@ class Predictions:
         with make(name, reader.schema) as writer:
             for batch in reader:
                 writer.write_batch(batch)
-
-
-def _arrow_table(heads: list[str], table: Array) -> Any:
-    import pyarrow as pa
-
-    lists = [column.tolist() if column.dtype.hasobject else column for column in table.T]
-    return pa.table({head: pa.array(column) for head, column in zip(heads, lists, strict=True)})
