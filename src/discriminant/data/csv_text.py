@@ -10,7 +10,7 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, AnyStr
 
@@ -23,11 +23,11 @@ from discriminant.data.tables import (
     Table,
     arrow_codes,
     arrow_numbers,
-    as_number_column,
     coded_column,
     level_numbers,
     number_column,
     text_column,
+    typed,
 )
 from discriminant.errors import DataError, counted, names
 
@@ -228,27 +228,25 @@ def read_text(text: str, source: str, layout: Layout, *, text_columns: Sequence[
         rows.append(row)
     if not rows:
         raise DataError(f"{source} has names of columns and no rows.")
-    columns = [
-        typed_column(text_column(name, texts), layout.decimal, as_text=name in text_columns)
-        for name, texts in zip(layout.header, zip(*rows, strict=True), strict=True)
-    ]
-    return Table(tuple(columns), source, (*layout.notes, *spellings(columns)), decimal=layout.decimal)
+    columns = map(text_column, layout.header, zip(*rows, strict=True))
+    return typed_table(columns, source, text_columns, layout.notes, layout.decimal)
 
 
-def spellings(columns: Sequence[Column]) -> Iterator[str]:
-    """Notes on how values were spelt."""
-    dressed = [column for column in columns if column.dress]
-    if dressed:
+def typed_table(
+    columns: Iterable[Column], source: str, text_columns: Sequence[str], notes: Sequence[str] = (), decimal: str = "."
+) -> Table:
+    """The columns, those of numbers as numbers, with notes on how values were spelt."""
+    found = [typed(column, decimal, text_columns) for column in columns]
+    notes = list(notes)
+    if dressed := [column for column in found if column.dress]:
         shown = names([column.name for column in dressed])
-        yield f"Numbers with separators, units or brackets, such as {dressed[0].dress!r}, are read as numbers: {shown}."
-    for column in columns:
+        notes.append(
+            f"Numbers with separators, units or brackets, such as {dressed[0].dress!r}, are read as numbers: {shown}."
+        )
+    for column in found:
         if column.spaced:
-            yield f"{column.name!r}: spaces around {names(column.spaced, most=3)} are taken away."
-
-
-def typed_column(column: Column, decimal: str, *, as_text: bool) -> Column:
-    """Numbers where all texts are; the label and columns asked for as text stay so."""
-    return column if as_text else as_number_column(column, decimal) or column
+            notes.append(f"{column.name!r}: spaces around {names(column.spaced, most=3)} are taken away.")
+    return Table(tuple(found), source, tuple(notes), decimal=decimal)
 
 
 def _called(separator: str) -> str:
@@ -312,13 +310,13 @@ def read_arrow_csv(data: bytes, source: str, layout: Layout, *, text_columns: Se
             as_text.add(name)  # words further down: the column is text
     if not found.num_rows:
         return None
-    columns = [
-        typed_column(coded_column(name, *arrow_codes(values)), layout.decimal, as_text=name in text_columns)
+    columns = (
+        coded_column(name, *arrow_codes(values))
         if name in as_text
         else number_column(name, arrow_numbers(values), shown="a number beyond the largest")
         for name, values in zip(layout.header, found.columns, strict=True)
-    ]
-    return Table(tuple(columns), source, (*layout.notes, *spellings(columns)), decimal=layout.decimal)
+    )
+    return typed_table(columns, source, text_columns, layout.notes, layout.decimal)
 
 
 def _begins_with_names(data: bytes, layout: Layout) -> bool:

@@ -9,6 +9,7 @@ keep their type.
 from __future__ import annotations
 
 import datetime
+import itertools
 import os
 import re
 import sys
@@ -25,8 +26,7 @@ from discriminant.data.csv_text import (
     read_arrow_csv,
     read_text,
     sniff,
-    spellings,
-    typed_column,
+    typed_table,
 )
 from discriminant.data.labels import missing_places
 from discriminant.data.rows import REAL, column_numbers
@@ -115,14 +115,7 @@ def _read_json(data: bytes, name: str, text_columns: Sequence[str]) -> Table:
                 raise DataError(f"{name} does not hold one JSON object to a line: line {number} is {line[:20]!r}.")
             rows += [row] * bool(row)
     keys = dict.fromkeys(key for row in rows for key in row)
-    columns = [_cells_column(key, [row.get(key) for row in rows], text_columns) for key in keys]
-    return Table(tuple(columns), name, tuple(spellings(columns)))
-
-
-def _cells_column(name: str, cells: Sequence[Any], text_columns: Sequence[str]) -> Column:
-    """A column of Python's own values, None where one is missing; text of numbers is numbers, as in a CSV file."""
-    found = _plain_column(name, cells)
-    return typed_column(found, ".", as_text=name in text_columns) if found.kind == "text" else found
+    return typed_table((_plain_column(key, [row.get(key) for row in rows]) for key in keys), name, text_columns)
 
 
 def _read_workbook(data: bytes, name: str, text_columns: Sequence[str]) -> Table:
@@ -141,12 +134,10 @@ def _read_workbook(data: bytes, name: str, text_columns: Sequence[str]) -> Table
     if not rows:
         raise DataError(f"{name} has no rows in its first sheet, {sheet.title!r}.")
     titles = [str(title or f"column_{j + 1}").strip() for j, title in enumerate(head)]
-    columns = [
-        _cells_column(title, cells, text_columns) for title, cells in zip(titles, zip(*rows, strict=True), strict=True)
-    ]
+    columns = itertools.starmap(_plain_column, zip(titles, zip(*rows, strict=True), strict=True))
     others = [other.title for other in book.worksheets[1:]]
     note = f"The first sheet of {name}, {sheet.title!r}, is read; {names(others)} not."
-    return Table(tuple(columns), name, (*[note] * bool(others), *spellings(columns)))
+    return typed_table(columns, name, text_columns, [note] * bool(others))
 
 
 def read_csv(

@@ -93,13 +93,3 @@ def read_libsvm(data: bytes, source: str) -> Table:
     labels = found.labels
     whole = "int" if (labels == np.rint(labels)).all() and np.abs(labels).max(initial=0.0) < 2.0**53 else ""
     return Table((Column(TARGET, "number", labels, whole=whole),), source, (), matrix)
-
-
-def widen(matrix: Any, width: int) -> tuple[Any, int]:
-    """(the matrix with that many columns, how many entries lie beyond them and are left out)."""
-    from scipy import sparse
-
-    if matrix.shape[1] <= width:
-        return sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width)), 0
-    kept = matrix[:, :width]
-    return kept, int(matrix.nnz - kept.nnz)

@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.data.libsvm import widen
 from discriminant.data.roles import CATEGORY, NUMBER, OUT, THEY, nearly_numbers, role_of
-from discriminant.data.tables import Column, Table, as_number_column, differ_in_case, text_column
+from discriminant.data.tables import Column, Table, differ_in_case, is_number, text_column, typed
 from discriminant.errors import DataError, counted, names
 from discriminant.protocols import Array
 
@@ -164,11 +163,8 @@ class Preprocess:
         if self.sparse_width:
             return self
         columns = {column.name: column for column in self._prepared(table).columns}
-
-        def scaled(rule: ColumnRule) -> ColumnRule:
-            return _standardized(rule, columns[rule.name]) if rule.role == NUMBER else rule
-
-        return replace(self, rules=tuple(map(scaled, self.rules)))
+        rules = (_standardized(rule, columns[rule.name]) if rule.role == NUMBER else rule for rule in self.rules)
+        return replace(self, rules=tuple(rules))
 
     def _prepared(self, table: Table) -> Table:
         """The table without the values that mean missing, and with its dates as numbers."""
@@ -200,7 +196,13 @@ class Preprocess:
     def _sparse_matrix(self, table: Table) -> tuple[Any, tuple[str, ...]]:
         if table.sparse is None:
             raise DataError(f"The model was fitted on a libsvm file, and {table.source} is none.")
-        X, lost = widen(table.sparse, self.sparse_width)
+        from scipy import sparse
+
+        # ``resize`` writes into the row ends alone, and leaves out what lies beyond the last column.
+        parts = (table.sparse.data, table.sparse.indices, table.sparse.indptr.copy())
+        X = sparse.csr_array(parts, shape=table.sparse.shape)
+        X.resize(table.n_rows, self.sparse_width)
+        lost = int(table.sparse.nnz - X.nnz)
         note = f"{lost} entries have indices beyond {self.sparse_width}, the last of the fit; they are left out."
         return X, (note,) if lost else ()
 
@@ -250,9 +252,9 @@ def _rule_of(column: Column, notes: list[Remark], gaps: list[bytes], *, asked: b
 def _number_rule(column: Column, notes: list[Remark], gaps: list[bytes]) -> ColumnRule:
     gone = column.missing
     lost, n = int(np.count_nonzero(gone)), len(gone)
+    fill = _mean(column.values[~gone] if lost else column.values)
     if not lost:
-        return ColumnRule(column.name, NUMBER, fill=_mean(column))
-    fill = _mean(Column(column.name, "number", column.values[~gone]))
+        return ColumnRule(column.name, NUMBER, fill=fill)
     mask = np.packbits(gone).tobytes()
     indicate = lost >= max(COMMON_ROWS, COMMON_SHARE * n) and mask not in gaps
     if indicate:
@@ -264,8 +266,7 @@ def _number_rule(column: Column, notes: list[Remark], gaps: list[bytes]) -> Colu
 
 
 def _standardized(rule: ColumnRule, column: Column) -> ColumnRule:
-    values = column.values if not np.isnan(column.values).any() else column.values[~np.isnan(column.values)]
-    away = values - rule.fill
+    away = (column.values[~column.missing] if column.missing.any() else column.values) - rule.fill
     largest = max(float(away.max(initial=0.0)), -float(away.min(initial=0.0)))
     if 1e-100 < largest < 1e100:
         deviation = float(np.sqrt(away @ away / len(away)))
@@ -279,10 +280,11 @@ def _lost(lost: int, n: int) -> str:
     return f"{lost:,} of {n:,} values {'is' if lost == 1 else 'are'} missing"
 
 
-def _mean(column: Column) -> float:
-    """The mean of a column without gaps; each value divided first where the sum overflows."""
-    n = len(column)
-    return column.total / n if math.isfinite(column.total) else float((column.values / n).sum())
+def _mean(values: Array) -> float:
+    """The mean; each value divided first where the sum overflows."""
+    with np.errstate(over="ignore"):
+        total = float(values.sum())
+    return total / len(values) if math.isfinite(total) else float((values / len(values)).sum())
 
 
 def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, notes: list[Remark]) -> ColumnRule:
@@ -314,8 +316,8 @@ def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, no
 
 
 def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[Remark], source: str) -> None:
-    numbers = column if column.kind == "number" else as_number_column(column) if column.kind == "text" else None
-    if numbers is None:
+    numbers = typed(column)
+    if numbers.kind != "number":
         raise DataError(f"Column {rule.name!r} of {source} must hold numbers{_odd_value(column)}.")
     part[:, 0] = numbers.values
     gone = numbers.missing
@@ -338,10 +340,8 @@ def _write_number(rule: ColumnRule, column: Column, part: Array, notes: list[Rem
 
 def _odd_value(column: Column) -> str:
     for code, level in enumerate(column.levels if column.kind == "text" else ()):
-        if as_number_column(Column(column.name, "text", np.zeros(1, dtype=np.int32), (level,))) is None:
-            rows = np.flatnonzero(column.values == code)
-            if len(rows):
-                return f", and row {int(rows[0]) + 1} of the data holds {level!r}"
+        if column.counts[code] and not is_number(level):
+            return f", and row {int(np.argmax(column.values == code)) + 1} of the data holds {level!r}"
     return ""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from discriminant.data.labels import distinct
-from discriminant.data.tables import Column, dressed_numbers, level_numbers
+from discriminant.data.tables import Column, dressed_numbers, is_number, level_numbers
 from discriminant.errors import DataError, names
 
 NUMBER, CATEGORY, OUT = "number", "category", "left out"
@@ -125,9 +125,9 @@ def nearly_numbers(levels: Sequence[str], row_of: Callable[[str], str] = lambda 
     ``row_of``: the end of a sentence that says where a level is first.
     """
     some = [levels[i] for i in distinct(np.linspace(0, len(levels) - 1, min(len(levels), 200)).astype(int))]
-    point, comma = ([_is_number(level, sign) for level in some] for sign in ".,")
+    point, comma = ([is_number(level, sign) for level in some] for sign in ".,")
     sign = "," if sum(comma) > sum(point) else "."
-    odd = [level for level in levels if not _is_number(level, sign)]
+    odd = [level for level in levels if not is_number(level, sign)]
     if max(sum(point), sum(comma)) >= 0.9 * len(some) and odd:
         return f"numbers except for {names(odd, most=3)}{row_of(odd[0])}"
     if dressed_numbers(levels) is not None and all(point):
@@ -149,10 +149,6 @@ def nearly_numbers(levels: Sequence[str], row_of: Callable[[str], str] = lambda 
 def _of_each_unit(levels: Sequence[str]) -> list[str]:
     """A level of each unit that there is."""
     return list({re.sub(r"[-+(]?[\d.,' ]+\)?", "", level): level for level in levels}.values())
-
-
-def _is_number(level: str, decimal: str) -> bool:
-    return level_numbers([level], decimal) is not None or dressed_numbers([level], decimal) is not None
 
 
 def _first_row(column: Column, level: str) -> str:

@@ -75,12 +75,6 @@ class Column:
         return replace(self, values=self.values[rows], days=None if self.days is None else self.days[rows])
 
     @cached_property
-    def total(self) -> float:
-        """The sum of the numbers; NaN where one is missing, infinite where it overflows."""
-        with np.errstate(over="ignore"):
-            return float(self.values.sum())
-
-    @cached_property
     def counts(self) -> Array:
         """How often each level occurs."""
         return np.bincount(self.values + 1, minlength=len(self.levels) + 1)[1:]
@@ -158,24 +152,19 @@ class Table:
 
         def cleared(column: Column) -> Column:
             if column.kind == "number":
-                values = np.where(np.isin(column.values, numbers), np.nan, column.values)
-                return replace(column, values=values)
+                return replace(column, values=np.where(np.isin(column.values, numbers), np.nan, column.values))
             if column.kind != "text" or not set(words) & set(column.levels):
                 return column
             levels = ["" if level in words else level for level in column.levels]
-            found = coded_column(column.name, column.values, levels)
-            return found if column.name in text_columns else as_number_column(found, self.decimal) or found
+            return typed(coded_column(column.name, column.values, levels), self.decimal, text_columns)
 
         return replace(self, columns=tuple(map(cleared, self.columns)))
 
     def reread(self, text_columns: Sequence[str]) -> Table:
         """The table after ``take``: text is numbers where what was none stood in rows that are left out."""
-
-        def typed(column: Column) -> Column:
-            settled = column.kind != "text" or column.name in text_columns or column.counts.all()
-            return column if settled else as_number_column(column, self.decimal) or column
-
-        return replace(self, columns=tuple(map(typed, self.columns)))
+        settled = [one.name for one in self.columns if one.kind == "text" and one.counts.all()]
+        columns = (typed(one, self.decimal, [*text_columns, *settled]) for one in self.columns)
+        return replace(self, columns=tuple(columns))
 
     def labels(self, name: str) -> tuple[Array, Array]:
         """(labels (m,), row numbers (m,)) of the rows whose label is not missing.
@@ -232,8 +221,10 @@ def number_column(name: str, values: Array, whole: str = "", shown: str = "") ->
     return Column(name, "number", values, whole=whole)
 
 
-def as_number_column(column: Column, decimal: str = ".") -> Column | None:
-    """A text column whose levels are all numbers or words for "missing", as numbers; None where they are not."""
+def typed(column: Column, decimal: str = ".", text_columns: Sequence[str] = ()) -> Column:
+    """The column, as numbers where all its texts are numbers or words for "missing", but for ``text_columns``."""
+    if column.kind != "text" or column.name in text_columns:
+        return column
     # Levels of rows that were left out, such as a line of totals, say nothing of the others.
     levels = [level if count else "" for level, count in zip(column.levels, column.counts.tolist(), strict=True)]
     numbers, dress = level_numbers(levels, decimal), ""
@@ -241,12 +232,17 @@ def as_number_column(column: Column, decimal: str = ".") -> Column | None:
         numbers = dressed_numbers(levels, decimal)
         dress = next((level for level in levels if level_numbers([level], decimal) is None), "")
     if numbers is None:
-        return None
+        return column
     too_large = np.flatnonzero(np.isinf(numbers))
     if len(too_large):
         row = int(np.flatnonzero(np.isin(column.values, too_large))[0])
         refuse_infinity(column.name, row, column.levels[int(column.values[row])])
     return Column(column.name, "number", np.append(numbers, np.nan)[column.values], dress=dress)
+
+
+def is_number(text: str, decimal: str = ".") -> bool:
+    """Whether the text is a number, however it is dressed, or a word for "missing"."""
+    return level_numbers([text], decimal) is not None or dressed_numbers([text], decimal) is not None
 
 
 def level_numbers(levels: Sequence[str], decimal: str = ".") -> Array | None:
@@ -348,13 +344,7 @@ def arrow_numbers(values: Any) -> Array:
     plain = pa.types.is_integer(values.type) or (pa.types.is_floating(values.type) and values.type.bit_width > 16)
     if not plain or values.null_count:
         values = values.cast(pa.float64(), safe=False)
-    kind = np.dtype(values.type.to_pandas_dtype())
-    valid, data = values.buffers()
-    numbers = np.frombuffer(data, dtype=kind, count=len(values), offset=values.offset * kind.itemsize)
-    if values.null_count:
-        bits = np.unpackbits(np.frombuffer(valid, dtype=np.uint8), bitorder="little")
-        numbers = np.where(bits[values.offset : values.offset + len(values)] == 1, numbers, np.nan)
-    return numbers
+    return np.asarray(values.to_numpy(zero_copy_only=False))
 
 
 def arrow_codes(values: Any) -> tuple[Array, list[str]]:
@@ -366,7 +356,5 @@ def arrow_codes(values: Any) -> tuple[Array, list[str]]:
         values = values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
     if not pa.types.is_dictionary(values.type):
         values = values.cast(pa.string()).dictionary_encode()
-    indices = arrow_numbers(values.indices)
-    codes = np.where(np.isnan(indices), -1, indices) if indices.dtype.kind == "f" else indices
-    levels = ["" if text is None else str(text) for text in values.dictionary.to_pylist()]
-    return codes.astype(np.int32, copy=False), levels
+    codes = values.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return codes, ["" if text is None else str(text) for text in values.dictionary.to_pylist()]
