@@ -211,7 +211,7 @@ class _Softmax:
                 r = r if weight is None else lib.scale_rows(r, weight)
                 total[3:] = total[3] + lib.total(r, 0), total[4] + lib.inner(x, r, mode)
             if need & GRADIENT:
-                p = lib.lower_own(p, codes, 1.0)
+                p = lib.lower_own(p, codes)
                 p = p if weight is None else lib.scale_rows(p, weight)
                 total[:2] = total[0] + lib.total(p, 0), total[1] + lib.inner(x, p, mode)
         base, slope, curve, *product = total

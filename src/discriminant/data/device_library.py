@@ -25,211 +25,48 @@ LONG_SUM = 2_048  # rows over which float32 columns are summed in float32
 FAST_DOUBLE = ((8, 0), (9, 0), (10, 0))  # GPUs (A100, H100 and H200, B200) that multiply float64 on matrix units
 
 
-class TorchLibrary:
-    """Tensors of one device of torch."""
-
-    name = "torch"
-
-    def __init__(self, device: Any) -> None:
-        self.xp: Any = importlib.import_module("torch")
-        self.device = self.xp.device(device)
-        if self.device.type == "cuda" and not self.xp.cuda.is_available():
-            raise DataError("There is no CUDA device that torch can use here; hand over arrays in memory instead.")
-
-    @property
-    def accelerated(self) -> bool:
-        """Whether float32 products have a fast mode."""
-        return bool(self.device.type == "cuda")
-
-    @property
-    def fast_double(self) -> bool:
-        """Whether float64 products cost about what plain float32 ones do."""
-        return self.accelerated and self.xp.cuda.get_device_capability(self.device) in FAST_DOUBLE
-
-    def put(self, values: Array, dtype: str | None = None) -> Any:
-        """A NumPy array on the device."""
-        with contextlib.suppress(TypeError):  # kinds of numbers that torch has not (uint16, say)
-            tensor = self.xp.from_numpy(np.ascontiguousarray(values)).to(self.device)
-            return tensor if dtype is None else tensor.to(getattr(self.xp, dtype))
-        raise DataError(f"torch has no numbers of the kind {values.dtype}; convert them to float32 or int64.")
-
-    def get(self, values: Any) -> Array:
-        """A NumPy copy of a device array."""
-        values = values.detach()
-        return np.asarray((values.float() if values.dtype == self.xp.bfloat16 else values).cpu().numpy())
-
-    def cast(self, values: Any, dtype: str) -> Any:
-        return values.to(getattr(self.xp, dtype))
-
-    def zeros(self, shape: tuple[int, ...], dtype: str = "float64") -> Any:
-        return self.xp.zeros(shape, dtype=getattr(self.xp, dtype), device=self.device)
-
-    def kind(self, values: Any) -> str:
-        return str(values.dtype).rpartition(".")[2]
-
-    @contextlib.contextmanager
-    def _units(self, fast: bool) -> Iterator[None]:
-        """Whether float32 products of this thread's next lines may use the matrix units; restored afterwards."""
-        if not self.accelerated:
-            yield
-            return
-        switch = self.xp.backends.cuda.matmul
-        attribute, values = (
-            ("fp32_precision", ("ieee", "tf32")) if hasattr(switch, "fp32_precision") else ("allow_tf32", (False, True))
-        )
-        before = getattr(switch, attribute)
-        setattr(switch, attribute, values[fast])
-        try:
-            yield
-        finally:
-            setattr(switch, attribute, before)
-
-    def product(self, first: Any, second: Any, mode: str, level: Any = None) -> Any:
-        """first @ second (+ level, a row that is added to every row)."""
-        with self._units(mode == "fast"):
-            return self.xp.mm(first, second) if level is None else self.xp.addmm(level, first, second)
-
-    def add_product(self, start: Any, first: Any, second: Any, level: Any) -> Any:
-        """start + first @ second + level, by fast products."""
-        with self._units(True):
-            return self.xp.addmm(start, first, second).add_(level)
-
-    def inner(self, first: Any, second: Any, mode: str) -> Any:
-        """firstᵗ second, in float64 after the product."""
-        with self._units(mode == "fast"):
-            return self.xp.mm(first.T, second).to(self.xp.float64)
-
-    def posteriors(self, z: Any) -> Any:
-        """Softmax of each row, in one kernel."""
-        return self.xp.softmax(z, dim=1)
-
-    def log_posteriors(self, z: Any) -> Any:
-        return self.xp.log_softmax(z, dim=1)
-
-    def stack(self, columns: list[Any]) -> Any:
-        """Vectors side by side."""
-        return self.xp.stack(columns, dim=1)
-
-    def own(self, values: Any, codes: Any) -> Any:
-        """values[i, codes[i]]."""
-        return values.gather(1, codes[:, None])[:, 0]
-
-    def lower_own(self, values: Any, codes: Any, amount: Any) -> Any:
-        """values[i, codes[i]] −= amount (a number, or one a row), in place."""
-        minus = -amount[:, None] if hasattr(amount, "dtype") else values.new_full((len(values), 1), -amount)
-        return values.scatter_add_(1, codes[:, None], minus)
-
-    def scale_rows(self, values: Any, factors: Any) -> Any:
-        """values · factors[:, None], in place."""
-        return values.mul_(factors[:, None])
-
-    def total(self, values: Any, axis: int | None = None) -> Any:
-        """A sum in float64."""
-        if axis is None:
-            return values.sum(dtype=self.xp.float64)
-        if axis == 0 and len(values) > LONG_SUM and values.dtype == self.xp.float32:
-            # some thousand rows in float32, the rest in float64: a sum in float64 alone would copy all values
-            whole = len(values) // LONG_SUM * LONG_SUM
-            parts = values[:whole].reshape(-1, LONG_SUM, *values.shape[1:]).sum(dim=1)
-            return parts.sum(dim=0, dtype=self.xp.float64) + values[whole:].sum(dim=0, dtype=self.xp.float64)
-        return values.sum(dim=axis, dtype=self.xp.float64)
-
-    def dot(self, first: Any, second: Any) -> Any:
-        """Σ first · second of two matrices, as a number on the device."""
-        return self.xp.dot(first.reshape(-1), second.reshape(-1))
-
-    def counts(self, codes: Any, n_classes: int, weight: Any = None) -> Array:
-        return self.get(self.xp.bincount(codes, weight, minlength=n_classes)).astype(np.float64)
-
-    def take(self, values: Any, index: Any) -> Any:
-        """values[index], rows or entries."""
-        return values[index]
-
-    def order(self, codes: Any) -> Any:
-        """Row numbers in the order of the classes."""
-        return self.xp.argsort(codes, stable=True)
-
-    def join(self, parts: list[Any]) -> Any:
-        return self.xp.cat(parts)
-
-    def batches(self, rows: Any, other: Any, size: int) -> Any:
-        """Σ rowsᵗ other in float64, summed in float32 over ``size`` rows at a time only: long sums lose digits."""
-        whole = len(rows) // size * size
-        result = self.inner(rows[whole:], other[whole:], "fine") if whole < len(rows) else 0.0
-        if whole:
-            shape = (whole // size, size)
-            with self._units(False):
-                first = rows[:whole].reshape(*shape, rows.shape[1])
-                parts = self.xp.bmm(first.transpose(1, 2), other[:whole].reshape(*shape, other.shape[1]))
-            result = result + parts.sum(dim=0, dtype=self.xp.float64)
-        return result
-
-    def index(self, values: Array) -> Any:
-        return self.put(np.asarray(values, dtype=np.int64))
-
-    def span(self, values: Any) -> tuple[int, int]:
-        """(least, greatest) of integers."""
-        low, high = self.xp.stack(self.xp.aminmax(values)).tolist()
-        return low, high
-
-    def top(self, z: Any) -> Any:
-        """The position of the first largest entry of each row."""
-        return z.argmax(dim=1)
-
-    def diagonal(self, values: Any) -> Any:
-        """The matrix with these values on its diagonal."""
-        return self.xp.diag(values)
-
-    def inverse(self, matrix: Any) -> Any:
-        """The inverse of a positive definite matrix."""
-        return self.xp.cholesky_inverse(self.xp.linalg.cholesky(matrix))
-
-    def free_memory(self) -> int:
-        if not self.accelerated:
-            return 1 << 62
-        free, _ = self.xp.cuda.mem_get_info(self.device)
-        spare = self.xp.cuda.memory_reserved(self.device) - self.xp.cuda.memory_allocated(self.device)
-        return int(free + spare)
-
-
 class StandardLibrary:
     """Arrays of a library that follows the array API standard: CuPy, and the strict reference for tests."""
+
+    accelerated = False  # whether float32 products have a fast mode
+    fast_double = False  # whether float64 products cost about what plain float32 ones do
 
     def __init__(self, like: Any) -> None:
         self.name = type(like).__module__.partition(".")[0]
         self.cupy = self.name == "cupy"
         self.xp: Any = importlib.import_module("cupy") if self.cupy else like.__array_namespace__()
-        self.device = getattr(like, "device", None)
-
-    accelerated = False
-    fast_double = False
+        self.place = {} if self.cupy else {"device": like.device}
 
     def put(self, values: Array, dtype: str | None = None) -> Any:
-        made = self.xp.asarray(values) if self.cupy else self.xp.asarray(values, device=self.device)
+        """A NumPy array on the device."""
+        made = self.xp.asarray(values, **self.place)
         return made if dtype is None else self.cast(made, dtype)
 
     def get(self, values: Any) -> Array:
+        """A NumPy copy of a device array."""
         return np.asarray(values.get() if self.cupy else np.from_dlpack(values))
 
     def cast(self, values: Any, dtype: str) -> Any:
         return values.astype(dtype, copy=False) if self.cupy else self.xp.astype(values, getattr(self.xp, dtype))
 
     def zeros(self, shape: tuple[int, ...], dtype: str = "float64") -> Any:
-        return self.put(np.zeros(shape, dtype=dtype))
+        return self.xp.zeros(shape, dtype=getattr(self.xp, dtype), **self.place)
 
     def kind(self, values: Any) -> str:
         return str(values.dtype).rpartition(".")[2]
 
     def product(self, first: Any, second: Any, mode: str, level: Any = None) -> Any:
+        """first @ second (+ level, a row that is added to every row)."""
         result = self.xp.matmul(first, second)
         return result if level is None else result + level
 
     def add_product(self, start: Any, first: Any, second: Any, level: Any) -> Any:
+        """start + first @ second + level, by fast products."""
         return start + self.xp.matmul(first, second) + level
 
     def inner(self, first: Any, second: Any, mode: str) -> Any:
         """firstᵗ second, in float64 after the product."""
-        return self.cast(self.xp.matmul(first.T, second), "float64")
+        return self.cast(self.product(first.T, second, mode), "float64")
 
     def posteriors(self, z: Any) -> Any:
         """Softmax of each row."""
@@ -252,14 +89,14 @@ class StandardLibrary:
         """values[i, codes[i]]."""
         return self.xp.sum(values * self._member(values, codes), axis=1)
 
-    def lower_own(self, values: Any, codes: Any, amount: Any) -> Any:
-        """values[i, codes[i]] − amount (a number, or one a row)."""
-        member = self._member(values, codes)
-        return values - (member * amount[:, None] if hasattr(amount, "dtype") else member * float(amount))
+    def lower_own(self, values: Any, codes: Any) -> Any:
+        """values[i, codes[i]] − 1; ``values`` may be written to."""
+        return values - self._member(values, codes)
 
     def scale_rows(self, values: Any, factors: Any) -> Any:
-        """values · factors[:, None]."""
-        return values * factors[:, None]
+        """values · factors[:, None], in place."""
+        values *= factors[:, None]
+        return values
 
     def total(self, values: Any, axis: int | None = None) -> Any:
         """A sum in float64."""
@@ -270,13 +107,16 @@ class StandardLibrary:
         return self.xp.sum(first * second)
 
     def counts(self, codes: Any, n_classes: int, weight: Any = None) -> Array:
-        if self.cupy:
-            return np.asarray(self.xp.bincount(codes, weight, minlength=n_classes).get(), dtype=np.float64)
-        return np.bincount(self.get(codes), None if weight is None else self.get(weight), n_classes).astype(np.float64)
+        """How many rows each class has, or how much weight."""
+        if hasattr(self.xp, "bincount"):  # torch, CuPy
+            found = self.get(self.xp.bincount(codes, weight, minlength=n_classes))
+        else:
+            found = np.bincount(self.get(codes), None if weight is None else self.get(weight), n_classes)
+        return found.astype(np.float64)
 
     def take(self, values: Any, index: Any) -> Any:
         """values[index], rows or entries."""
-        return values[index] if self.cupy else self.xp.take(values, index, axis=0)
+        return self.xp.take(values, index, axis=0)
 
     def order(self, codes: Any) -> Any:
         """Row numbers in the order of the classes."""
@@ -304,7 +144,7 @@ class StandardLibrary:
 
     def diagonal(self, values: Any) -> Any:
         """The matrix with these values on its diagonal."""
-        return self.put(np.diag(self.get(values)))
+        return values[:, None] * self.put(np.eye(values.shape[0]))
 
     def inverse(self, matrix: Any) -> Any:
         """The inverse of a positive definite matrix; it is small, and found on the host."""
@@ -314,22 +154,118 @@ class StandardLibrary:
         return int(self.xp.cuda.Device().mem_info[0]) if self.cupy else 1 << 62
 
 
+class TorchLibrary(StandardLibrary):
+    """Tensors of one device of torch, whose names differ here and there, and which has kernels that fuse."""
+
+    name = "torch"
+    cupy = False
+
+    def __init__(self, device: Any) -> None:
+        self.xp: Any = importlib.import_module("torch")
+        self.device = self.xp.device(device)
+        self.place = {"device": self.device}
+        self.accelerated = bool(self.device.type == "cuda")
+        if self.accelerated and not self.xp.cuda.is_available():
+            raise DataError("There is no CUDA device that torch can use here; hand over arrays in memory instead.")
+        self.fast_double = self.accelerated and self.xp.cuda.get_device_capability(self.device) in FAST_DOUBLE
+
+    def put(self, values: Array, dtype: str | None = None) -> Any:
+        with contextlib.suppress(TypeError):  # kinds of numbers that torch has not (uint16, say)
+            tensor = self.xp.from_numpy(np.ascontiguousarray(values)).to(self.device)
+            return tensor if dtype is None else self.cast(tensor, dtype)
+        raise DataError(f"torch has no numbers of the kind {values.dtype}; convert them to float32 or int64.")
+
+    def get(self, values: Any) -> Array:
+        values = values.detach()
+        return np.asarray((values.float() if values.dtype == self.xp.bfloat16 else values).cpu().numpy())
+
+    def cast(self, values: Any, dtype: str) -> Any:
+        return values.to(getattr(self.xp, dtype))
+
+    @contextlib.contextmanager
+    def _units(self, fast: bool) -> Iterator[None]:
+        """Whether float32 products of this thread's next lines may use the matrix units; restored afterwards."""
+        if not self.accelerated:
+            yield
+            return
+        switch = self.xp.backends.cuda.matmul
+        attribute, values = (
+            ("fp32_precision", ("ieee", "tf32")) if hasattr(switch, "fp32_precision") else ("allow_tf32", (False, True))
+        )
+        before = getattr(switch, attribute)
+        setattr(switch, attribute, values[fast])
+        try:
+            yield
+        finally:
+            setattr(switch, attribute, before)
+
+    def product(self, first: Any, second: Any, mode: str, level: Any = None) -> Any:
+        with self._units(mode == "fast"):
+            return self.xp.mm(first, second) if level is None else self.xp.addmm(level, first, second)
+
+    def add_product(self, start: Any, first: Any, second: Any, level: Any) -> Any:
+        with self._units(True):
+            return self.xp.addmm(start, first, second).add_(level)
+
+    def posteriors(self, z: Any) -> Any:
+        return self.xp.softmax(z, dim=1)
+
+    def log_posteriors(self, z: Any) -> Any:
+        return self.xp.log_softmax(z, dim=1)
+
+    def own(self, values: Any, codes: Any) -> Any:
+        return values.gather(1, codes[:, None])[:, 0]
+
+    def lower_own(self, values: Any, codes: Any) -> Any:
+        return values.scatter_add_(1, codes[:, None], values.new_full((len(values), 1), -1.0))
+
+    def total(self, values: Any, axis: int | None = None) -> Any:
+        if axis == 0 and len(values) > LONG_SUM and values.dtype == self.xp.float32:
+            # some thousand rows in float32, the rest in float64: a sum in float64 alone would copy all values
+            whole = len(values) // LONG_SUM * LONG_SUM
+            parts = values[:whole].reshape(-1, LONG_SUM, *values.shape[1:]).sum(dim=1)
+            return parts.sum(dim=0, dtype=self.xp.float64) + values[whole:].sum(dim=0, dtype=self.xp.float64)
+        return values.sum(dim=axis, dtype=self.xp.float64)
+
+    def take(self, values: Any, index: Any) -> Any:
+        return values[index]
+
+    def order(self, codes: Any) -> Any:
+        return self.xp.argsort(codes, stable=True)
+
+    def batches(self, rows: Any, other: Any, size: int) -> Any:
+        whole = len(rows) // size * size
+        result = self.inner(rows[whole:], other[whole:], "fine") if whole < len(rows) else 0.0
+        if whole:
+            shape = (whole // size, size)
+            with self._units(False):
+                first = rows[:whole].reshape(*shape, rows.shape[1])
+                parts = self.xp.bmm(first.transpose(1, 2), other[:whole].reshape(*shape, other.shape[1]))
+            result = result + parts.sum(dim=0, dtype=self.xp.float64)
+        return result
+
+    def inverse(self, matrix: Any) -> Any:
+        return self.xp.cholesky_inverse(self.xp.linalg.cholesky(matrix))
+
+    def free_memory(self) -> int:
+        if not self.accelerated:
+            return 1 << 62
+        free, _ = self.xp.cuda.mem_get_info(self.device)
+        spare = self.xp.cuda.memory_reserved(self.device) - self.xp.cuda.memory_allocated(self.device)
+        return int(free + spare)
+
+
 class NumpyLibrary:
     """The same few operations in memory, for code that takes vectors of either side."""
 
-    name = "numpy"
     xp: Any = np
+    zeros = staticmethod(np.zeros)
+    dot = staticmethod(np.vdot)
 
     def put(self, values: Array) -> Array:
         return values
 
     get = put
-
-    def zeros(self, shape: tuple[int, ...]) -> Array:
-        return np.zeros(shape)
-
-    def dot(self, first: Array, second: Array) -> Any:
-        return np.vdot(first, second)
 
 
 NUMPY = NumpyLibrary()
