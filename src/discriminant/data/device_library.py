@@ -28,14 +28,21 @@ FAST_DOUBLE = ((8, 0), (9, 0), (10, 0))  # GPUs (A100, H100 and H200, B200) that
 class StandardLibrary:
     """Arrays of a library that follows the array API standard: CuPy, and the strict reference for tests."""
 
-    accelerated = False  # whether float32 products have a fast mode
-    fast_double = False  # whether float64 products cost about what plain float32 ones do
-
     def __init__(self, like: Any) -> None:
         self.name = type(like).__module__.partition(".")[0]
         self.cupy = self.name == "cupy"
         self.xp: Any = importlib.import_module("cupy") if self.cupy else like.__array_namespace__()
         self.place = {} if self.cupy else {"device": like.device}
+
+    @property
+    def accelerated(self) -> bool:
+        """Whether float32 products have a fast mode."""
+        return False
+
+    @property
+    def fast_double(self) -> bool:
+        """Whether float64 products cost about what plain float32 ones do."""
+        return False
 
     def put(self, values: Array, dtype: str | None = None) -> Any:
         """A NumPy array on the device."""
@@ -108,7 +115,7 @@ class StandardLibrary:
 
     def counts(self, codes: Any, n_classes: int, weight: Any = None) -> Array:
         """How many rows each class has, or how much weight."""
-        if hasattr(self.xp, "bincount"):  # torch, CuPy
+        if self.name in ("torch", "cupy"):  # the standard has no such function
             found = self.get(self.xp.bincount(codes, weight, minlength=n_classes))
         else:
             found = np.bincount(self.get(codes), None if weight is None else self.get(weight), n_classes)
@@ -164,10 +171,16 @@ class TorchLibrary(StandardLibrary):
         self.xp: Any = importlib.import_module("torch")
         self.device = self.xp.device(device)
         self.place = {"device": self.device}
-        self.accelerated = bool(self.device.type == "cuda")
-        if self.accelerated and not self.xp.cuda.is_available():
+        if self.device.type == "cuda" and not self.xp.cuda.is_available():
             raise DataError("There is no CUDA device that torch can use here; hand over arrays in memory instead.")
-        self.fast_double = self.accelerated and self.xp.cuda.get_device_capability(self.device) in FAST_DOUBLE
+
+    @property
+    def accelerated(self) -> bool:
+        return bool(self.device.type == "cuda")
+
+    @property
+    def fast_double(self) -> bool:
+        return self.accelerated and self.xp.cuda.get_device_capability(self.device) in FAST_DOUBLE
 
     def put(self, values: Array, dtype: str | None = None) -> Any:
         with contextlib.suppress(TypeError):  # kinds of numbers that torch has not (uint16, say)
