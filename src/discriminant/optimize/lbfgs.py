@@ -273,8 +273,9 @@ def lbfgs_to_gap(
     pairs, best = Pairs(PAIRS, preconditioner, scale), state
     exact, library, idle, shortest, spent = objective.finest, library_of(state.A), 0, np.inf, 1
     coarse, renewed = objective is not exact, False  # ``found`` is coarse, and the one before was not
-    coupled, stuck, last = objective.criterion.coupled, False, np.inf
+    coupled, stuck, last, outputs = objective.criterion.coupled, False, np.inf, objective.n_outputs
     squares: list[float] = []
+    loose: list[float] = []
     floor = state.found.value - state.gap  # proved: nowhere is J below
     due = 0  # the step at which a proof is tried next
     every = to_the_end and tol <= ALL_DIGITS_TOL and not coupled
@@ -321,7 +322,11 @@ def lbfgs_to_gap(
         if decrement**2 <= HOPELESS * target and last == np.inf and not coarse:
             return best
         squares.append(decrement**2)
-        if _steps_left(squares, LAST_DIGITS**2 * abs(found.value) if every else 0.1 * target) > worth:
+        left = _steps_left(squares, LAST_DIGITS**2 * abs(found.value) if every else 0.1 * target)
+        if coupled and last == np.inf:  # whose proof takes longer than to arrive
+            loose.append(loose_gap(objective, found))
+            left = max(left, min(_steps_left(loose, target), _steps_left(squares, target / outputs**2)))
+        if left > worth:
             break
         need = Need.VALUE | Need.GRADIENT
         if objective is exact and decrement**2 <= (1 if coupled else 10) * target:
@@ -357,7 +362,7 @@ def _steps_left(squares: list[float], target: float) -> float:
 
     It falls by fits and starts where classes are separated (300×600×4, C = 1e4), so that a few steps say nothing.
     """
-    if len(squares) <= LEAST_WINDOW or not squares[-1] > target:
+    if len(squares) <= LEAST_WINDOW or not target < squares[-1] < np.inf:
         return 0.0
     window = max(LEAST_WINDOW, len(squares) // 2)
     rate = math.log(squares[-1 - window] / squares[-1]) / window

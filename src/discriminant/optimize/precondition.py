@@ -10,7 +10,7 @@ tail) is corrected to its curvature over all rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,12 +18,16 @@ from discriminant.arrays import in_memory
 from discriminant.criteria import Logistic, Squared
 from discriminant.data.evaluate import COARSE, centred
 from discriminant.objective import PointwiseObjective
-from discriminant.optimize.factor import Factor, Factors, cholesky, held_sum, unit_diagonal
-from discriminant.protocols import Array, Evaluation, Need
+from discriminant.optimize.factor import Factors, cholesky, held_sum, unit_diagonal
+from discriminant.optimize.newton import LONGEST_STEP
+from discriminant.protocols import Array, Block, Evaluation, Need
 
 Solve = Callable[[Array], Array]  # G (1+d, q) → P⁻¹ G
 KNOWN = 100.0  # effective number of sample rows that a column's curvature must rest on
 SUPPORT_ROWS = 2_000  # of the sample, that this is read from
+COARSE_PIVOT = 1e-4  # least pivot of a unit-diagonal matrix below which float32 has lost the digits of its inverse
+LEAST_CURVATURE = 1e-4  # of an axis of classes, of what it is at A = 0
+CHANCE = 0.1  # share of the correlations that is chance, from which on they are shrunk
 
 
 def from_hessian(H: Array, n_outputs: int, correction: Array | None = None) -> Solve:
@@ -54,15 +58,60 @@ def corrected(H: Array, correction: Array | None) -> Array:
     return H
 
 
-def from_gram(sample: PointwiseObjective) -> Factor:
-    """K classes at A = 0: every posterior is 1/K, and the Hessian is (1/K)(I − 11ᵗ/K) ⊗ Gram, of the sample's rows."""
-    return cholesky(_of_null_model(sample))
+def from_gram(sample: PointwiseObjective) -> tuple[Solve, float]:
+    """K classes at A = 0: every posterior is 1/K, and the Hessian is (1/K)(I − 11ᵗ/K) ⊗ Gram, of the sample's rows.
+
+    Also the least pivot of the matrix with a unit diagonal.  Its inverse serves, in single precision where that has
+    the digits: 2000×784 takes 22 ms in place of 45, and a step's product 0.26 in place of 0.53.
+    """
+    if not sample.blocks.is_sparse:
+        H, scale = unit_diagonal(_of_null_model(shrunk(rough_gram(sample), sample.n_rows), sample))
+        inverse, least = inverted(H.astype(np.float32))
+        if least > COARSE_PIVOT:
+            across = scale.astype(np.float32)[:, None]
+            inverse *= across * across.T
+            return lambda G: np.asarray(inverse @ G.astype(np.float32), dtype=np.float64), least
+    factor = cholesky(_of_null_model(gram(sample), sample))
+    return factor.solve, factor.least
+
+
+def to_discriminants(solve: Solve, G: Array, share: Array) -> Array:
+    """From the null model, all posteriors at the shares π of K classes, to the weights of linear discriminant analysis.
+
+    With ∇J = G and the Gram matrix S = S_w + MΠMᵗ, where MΠ = −G holds the classes' means times their shares,
+
+        S_w⁻¹ M = −S⁻¹G (Π + GᵗS⁻¹(−G))⁻¹,        intercepts  −½ diag(Mᵗ S_w⁻¹ M).
+
+    Held to LONGEST_STEP times the step −S⁻¹GΠ⁻¹: Π is counted for a little more.
+    """
+    Q = solve(-G) / len(share)
+    inner = np.diag(share * (1 + 1 / LONGEST_STEP)) + G.T @ Q
+    P = np.linalg.solve((inner + inner.T) / 2, Q.T).T
+    P[0] += 0.5 * np.einsum("jk,jk->k", G, P) / share
+    return np.asarray(P - P.mean(axis=1, keepdims=True))
+
+
+def by_classes(solve: Solve, curvature: Array, objective: PointwiseObjective) -> Solve:
+    """(C ⊗ Gram + ridge)⁻¹, about, from the inverse for C = I/K, with C = Σ s (diag p − ppᵗ) of weights further on.
+
+    On the axes of C, with eigenvalues c, that is 1/K + λ over c + λ times as much, the columns having spread one
+    (2000×64×10: 12 steps in place of 15, 5000×50×100 25 in place of 33).
+    """
+    K = len(curvature)
+    if not np.isfinite(curvature).all():
+        return solve
+    size, axes = np.linalg.eigh(curvature)
+    ridge = float(np.median(in_memory(objective.damping)[1:]))
+    share = (1 / K + ridge) / (np.maximum(size, LEAST_CURVATURE / K) + ridge)
+    share[0] = share[1]  # the sum of all classes, along which the losses are flat
+    across = (axes * share) @ axes.T
+    return lambda G: np.asarray(solve(G) @ across)
 
 
 def from_gram_there(objective: PointwiseObjective) -> Solve:
-    """The same for vectors that lie on a device, by the matrix's inverse."""
+    """The same for vectors that lie on a device."""
     blocks, library = objective.blocks, objective.blocks.library
-    H, scale = unit_diagonal(_of_null_model(objective))
+    H, scale = unit_diagonal(_of_null_model(gram(objective), objective))
     # What matrix units cannot see must not count as a direction without curvature.
     np.fill_diagonal(H, 1 + (1e-4 if blocks.accuracy == COARSE else 1e-12))
     inverse, scale = library.inverse(library.put(H)), library.put(scale)
@@ -70,8 +119,41 @@ def from_gram_there(objective: PointwiseObjective) -> Solve:
     return lambda G: library.product(inverse, G, "fine")
 
 
-def _of_null_model(sample: PointwiseObjective) -> Array:
-    H = gram(sample) / sample.n_outputs
+def inverted(H: Array) -> tuple[Array, float]:
+    """(H⁻¹, the least pivot) of a matrix with a unit diagonal; a pivot of zero where it has no factor."""
+    from scipy.linalg.lapack import get_lapack_funcs
+
+    potrf, potri = get_lapack_funcs(("potrf", "potri"), (H,))
+    L, failed = potrf(H.T, lower=1, overwrite_a=1)
+    if failed:
+        return H, 0.0
+    least = float(np.square(np.diagonal(L)).min())
+    inverse, _ = potri(L, lower=1, overwrite_c=1)
+    inverse = np.tril(inverse)
+    return inverse + np.tril(inverse, -1).T, least
+
+
+def shrunk(H: Array, n_rows: int) -> Array:
+    """A Gram matrix of few rows, its correlations shrunk towards none by the share ρ of them that is chance.
+
+    ρ by the oracle approximating estimate (Chen et al. 2010); only where columns are all but independent, since else
+    the small eigenvalues count, which a sample gives to a relative error (5000×300×3: 14 steps in place of 17).
+    """
+    scale = 1 / np.sqrt(np.diagonal(H)[1:].clip(1e-300))
+    p = len(scale)
+    square = float(np.square(H[1:, 1:] * scale * scale[:, None]).sum())
+    rho = min(((1 - 2 / p) * square + p * p) / ((n_rows + 1 - 2 / p) * max(square - p, 1e-12)), 1.0)
+    if rho < CHANCE:
+        return H
+    H = H.copy()
+    diagonal = np.diagonal(H).copy()
+    H[1:, 1:] *= 1 - rho
+    np.fill_diagonal(H, diagonal)
+    return H
+
+
+def _of_null_model(H: Array, sample: PointwiseObjective) -> Array:
+    H = H / sample.n_outputs
     np.einsum("ii->i", H)[...] += in_memory(sample.damping)[:, 0]
     if not sample.intercept:
         H[0], H[:, 0], H[0, 0] = 0.0, 0.0, 1.0
@@ -102,6 +184,30 @@ def gram(objective: PointwiseObjective) -> Array:
     H = squared.evaluate(np.zeros((objective.n_parameters, 1)), Need.HESSIAN).hessian
     assert H is not None
     return np.array(H[0])
+
+
+def rough_gram(objective: PointwiseObjective) -> Array:
+    """The same of rows in memory, multiplied in single precision."""
+    weight = None if objective.blocks.weight is None else np.asarray(objective.blocks.weight)
+    total = objective.blocks.reduce(_RoughGram(objective.center, objective.units[1:, 0], weight is not None))
+    return np.asarray(total / objective.total)
+
+
+@dataclass(frozen=True)
+class _RoughGram:
+    """Σ w y yᵗ."""
+
+    center: Array | None
+    unit: Array
+    weighted: bool
+
+    def __call__(self, block: Block) -> Array:
+        Y = np.ones((block.rows, len(self.unit) + 1), dtype=np.float32)
+        values = block.design.values
+        Y[:, 1:] = (values if self.center is None else values - self.center) / self.unit
+        if self.weighted:
+            Y *= np.sqrt(np.asarray(block.weight, dtype=np.float32))[:, None]
+        return np.asarray(Y.T @ Y, dtype=np.float64)
 
 
 def from_diagonal(objective: PointwiseObjective, A: Array) -> tuple[Solve, Evaluation]:

@@ -30,7 +30,7 @@ from discriminant.optimize.certificate import (
 from discriminant.optimize.choose import Shape, hessian_steps, sample_rows
 from discriminant.optimize.factor import factor_hessian
 from discriminant.optimize.lbfgs import lbfgs_to_gap
-from discriminant.optimize.newton import FULL, Trace, newton_to_gap, null_start
+from discriminant.optimize.newton import FULL, RAREST, Trace, newton_to_gap, null_start
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Block, Need
 from discriminant.thresholds import (
@@ -176,7 +176,7 @@ def met(state: State, tol: float) -> bool:
 
 
 def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *, to_the_end: bool = False) -> State:
-    """Competing outputs (K classes): the columns' Gram matrix as preconditioner, from a sample's optimum.
+    """Competing outputs (K classes): the columns' Gram matrix as preconditioner, from linear discriminants.
 
     Where that promises more steps than each class's own Hessian costs, these take its place, as often as they pay.
     """
@@ -186,22 +186,22 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
     cheap = dear or min(n, many) / n * shape.gram_steps <= GRAM_STEPS
     rows = n if there else many if cheap else GRAM_SAMPLE * D  # a device reads all at once
     sample = drawn(objective, rows) if n > 2 * rows or dear else objective
-    factor = None if there else precondition.from_gram(sample)
-    solve = precondition.from_gram_there(sample) if factor is None else factor.solve
+    solve, least = (precondition.from_gram_there(sample), np.nan) if there else precondition.from_gram(sample)
     trace.passes += D / (4.0 * q) * min(1.0, rows / n)
-    if (n > 2 * many or dear) and not there:
-        quiet = Trace()
-        start = max(SAMPLE_ROWS, n // 16, 20 * q) if not dear else sample_size(objective)
-        small = drawn(objective, min(start, n // 2))
-        A = lbfgs_to_gap(small, _begin(small, A, quiet), solve, quiet, q * sampling_error(small)).A
+    if dear:
+        quiet, small = Trace(), drawn(objective, min(sample_size(objective), n // 2))
+        A = by_gram(small, A, quiet, q * sampling_error(small)).A
         trace.passes += quiet.passes * small.n_rows / n
     prove = sample_proof(objective, sample if dear else objective)
     del sample
-    A, worth = objective.blocks.place(A), shape.newton_worth
+    begin = _begin(objective, objective.blocks.place(A), trace) if there else _discriminants(objective, A, solve, trace)
+    if begin.found.intercept is not None:
+        solve = precondition.by_classes(solve, begin.found.intercept, objective)
+    worth = shape.newton_worth
     kept = dear or there or shape.sparse or n * q > KEPT_VALUES
     price = np.inf if kept else LEAST_TRIAL / 2 + q * shape.block_steps
     run = partial(lbfgs_to_gap, objective, trace=trace, tol=tol, prove=prove, to_the_end=to_the_end)
-    state = run(_begin(objective, A, trace), solve, worth=min(worth, price))
+    state = run(begin, solve, worth=min(worth, price))
     for left in range(MOST_RENEWALS):
         if trace.stopped or met(state, tol) or worth <= price or price == np.inf:
             break
@@ -210,8 +210,30 @@ def by_gram(objective: PointwiseObjective, A: Array, trace: Trace, tol: float, *
         begin = State(state.A, state.found, gap=state.gap)
         state = run(begin, solve, worth=price if left + 1 < MOST_RENEWALS else np.inf)
     if trace.stopped or np.isinf(worth) or met(state, tol):
-        return state if factor is None else replace(state, condition=1 / max(factor.least, 1e-300))
+        return replace(state, condition=1 / max(least, 1e-300))
     return newton_to_gap(objective, state.A, trace, tol, to_the_end=to_the_end)  # nearly separated classes
+
+
+def _discriminants(objective: PointwiseObjective, A: Array, solve: precondition.Solve, trace: Trace) -> State:
+    """K classes: A, or where it is zero linear discriminants, unless they are worse than the null model.
+
+    With the curvature of the classes there, where it costs less than a pass.
+    """
+    blocks, coding = objective.blocks, objective.coding
+    need = Need.VALUE | Need.GRADIENT
+    curved = need | Need.INTERCEPT if objective.n_outputs <= 3 * objective.n_parameters else need
+    if A.any() or coding is None or not objective.intercept or objective.offset is not None:
+        return _begin(objective, A, trace, curved)
+    share = blocks.counts(coding.n_classes) / objective.total
+    if not share.min() > RAREST:
+        return _begin(objective, A, trace, curved)
+    null = A.copy()
+    null[0] = np.log(share) - np.log(share).mean()
+    state = _begin(objective, null, trace)
+    there = null + precondition.to_discriminants(solve, state.found.gradient, share)
+    found = objective.evaluate(there, curved)
+    trace.passes += 1
+    return State(there, found) if found.value < state.found.value else state
 
 
 def by_diagonal(
