@@ -8,10 +8,11 @@ from typing import Any, Self
 import numpy as np
 
 from discriminant.arrays import in_memory
-from discriminant.errors import DataError, MismatchError, classes_are, names
+from discriminant.errors import MismatchError
 from discriminant.plots.display import Display, display
 from discriminant.plots.theme import INK, arrow, axes_for, histogram, scatter, styled
 from discriminant.protocols import Array, Projects
+from discriminant.report.measures import require_known
 
 
 @display
@@ -66,10 +67,7 @@ class DiscriminantAxesDisplay(Display):
             )
         coordinates = np.asarray(estimator.transform(X), dtype=np.float64)
         labels, classes = np.asarray(y), np.asarray(estimator.classes_).tolist()
-        unknown = sorted({str(label) for label in labels.tolist()} - {str(label) for label in classes})
-        if unknown:
-            who = classes_are(unknown, "is not one", "are not among those")
-            raise DataError(f"{who} that the model knows: {names(classes)}.")
+        require_known(labels, np.asarray(estimator.classes_))
         present = [label for label in classes if (labels == label).any()]
         means = np.array([coordinates[labels == label].mean(axis=0) for label in present])
         shares = np.asarray(getattr(estimator, "explained_variance_ratio_", np.ones(1)), dtype=np.float64)

@@ -7,14 +7,17 @@ from html import escape
 
 import numpy as np
 
+from discriminant.errors import DiscriminantError
+from discriminant.protocols import Array
 from discriminant.report import svg
 from discriminant.report.html import Cell, section, table
-from discriminant.report.learning import learning_curve
 from discriminant.report.measures import auc, average_precision, calibration, precision_recall, roc
 from discriminant.report.report_data import ReportData
+from discriminant.thresholds import REPORT_WORK
 
 MOST_CURVES = 6
 STEPS = 200  # of the threshold from 0 to 1
+FOLDS, SIZES = 5, 5  # of the learning curve
 
 
 def _told(report: ReportData) -> tuple[list[int], str]:
@@ -132,7 +135,7 @@ def thresholds(report: ReportData) -> str:
 
 def learning(report: ReportData) -> str:
     """The error of fits to ever more of the rows."""
-    found = learning_curve(report)
+    found = _learning_curve(report)
     if len(found) < 2:
         return ""
     sizes, tested, spread, trained = (np.array(column) for column in zip(*found, strict=True))
@@ -153,6 +156,41 @@ def learning(report: ReportData) -> str:
     return section(
         "Learning curve", text, svg.drawing(plane.height, "Error over the number of rows learned from", parts), caption
     )
+
+
+def _learning_curve(report: ReportData) -> list[tuple[float, float, float, float]]:
+    """(rows, error on rows left out, its standard error, error on the rows learned from) for each size."""
+    X, refit = report.dense, report.extra.get("refit")
+    if X is None or refit is None or X.size * len(report.classes) > REPORT_WORK:
+        return []
+    # Rows by chance, but so that every class has its share in every beginning.
+    chance, place = np.random.default_rng(0).permutation(len(X)), np.empty(len(X))
+    for k in range(len(report.classes)):
+        mine = chance[report.codes[chance] == k]
+        place[mine] = (np.arange(len(mine)) + 0.5) / len(mine)
+    order = np.argsort(place, kind="stable")
+    least = 3 * len(X) / max(int(report.class_counts.min()), 1)  # rows for three of the rarest class
+    most = (FOLDS - 1) * len(X) // FOLDS
+    if not 2 * least < most:
+        return []
+    sizes = np.geomspace(max(least, most / 20), most, SIZES).astype(int)
+    found = []
+    for size in sizes.tolist():
+        try:
+            errors = np.array([_errors(report, X, refit, order, fold, size) for fold in range(FOLDS)])
+        except (DiscriminantError, ArithmeticError, ValueError, np.linalg.LinAlgError):
+            continue  # too few rows for this method
+        (tested, trained), spread = errors.mean(axis=0), errors[:, 0].std(ddof=1) / np.sqrt(FOLDS)
+        found.append((float(size), float(tested), float(spread), float(trained)))
+    return found
+
+
+def _errors(report: ReportData, X: Array, refit: object, order: Array, fold: int, size: int) -> tuple[float, float]:
+    test = order[fold::FOLDS]
+    train = np.delete(order, np.s_[fold::FOLDS])[:size]
+    model = refit(X[train], report.labels[train])  # type: ignore[operator]
+    wrong = [float((np.asarray(model.predict(X[rows])) != report.labels[rows]).mean()) for rows in (test, train)]
+    return wrong[0], wrong[1]
 
 
 def reliability(report: ReportData) -> str:

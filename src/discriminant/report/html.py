@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from importlib import resources
@@ -94,21 +94,18 @@ def heat_table(names: Sequence[str], classes: Sequence[str], values: Array, erro
     reach = float(abs(values).max()) or 1.0
     rows: list[list[Cell]] = []
     for i, name in enumerate(names):
-        spans = (
-            [""] * len(classes)
-            if errors is None
-            else [f"<small>{interval(v, e)}</small>" for v, e in zip(values[i], errors[i], strict=True)]
-        )
         cells = [
-            shaded(f"{v:+.3g}{spans[j]}", 0.55 * abs(v) / reach, good=v > 0) for j, v in enumerate(values[i].tolist())
+            shaded(estimate(v, None if errors is None else errors[i, j]), 0.55 * abs(v) / reach, good=v > 0)
+            for j, v in enumerate(values[i].tolist())
         ]
         rows.append([name, *cells])
     return table(["", *centred(classes)], rows)
 
 
-def interval(value: float, error: float) -> str:
-    """The 95 % interval of a normal estimate."""
-    return f"{value - Z * error:.2f} to {value + Z * error:.2f}"
+def estimate(value: float, error: float | None) -> str:
+    """A signed number, and below it the 95 % interval of a normal estimate with this standard error."""
+    below = "" if error is None else f"<small>{value - Z * error:.2f} to {value + Z * error:.2f}</small>"
+    return f"{value:+.3g}{below}"
 
 
 def bars(
@@ -146,19 +143,15 @@ def cards(items: Sequence[tuple[str, str]]) -> str:
     return f'<div class="cards">{inner}</div>'
 
 
-def listed(items: Sequence[str]) -> str:
-    return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
-
-
 @cache
 def _own(name: str) -> str:
     text = resources.files("discriminant.report").joinpath(name).read_text(encoding="utf-8")
     return text.replace("/* light */", color_variables(COLORS)).replace("/* dark */", color_variables(DARK_COLORS))
 
 
-def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str]]) -> str:
-    """The whole file from (title, section) pairs."""
-    links = " ".join(f'<a href="#{anchor(name)}">{escape(name)}</a>' for name, _ in sections)
+def page(title: str, subtitle: str, head: str, sections: Mapping[str, str]) -> str:
+    """The whole file from its sections by their titles."""
+    links = " ".join(f'<a href="#{anchor(name)}">{escape(name)}</a>' for name in sections)
     script = _own("page.js")
     # A page that may load nothing and run nothing but this script, whatever stands in it.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -171,6 +164,6 @@ def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str
     markers = f'<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>{svg.MARKERS}</defs></svg>'
     return (
         f'<!doctype html>\n<html lang="en"><head>{meta}<style>{_own("page.css")}</style></head>\n'
-        f"<body>{markers}<main>{body}{''.join(part for _, part in sections)}</main>\n"
+        f"<body>{markers}<main>{body}{''.join(sections.values())}</main>\n"
         f"<script>{script}</script></body></html>\n"
     )

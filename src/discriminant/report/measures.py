@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from discriminant.errors import DataError, classes_are, names
 from discriminant.protocols import Array
 
 Z = 1.959963984540054  # the 97.5 % point of the normal distribution
@@ -50,12 +51,17 @@ def brier(chances: Array, own: Array) -> float:
     return float(((chances - target) ** 2).sum(axis=1).mean())
 
 
+def _named(score: Array, positive: Array) -> tuple[Array, Array]:
+    """(positive rows, all rows) at or above each threshold, the most certain first; ties are taken together."""
+    order = np.argsort(-score, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)
+    return np.cumsum(positive[order].astype(np.float64))[last], last + 1
+
+
 def roc(score: Array, positive: Array) -> tuple[Array, Array]:
     """(false positive rate, true positive rate) at every threshold, from (0, 0) to (1, 1)."""
-    order = np.argsort(-score, kind="stable")
-    hit = positive[order].astype(np.float64)
-    last = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)  # ties are taken together
-    up, across = np.cumsum(hit)[last], np.cumsum(1 - hit)[last]
+    up, rows = _named(score, positive)
+    across = rows - up
     return np.append(0.0, across / max(across[-1], 1.0)), np.append(0.0, up / max(up[-1], 1.0))
 
 
@@ -68,16 +74,13 @@ def auc(score: Array, positive: Array) -> float:
     if positive.all() or not positive.any():
         return float("nan")
     across, up = roc(score, positive)
-    return float(((across[1:] - across[:-1]) * (up[1:] + up[:-1]) / 2).sum())
+    return float((np.diff(across) * (up[1:] + up[:-1]) / 2).sum())
 
 
 def precision_recall(score: Array, positive: Array) -> tuple[Array, Array]:
     """(recall, precision) at every threshold, most certain first."""
-    order = np.argsort(-score, kind="stable")
-    hit = positive[order].astype(np.float64)
-    last = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)
-    up = np.cumsum(hit)[last]
-    return up / max(up[-1], 1.0), up / (last + 1)
+    up, rows = _named(score, positive)
+    return up / max(up[-1], 1.0), up / rows
 
 
 def average_precision(score: Array, positive: Array) -> float:
@@ -101,10 +104,8 @@ def calibration(chance: Array, happened: Array, most: int = 10) -> list[Calibrat
     """Bins with equally many rows, from the least to the largest probability; equal probabilities stay together."""
     order = np.argsort(chance, kind="stable")
     p, t = chance[order], happened[order]
-    ends = np.unique(np.linspace(0, len(p), min(most, max(len(p) // 10, 1)) + 1).astype(int))
-    ends = (
-        np.unique(np.searchsorted(p, p[np.minimum(ends[1:-1], len(p) - 1)], side="left")) if len(ends) > 2 else ends[:0]
-    )
+    inner = np.linspace(0, len(p), min(most, max(len(p) // 10, 1)) + 1).astype(int)[1:-1]
+    ends = np.unique(np.searchsorted(p, p[inner], side="left"))
     bins = []
     for rows in np.split(np.arange(len(p)), ends):
         if len(rows):
@@ -171,19 +172,22 @@ class Measured:
         return found
 
 
+def require_known(labels: Array, classes: Array) -> None:
+    """Refuse labels that are none of the classes."""
+    unknown = sorted({str(label) for label in labels[~np.isin(labels, classes)].tolist()})
+    if unknown:
+        who = classes_are(unknown, "is not one", "are not among those")
+        raise DataError(f"{who} that the model knows: {names(classes.tolist())}.")
+
+
 def measure(
     classes: Array, labels: Array, predicted: Array, chances: Array | None, costs: Array | None = None
 ) -> Measured:
     """Labels and predictions as codes; every label must be a class that the model knows."""
-    from discriminant.errors import DataError, classes_are, names
-
     if not len(labels):
         raise DataError("No row has a label, so that there is nothing to measure against.")
+    require_known(labels, classes)
     position = {label: k for k, label in enumerate(classes.tolist())}
-    unknown = sorted({str(label) for label in labels.tolist() if label not in position})
-    if unknown:
-        who = classes_are(unknown, "is not one", "are not among those")
-        raise DataError(f"{who} that the model knows: {names(classes.tolist())}.")
     own = np.array([position[label] for label in labels.tolist()], dtype=np.int64)
     decided = np.array([position[label] for label in predicted.tolist()], dtype=np.int64)
     return Measured(classes, own, decided, chances, costs)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from discriminant.data.roles import NUMBER
 from discriminant.data.tables import Column, Table
 from discriminant.docstrings import documented
 from discriminant.errors import DataError
+from discriminant.io.container import write_whole
 from discriminant.protocols import Array
 from discriminant.report.html import page
 from discriminant.report.measures import Measured, measure
@@ -32,6 +33,11 @@ WITNESS = (
     "The witness: these rows, weighted so, balance each other, so that no weights can put all of them strictly on "
     "their side. Checked in exact arithmetic."
 )
+SENTENCES = {
+    "separable": "a linear discriminant puts every row on its own side. Maximum likelihood has no finite estimate.",
+    "quasi-separable": "some weights put no row on the wrong side, but none put all rows strictly on their side.",
+    "overlapping": "whatever the weights of a linear discriminant, some row is on the wrong side.",
+}
 PLANE = "Weights under which no row is on the wrong side. Checked in exact arithmetic."
 LATER = "this takes long for so many rows, features and classes; discriminant.separability(X, y) finds it out."
 
@@ -72,28 +78,20 @@ class Report:
         Path
             The file.
         """
-        target = Path(path)
-        try:
-            with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=".report", delete=False) as file:
-                file.write(self.html.encode())
-            os.replace(file.name, target)
-        except OSError as error:
-            raise DataError(f"{target} cannot be written: {error.strerror or error}.") from error
-        return target
+        write_whole(Path(path), self.html.encode())
+        return Path(path)
 
     def __repr__(self) -> str:
         return f"Report: {len(self.html):,} characters of HTML; save(path) writes them"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         return f'<iframe srcdoc="{escape(self.html, quote=True)}" style="width:100%;height:800px;border:0"></iframe>'
 
 
 def render(report: ReportData) -> str:
     """The page of a report."""
-    parts = [(name, make(report)) for name, make in SECTIONS.items()]
-    return page(report.title, report.subtitle, headline(report), [(name, part) for name, part in parts if part])
+    parts = {name: make(report) for name, make in SECTIONS.items()}
+    return page(report.title, report.subtitle, headline(report), {name: part for name, part in parts.items() if part})
 
 
 @documented
@@ -159,8 +157,7 @@ def _measured(model: Any, X: Any, labels: Array, classes: Array) -> tuple[Measur
         notes.append(f"{left}; errors are counted on the others.")
     costs: Any = getattr(model, "costs_", None)
     costs = costs if getattr(costs, "shape", None) == (len(classes), len(classes)) else None
-    if chances is not None:
-        chances = chances[decided]
+    chances = None if chances is None else chances[decided]
     return measure(classes, labels[decided], predicted[decided], chances, costs), notes
 
 
@@ -175,15 +172,12 @@ def _labels(y: Any) -> Array:
 
 def _features(model: Any, X: Any, feature_names: Sequence[str] | None) -> tuple[Any, list[str]]:
     """(X as an array or a sparse matrix, a name for each column)."""
-    values: Any = X
-    names = feature_names
+    values, names = X, feature_names
     if is_frame(X) and vars(model).get("_encoding") is not None:  # categories as the columns that they became
         values, names = model._read_rows(X, reset=False), names or model._column_names()
-    elif is_frame(X):
-        names = [str(name) for name in X.columns] if names is None else names
-        values = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
     elif not is_sparse(X):
-        values = np.asarray(X, dtype=np.float64)
+        names = list(X.columns) if is_frame(X) and names is None else names
+        values = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
     if values.ndim != 2:
         raise DataError(f"X has {values.ndim} dimension(s) and must have two: one row a sample, one column a feature.")
     if names is None:
@@ -234,11 +228,7 @@ def separable(X: Any, labels: Array, names: Sequence[str]) -> Verdict | None:
     from discriminant.inference.separability import separability
 
     found = separability(X, labels, hyperplane="any")
-    sentence = {
-        "separable": "a linear discriminant puts every row on its own side. Maximum likelihood has no finite estimate.",
-        "quasi-separable": "some weights put no row on the wrong side, but none put all rows strictly on their side.",
-        "overlapping": "whatever the weights of a linear discriminant, some row is on the wrong side.",
-    }[found.verdict]
+    sentence = SENTENCES[found.verdict]
     if found.witness is not None:
         witness = found.witness
         rows = [[str(int(r) + 1), str(labels[r]), str(rival), f"{float(w):.4g}"]
@@ -247,11 +237,11 @@ def separable(X: Any, labels: Array, names: Sequence[str]) -> Verdict | None:
     if found.hyperplane is None:
         return Verdict(found.verdict, sentence)
     weights = np.asarray(found.hyperplane, dtype=np.float64)
-    if weights.ndim > 1 and weights.shape[1] > MOST_BESIDE:
+    heads = [f"weight for {found.classes[1]}"] if weights.ndim == 1 else [str(label) for label in found.classes]
+    weights = weights.reshape(len(names) + 1, -1)
+    if weights.shape[1] > MOST_BESIDE:
         where = f"The {weights.shape[0]} × {weights.shape[1]} weights that do so are separability(X, y).hyperplane."
         return Verdict(found.verdict, f"{sentence} {where}")
-    columns = weights[:, None] if weights.ndim == 1 else weights
-    heads = [f"weight for {found.classes[1]}"] if weights.ndim == 1 else [str(label) for label in found.classes]
-    rows = [[name, *(f"{w:+.4g}" for w in line)]
-            for name, line in zip(["(intercept)", *names], columns.tolist(), strict=True)]  # fmt: skip
+    named = zip(["(intercept)", *names], weights.tolist(), strict=True)
+    rows = [[name, *(f"{w:+.4g}" for w in line)] for name, line in named]
     return Verdict(found.verdict, sentence, ("feature", *heads), rows, PLANE)

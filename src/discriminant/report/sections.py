@@ -19,10 +19,9 @@ from discriminant.report.html import (
     below,
     cards,
     confusion_table,
+    estimate,
     folded,
     heat_table,
-    interval,
-    listed,
     marked,
     section,
     table,
@@ -59,7 +58,8 @@ def headline(report: ReportData) -> str:
 def warnings(report: ReportData) -> str:
     if not report.notes:
         return ""
-    return section("Notes", "What was noticed on the way.", listed(list(report.notes)), kind="warn")
+    items = "".join(f"<li>{escape(note)}</li>" for note in report.notes)
+    return section("Notes", "What was noticed on the way.", f"<ul>{items}</ul>", kind="warn")
 
 
 def data(report: ReportData) -> str:
@@ -175,8 +175,8 @@ def _strongest(report: ReportData, names: list[str], weights: Array, errors: Arr
     for i, name in enumerate(names):
         cells: list[Cell] = []
         for k in (int(weights[i].argmax()), int(weights[i].argmin())):
-            span = "" if errors is None else f"<small>{interval(weights[i, k], errors[i, k])}</small>"
-            cells.append((f"{marked(k, report.names[k])[0]} {weights[i, k]:+.3g}{span}",))
+            said = estimate(weights[i, k], None if errors is None else errors[i, k])
+            cells.append((f"{marked(k, report.names[k])[0]} {said}",))
         rows.append([name, *cells])
     return table(["feature", "speaks for", "speaks against"], rows)
 

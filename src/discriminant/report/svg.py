@@ -54,9 +54,9 @@ def words(said: str) -> str:
     return "<wbr>".join(map(escape, parts)).replace(" %", "&nbsp;%")
 
 
-def fitting(said: str) -> str:
-    """The name of an axis, of which a class's or a column's name may be longer than the axis."""
-    return said if len(said) <= MOST_LETTERS else said[: MOST_LETTERS - 1] + "…"
+def fitting(said: str, most: int = MOST_LETTERS) -> str:
+    """A name, of which a class's or a column's may be longer than the place for it, such as an axis."""
+    return said if len(said) <= most else said[: most - 1] + "…"
 
 
 def text(x: float, y: float, words: Any, *, anchor: str = "start", kind: str = "") -> str:
@@ -118,14 +118,18 @@ class Plane:
         size = f'width="{self.right - self.left}" height="{base - self.top}"'
         return f'<rect x="{self.left}" y="{self.top}" {size} fill="none" stroke="{LINE}"/>' + "".join(out)
 
-    def line(self, x: Array, y: Array, stroke: str, *, wide: float = 1.6, dash: str = "", extra: str = "") -> str:
+    def points(self, points: Array) -> str:
+        """Points (n, 2) as a polygon or polyline has them."""
+        return " ".join("{:.1f},{:.1f}".format(*self(x, y)) for x, y in points.tolist())
+
+    def line(self, x: Array, y: Array, stroke: str, *, wide: float = 1.6, dash: str = "") -> str:
         """A curve through points; at most some hundred of them are kept."""
         # Evenly, and closer at the start, where curves over thresholds turn fastest.
         last = len(x) - 1
         keep = np.unique(np.r_[np.linspace(0, last, min(len(x), 400)), np.geomspace(1, last + 1, 200) - 1].astype(int))
-        points = " ".join("{:.1f},{:.1f}".format(*self(float(x[i]), float(y[i]))) for i in keep)
+        points = self.points(np.column_stack([x, y])[keep])
         broken = f' stroke-dasharray="{dash}"' if dash else ""
-        return f'<polyline points="{points}" fill="none" stroke="{stroke}" stroke-width="{wide}"{broken}{extra}/>'
+        return f'<polyline points="{points}" fill="none" stroke="{stroke}" stroke-width="{wide}"{broken}/>'
 
     def diagonal(self) -> str:
         """From corner to corner of the unit square."""
@@ -139,12 +143,6 @@ class Plane:
         return f'{upright}<circle cx="{across:.1f}" cy="{middle:.1f}" r="3.2" fill="{stroke}">{inside}</circle>'
 
 
-def marker(k: int, x: float, y: float, title: str) -> str:
-    """The mark of class k: classes can be told apart without colour."""
-    inside = f"<title>{escape(title)}</title>"
-    return f'<use href="#m{look(k)[1]}" x="{x:.1f}" y="{y:.1f}" fill="{colour(k)}">{inside}</use>'
-
-
 def mark(k: int, *, line: bool = False) -> str:
     """The mark of class k, or its line, among words."""
     broken = f' stroke-dasharray="{dash(k)}"' if dash(k) else ""
@@ -153,10 +151,9 @@ def mark(k: int, *, line: bool = False) -> str:
     return f'<svg class="mark" viewBox="{"-12 -5 24" if line else "-5 -5 10"} 10" aria-hidden="true">{shape}</svg>'
 
 
-def legend(classes: Sequence[str], *, which: Sequence[int] | None = None, line: bool = False) -> str:
+def legend(classes: Sequence[str]) -> str:
     """The classes with their marks, as a line of the page that may be as long as it must."""
-    shown = range(len(classes)) if which is None else which
-    items = "".join(f"<span>{mark(k, line=line)} {words(classes[k])}</span> " for k in shown)
+    items = "".join(f"<span>{mark(k)} {words(name)}</span> " for k, name in enumerate(classes))
     return f'<p class="legend">{items}</p>'
 
 
@@ -167,7 +164,9 @@ def scatter(
     few = len(classes) <= MOST_RINGED
     out = [ground, plane.axes(*names), f'<g class="points{"" if few else " faint"}">']
     for i, ((x, y), k) in enumerate(zip(points.tolist(), codes.tolist(), strict=True)):
-        out.append(marker(k, *plane(x, y), title=f"{classes[k]}{' (decided otherwise)' if wrong[i] else ''}"))
+        across, down = plane(x, y)
+        note = f"<title>{escape(classes[k])}{' (decided otherwise)' if wrong[i] else ''}</title>"
+        out.append(f'<use href="#m{look(k)[1]}" x="{across:.1f}" y="{down:.1f}" fill="{colour(k)}">{note}</use>')
     out.append("</g>")
     for x, y in points[wrong].tolist() if few else ():
         across, down = plane(x, y)
@@ -175,21 +174,19 @@ def scatter(
     for k, name in enumerate(() if few else classes):
         if (codes == k).any():
             across, down = plane(*points[codes == k].mean(axis=0))
-            out.append(
-                text(across, down + 5, name if len(name) <= 12 else f"{name[:11]}…", anchor="middle", kind="name")
-            )
+            out.append(text(across, down + 5, fitting(name, 12), anchor="middle", kind="name"))
     label = f"Rows by class, {names[0]} against {names[1]}"
     return legend(classes) + drawing(plane.height, label, out)
 
 
 def polygons(regions: Sequence[Array], plane: Plane) -> str:
     """Exact regions of linear discriminants."""
-    out = []
-    for k, polygon in enumerate(regions):
-        if len(polygon):
-            corners = " ".join("{:.1f},{:.1f}".format(*plane(x, y)) for x, y in polygon.tolist())
-            out.append(f'<polygon points="{corners}" fill="{colour(k)}" stroke="var(--card)" stroke-width="2"/>')
-    return f'<g class="ground">{"".join(out)}</g>'
+    drawn = "".join(
+        f'<polygon points="{plane.points(polygon)}" fill="{colour(k)}" stroke="var(--card)" stroke-width="2"/>'
+        for k, polygon in enumerate(regions)
+        if len(polygon)
+    )
+    return f'<g class="ground">{drawn}</g>'
 
 
 def raster(codes: Array, plane: Plane) -> str:
@@ -221,8 +218,7 @@ def histogram(scores: Array, codes: Array, classes: Sequence[str], name: str, bo
     plane = Plane(((edges[0], edges[-1]), (0.0, top * 1.08)), height=240.0)
     out = [plane.axes(name, "rows")]
     for k, count in enumerate(counts):
-        x, y = np.repeat(edges, 2), np.r_[0, np.repeat(count, 2), 0]
-        points = " ".join("{:.1f},{:.1f}".format(*plane(float(a), float(b))) for a, b in zip(x, y, strict=True))
+        points = plane.points(np.column_stack([np.repeat(edges, 2), np.r_[0, np.repeat(count, 2), 0]]))
         out.append(f'<polygon points="{points}" fill="{colour(k)}" fill-opacity=".35" stroke="{colour(k)}"/>')
     if edges[0] < boundary < edges[-1]:
         at, _ = plane(boundary, 0.0)
@@ -241,10 +237,8 @@ def heat(counts: Array, classes: Sequence[str]) -> str:
     out = [f'<rect x="{start}" y="{start}" width="{K * side}" height="{K * side}" fill="none" stroke="{LINE}"/>']
     for k, name in enumerate(classes if start > 2 else ()):
         middle = start + (k + 0.5) * side
-        out.append(
-            text(start - 4, middle + 5, name, anchor="end", kind="soft")
-            + text(middle, start - 5, name, anchor="middle", kind="soft")
-        )
+        out.append(text(start - 4, middle + 5, name, anchor="end", kind="soft"))
+        out.append(text(middle, start - 5, name, anchor="middle", kind="soft"))
     for i, j in zip(*(found.tolist() for found in np.nonzero(counts)), strict=True):
         depth = 0.1 + 0.7 * shares[i, j] if i == j else min(1.0, 0.25 + 3 * shares[i, j])
         paint = f'fill="var(--{"good" if i == j else "bad"})" fill-opacity="{depth:.2f}"'
