@@ -84,6 +84,10 @@ class Choice:
             return {}
         return {"coding": self.coding, **({} if self.decoder == "auto" else {"decoder": self.decoder})}
 
+    def scaled(self) -> dict[str, Any]:
+        """The option ``scale``, where the books' sums are asked for."""
+        return {"scale": "sum"} if self.given.get("scale") == "sum" else {}
+
     def on_features(self) -> dict[str, Any]:
         """The option ``basis``, for estimators that take one."""
         return {} if self.basis is None else {"basis": self.basis}
@@ -132,11 +136,6 @@ def _step(c: Choice) -> Any:
     return Recipe("optimize.Inverse", (eta,)) if c.given.get("fading") == "inverse" else eta
 
 
-def _scaled(c: Choice) -> dict[str, Any]:
-    """The option ``scale``, where the books' sums are asked for."""
-    return {"scale": "sum"} if c.given.get("scale") == "sum" else {}
-
-
 def _perceptron(c: Choice, criterion: str = "perceptron") -> Recipe:
     options: dict[str, Any] = {} if criterion == "perceptron" else {"criterion": criterion}
     options |= {"eta0": _step(c), "margin": c.given["margin"], "max_iter": c.epochs(), "tol": None}
@@ -144,7 +143,7 @@ def _perceptron(c: Choice, criterion: str = "perceptron") -> Recipe:
     options |= {"shuffle": c.given["order"] == "shuffled"} if single else {"mode": "batch"}
     keep = c.given.get("keep", "last")
     options |= {keep: True} if single and keep != "last" and c.coding != "machine" else {}
-    return Recipe("Perceptron", options=options | _scaled(c) | c.coded() | c.on_features() | {"trace": True})
+    return Recipe("Perceptron", options=options | c.scaled() | c.coded() | c.on_features() | {"trace": True})
 
 
 def _adaline(c: Choice) -> Recipe:
@@ -152,35 +151,16 @@ def _adaline(c: Choice) -> Recipe:
     step = "auto" if c.given["steps"] == "auto" else _step(c)
     options: dict[str, Any] = {"eta0": step, "mode": c.given["mode"], "max_iter": c.epochs()}
     options |= {"shuffle": c.given["order"] == "shuffled"} if single else {}
-    return Recipe("Adaline", options=options | _scaled(c) | c.coded() | c.on_features() | {"trace": True})
+    return Recipe("Adaline", options=options | c.scaled() | c.coded() | c.on_features() | {"trace": True})
 
 
-def _least_squares(c: Choice) -> Recipe:
-    alpha = {"alpha": c.given["alpha"]} if c.given["alpha"] else {}
-    return c.behind_basis(Recipe("LeastSquaresClassifier", options=c.coded() | alpha))
-
-
-def _fisher(c: Choice) -> Recipe:
-    options = {"threshold": c.given["threshold"], "direction": c.given["direction"]}
-    return c.behind_basis(Recipe("FisherDiscriminant", options=options))
-
-
-def _careful(c: Choice, recipe: Recipe) -> Recipe:
+def _careful(c: Choice, name: str, options: dict[str, Any]) -> Recipe:
     """With a reject act where the likeliest class is not likely enough."""
-    sure = c.given["sure"]
+    sure, recipe = c.given["sure"], c.behind_basis(Recipe(name, options=options))
     return recipe if not sure else Recipe("MinimumRiskClassifier", (recipe,), {"reject_cost": round(1 - sure, 6)})
 
 
-def _lda(c: Choice) -> Recipe:
-    shrinkage = {"none": None, "auto": "auto", "half": 0.5}[c.given["shrinkage"]]
-    return _careful(c, c.behind_basis(Recipe("LinearDiscriminantAnalysis", options={"shrinkage": shrinkage})))
-
-
-def _qda(c: Choice) -> Recipe:
-    given = {"reg_param": c.given["reg_param"]}
-    return _careful(c, c.behind_basis(Recipe("QuadraticDiscriminantAnalysis", options=given)))
-
-
+SHRINKAGES = {"none": None, "auto": "auto", "half": 0.5}
 _OPTIMIZERS = {"newton": "Newton", "lbfgs": "LBFGS", "conjugate-gradient": "ConjugateGradient"}
 
 
@@ -188,7 +168,7 @@ def _optimizer(c: Choice) -> Any:
     chosen = c.given["optimizer"]
     if chosen == "gradient-descent":
         steps = {"step": c.given["eta"], "iterations": c.given["epochs"], "trace": True}
-        return Recipe("optimize.GradientDescent", options=steps | _scaled(c))
+        return Recipe("optimize.GradientDescent", options=steps | c.scaled())
     return Recipe(f"optimize.{_OPTIMIZERS[chosen]}", options={"trace": True}) if chosen in _OPTIMIZERS else "auto"
 
 
@@ -197,15 +177,10 @@ def _logistic(c: Choice) -> Recipe:
     if c.classes == 2 or c.coding in ("auto", "softmax"):
         options: dict[str, Any] = {"C": c.given["C"], "optimizer": optimizer}
         options |= {} if optimizer == "auto" else {"random_state": 0}
-        return _careful(c, c.behind_basis(Recipe("LogisticRegression", options=options)))
+        return _careful(c, "LogisticRegression", options)
     ridge = Recipe("penalties.Ridge", (1.0 / (c.given["C"] * c.rows),))
     options = {"criterion": "logistic", "penalty": ridge, "optimizer": optimizer}
     return Recipe("Discriminant", options=options | c.coded() | c.on_features() | {"trace": True})
-
-
-def _sigmoid(c: Choice) -> Recipe:
-    options = {"alpha": c.given["alpha"], "optimizer": _optimizer(c)}
-    return Recipe("SigmoidRegressionClassifier", options=options | c.on_features() | {"start": None, "trace": True})
 
 
 def _svc(c: Choice) -> Recipe:
@@ -213,15 +188,6 @@ def _svc(c: Choice) -> Recipe:
     if c.classes > 2 and c.coding == "machine":
         options = {"C": c.given["C"], "multi_class": "crammer_singer", "max_iter": 10_000}
     return c.behind_basis(Recipe("LinearSVC", options={**options, "random_state": 0}))
-
-
-def _program(c: Choice) -> Recipe:
-    options = {"alpha": c.given["alpha"], "seconds": 5.0}
-    return Recipe("LinearProgrammingClassifier", options=options | c.coded() | c.on_features())
-
-
-def _minimum_error(c: Choice) -> Recipe:
-    return Recipe("MinimumErrorClassifier", options={"seconds": 1.5, "random_state": 0} | c.on_features())
 
 
 def _machine(c: Choice) -> Recipe:
@@ -256,15 +222,13 @@ METHODS: dict[str, Method] = {
     "relaxation": Method(
         "Relaxation", "Each sample within its margin moves the hyperplane the share η of the way to it; 0 < η < 2.",
         partial(_perceptron, criterion="relaxation"),
-        (MODE, ORDER, _eta(0.05, 1.95, 1.0), Parameter("margin", "margin b", 1.0, 0.0, 5.0), _epochs(),
-                      SCALE),
+        (MODE, ORDER, _eta(0.05, 1.95, 1.0), Parameter("margin", "margin b", 1.0, 0.0, 5.0), _epochs(), SCALE),
         _PAIRS, True,
     ),
     "quadratic": Method(
         "Quadratic criterion", "Σ (b − a·y)² over the samples within their margin: smooth, and slow near the border.",
         partial(_perceptron, criterion="quadratic"),
-        (MODE, ORDER, _eta(0.0005, 0.5, 0.02), Parameter("margin", "margin b", 1.0, 0.05, 5.0), _epochs(),
-                     SCALE),
+        (MODE, ORDER, _eta(0.0005, 0.5, 0.02), Parameter("margin", "margin b", 1.0, 0.05, 5.0), _epochs(), SCALE),
         _PAIRS, True,
     ),
     "adaline": Method(
@@ -278,22 +242,29 @@ METHODS: dict[str, Method] = {
     ),
     "least-squares": Method(
         "Least squares", "a = Y†t in one step. Far points pull, and the middle of three classes is masked.",
-        _least_squares, (Parameter("alpha", "ridge α", 0.0, 0.0, 100.0),),
+        lambda c: c.behind_basis(
+            Recipe("LeastSquaresClassifier", options=c.coded() | {k: v for k, v in c.given.items() if v})
+        ),
+        (Parameter("alpha", "ridge α", 0.0, 0.0, 100.0),),
         ("one-of-k", "one-vs-rest", "pairwise", "fisher"),
     ),
     "fisher": Method(
         "Fisher’s discriminant", "w ∝ S_W⁻¹(m₁ − m₂): the projection that separates means against the spread within.",
-        _fisher,
+        lambda c: c.behind_basis(
+            Recipe("FisherDiscriminant", options={name: c.given[name] for name in ("threshold", "direction")})
+        ),
         (_choice("direction", "direction", {"fisher": "Fisher’s", "mean-difference": "difference of means"}),
          _choice("threshold", "threshold", {"gaussian": "Gaussians cross", "pooled": "equal variances",
                                             "midpoint": "midpoint"})),
     ),
     "lda": Method(
-        "LDA", "Gaussian classes with one covariance: linear discriminants in closed form.", _lda,
+        "LDA", "Gaussian classes with one covariance: linear discriminants in closed form.",
+        lambda c: _careful(c, "LinearDiscriminantAnalysis", {"shrinkage": SHRINKAGES[c.given["shrinkage"]]}),
         (_choice("shrinkage", "shrinkage", {"none": "none", "auto": "Ledoit–Wolf", "half": "one half"}), SURE),
     ),
     "qda": Method(
-        "QDA", "Gaussian classes, each with its own covariance: quadratic boundaries.", _qda,
+        "QDA", "Gaussian classes, each with its own covariance: quadratic boundaries.",
+        lambda c: _careful(c, "QuadraticDiscriminantAnalysis", {"reg_param": c.given["reg_param"]}),
         (Parameter("reg_param", "regularisation", 0.0, 0.0, 1.0), SURE),
     ),
     "logistic": Method(
@@ -302,7 +273,10 @@ METHODS: dict[str, Method] = {
     ),
     "sigmoid": Method(
         "Sigmoid regression", "½(t − σ(a·y))²: discrimination by regression, bounded and not convex.",
-        _sigmoid, (*_DESCENT, Parameter("alpha", "ridge λ", 0.01, 0.0, 1.0)), (), True,
+        lambda c: Recipe("SigmoidRegressionClassifier", options={
+            "alpha": c.given["alpha"], "optimizer": _optimizer(c), **c.on_features(), "start": None, "trace": True,
+        }),
+        (*_DESCENT, Parameter("alpha", "ridge λ", 0.01, 0.0, 1.0)), (), True,
     ),
     "svc": Method(
         "Linear support vectors", "The widest street, with slack at a price C.",
@@ -311,11 +285,15 @@ METHODS: dict[str, Method] = {
     ),
     "program": Method(
         "Linear program", "t·a·y ≥ 1 for all samples, with the least total slack: HiGHS.",
-        _program, (Parameter("alpha", "lasso λ", 0.0, 0.0, 1.0),), ("machine", "one-vs-rest", "pairwise"),
+        lambda c: Recipe("LinearProgrammingClassifier", options={
+            "alpha": c.given["alpha"], "seconds": 5.0, **c.coded(), **c.on_features(),
+        }),
+        (Parameter("alpha", "lasso λ", 0.0, 0.0, 1.0),), ("machine", "one-vs-rest", "pairwise"),
     ),
     "minimum-error": Method(
         "Fewest errors", "The 0–1 count itself, by annealing and integer programming, with a proved bound.",
-        _minimum_error, (), (), classes=2,
+        lambda c: Recipe("MinimumErrorClassifier", options={"seconds": 1.5, "random_state": 0, **c.on_features()}),
+        classes=2,
     ),
     "machine": Method(
         "Linear machine", "K discriminants compete: every rival of a sample’s class is a two-class problem (Kesler).",
@@ -348,13 +326,11 @@ def basis_recipe(name: str, centres: int) -> Recipe | None:
 
 def description() -> dict[str, Any]:
     """The table as the page reads it."""
+    told = ("title", "about", "codings", "steps", "classes")
     methods = [
-        {
-            "name": name, "title": m.title, "about": m.about, "codings": list(m.codings), "steps": m.steps,
-            "classes": m.classes, "parameters": [asdict(p) for p in m.parameters],
-        }
+        {"name": name, **{part: getattr(m, part) for part in told}, "parameters": [asdict(p) for p in m.parameters]}
         for name, m in METHODS.items()
-    ]  # fmt: skip
+    ]
     return {
         "methods": methods, "bases": list(BASES.items()), "centres": asdict(CENTRES), "codings": CODINGS,
         "decoders": DECODERS, "decoders_of": OWN,
