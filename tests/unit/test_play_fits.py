@@ -395,6 +395,7 @@ def test_a_recipe_is_built_as_it_is_written() -> None:
     assert recipe.source() == "make_pipeline(bases.Polynomial(3), LinearSVC(C=2.0))"
     assert recipe.imports() == [
         "from sklearn.pipeline import make_pipeline",
+        "",
         "from discriminant import LinearSVC, bases",
     ]
     assert recipe.build()[-1].C == 2.0

@@ -10,7 +10,6 @@ import math
 import threading
 import time
 import warnings
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -61,7 +60,7 @@ def _fit(state: State, verdict: str) -> dict[str, Any]:
     side, nodes = grid(model, curved)
     Y, learned = features(model, state.X), state.learned
     shown = np.append(learned, -1)  # the point of each row of the fit; −1 stays
-    q = made.weights.shape[2]
+    q, places = made.weights.shape[2], {label: k for k, label in enumerate(rule["classes"])}
     problems = views(rule, q) if discriminant_of(final) is not None and Y.shape[1] > 2 else []
     view = min(state.view, len(problems) - 1)
     empty = len(rule["classes"]) == 2 and verdict != "separable"  # then nothing is left to ask about the region
@@ -74,26 +73,14 @@ def _fit(state: State, verdict: str) -> dict[str, Any]:
             "objective": [_finite(J) for J in made.objective], "row": shown[made.row].tolist(),
         },
         "weights": final_weights(model).tolist(),
-        "predicted": _codes(model.predict(state.X), rule["classes"]),
+        "predicted": [places.get(label, -1) for label in model.predict(state.X).tolist()],  # −1: a reject
         "learned": learned.tolist(), "right": float(model.score(*state.sample)),
         "certificate": _certificate(final),
         "ambiguity": _ambiguity(model, rule, curved),
         "views": [problem["title"] for problem in problems], "view": view,
         "globe": globe(Y[learned], state.y[learned], made.weights, problems[view], empty) if problems else None,
-        "margin": _margin(state),
+        "margin": 1.0 if state.method in ("svc", "program") else float(state.given.get("margin", 0.0)),
     }  # fmt: skip
-
-
-def _codes(predicted: Array, labels: list[int]) -> list[int]:
-    """Positions of the predicted classes; −1 for a reject."""
-    return [labels.index(label) if label in labels else -1 for label in predicted.tolist()]
-
-
-def _margin(state: State) -> float:
-    """b of the lines t·z = b that are worth drawing: those of the methods that ask for a margin."""
-    if state.method in ("svc", "program"):
-        return 1.0
-    return float(state.given.get("margin", 0.0))
 
 
 def _certificate(final: Any) -> dict[str, Any]:
@@ -128,9 +115,12 @@ def _verdict(state: State) -> dict[str, Any]:
 
 
 def _said(result: Separability, straight: bool) -> str:
-    what = "line" if straight else "hyperplane of the features"
-    if len(result.classes) > 2:
-        what = "linear machine" + ("" if straight else " on the features")
+    several = len(result.classes) > 2
+    what = (
+        ("linear machine" if straight else "linear machine on the features")
+        if several
+        else ("line" if straight else "hyperplane of the features")
+    )
     if result.verdict == "separable":
         unit = "" if straight else ", in the units of the features"
         chance = f" Labels drawn by lot would be separable with probability {result.chance:.2g}." * (
@@ -151,18 +141,13 @@ def _witness(result: Separability, straight: bool, learned: Array) -> dict[str, 
     if result.witness is None:
         return None
     found = result.witness
+    exact = [text if len(text) <= 17 else "" for text in map(str, found.weights)]  # short enough to be checked by hand
     point = found.point if straight and found.point is not None else None
     return {
         "rows": learned[found.rows].tolist(), "rivals": [int(label) for label in found.rivals],
-        "weights": [float(weight) for weight in found.weights], "exact": [_fraction(w) for w in found.weights],
+        "weights": [float(weight) for weight in found.weights], "exact": exact,
         "point": None if point is None else point.tolist(),
     }  # fmt: skip
-
-
-def _fraction(weight: Fraction) -> str:
-    """p/q where it is short enough to be checked by hand, else nothing."""
-    text = f"{weight.numerator}/{weight.denominator}" if weight.denominator > 1 else str(weight.numerator)
-    return text if len(text) <= 17 else ""
 
 
 def _finite(number: Any) -> float | None:

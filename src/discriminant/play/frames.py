@@ -87,9 +87,13 @@ def frames(model: Any) -> Frames:
     J = float(np.nan if certificate is None else certificate.objective)
     none = np.full(1, -1)
     if isinstance(history, Corrections) and len(history) > 1:
-        made = _of_corrections(history)
+        k = thinned(len(history))
+        weights = history["weights"][k]
+        made = Frames(weights, k, np.array([history.objective.value(A) for A in weights]), history["sample"][k])
     elif history is not None and "weights" in history:
-        made = _of_steps(history)
+        kept = thinned(len(history))
+        weights, k, objective = (history[column][kept] for column in ("weights", "k", "objective"))
+        made = Frames(weights, k, objective, np.full(len(kept), -1))
     else:
         return Frames(end[None], np.zeros(1, dtype=int), np.full(1, J), none)
     last = made.weights[-1]
@@ -100,18 +104,6 @@ def frames(model: Any) -> Frames:
         np.concatenate([made.weights, end[None]]), np.r_[made.k, made.k[-1]], np.r_[made.objective, J],
         np.r_[made.row, none],
     )  # fmt: skip
-
-
-def _of_corrections(history: Corrections) -> Frames:
-    kept = thinned(len(history))
-    weights = history["weights"][kept]
-    J = np.array([history.objective.value(A) for A in weights])
-    return Frames(weights, kept, J, history["sample"][kept])
-
-
-def _of_steps(history: Any) -> Frames:
-    kept = thinned(len(history))
-    return Frames(history["weights"][kept], history["k"][kept], history["objective"][kept], np.full(len(kept), -1))
 
 
 def thinned(count: int) -> Array:

@@ -8,6 +8,7 @@ the final weights) and the two directions in which the path moved most.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,9 @@ def views(rule: dict[str, Any], q: int) -> list[dict[str, Any]]:
             title = f"class {', '.join(map(str, positive))} against {against}"
             found.append(_view(title, np.eye(q)[j].tolist(), positive, negative))
         return found
-    pairs = [(i, j) for i in range(q) for j in range(i + 1, q)]
     return [
-        _view(
-            f"class {labels[i]} against {labels[j]}", (np.eye(q)[i] - np.eye(q)[j]).tolist(), [labels[i]], [labels[j]]
-        )
-        for i, j in pairs
+        _view(f"class {labels[i]} against {labels[j]}", (one - other).tolist(), [labels[i]], [labels[j]])
+        for (i, one), (j, other) in combinations(enumerate(np.eye(q)), 2)
     ]
 
 

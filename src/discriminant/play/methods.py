@@ -26,6 +26,10 @@ CODINGS = {
 }  # fmt: skip
 
 
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A control: a number on a scale, or a choice; ``when`` names the values of another control that show it."""
@@ -48,8 +52,7 @@ class Parameter:
             if value not in known:
                 raise ParameterError(f"The parameter {self.label!r} is {value!r}; choose among {names(known, 20)}.")
             return value
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not self.low <= value <= self.high:
+        if not is_number(value) or not self.low <= value <= self.high:
             raise ParameterError(
                 f"The parameter {self.label!r} is {value!r}; it must be a number from {self.low:g} to {self.high:g}."
             )

@@ -7,8 +7,8 @@ text come from the same description, the Python that the page hands out does wha
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 _OUTSIDE = {"make_pipeline": "sklearn.pipeline"}  # names that are not ours, and where they live
@@ -30,15 +30,8 @@ class Recipe:
         """The object."""
         made = [part.build() if isinstance(part, Recipe) else part for part in self.parts]
         options = {key: value.build() if isinstance(value, Recipe) else value for key, value in self.options.items()}
-        return self._find()(*made, **options)
-
-    def _find(self) -> Any:
-        if self.name in _OUTSIDE:
-            return getattr(importlib.import_module(_OUTSIDE[self.name]), self.name)
-        found: Any = importlib.import_module("discriminant")
-        for step in self.name.split("."):
-            found = getattr(found, step)
-        return found
+        home = importlib.import_module(_OUTSIDE.get(self.name, "discriminant"))
+        return attrgetter(self.name)(home)(*made, **options)
 
     def source(self) -> str:
         """The Python that builds it."""
@@ -46,21 +39,16 @@ class Recipe:
         given += [f"{key}={_written(value)}" for key, value in self.options.items()]
         return f"{self.name}({', '.join(given)})"
 
-    def imports(self) -> list[str]:
-        """The lines that import what the source names."""
-        ours, outside = set(), []
-        for name in self._names():
-            if name in _OUTSIDE:
-                outside.append(f"from {_OUTSIDE[name]} import {name}")
-            else:
-                ours.add(name.partition(".")[0])
-        return [*sorted(set(outside)), f"from discriminant import {', '.join(sorted(ours))}"]
+    def imports(self, *more: str) -> list[str]:
+        """The lines that import what the source names, and more of this package."""
+        names = self._names()
+        ours = sorted({name.partition(".")[0] for name in names - _OUTSIDE.keys()} | {*more})
+        outside = [f"from {_OUTSIDE[name]} import {name}" for name in sorted(names & _OUTSIDE.keys())]
+        return [*outside, "", f"from discriminant import {', '.join(ours)}"]
 
-    def _names(self) -> Iterator[str]:
-        yield self.name
-        for value in (*self.parts, *self.options.values()):
-            if isinstance(value, Recipe):
-                yield from value._names()
+    def _names(self) -> set[str]:
+        parts = [part for part in (*self.parts, *self.options.values()) if isinstance(part, Recipe)]
+        return {self.name}.union(*(part._names() for part in parts))
 
 
 def _written(value: Any) -> str:

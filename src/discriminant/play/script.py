@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 
 from discriminant.play.state import State
@@ -13,18 +15,12 @@ ACROSS = 5  # points on a line
 def script(state: State) -> str:
     """A program that fits the same estimator to the same points."""
     recipe = state.recipe()
-    imports = recipe.imports()
-    ours = imports[-1].removeprefix("from discriminant import ").split(", ")
-    imports[-1] = f"from discriminant import {', '.join(sorted({*ours, 'separability'}))}"
-    outside = [line for line in imports if not line.startswith("from discriminant")]
     return "\n".join(
         [
             "import numpy as np",
-            *outside,
+            *recipe.imports("separability"),
             "",
-            imports[-1],
-            "",
-            _array("X", state.X),
+            _points(state.X),
             _labels(state.y),
             *_split(state),
             "",
@@ -46,12 +42,11 @@ def _about(state: State) -> list[str]:
     if state.basis != "none":
         features = f"{model}[:-1].transform(X)" if piped else f"{model}.discriminant_.basis.transform(X)"
     model += "[-1]" if piped else ""
-    lines = [f"print(separability({features}, y))"]
-    if state.method != "qda":
-        lines.insert(0, f"print({model}.intercept_, {model}.coef_)")
-    if state.method not in ("fisher",):
-        lines.insert(-1, f"print({model}.certificate_)")
-    return lines
+    return [
+        *[f"print({model}.intercept_, {model}.coef_)"] * (state.method != "qda"),
+        *[f"print({model}.certificate_)"] * (state.method != "fisher"),
+        f"print(separability({features}, y))",
+    ]
 
 
 def _split(state: State) -> list[str]:
@@ -63,19 +58,16 @@ def _split(state: State) -> list[str]:
     return [out, "X_test, y_test = X[test], y[test]", "X, y = X[~test], y[~test]"]
 
 
-def _array(name: str, X: Array) -> str:
-    pairs = [f"[{float(a)!r}, {float(b)!r}]" for a, b in X]
-    lines = [", ".join(pairs[i : i + ACROSS]) for i in range(0, len(pairs), ACROSS)]
-    return f"{name} = np.array([\n    " + ",\n    ".join(lines) + ",\n])"
+def _points(X: Array) -> str:
+    pairs = [str(pair) for pair in X.tolist()]
+    lines = [f"    {', '.join(pairs[i : i + ACROSS])},\n" for i in range(0, len(pairs), ACROSS)]
+    return f"X = np.array([\n{''.join(lines)}])"
 
 
 def _labels(y: Array) -> str:
     """Runs of one class, as the page keeps its points in the order in which they came."""
-    text = ", ".join(str(int(label)) for label in y)
-    runs: list[tuple[int, int]] = []
-    for label in y.tolist():
-        runs = [*runs[:-1], (label, runs[-1][1] + 1)] if runs and runs[-1][0] == label else [*runs, (label, 1)]
+    runs = [(label, len(list(run))) for label, run in groupby(y.tolist())]
     if len(runs) * 3 < len(y):
-        text = ", ".join(str(label) for label, _ in runs)
-        return f"y = np.repeat([{text}], [{', '.join(str(count) for _, count in runs)}])"
-    return f"y = np.array([{text}])"
+        labels, counts = zip(*runs, strict=True)
+        return f"y = np.repeat({list(labels)}, {list(counts)})"
+    return f"y = np.array({y.tolist()})"

@@ -45,21 +45,6 @@ GUARDS = {
 }
 
 
-# What a fault of ours may raise; the page says so instead of waiting for an answer that does not come.
-FAULTS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    MemoryError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-
-
 class Refusal(Exception):
     """A request that is not answered, with its status and the sentence that says why."""
 
@@ -101,7 +86,8 @@ class Playground(ThreadingHTTPServer):
 
     def warm_up(self) -> threading.Thread:
         """Load what fits need, in the background, so that the first answer does not wait for imports."""
-        thread = threading.Thread(target=_first_fit, daemon=True)
+        first = {"points": [[0, 0, 1], [1, 0, 1], [0, 2, 2], [1, 2, 2]], "method": "perceptron"}
+        thread = threading.Thread(target=_answer_to, args=(first,), daemon=True)
         thread.start()
         return thread
 
@@ -126,8 +112,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer(self._get)
 
-    def do_HEAD(self) -> None:
-        self._answer(self._get)
+    do_HEAD = do_GET
 
     def do_POST(self) -> None:
         self._answer(self._post)
@@ -140,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
             status, (kind, body) = refusal.status, _json({"error": str(refusal)})
         except DiscriminantError as error:
             status, (kind, body) = HTTPStatus.UNPROCESSABLE_ENTITY, _json({"error": " ".join(str(error).split())})
-        except FAULTS as e:
+        except Exception as e:  # the page says so instead of waiting for an answer that does not come
             said = f"A fault of this program: {type(e).__name__}: {' '.join(str(e).split())}"
             status, (kind, body) = HTTPStatus.INTERNAL_SERVER_ERROR, _json({"error": said})
         try:
@@ -151,22 +136,23 @@ class Handler(BaseHTTPRequestHandler):
     def _asked(self) -> str:
         """The path below the secret, if the request may be answered at all."""
         port = self.server.port
-        if self.headers.get("Host", "") not in (f"{HOST}:{port}", f"localhost:{port}"):
-            self.close_connection = True
-            raise Refusal(HTTPStatus.FORBIDDEN, f"This server answers to http://{HOST}:{port} and to no other name.")
+        hosts = (f"{HOST}:{port}", f"localhost:{port}")
+        if self.headers.get("Host", "") not in hosts:
+            raise self._closing(f"This server answers to http://{HOST}:{port} and to no other name.")
         origin = self.headers.get("Origin")
-        if origin is not None and origin not in (f"http://{HOST}:{port}", f"http://localhost:{port}"):
-            self.close_connection = True
-            raise Refusal(HTTPStatus.FORBIDDEN, "Another page sent this request; only the playground's own may.")
-        path = self.path.partition("?")[0]
-        secret, _, rest = path.removeprefix("/").partition("/")
+        if origin is not None and origin.removeprefix("http://") not in hosts:
+            raise self._closing("Another page sent this request; only the playground's own may.")
+        secret, _, rest = self.path.partition("?")[0].removeprefix("/").partition("/")
         if not secrets.compare_digest(secret.encode("utf-8", "replace"), self.server.token.encode()):
-            self.close_connection = True
-            raise Refusal(
-                HTTPStatus.FORBIDDEN,
-                "The address lacks its secret part. Open the whole address that discriminant play printed.",
+            raise self._closing(
+                "The address lacks its secret part. Open the whole address that discriminant play printed."
             )
         return rest
+
+    def _closing(self, sentence: str, status: HTTPStatus = HTTPStatus.FORBIDDEN) -> Refusal:
+        """A refusal after which nothing more is read from this connection."""
+        self.close_connection = True
+        return Refusal(status, sentence)
 
     def _get(self, asked: str) -> tuple[str, bytes]:
         if asked == "options":
@@ -179,10 +165,7 @@ class Handler(BaseHTTPRequestHandler):
     def _post(self, asked: str) -> tuple[str, bytes]:
         sent = self._body()
         if asked == "fit":
-            from discriminant.play.answer import answer
-            from discriminant.play.state import read_state
-
-            return _json(answer(read_state(sent)))
+            return _json(_answer_to(sent))
         if asked == "preset":
             return _json(_points(sent))
         if asked == "table":
@@ -199,21 +182,18 @@ class Handler(BaseHTTPRequestHandler):
     def _body(self) -> Any:
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdigit():
-            self.close_connection = True
-            raise Refusal(HTTPStatus.LENGTH_REQUIRED, "The request does not say how long it is.")
+            raise self._closing("The request does not say how long it is.", HTTPStatus.LENGTH_REQUIRED)
         if len(length) > 9 or int(length) > MOST_BYTES:
-            self.close_connection = True
-            raise Refusal(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The request is larger than {MOST_BYTES:,} bytes: fewer points."
-            )
+            told = f"The request is larger than {MOST_BYTES:,} bytes: fewer points."
+            raise self._closing(told, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         raw = self.rfile.read(int(length))
         if self.headers.get_content_type() != "application/json":
             raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The request must be JSON (application/json).")
         try:
             return json.loads(raw, parse_constant=_no_constant)
-        except (ValueError, RecursionError) as error:
-            if isinstance(error, DataError):
-                raise
+        except DataError:
+            raise
+        except (ValueError, RecursionError):
             raise Refusal(HTTPStatus.BAD_REQUEST, "The request is not JSON that can be read.") from None
 
     def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
@@ -258,11 +238,11 @@ def _options(first: str) -> dict[str, Any]:
     return {**description(), "split": asdict(SPLIT), "presets": sets, "first": first, "limits": limits}
 
 
-def _first_fit() -> None:
+def _answer_to(sent: Any) -> dict[str, Any]:
     from discriminant.play.answer import answer
     from discriminant.play.state import read_state
 
-    answer(read_state({"points": [[0, 0, 1], [1, 0, 1], [0, 2, 2], [1, 2, 2]], "method": "perceptron"}))
+    return answer(read_state(sent))
 
 
 def _points(sent: Any) -> dict[str, Any]:
@@ -272,4 +252,4 @@ def _points(sent: Any) -> dict[str, Any]:
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**31:
         raise ParameterError(f"The seed must be a whole number from 0 to 2³¹ − 1; it was {seed!r}.")
     X, y = preset(sent["name"]).points(seed)
-    return {"points": [[a, b, int(label)] for (a, b), label in zip(X.tolist(), y, strict=True)]}
+    return {"points": [[*place, int(label)] for place, label in zip(X.tolist(), y, strict=True)]}

@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 
 from discriminant.errors import DataError, ParameterError, names
-from discriminant.play.methods import BASES, CENTRES, CODINGS, METHODS, OWN, Choice, Method, Parameter, basis_recipe
+from discriminant.play.methods import (
+    BASES,
+    CENTRES,
+    CODINGS,
+    METHODS,
+    OWN,
+    Choice,
+    Method,
+    Parameter,
+    basis_recipe,
+    is_number,
+)
 from discriminant.play.recipe import Recipe
 from discriminant.protocols import Array
 
@@ -101,7 +112,7 @@ def read_points(points: Any) -> tuple[Array, Array]:
     if len(points) > MOST_POINTS:
         raise DataError(f"There are {len(points):,} points; the playground takes {MOST_POINTS:,} at most.")
     for i, point in enumerate(points):
-        if not isinstance(point, list) or len(point) != 3 or not all(_is_number(value) for value in point):
+        if not isinstance(point, list) or len(point) != 3 or not all(is_number(value) for value in point):
             raise DataError(f"Point {i + 1} must be three numbers: x, y and the class.")
         if not (abs(point[0]) <= FARTHEST and abs(point[1]) <= FARTHEST):
             raise DataError(f"Point {i + 1} lies outside ±{FARTHEST:g}, or is no finite number.")
@@ -127,7 +138,3 @@ def _whole(value: Any, what: str, low: int, high: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise ParameterError(f"The {what} must be a whole number from {low} to {high}; it was {value!r}.")
     return value
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
