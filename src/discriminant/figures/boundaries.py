@@ -41,7 +41,6 @@ def separating_line_data() -> Data:
 
 @drawn(size=(5.4, 4.4))
 def separating_line(data: Data, ax: Any) -> None:
-    """Alpaydin 10.1: the linear discriminant is a line that separates the examples from two classes."""
     bounds = ((-0.5, 7.4), (-0.5, 5.6))
     halves(ax, data.line, bounds, linewidth=2.2)
     scatter(ax, data.X, data.y, (1, 2), names=class_names(2), size=34)
@@ -74,7 +73,6 @@ def distance_to_the_line_data() -> Data:
 
 @drawn(size=(5.8, 5.0))
 def distance_to_the_line(data: Data, ax: Any) -> None:
-    """Alpaydin 10.2: x = x_p + r w/‖w‖ with r = g(x)/‖w‖, and the origin lies w₀/‖w‖ from the line."""
     bounds, unit = ((-0.8, 5.2), (-0.8, 4.6)), data.line.unit_normal
     halves(ax, data.line, bounds, linewidth=2.2)
     for name, point, foot, r in zip(("", "'"), data.points, data.feet, data.distances, strict=True):
@@ -99,7 +97,6 @@ def signed_distance_data() -> Data:
 
 @drawn(size=(5.8, 5.0))
 def signed_distance(data: Data, ax: Any) -> None:
-    """Bishop 4.1: the surface is perpendicular to w, its displacement is −w₀/‖w‖, a point lies y(x)/‖w‖ from it."""
     bounds, unit = ((-1.2, 4.9), (-1.2, 4.2)), data.line.unit_normal
     halves(ax, data.line, bounds, linewidth=2.2)
     for level in (-15.0, -10.0, -5.0, 5.0, 10.0):

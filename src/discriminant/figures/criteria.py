@@ -39,7 +39,6 @@ def normalised_samples_data() -> Data:
 
 @drawn(1, 3, (13, 4.6), sharey=True)
 def normalised_samples(data: Data, *axes: Any) -> None:
-    """Normalised samples and the solution region: all a with a·y_i > 0, and those with a·y_i ≥ b."""
     titles = ("samples of two classes", "turned by sign: all must be positive", "with a margin: $a^t y_i \\geq b$")
     for ax, title, samples in zip(axes, titles, (data.Y, data.normalised, data.normalised), strict=True):
         ax.fill(*data.polygon.T, facecolor=tint(GREEN, 0.75), edgecolor="none", zorder=0)
@@ -88,7 +87,6 @@ def criterion_surfaces_data() -> Data:
 
 @drawn(2, 4, (14, 7.4), height_ratios=(1.15, 1))
 def criterion_surfaces(data: Data, *axes: Any) -> None:
-    """Four criteria over the weights: the count of errors is stairs, the others lead down to the solution region."""
     titles = {
         "count": "errors counted: stairs",
         "perceptron": "perceptron: a polyhedron",
@@ -132,7 +130,6 @@ def gradient_and_newton_data() -> Data:
 
 @drawn(size=(6.2, 5.2))
 def gradient_and_newton(data: Data, ax: Any) -> None:
-    """Gradient descent goes at right angles to the contours; Newton's method uses the curvature and arrives sooner."""
     CriterionSurfaceDisplay(*data.gradient.surface).plot(ax=ax, levels=16)
     runs = ((data.gradient, GREEN, "o", "gradient descent"), (data.newton, ORANGE, "s", "Newton"))
     for run, shade, mark, name in runs:

@@ -26,16 +26,22 @@ data : what the function of the same name with ``_data`` makes, or None
 def drawn(
     rows: int = 1, columns: int = 1, size: tuple[float, float] = (5.8, 5.0), **options: Any
 ) -> Callable[[Callable[..., None]], Callable[..., Any]]:
-    """A figure from a function that draws data on the axes of a sheet: in the look of all, of its own ``_data``."""
+    """A figure from a function that draws data on the axes of a sheet: in the look of all, of its own ``_data``.
+
+    What it shows is said in the table of figures, and in its docstring from there.
+    """
 
     def decorate(draw: Any) -> Callable[..., Any]:
+        said = REGISTRY[draw.__name__]
+
         def figure(data: Any = None) -> Any:
             page, axes = sheet(rows, columns, size, **options)
             draw(draw.__globals__[f"{draw.__name__}_data"]() if data is None else data, *axes.ravel())
             return page
 
-        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        for name in ("__module__", "__name__", "__qualname__"):
             setattr(figure, name, getattr(draw, name))
+        figure.__doc__ = f"{said.source}: {said.caption}\n\nWhere it is seen: {said.seen}"
         return _documented(styled(figure))
 
     return decorate

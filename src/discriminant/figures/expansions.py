@@ -36,7 +36,6 @@ def discriminant_of_one_variable_data() -> Data:
 
 @drawn(1, 3, (13, 4.2))
 def discriminant_of_one_variable(data: Data, left: Any, middle: Any, right: Any) -> None:
-    """A line cuts the axis once; a parabola, linear in y = (1, x, x²), leaves a region in two parts."""
     for ax, g, title in ((left, data.linear, "$g(x) = -½ + x$"), (middle, data.quadratic, "$g(x) = -1 + x + 2x^2$")):
         ax.fill_between(data.x, g, 0, where=g > 0, color=tint(BLUE, 0.7), linewidth=0)
         ax.fill_between(data.x, g, 0, where=g < 0, color=tint(ORANGE, 0.7), linewidth=0)
@@ -76,7 +75,6 @@ def basis_functions_data() -> Data:
 
 @drawn(1, 2, (10.6, 4.9))
 def basis_functions(data: Data, left: Any, right: Any) -> None:
-    """Bishop 4.12: a straight boundary in φ is a curved one in x."""
     bounds = ((-3.1, 3.1), (-2.9, 2.9))
     regions(left, data.model, data, bounds, "not separable by a line in $\\mathbf{x}$")
     centres = np.asarray(data.basis.centres_)

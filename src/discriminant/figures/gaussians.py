@@ -56,7 +56,6 @@ def class_densities_and_posterior_data() -> Data:
 
 @drawn(1, 2, (10.5, 4.8), subplot_kw={"projection": "3d"})
 def class_densities_and_posterior(data: Data, left: Any, right: Any) -> None:
-    """Bishop 4.10: the densities of two classes, and the posterior of the first, a sigmoid of a linear function."""
     from matplotlib.colors import to_rgba_array
 
     shades, blend = to_rgba_array([BLUE, ORANGE]), data.posterior[..., None]
@@ -92,7 +91,6 @@ def naive_and_lda_direction_data() -> Data:
 
 @drawn(1, 2, (10.4, 4.8), sharey=True)
 def naive_and_lda_direction(data: Data, *axes: Any) -> None:
-    """The line between the means makes errors that the covariance of the groups would have avoided."""
     bounds = ((-6.0, 6.0), (-4.0, 4.4))
     titles = ("perpendicular to the line of the means", "adjusted for the covariance (LDA)")
     for ax, (name, model), title in zip(axes, data.models.items(), titles, strict=True):
@@ -111,7 +109,6 @@ def fisher_projection_data() -> Data:
 
 @drawn(2, 2, (9.6, 6.6), height_ratios=(1.8, 1))
 def fisher_projection(data: Data, *axes: Any) -> None:
-    """Bishop 4.6: projected on the line of the means the classes overlap; on Fisher's direction they do not."""
     bounds = ((-6.0, 6.0), (-4.0, 4.4))
     titles = ("the line joining the means", "Fisher's discriminant")
     for above, below, (name, model), title in zip(axes[:2], axes[2:], data.models.items(), titles, strict=True):
@@ -155,7 +152,6 @@ def outlier_and_mean_difference_data() -> Data:
 
 @drawn(1, 2, (11, 5.2), sharey=True)
 def outlier_and_mean_difference(data: Data, *axes: Any) -> None:
-    """The outlier is lost on the line of the means, although the sample is separable; Fisher's direction keeps it."""
     found, k = data.directions, data.outlier
     for ax, (name, model), title in zip(axes, found.models.items(), ("difference of means", "Fisher"), strict=True):
         unit = _unit(model)
@@ -193,7 +189,6 @@ def qda_regions_data() -> Data:
 
 @drawn(1, 2, (10.2, 4.8), sharey=True)
 def qda_regions(data: Data, left: Any, right: Any) -> None:
-    """Bishop 4.11: boundaries are quadratic, but straight between classes that share a covariance."""
     points, across, up = mesh(data.bounds, 120)
     for k, (mean, covariance) in enumerate(zip(data.model.means_, data.model.covariance_, strict=True)):
         heights = density(points, mean, covariance).reshape(across.shape)

@@ -35,7 +35,6 @@ def lms_versus_separating_line_data() -> Data:
 
 @drawn(size=(5.8, 5.0))
 def lms_versus_separating_line(data: Data, ax: Any) -> None:
-    """The LMS solution minimises squared errors and need not separate what can be separated."""
     bounds = ((-1.2, 6.4), (-1.2, 6.2))
     scatter(ax, data.X, data.y, (1, 2), names=("$\\omega_1$", "$\\omega_2$"), size=34)
     _lines(ax, bounds, data.lms, "least mean squares", data.perceptron, "separating line")
@@ -59,7 +58,6 @@ def outliers_pull_least_squares_data() -> Data:
 
 @drawn(1, 2, (10.6, 5.0), sharey=True)
 def outliers_pull_least_squares(data: Data, *axes: Any) -> None:
-    """Bishop 4.4: points far on the correct side turn the line of least squares, not that of logistic regression."""
     bounds = ((-5.0, 8.0), (-7.6, 4.6))
     turned = " and ".join(f"{degrees:.0f}°" for degrees in data.turned.values())
     titles = {"": "two classes", " with outliers": f"with far correct points: turned by {turned}"}
@@ -88,7 +86,6 @@ def masked_class_data() -> Data:
 
 @drawn(1, 2, (10.2, 5.0), sharey=True)
 def masked_class(data: Data, *axes: Any) -> None:
-    """Bishop 4.5: least squares leaves almost nothing to the class in the middle; logistic regression does not."""
     for ax, (name, model), title in zip(
         axes, data.models.items(), ("least squares", "logistic regression"), strict=True
     ):

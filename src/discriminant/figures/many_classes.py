@@ -40,7 +40,6 @@ def one_against_rest_data() -> Data:
 
 @drawn(size=(5.8, 5.0))
 def one_against_rest(data: Data, ax: Any) -> None:
-    """Alpaydin 10.3: each H_i separates C_i from all others; dotted lines are the boundaries of the largest g_i."""
     for k, region in enumerate(data.regions):
         fill(ax, region, color(k))
         inner_edges(ax, region, data.bounds, linestyle=":", linewidth=1.6)
@@ -83,7 +82,6 @@ def pairwise_separation_data() -> Data:
 
 @drawn(size=(6.2, 4.6))
 def pairwise_separation(data: Data, ax: Any) -> None:
-    """Alpaydin 10.4: C_1 is not separable from the others, but pairwise the classes are."""
     title = "$C_1$ lies between the others: no line cuts it off, but each pair has one"
     regions(ax, data.model, data, data.bounds, title, show="claims", boundaries=False)
     ax.get_legend().set_loc("lower left")
@@ -109,7 +107,6 @@ def ambiguous_regions_data() -> Data:
 
 @drawn(1, 3, (13, 4.8), sharey=True)
 def ambiguous_regions(data: Data, *axes: Any) -> None:
-    """Bishop 4.2: two-class discriminants put together leave ambiguous regions; one machine leaves none."""
     told: dict[str, Any] = {}
     titles = {
         "rest": "$K-1$ discriminants, a class against the rest",
@@ -145,7 +142,6 @@ def convex_regions_data() -> Data:
 
 @drawn(size=(5.6, 5.2))
 def convex_regions(data: Data, ax: Any) -> None:
-    """Bishop 4.3: a point between two points of a region lies in it too, so that regions are convex."""
     for k, region in enumerate(data.regions):
         fill(ax, region, color(k))
         inner_edges(ax, region, data.bounds, linewidth=1.6)

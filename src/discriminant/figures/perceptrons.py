@@ -34,7 +34,6 @@ def perceptron_convergence_data() -> Data:
 
 @drawn(2, 2, (8.4, 8.9))
 def perceptron_convergence(data: Data, *axes: Any) -> None:
-    """Bishop 4.7: the misclassified sample is added to the weights, until none is misclassified."""
     from matplotlib.lines import Line2D
 
     bounds = ((-1.2, 1.2), (-1.2, 1.4))

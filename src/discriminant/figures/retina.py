@@ -78,7 +78,6 @@ def _train(seed: int, shown: Array, told: Array, new: Array, truth: Array) -> tu
 
 @drawn(2, 4, (12.6, 6.4))
 def mark_one(data: Data, *axes: Any) -> None:
-    """Bishop 4.8: what the photocells see, how they are wired, the weights that were learned, and how it learned."""
     chosen = [int(np.flatnonzero((data.labels == c) & (data.answers == c))[0]) for c in ("A", "E", "X")]
     for ax, row in zip(axes, chosen, strict=False):
         ax.imshow(data.scenes[row].reshape(SIDE, SIDE), cmap="Greys", vmin=0, vmax=1.15)

@@ -40,7 +40,6 @@ def _guides(ax: Any, *levels: float) -> None:
 
 @drawn(size=(5.6, 3.6))
 def sigmoid_curve(data: Data, ax: Any) -> None:
-    """Alpaydin 10.5: the logistic function."""
     _guides(ax, 0.0, 0.5, 1.0)
     ax.plot(data.a, data.values, color=BLUE, linewidth=2.6, label="$1/(1 + e^{-a})$")
     tangent = 0.5 + data.slope_at_zero * data.a
@@ -61,7 +60,6 @@ def sigmoid_and_probit_data() -> Data:
 
 @drawn(1, 2, (9.4, 3.6), width_ratios=(1.6, 1))
 def sigmoid_and_probit(data: Data, left: Any, right: Any) -> None:
-    """Bishop 4.9: the logistic sigmoid and the probit function, scaled so that their slopes at zero agree."""
     left.plot(data.a, data.logistic, color=ORANGE, linewidth=2.6, label="$\\sigma(a)$")
     left.plot(data.a, data.scaled_probit, color=BLUE, linestyle="--", linewidth=2.2,
               label="$\\Phi(\\lambda a)$, $\\lambda^2 = \\pi/8$")  # fmt: skip
@@ -92,7 +90,6 @@ def hardening_sigmoid_data() -> Data:
 
 @drawn(1, 2, (10, 4))
 def hardening_sigmoid(data: Data, left: Any, right: Any) -> None:
-    """Alpaydin 10.7: the line wx + w₀ and the sigmoid after 10, 100 and 1000 passes over the sample."""
     grid = np.linspace(-0.1, 5.1, 400)
     shades = (color(5), BLUE, INK)
     for ax, link, heights in ((left, np.positive, (0.0, 0.0)), (right, sigmoid, (0.0, 1.0))):
@@ -124,7 +121,6 @@ def softmax_lines_data() -> Data:
 
 @drawn(size=(5.8, 5.0))
 def softmax_lines(data: Data, ax: Any) -> None:
-    """Alpaydin 10.9: thin lines where g_i = 0, thick lines where the machine changes its mind."""
     title = "Thin: $g_i(\\mathbf{x}) = 0$.  Thick: the largest $g_i$ changes"
     regions(ax, data.model, data, data.bounds, title, boundaries=False)
     for region in data.model.discriminant_.regions(data.bounds):
@@ -140,7 +136,6 @@ softmax_surfaces_data = softmax_lines_data
 
 @drawn(1, 2, (10.5, 4.8), subplot_kw={"projection": "3d"})
 def softmax_surfaces(data: Data, *axes: Any) -> None:
-    """Alpaydin 10.10: the linear discriminants (left), and the posteriors after the softmax (right)."""
     for ax, values in zip(axes, (data.discriminants, data.posteriors), strict=True):
         _surfaces(ax, data.grid, values)
     titles = ("$g_i(\\mathbf{x})$, planes", "$P(C_i|\\mathbf{x})$, softmax")
