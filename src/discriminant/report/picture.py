@@ -32,20 +32,17 @@ def picture(report: ReportData) -> tuple[str, str] | None:
     X = report.dense
     if X is None or X.shape[1] > MOST_FEATURES:
         return None
-    rows = _some(report.codes)
     if X.shape[1] == 2:
-        return _plane(report, X, rows)
-    if len(report.classes) == 2:
+        names = (report.feature_names[0], report.feature_names[1])
+        return _points(report, X, np.zeros(2), np.eye(2), np.eye(2), names, "Each class is decided on its own ground.")
+    axes = None if len(report.classes) == 2 else _fisher(report, X)
+    if axes is None:
         return _scores(report, X)
-    axes = _fisher(report, X)
-    return _scores(report, X) if axes is None else _axes(report, X, rows, *axes)
-
-
-def _some(codes: Array) -> Array:
-    """At most some hundred rows, of every class."""
-    if len(codes) <= MOST_POINTS:
-        return np.arange(len(codes))
-    return np.sort(np.random.default_rng(0).choice(len(codes), MOST_POINTS, replace=False))
+    told = (
+        f"The {X.shape[1]} features on the two axes that tell the classes apart best (Fisher). The ground shows what "
+        "is decided on the slice through the mean."
+    )
+    return _points(report, X, X.mean(axis=0), *axes, ("first discriminant axis", "second discriminant axis"), told)
 
 
 def _box(points: Array) -> svg.Bounds:
@@ -54,33 +51,35 @@ def _box(points: Array) -> svg.Bounds:
     return (float(low[0] - pad[0]), float(high[0] + pad[0])), (float(low[1] - pad[1]), float(high[1] + pad[1]))
 
 
-def _wrong(report: ReportData, X: Array) -> Array:
-    return np.asarray(_decide(report, X) != report.labels)
-
-
 def _decide(report: ReportData, X: Array) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.asarray(report.extra["decide"](X) if "decide" in report.extra else report.model.predict(X))
 
 
-def _plane(report: ReportData, X: Array, rows: Array) -> tuple[str, str]:
-    plane = svg.Plane(_box(X))
-    ground = _grid(report, plane, np.zeros(2), np.eye(2))
-    if report.linear is not None and report.costs is None:
-        linear = report.linear
-        ground = svg.polygons(decision_regions(linear.class_weights, plane.bounds, linear.center), plane)
-    wrong, titles = _wrong(report, X), (report.feature_names[0], report.feature_names[1])
-    drawn = svg.scatter(X[rows], report.codes[rows], report.names, ground, plane, wrong[rows], titles)
-    return drawn, f"Each class is decided on its own ground. {_ringed(report, wrong)}"
-
-
-def _ringed(report: ReportData, wrong: Array) -> str:
-    """What is said of the errors, and of what stands in the picture in place of their rings."""
-    told = f"{int(wrong.sum()):,} of {len(wrong):,}"
+def _points(
+    report: ReportData, X: Array, mean: Array, A: Array, lift: Array, axes: tuple[str, str], told: str
+) -> tuple[str, str]:
+    """Rows at u = Aᵗ(x − m), at most some hundred of them, over the decisions at m + Σ A u."""
+    points, linear = (X - mean) @ A, report.linear
+    plane = svg.Plane(_box(points))
+    if linear is not None and report.costs is None:
+        weights = np.asarray(linear.class_weights)
+        center = np.zeros(X.shape[1]) if linear.center is None else np.asarray(linear.center)
+        flat = np.vstack([weights[0] + (mean - center) @ weights[1:], lift.T @ weights[1:]])
+        ground = svg.polygons(decision_regions(flat, plane.bounds), plane)
+    else:
+        ground = _grid(report, plane, mean, lift)
+    rows = np.arange(len(X))
+    if len(X) > MOST_POINTS:
+        rows = np.sort(np.random.default_rng(0).choice(len(X), MOST_POINTS, replace=False))
+    wrong = _decide(report, X) != report.labels
+    drawn = svg.scatter(points[rows], report.codes[rows], report.names, ground, plane, wrong[rows], axes)
+    errors = f"{int(wrong.sum()):,} of {len(wrong):,}"
     if len(report.classes) <= svg.MOST_RINGED:
-        return f"Rows decided otherwise than they are labelled are ringed: {told}."
-    return f"Names stand at the means of the classes. {told} rows are decided otherwise than they are labelled."
+        return drawn, f"{told} Rows decided otherwise than they are labelled are ringed: {errors}."
+    named = "Names stand at the means of the classes."
+    return drawn, f"{told} {named} {errors} rows are decided otherwise than they are labelled."
 
 
 def _grid(report: ReportData, plane: svg.Plane, origin: Array, lift: Array) -> str:
@@ -94,8 +93,8 @@ def _grid(report: ReportData, plane: svg.Plane, origin: Array, lift: Array) -> s
     return svg.raster(np.minimum(decided, len(report.classes) - 1).reshape(height, width), plane)
 
 
-def _fisher(report: ReportData, X: Array) -> tuple[Array, Array, Array] | None:
-    """(axes (d, 2), mean (d,), lift Σ A (d, 2)), or None where the classes differ along one axis only."""
+def _fisher(report: ReportData, X: Array) -> tuple[Array, Array] | None:
+    """(axes A (d, 2), lift Σ A (d, 2)), or None where the classes differ along one axis only."""
     classes, codes = encode_labels(report.labels)
     moments = class_moments(make_blocks(X, codes), len(classes))
     whitened = whiten_moments(moments, moments.total)
@@ -104,36 +103,7 @@ def _fisher(report: ReportData, X: Array) -> tuple[Array, Array, Array] | None:
         return None
     A = found.matrix[:, :2]
     residuals = X - moments.class_means[codes]
-    return A, X.mean(axis=0), residuals.T @ (residuals @ A) / len(X)
-
-
-def _axes(report: ReportData, X: Array, rows: Array, A: Array, mean: Array, lift: Array) -> tuple[str, str]:
-    points = (X - mean) @ A
-    plane = svg.Plane(_box(points))
-    linear = report.linear
-    if linear is not None and report.costs is None:
-        weights = np.asarray(linear.class_weights)
-        center = np.zeros(X.shape[1]) if linear.center is None else np.asarray(linear.center)
-        flat = np.vstack([weights[0] + (mean - center) @ weights[1:], lift.T @ weights[1:]])
-        ground = svg.polygons(decision_regions(flat, plane.bounds), plane)
-    else:
-        ground = _grid(report, plane, mean, lift)
-    wrong = _wrong(report, X)
-    titles = ("first discriminant axis", "second discriminant axis")
-    drawn = svg.scatter(points[rows], report.codes[rows], report.names, ground, plane, wrong[rows], titles)
-    return drawn, (
-        f"The {X.shape[1]} features on the two axes that tell the classes apart best (Fisher). The ground shows what "
-        f"is decided on the slice through the mean. {_ringed(report, wrong)}"
-    )
-
-
-def _threshold(report: ReportData) -> float:
-    """Where the log odds make the other decision: 0, or, with costs, ln of the ratio of what the errors cost."""
-    if report.costs is None:
-        return 0.0
-    c = report.costs  # c[decided, true]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.log((c[1, 0] - c[0, 0]) / (c[0, 1] - c[1, 1])))
+    return A, residuals.T @ (residuals @ A) / len(X)
 
 
 def _scores(report: ReportData, X: Any) -> tuple[str, str] | None:
@@ -145,7 +115,12 @@ def _scores(report: ReportData, X: Any) -> tuple[str, str] | None:
         scores = np.asarray(method(X), dtype=np.float64)
     if scores.ndim != 1:
         scores = scores[:, -1]
-    drawn = svg.histogram(scores, report.codes, report.names, f"score for {report.names[1]}", _threshold(report))
+    boundary = 0.0
+    if report.costs is not None:  # c[decided, true]: ln of the ratio of what the errors cost
+        c = report.costs
+        with np.errstate(divide="ignore", invalid="ignore"):
+            boundary = float(np.log((c[1, 0] - c[0, 0]) / (c[0, 1] - c[1, 1])))
+    drawn = svg.histogram(scores, report.codes, report.names, f"score for {report.names[1]}", boundary)
     return drawn, (
         f"The score of every row; {report.names[1]} is decided right of the boundary. What lies on the wrong side is "
         "an error, what lies near the boundary is uncertain."
