@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import importlib
 import textwrap
@@ -27,9 +28,15 @@ def look(k: int) -> tuple[int, int]:
     return k % len(COLORS), (k + k // len(COLORS)) % 8
 
 
-def color_variables(colors: Sequence[str]) -> str:
-    """The colours as CSS: --c1 and so on."""
-    return " ".join(f"--c{k + 1}: {shade};" for k, shade in enumerate(colors))
+@functools.cache
+def page_file(folder: str, name: str) -> str:
+    """A file of a page; a style has the colours of classes, --c1 and so on."""
+    from importlib import resources  # loads a dozen modules
+
+    text = resources.files("discriminant").joinpath(folder, name).read_text(encoding="utf-8")
+    for place, colors in (("/* light */", COLORS), ("/* dark */", DARK_COLORS)):
+        text = text.replace(place, " ".join(f"--c{k + 1}: {shade};" for k, shade in enumerate(colors)))
+    return text
 
 
 def cell(value: object) -> str:

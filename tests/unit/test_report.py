@@ -20,7 +20,6 @@ import discriminant
 from discriminant import datasets, shown
 from discriminant.cli import main
 from discriminant.errors import DataError
-from discriminant.play.server import page_file
 from discriminant.plots import theme
 from discriminant.report import make_report
 from discriminant.report.intervals import class_weights, information_errors
@@ -36,6 +35,7 @@ from discriminant.report.measures import (
     wilson,
 )
 from discriminant.report.svg import ticks
+from discriminant.shown import page_file
 
 EVIL = "<script>alert('x')</script>\"&"
 VOID = {"meta", "wbr", "br", "link", "img", "input", "hr"}
@@ -407,7 +407,7 @@ def test_a_class_has_one_colour_in_every_picture():
     html = discriminant.LinearDiscriminantAnalysis().fit(data.X, data.y).report(data.X, data.y).html
     for k, (light, dark) in enumerate(zip(shown.COLORS, shown.DARK_COLORS, strict=True)):
         assert theme.color(k) == light
-        for style in (html, page_file("style.css").decode()):
+        for style in (html, page_file("play/page", "style.css")):
             assert re.findall(rf"--c{k + 1}: (#\w+);", style) == [light, dark]
     marks = re.findall(r'<use href="#m(\d)" fill="var\(--c(\d)\)"/></svg> (\w+)', html)
     assert {("0", "1", "Adelie"), ("1", "2", "Chinstrap"), ("2", "3", "Gentoo")} == set(marks)

@@ -15,12 +15,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib import resources
 from typing import Any
 
 from discriminant.errors import DataError, DiscriminantError, ParameterError
 from discriminant.play.presets import PRESETS, REACH, preset
-from discriminant.shown import COLORS, DARK_COLORS, color_variables
+from discriminant.shown import page_file
 
 HOST = "127.0.0.1"
 MOST_BYTES = 1_000_000  # of a request
@@ -160,7 +159,7 @@ class Handler(BaseHTTPRequestHandler):
         if asked not in FILES:
             raise Refusal(HTTPStatus.NOT_FOUND, "There is no such page here.")
         name, kind = FILES[asked]
-        return kind, page_file(name)
+        return kind, page_file("play/page", name).encode()
 
     def _post(self, asked: str) -> tuple[str, bytes]:
         sent = self._body()
@@ -210,14 +209,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: the terminal is for the address, and the path holds the secret."""
-
-
-def page_file(name: str) -> bytes:
-    """A file of the page; the style has the colours of classes that every picture has."""
-    found = resources.files("discriminant.play").joinpath("page", name).read_bytes()
-    for place, colors in ((b"/* light */", COLORS), (b"/* dark */", DARK_COLORS)):
-        found = found.replace(place, color_variables(colors).encode())
-    return found
 
 
 def _no_constant(text: str) -> float:

@@ -6,9 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from html import escape
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ import numpy as np
 from discriminant.protocols import Array
 from discriminant.report import svg
 from discriminant.report.measures import Z
-from discriminant.shown import COLORS, DARK_COLORS, color_variables
+from discriminant.shown import page_file
 
 _NUMBER = re.compile(r"[+−–<-]?[\d.,e+-]*(?: ?%)?(?: ± [\d.]+)?(?: to [\d.]+ %| \([\d.]+ %\))?")
 Cell = str | tuple[str]  # text, or ready HTML in a one-element tuple
@@ -143,16 +141,10 @@ def cards(items: Sequence[tuple[str, str]]) -> str:
     return f'<div class="cards">{inner}</div>'
 
 
-@cache
-def _own(name: str) -> str:
-    text = resources.files("discriminant.report").joinpath(name).read_text(encoding="utf-8")
-    return text.replace("/* light */", color_variables(COLORS)).replace("/* dark */", color_variables(DARK_COLORS))
-
-
 def page(title: str, subtitle: str, head: str, sections: Mapping[str, str]) -> str:
     """The whole file from its sections by their titles."""
     links = " ".join(f'<a href="#{anchor(name)}">{escape(name)}</a>' for name in sections)
-    script = _own("page.js")
+    script = page_file("report", "page.js")
     # A page that may load nothing and run nothing but this script, whatever stands in it.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
@@ -163,7 +155,7 @@ def page(title: str, subtitle: str, head: str, sections: Mapping[str, str]) -> s
     body = f'<h1>{escape(title)}</h1><p class="soft">{escape(subtitle)}</p>{head}<nav>{links}</nav>'
     markers = f'<svg width="0" height="0" style="position:absolute" aria-hidden="true"><defs>{svg.MARKERS}</defs></svg>'
     return (
-        f'<!doctype html>\n<html lang="en"><head>{meta}<style>{_own("page.css")}</style></head>\n'
+        f'<!doctype html>\n<html lang="en"><head>{meta}<style>{page_file("report", "page.css")}</style></head>\n'
         f"<body>{markers}<main>{body}{''.join(sections.values())}</main>\n"
         f"<script>{script}</script></body></html>\n"
     )
