@@ -240,7 +240,6 @@ def test_closed_forms_read_rows_in_memory_once(method, drawn, monkeypatch):
 # layer.
 HOMES = {
     "criteria/logistic.py",
-    "criteria/links.py",
     "criteria/squared.py",
     "decision/posteriors.py",
 }

@@ -7,9 +7,8 @@ import pytest
 from scipy import special
 
 from discriminant import criteria, penalties
-from discriminant.codings import couple_pairwise, make_coding
-from discriminant.codings.decoders import decode_nearest, decode_votes
-from discriminant.criteria import links
+from discriminant.codings import ClassCoding, couple_pairwise, make_coding
+from discriminant.criteria.logistic import entropy_term
 from discriminant.criteria.pointwise import outdone
 from discriminant.decision import posteriors
 from discriminant.decision.priors import check_priors, estimate_priors
@@ -38,7 +37,7 @@ def test_exponential_sums_are_those_of_another_library(z):
         )
         np.testing.assert_allclose(module.log_softmax(z), special.log_softmax(z, axis=-1), rtol=1e-5, atol=1e-6)
     wanted = special.logsumexp(z, axis=-1)
-    np.testing.assert_allclose(links.log_sum_exp(z), wanted[..., None], rtol=1e-5)
+    np.testing.assert_allclose(criteria.log_sum_exp(z), wanted[..., None], rtol=1e-5)
     np.testing.assert_allclose(posteriors.logsumexp(z), wanted, rtol=1e-5)
     np.testing.assert_allclose(posteriors.logsumexp(z, keepdims=True), wanted[..., None], rtol=1e-5)
     assert posteriors.softmax(z).shape == z.shape
@@ -54,7 +53,7 @@ def test_pairs_of_a_score():
 
 def test_entropy_terms():
     p = np.array([-0.1, 0.0, 0.25, 1.0, 2.0])
-    np.testing.assert_allclose(links.entropy_term(p), [np.inf, 0.0, 0.25 * np.log(0.25), 0.0, 2 * np.log(2)])
+    np.testing.assert_allclose(entropy_term(p), [np.inf, 0.0, 0.25 * np.log(0.25), 0.0, 2 * np.log(2)])
 
 
 @pytest.mark.parametrize(
@@ -234,7 +233,8 @@ def test_codings_in_numbers():
     assert make_coding("fisher", 3, counts=np.ones(3)).threshold.tolist() == [0.0] * 3
     targets, care = np.array([[1.0, 0.0], [-1.0, 2.0]]), np.array([[1.0, 0.0], [1.0, 1.0]])
     z = np.array([[0.5, 1.0]])
-    np.testing.assert_allclose(decode_nearest(z, targets, care), [[-0.125, -(2.25 + 1.0) / 2]])
+    nearest = ClassCoding(targets, care, np.zeros(2), decoder="nearest")
+    np.testing.assert_allclose(nearest.decode(z), [[-0.125, -(2.25 + 1.0) / 2]])
 
 
 def test_strengths_and_levels_of_penalties():
@@ -519,7 +519,8 @@ def test_codings_at_their_edges():
         with pytest.raises(ParameterError, match="between 0 and 1"):
             couple_pairwise(np.array(r))
     two, three = np.array([[2.0]]), np.array([[3.0], [-1.0], [0.0]])
-    np.testing.assert_allclose(decode_votes(two, np.array([[1.0], [-1.0]])), [[1 + 2 / 9, -2 / 9]])
+    votes = ClassCoding(np.array([[1.0], [-1.0]]), np.ones((2, 1)), np.zeros(1), decoder="votes")
+    np.testing.assert_allclose(votes.decode(two), [[1 + 2 / 9, -2 / 9]])
     coding = make_coding("one-vs-rest", 3)
     assert make_coding(coding, 3) is coding
     assert make_coding(three, 3).decoder == "nearest"  # −1 among other numbers is a number, no side

@@ -7,8 +7,7 @@ array([0])
 from __future__ import annotations
 
 from discriminant.codings.coupling import couple_pairwise, pairs
-from discriminant.codings.decoders import DECODERS
 from discriminant.codings.make import CODINGS, make_coding
-from discriminant.codings.matrix import ClassCoding
+from discriminant.codings.matrix import DECODERS, ClassCoding
 
 __all__ = ["CODINGS", "DECODERS", "ClassCoding", "couple_pairwise", "make_coding", "pairs"]

@@ -28,18 +28,8 @@ from discriminant.protocols import Array
 
 MOST_TARGETS = 30_000_000
 CODINGS = (
-    "two-class",
-    "one-of-k",
-    "machine",
-    "softmax",
-    "reference",
-    "one-vs-rest",
-    "one-vs-rest-k-1",
-    "pairwise",
-    "fisher",
-)
-
-
+    "two-class", "one-of-k", "machine", "softmax", "reference", "one-vs-rest", "one-vs-rest-k-1", "pairwise", "fisher",
+)  # fmt: skip
 CLASSES = Allowed(
     "a number of classes or their labels",
     lambda value: COUNT.holds(value) or (isinstance(value, Sized) and not isinstance(value, str)),
@@ -93,11 +83,12 @@ def make_coding(
     K = int(classes) if isinstance(classes, int | np.integer) else len(classes)
     if K < 2:
         raise ParameterError(f"A coding needs at least two classes; there {'is' if K == 1 else 'are'} {K}.")
-    if isinstance(coding, str):
-        _require_bearable(coding, K)
     if isinstance(coding, ClassCoding):
-        made = _check_size(coding, K)
+        if coding.n_classes != K:
+            raise ParameterError(f"The coding {coding.name!r} is for {coding.n_classes} classes and there are {K}.")
+        made = coding
     elif isinstance(coding, str):
+        _require_bearable(coding, K)
         made = _by_name(coding.lower().replace("_", "-"), K, counts, labels, threshold)
     else:
         made = _from_matrix(as_numbers(coding, "coding"), K, labels, threshold)
@@ -117,27 +108,29 @@ def _require_bearable(coding: str, K: int) -> None:
 def _by_name(
     name: str, K: int, counts: Array | None, labels: tuple[float, float], threshold: float | None
 ) -> ClassCoding:
-    low, high = labels
     eye = np.eye(K)
+    sides = np.where(eye > 0, labels[1], labels[0])
     if name == "two-class":
         if K != 2:
             raise ParameterError(
                 f"The coding 'two-class' is for two classes and there are {K}; "
                 f"use 'one-vs-rest', 'pairwise', 'machine' or 'softmax'."
             )
-        return _build(name, np.array([[low], [high]]), np.array([[-1.0], [1.0]]), threshold)
-    if name in ("machine", "softmax"):
-        return _build(name, eye, eye, 0.0)
-    if name == "one-of-k":
-        return _build(name, eye, eye, threshold)
+        return _build(name, sides[:, 1:], np.array([[-1.0], [1.0]]), threshold)
+    if name in ("machine", "softmax", "one-of-k"):
+        return _build(name, eye, eye, threshold if name == "one-of-k" else 0.0)
     if name == "reference":
         return _build(name, eye[:, :-1], eye[:, :-1], 0.0)
     if name == "one-vs-rest":
-        return _build(name, np.where(eye > 0, high, low), eye, threshold)
+        return _build(name, sides, eye, threshold)
     if name == "one-vs-rest-k-1":
-        return _build(name, np.where(eye > 0, high, low)[:, :-1], eye[:, :-1], threshold)
+        return _build(name, sides[:, :-1], eye[:, :-1], threshold)
     if name == "pairwise":
-        return _pairwise(K, low, high, threshold)
+        first, second = pairs(K)
+        column = np.arange(len(first))
+        targets = np.full((K, len(first)), np.nan)
+        targets[first, column], targets[second, column] = labels[1], labels[0]
+        return _build(name, targets, None, threshold, "votes")
     if name == "fisher":
         return _fisher(K, counts)
     raise ParameterError(f"There is no coding {name!r}; choose among {names(CODINGS, most=20)}, or give a matrix.")
@@ -153,14 +146,6 @@ def _build(
     else:
         level = np.full(targets.shape[1], float(threshold))
     return ClassCoding(np.where(care > 0, targets, 0.0), care, level, speakers, decoder, name)
-
-
-def _pairwise(K: int, low: float, high: float, threshold: float | None) -> ClassCoding:
-    first, second = pairs(K)
-    column = np.arange(len(first))
-    targets = np.full((K, len(first)), np.nan)
-    targets[first, column], targets[second, column] = high, low
-    return _build("pairwise", targets, None, threshold, "votes")
 
 
 def _fisher(K: int, counts: Array | None) -> ClassCoding:
@@ -215,9 +200,3 @@ def _check_matrix(coding: ClassCoding) -> None:
             f"Rows {i} and {j} of the coding matrix agree in every output that both take part in, so that these two "
             f"classes cannot be told apart; add a column in which they differ."
         )
-
-
-def _check_size(coding: ClassCoding, K: int) -> ClassCoding:
-    if coding.n_classes != K:
-        raise ParameterError(f"The coding {coding.name!r} is for {coding.n_classes} classes and there are {K}.")
-    return coding

@@ -1,4 +1,17 @@
-"""A coding: which targets the outputs have for each class, and how their scores name a class again."""
+"""A coding: which targets the outputs have for each class, and how their scores name a class again.
+
+With g_j = z_j − θ_j the score of output j above its threshold, and s_kj = +1, −1 or 0 as class k lies on the positive
+side of output j, on its negative side, or takes no part in it:
+
+    maximum     class k's own output                                       one output a class
+    sum         Σ_j s_kj g_j                                               Alpaydin 10.10; pairwise, error-correcting
+    votes       #{j : s_kj g_j > 0}, ties broken by the sum                majority
+    unanimous   min_j s_kj g_j: positive where all outputs agree on k      conjunction; elsewhere a reject
+    nearest     −½ Σ_j (z_j − t_kj)²                                       targets of several levels
+
+The sum of raw pairwise scores lets one output that shouts drown the others: pairwise logistic on iris has 0.60 of the
+flowers right by it and 0.99 by votes.  It is here because the textbook states it.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +20,11 @@ from functools import cached_property
 
 import numpy as np
 
-from discriminant.codings.decoders import (
-    DECODERS,
-    decode_nearest,
-    decode_sum,
-    decode_unanimous,
-    decode_votes,
-)
 from discriminant.docstrings import Entries
 from discriminant.errors import ParameterError, names
 from discriminant.protocols import Array
 
+DECODERS = ("maximum", "sum", "votes", "unanimous", "nearest")
 documented = Entries("""
 z : ndarray of shape (n, q)
     Scores of the outputs.
@@ -111,14 +118,13 @@ class ClassCoding:
         if z.dtype.kind != "f":
             z = z.astype(np.float64)
         if self.decoder == "nearest":
-            return decode_nearest(z, self.targets, self.care)
+            return _nearest(z, self.targets, self.care)
         g = z - self.threshold.astype(z.dtype)
-        if self.decoder == "maximum":
-            assert self.speakers is not None
-            return np.asarray(g @ self.speakers.T.astype(z.dtype))
-        if self.decoder == "sum":
-            return decode_sum(g, self.signs)
-        return decode_votes(g, self.signs) if self.decoder == "votes" else decode_unanimous(g, self.signs)
+        if self.decoder == "votes":
+            return _votes(g, self.signs)
+        return (
+            _unanimous(g, self.signs) if self.decoder == "unanimous" else np.asarray(g @ self._sums.T.astype(z.dtype))
+        )
 
     def decide(self, z: Array, reject: int = -1) -> Array:
         """The class codes of rows; with "unanimous", ``reject`` where not exactly one class agrees.
@@ -155,9 +161,12 @@ class ClassCoding:
         """
         if self.decoder not in ("maximum", "sum"):
             return None
-        weights = self.signs if self.decoder == "sum" else self.speakers
-        assert weights is not None
-        return weights, -weights @ self.threshold
+        return self._sums, -self._sums @ self.threshold
+
+    @property
+    def _sums(self) -> Array:
+        """C of the decoders that are linear."""
+        return self.signs if self.decoder == "sum" or self.speakers is None else self.speakers
 
     def with_decoder(self, decoder: str) -> ClassCoding:
         """The same outputs, decoded another way."""
@@ -174,3 +183,29 @@ class ClassCoding:
         order = np.asarray(order)
         speakers = None if self.speakers is None else self.speakers[order]
         return replace(self, targets=self.targets[order], care=self.care[order], speakers=speakers)
+
+
+def _votes(g: Array, signs: Array) -> Array:
+    """Votes for each class, plus less than a third of a vote in the order of the sums to break ties."""
+    total = g @ signs.T.astype(g.dtype)
+    votes = np.sign(g) @ signs.T.astype(g.dtype)  # votes for less votes against …
+    votes = (votes + np.abs(np.sign(g)) @ np.abs(signs).T.astype(g.dtype)) / 2  # … plus votes cast, halved
+    return np.asarray(votes + total / (3 * (1 + np.abs(total))))
+
+
+def _unanimous(g: Array, signs: Array) -> Array:
+    """min_j s_kj g_j over the outputs that class k takes part in."""
+    scores = np.empty((g.shape[0], signs.shape[0]), dtype=g.dtype)
+    for k, row in enumerate(signs):
+        part = np.flatnonzero(row)
+        scores[:, k] = (g[:, part] * row[part].astype(g.dtype)).min(axis=1)
+    return scores
+
+
+def _nearest(z: Array, targets: Array, care: Array) -> Array:
+    """−½ Σ_j (z_j − t_kj)² over the outputs that class k takes part in."""
+    scores = np.empty((z.shape[0], targets.shape[0]), dtype=z.dtype)
+    for k, row in enumerate(targets):
+        part = care[k] > 0
+        scores[:, k] = -np.square(z[:, part] - row[part].astype(z.dtype)).sum(axis=1) / 2
+    return scores

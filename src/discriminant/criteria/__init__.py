@@ -9,15 +9,12 @@ from __future__ import annotations
 import inspect
 import re
 
-from discriminant.criteria.hinge import Hinge, SquaredHinge
 from discriminant.criteria.kesler import Kesler
-from discriminant.criteria.links import log_sum_exp, softplus
-from discriminant.criteria.logistic import Logistic
-from discriminant.criteria.perceptron import Perceptron, Quadratic, Relaxation
+from discriminant.criteria.logistic import Logistic, softplus
+from discriminant.criteria.perceptron import Hinge, Perceptron, Quadratic, Relaxation, SquaredHinge, ZeroOne
 from discriminant.criteria.pointwise import Margin, Pointwise, Probability, documented
-from discriminant.criteria.softmax import Softmax
+from discriminant.criteria.softmax import Softmax, log_sum_exp
 from discriminant.criteria.squared import SigmoidSquared, Squared
-from discriminant.criteria.zero_one import ZeroOne
 from discriminant.decision.posteriors import log_sigmoid, log_softmax, sigmoid, softmax
 from discriminant.errors import ParameterError, names
 
@@ -64,26 +61,7 @@ def make_criterion(criterion: str | Pointwise) -> Pointwise:
 
 
 __all__ = [
-    "CRITERIA",
-    "Hinge",
-    "Kesler",
-    "Logistic",
-    "Margin",
-    "Perceptron",
-    "Pointwise",
-    "Probability",
-    "Quadratic",
-    "Relaxation",
-    "SigmoidSquared",
-    "Softmax",
-    "Squared",
-    "SquaredHinge",
-    "ZeroOne",
-    "log_sigmoid",
-    "log_softmax",
-    "log_sum_exp",
-    "make_criterion",
-    "sigmoid",
-    "softmax",
-    "softplus",
-]
+    "CRITERIA", "Hinge", "Kesler", "Logistic", "Margin", "Perceptron", "Pointwise", "Probability", "Quadratic",
+    "Relaxation", "SigmoidSquared", "Softmax", "Squared", "SquaredHinge", "ZeroOne", "log_sigmoid", "log_softmax",
+    "log_sum_exp", "make_criterion", "sigmoid", "softmax", "softplus",
+]  # fmt: skip

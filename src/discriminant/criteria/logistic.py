@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.criteria.links import entropy_term
 from discriminant.criteria.pointwise import Probability, documented, like
 from discriminant.decision.posteriors import sigmoid
 from discriminant.protocols import Array, Oracle
@@ -48,13 +47,7 @@ class Logistic(Probability):
         return _slope(like(t, z), z, np.exp(-np.abs(z)), np)
 
     def curvature(self, t: Array, z: Array, xp: Any = np) -> Array:
-        """ℓ'' = σ(1−σ), in the library of z.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            Curvatures.
-        """
+        """ℓ'' = σ(1−σ), in the library of z."""
         tail = xp.exp(-xp.abs(z))
         return tail / (1 + tail) ** 2  # type: ignore[no-any-return]
 
@@ -63,13 +56,7 @@ class Logistic(Probability):
         return np.asarray(tail / np.square(1 + tail) * (tail - 1) / (1 + tail) * np.sign(z))
 
     def value_and_gradient(self, t: Array, z: Array, xp: Any = np) -> tuple[Array, Array]:
-        """ℓ and ℓ' from one exponential, in the library of z.
-
-        Returns
-        -------
-        tuple of two ndarrays of shape (n, q)
-            Losses and their slopes.
-        """
+        """ℓ and ℓ' from one exponential, in the library of z."""
         t, tail = like(t, z) if xp is np else t, xp.exp(-xp.abs(z))
         return xp.clip(z, 0, None) - t * z + xp.log1p(tail), _slope(t, z, tail, xp)
 
@@ -78,19 +65,23 @@ class Logistic(Probability):
         return entropy_term(p) + entropy_term(1 - p)
 
     def probability(self, z: Array) -> Array:
-        """σ(z), the posterior of the positive class.
-
-        Parameters
-        ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            Probabilities.
-        """
+        """σ(z), the posterior of the positive class."""
         return sigmoid(z)
+
+
+@documented
+def softplus(z: Array) -> Array:
+    """ln(1+e^z), the negative logarithm of σ(−z).
+
+    >>> softplus(np.array([-1e4, 0.0, 1e4]))
+    array([0.00000000e+00, 6.93147181e-01, 1.00000000e+04])
+    """
+    return np.logaddexp(0, z)
+
+
+def entropy_term(p: Array) -> Array:
+    """p ln p, with its limit 0 at p = 0 and +inf below: what the conjugates of cross-entropies are made of."""
+    return np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), np.where(p < 0, np.inf, 0))
 
 
 def _slope(t: Array, z: Array, tail: Array, xp: Any) -> Array:

@@ -27,8 +27,14 @@ z : ndarray of shape (n, q)
     Scores of the outputs.
 u : ndarray of shape (n, q)
     Dual variables, one for each score.
+margin : float
+    b ≥ 0.
 xp : module
     The library of the arrays: NumPy, or that of a device.
+→ Array : ndarray of shape (n, q)
+    A number for each row and output.
+→ tuple[Array, Array] : tuple of two ndarrays
+    Losses and their slopes.
 """).documented
 
 
@@ -102,11 +108,6 @@ class Pointwise(ABC):
     def gradient(self, t: Array, z: Array) -> Array:
         """∂ℓ/∂z.
 
-        Returns
-        -------
-        ndarray of shape (n, q)
-            The derivative by each score.
-
         Raises
         ------
         MismatchError
@@ -147,11 +148,6 @@ class Pointwise(ABC):
     def third(self, t: Array, z: Array) -> Array:
         """∂³ℓ/∂z³, which Jeffreys' penalty asks for.
 
-        Returns
-        -------
-        ndarray of shape (n, q)
-            The third derivative by each score.
-
         Raises
         ------
         MismatchError
@@ -163,11 +159,6 @@ class Pointwise(ABC):
         """ℓ and ∂ℓ/∂z in one call.
 
         A criterion that can share work between them overrides this.
-
-        Returns
-        -------
-        tuple of two ndarrays
-            What ``value`` and ``gradient`` return.
         """
         return self.value(t, z), self.gradient(t, z)
 
@@ -178,11 +169,6 @@ class Pointwise(ABC):
         ----------
         v : ndarray of shape (n, q)
             A direction in the space of scores.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            The product, row by row.
         """
         second = self.curvature(t, z)
         return np.einsum("nij,nj->ni", second, v) if self.coupled else np.asarray(second * v)
@@ -268,20 +254,14 @@ class Margin(Pointwise):
     margin: float
 
     def shortfall(self, t: Array, z: Array) -> Array:
-        """m = max(0, b − t·z), by how much a row misses the margin.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            The shortfall of each row and output.
-        """
+        """m = max(0, b − t·z), by how much a row misses the margin."""
         return np.maximum(self.margin - t * z, 0)
 
     def check_targets(self, t: Array) -> None:
         # Refuse targets other than −1 and +1.
         if not np.isin(t, (-1, 1)).all():
             raise MismatchError(
-                f"Criterion {type(self).__name__} takes targets −1 and +1; it was given {_some(t, (-1, 1))}. "
+                f"Criterion {type(self).__name__} takes targets −1 and +1; it was given {t[abs(t) != 1].flat[0]:g}. "
                 f"Make the coding with labels=(-1, 1)."
             )
 
@@ -326,7 +306,3 @@ def outdone(t: Array, z: Array) -> Array:
 def like(t: Array, z: Array) -> Array:
     """Targets in the dtype of the scores, so that float32 scores give float32 losses."""
     return np.asarray(t, dtype=z.dtype)
-
-
-def _some(t: Array, allowed: tuple[float, ...]) -> str:
-    return f"{t[~np.isin(t, allowed)].flat[0]:g}"

@@ -15,8 +15,9 @@ from typing import ClassVar
 import numpy as np
 
 from discriminant.arguments import BOOLEAN, checked
-from discriminant.criteria.links import entropy_term, log_sum_exp
+from discriminant.criteria.logistic import entropy_term
 from discriminant.criteria.pointwise import Probability, documented, like, outdone
+from discriminant.decision.posteriors import logsumexp
 from discriminant.errors import MismatchError
 from discriminant.protocols import Array, Oracle
 
@@ -107,18 +108,7 @@ class Softmax(Probability):
         return np.asarray(entropy_term(p).sum(axis=1, keepdims=True) + edge)
 
     def probability(self, z: Array) -> Array:
-        """The posteriors of the classes that have an output.
-
-        Parameters
-        ----------
-        z : ndarray of shape (n, q)
-            Scores of the outputs.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            Probabilities; with ``reference`` they sum to less than one.
-        """
+        """The posteriors of the classes that have an output; with ``reference`` they sum to less than one."""
         _, power, total = self._powers(z)
         return np.asarray(power / total)
 
@@ -156,6 +146,21 @@ class Softmax(Probability):
             return 0.0
         top = np.maximum(z.max(axis=1, keepdims=True), 0)
         return np.asarray(top * (1 - like(t, z).sum(axis=1, keepdims=True)))
+
+
+@documented
+def log_sum_exp(z: Array) -> Array:
+    """ln Σ_k e^{z_k} over the last axis, which stays with length one.
+
+    Returns
+    -------
+    ndarray of shape (n, 1)
+        The logarithm of the sum of powers.
+
+    >>> log_sum_exp(np.array([[1e4, 1e4]])).round(4)
+    array([[10000.6931]])
+    """
+    return logsumexp(z, keepdims=True)
 
 
 def _dot(a: Array, b: Array) -> Array:

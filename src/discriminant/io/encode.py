@@ -33,21 +33,22 @@ from discriminant.protocols import Array
 
 FOLDERS = ("bases", "codings", "criteria", "decision", "gaussian", "geometry", "inference", "optimize", "penalties")
 MODULES = ("model", "protocols", "data.preprocess", "estimators.features", "io.formulas", "io.table_model")
+MOVED = {"criteria.hinge": "criteria.perceptron", "criteria.zero_one": "criteria.perceptron"}  # as older files say
 DEEPEST = 60
 
 
 @functools.cache
 def known_estimators() -> dict[str, type]:
     """The public estimators, by name."""
-    public = {name: home for name, home in discriminant._HOMES.items() if home.startswith("estimators.")}
-    found = {name: getattr(discriminant, name) for name in public}
-    return {name: value for name, value in found.items() if isinstance(value, type)}
+    found = {name: estimator_named(name) for name in discriminant._HOMES}
+    return {name: kind for name, kind in found.items() if kind is not None}
 
 
 @functools.cache
 def object_named(name: str) -> type | None:
     """The dataclass that a file means by this name, or None; only its own module is loaded."""
     module = name.rpartition(".")[0]
+    module = MOVED.get(module, module)
     allowed = module in MODULES or module.partition(".")[0] in FOLDERS
     if not allowed or not all(part.isidentifier() for part in name.split(".")):
         return None
