@@ -11,7 +11,7 @@ Every basis is a frozen dataclass and a scikit-learn transformer: it goes into a
 
 ``φ + ψ`` puts two side by side (``Concatenation``), ``φ.on("age")`` keeps to some columns (``Columns``).
 
-scikit-learn is not imported here: the contract is kept by duck typing (``contract.py``), and only ``Polynomial``
+scikit-learn is not imported here: the contract is kept by duck typing (``expansion.py``), and only ``Polynomial``
 loads it, for the arithmetic, on first use.
 """
 

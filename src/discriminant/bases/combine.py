@@ -6,6 +6,7 @@ that names its features can be a part.
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.bases.contract import basis, fresh, is_basis
-from discriminant.bases.expansion import Expansion
+from discriminant.bases.expansion import Expansion, basis, is_basis
 from discriminant.bases.inputs import Rows
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.protocols import Array
@@ -210,7 +210,7 @@ def wants_target(part: Any) -> bool:
 
 def fit_part(part: Any, rows: Rows, y: Any) -> Any:
     """A fitted copy of a part, ours (with the columns' names) or scikit-learn's (on the array)."""
-    fitted = fresh(part)
+    fitted = copy.deepcopy(part)  # the user's own stays unfitted
     if isinstance(fitted, Expansion):
         fitted._fit_rows(rows, y)
         return fitted

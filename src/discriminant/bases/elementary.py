@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.bases.contract import basis
-from discriminant.bases.expansion import Expansion, finite, numerals, plus, positive, whole
+from discriminant.bases.expansion import Expansion, basis, finite, numerals, plus, positive, whole
 from discriminant.bases.inputs import Rows
 from discriminant.errors import DataError, ParameterError, columns
 from discriminant.protocols import Array
@@ -247,13 +246,10 @@ class Gaussian(Elementary):
         if self.width is not None:
             widths = np.full(X.shape[1], positive(self.width, "width", "Gaussian"))
         else:
-            widths = np.array([self._spacing(X[:, j], centre) for j, centre in enumerate(centres)])
+            spreads = np.std(X, axis=0, dtype=np.float64)
+            gaps = [np.ptp(c) / (len(c) - 1) if len(c) > 1 else s for c, s in zip(centres, spreads, strict=True)]
+            widths = np.where(np.array(gaps) > 0, gaps, 1.0)  # of a constant column any will do
         return learned | {"width_": widths}
-
-    @staticmethod
-    def _spacing(x: Array, centres: Array) -> float:
-        spacing = float(np.ptp(centres) / (len(centres) - 1)) if len(centres) > 1 else float(x.std(dtype=np.float64))
-        return spacing if spacing > 0 else 1.0  # a constant column: any width maps it to a constant
 
     def _function(self, x: Array, value: Array) -> Array:
         width = self.__dict__["width_"][self.__dict__["source_"]].astype(x.dtype, copy=False)

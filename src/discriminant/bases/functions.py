@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.bases.contract import basis
-from discriminant.bases.expansion import Expansion
+from discriminant.bases.expansion import Expansion, basis
 from discriminant.errors import DataError, MismatchError, ParameterError, names
 from discriminant.protocols import Array
 

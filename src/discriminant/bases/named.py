@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from discriminant.bases.combine import concatenate
-from discriminant.bases.contract import documented, is_basis
 from discriminant.bases.elementary import Gaussian, Linear, Log, Sine, Step
+from discriminant.bases.expansion import documented, is_basis
 from discriminant.bases.functions import Functions
 from discriminant.bases.polynomial import Polynomial
 from discriminant.bases.quadratic import LowRankQuadratic

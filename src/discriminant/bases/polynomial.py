@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.bases.contract import basis
-from discriminant.bases.expansion import Expansion, whole
+from discriminant.bases.expansion import Expansion, basis, whole
 from discriminant.errors import ParameterError
 from discriminant.protocols import Array
 

@@ -20,8 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discriminant.bases.contract import basis, documented
-from discriminant.bases.expansion import Expansion, whole
+from discriminant.bases.expansion import Expansion, basis, documented, whole
 from discriminant.bases.polynomial import Polynomial
 from discriminant.errors import DataError, MismatchError, ParameterError, as_numbers
 from discriminant.protocols import Array

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.bases.contract import basis
-from discriminant.bases.expansion import Expansion, generator, numerals, positive, whole
+from discriminant.bases.expansion import Expansion, basis, generator, numerals, positive, vectors, whole
 from discriminant.errors import DataError, ParameterError
 from discriminant.protocols import Array
 
@@ -51,18 +50,15 @@ def place(X: Array, y: Any, centres: Any, placement: str, random_state: Any, own
 
 def given_points(points: Any, d: int, owner: str) -> Array:
     """Points that the user gave, checked: finite, one row per centre, as many columns as X."""
-    try:
-        array = np.asarray(points, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.zeros(())
-    if array.ndim != 2 or not array.size or not np.isfinite(array).all():
+    array = vectors(points)
+    if array is None:
         raise ParameterError(
             f"centres={points!r} of {owner} must be a number of centres, 'classes', or finite points of shape "
             "(number of centres, number of columns)."
         )
     if array.shape[1] != d:
         raise ParameterError(f"The centres of {owner} have {array.shape[1]} coordinates and X has {d} columns.")
-    return array.copy()
+    return array
 
 
 def class_means(X: Array, y: Any, rule: str, owner: str) -> Array:

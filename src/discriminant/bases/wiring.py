@@ -12,9 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.bases.contract import basis
 from discriminant.bases.elementary import given
-from discriminant.bases.expansion import Expansion, finite, generator, numerals, plus, whole
+from discriminant.bases.expansion import Expansion, basis, finite, generator, numerals, plus, vectors, whole
 from discriminant.errors import ParameterError
 from discriminant.protocols import Array
 
@@ -62,7 +61,13 @@ class HalfPlane(Expansion):
         if isinstance(self.normals, int | np.integer):
             normals = rng.standard_normal((whole(self.normals, "normals", "HalfPlane"), X.shape[1])) / _spread(X)
         else:
-            normals = self._given_normals(X.shape[1])
+            found = vectors(self.normals)
+            if found is None or found.shape[1] != X.shape[1]:
+                raise ParameterError(
+                    f"normals={self.normals!r} of HalfPlane must be a number, or finite vectors of shape "
+                    f"(m, {X.shape[1]})."
+                )
+            normals = found
         if self.thresholds is None:
             n, m = X.shape[0], len(normals)
             one = rng.integers(n, size=m)
@@ -76,38 +81,25 @@ class HalfPlane(Expansion):
             )
         return {"normals_": normals, "thresholds_": thresholds}
 
-    def _given_normals(self, d: int) -> Array:
-        try:
-            normals = np.array(self.normals, dtype=np.float64)
-        except (TypeError, ValueError):
-            normals = np.zeros(())
-        if normals.ndim != 2 or normals.shape[1:] != (d,) or not normals.size or not np.isfinite(normals).all():
-            raise ParameterError(
-                f"normals={self.normals!r} of HalfPlane must be a number, or finite vectors of shape (m, {d})."
-            )
-        return normals
-
     def _map(self, X: Any) -> Array:
         sums = np.asarray(X @ self.__dict__["normals_"].T.astype(X.dtype, copy=False))
         return np.asarray(sums > self.__dict__["thresholds_"].astype(X.dtype, copy=False), dtype=X.dtype)
 
     def _names(self, x: list[str]) -> list[str]:
         normals, thresholds = self.__dict__["normals_"], self.__dict__["thresholds_"]
-        if len(x) > SPELLED_OUT:
-            return [f"1(a{k}·x>c{k})" for k in range(1, len(normals) + 1)]
         named = [f"1({_combination(a, x)}>{text})" for a, text in zip(normals, numerals(thresholds), strict=True)]
-        if len(set(named)) < len(named):  # the same normal up to four digits: fall back to numbers
+        if len(x) > SPELLED_OUT or len(set(named)) < len(named):  # or the same normal up to four digits
             return [f"1(a{k}·x>c{k})" for k in range(1, len(normals) + 1)]
         return named
 
 
 def _spread(X: Any) -> Array:
     """Standard deviation of each column (1 where it is zero), without densifying sparse X."""
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    squares = X.multiply(X) if is_sparse(X) else np.square(X - mean)
-    variance = np.asarray(squares.mean(axis=0), dtype=np.float64).ravel()
     if is_sparse(X):
-        variance = variance - mean**2
+        mean, squares = (np.asarray(M.mean(axis=0), dtype=np.float64).ravel() for M in (X, X.multiply(X)))
+        variance = squares - mean**2
+    else:
+        variance = X.var(axis=0, dtype=np.float64)
     return np.asarray(np.sqrt(np.where(variance > 0, variance, 1.0)))
 
 
