@@ -10,14 +10,14 @@ choice of each part.  The other way to A, the generative one, goes from class mo
 Letters, the same everywhere: X (n, d) inputs; Y (n, 1+d̂) features with the leading one; A (1+d̂, q) weights with the
 intercept in row 0; z (n, q) scores; t (n, q) targets; w (n,) row weights; K classes; q outputs.
 
-Nothing here is imported for its behaviour: these are structural types.  A part is a frozen dataclass that happens to
-have these attributes.
+The parts themselves are frozen dataclasses with a base class each: ``criteria.Pointwise``, ``penalties.WeightPenalty``,
+``codings.ClassCoding``, ``bases.Expansion``, ``data.rows.Design``, ``data.ArrayBlocks`` and
+``objective.PointwiseObjective``.  Here is what passes between them, and what they ask of a user's own objects.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
@@ -80,57 +80,6 @@ class Evaluation:
         return self
 
 
-@runtime_checkable
-class Criterion(Protocol):
-    """A pointwise loss ℓ(t, z), row by row.  It never sees x, A, storage, classes or the intercept."""
-
-    oracles: ClassVar[Oracle]
-
-    def value(self, t: Array, z: Array) -> Array:
-        """ℓ(t, z), shape (n, q), or (n, 1) when the outputs are coupled."""
-
-    def gradient(self, t: Array, z: Array) -> Array:
-        """∂ℓ/∂z, shape (n, q)."""
-
-    def curvature(self, t: Array, z: Array) -> Array:
-        """∂²ℓ/∂z², shape (n, q), or (n, q, q) when the outputs are coupled."""
-
-
-@runtime_checkable
-class Penalty(Protocol):
-    """Ω(A) on the weights below the intercept row; the intercept is always free."""
-
-    def value(self, A: Array) -> float: ...
-    def gradient(self, A: Array) -> Array: ...
-    def prox(self, A: Array, step: float) -> Array: ...
-
-
-@runtime_checkable
-class Coding(Protocol):
-    """Classes ↔ outputs: a (K, q) matrix of targets, with don't-care entries, and a decoder of scores."""
-
-    name: str
-    decoder: str
-    targets: Array  # (K, q)
-    care: Array  # (K, q) of 0/1; 0: class k takes no part in output j
-    threshold: Array  # (q,), the scores at which the outputs are indifferent
-
-    def linear_map(self) -> tuple[Array, Array] | None:
-        """(D, s) where class scores are zDᵗ + s; None where decoding is not linear."""
-
-    def decode(self, z: Array) -> Array:
-        """(n, q) scores of outputs → (n, K) scores of classes."""
-
-
-@runtime_checkable
-class Basis(Protocol):
-    """φ: rows of X → rows of features.  Rows do not mix."""
-
-    def fit(self, X: Any, y: Any = None) -> Any: ...
-    def transform(self, X: Any) -> Any: ...
-    def get_feature_names_out(self, input_features: Any = None) -> Array: ...
-
-
 class Predictor(Protocol):
     """A fitted model, of this package or another, that decides on rows."""
 
@@ -159,24 +108,6 @@ class FindsCovariance(Protocol):
     def fit(self, X: Any) -> Any: ...
 
 
-@runtime_checkable
-class Design(Protocol):
-    """One block of rows Y = [1, φ(x)] as a linear map.  The ones are never stored."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(rows, 1 + features)."""
-
-    def scores(self, A: Array) -> Array:
-        """Y A, shape (rows, q)."""
-
-    def adjoint(self, G: Array) -> Array:
-        """Yᵗ G, shape (1 + features, q)."""
-
-    def sandwich(self, w: Array) -> Array:
-        """Yᵗ diag(w) Y, shape (1 + features, 1 + features)."""
-
-
 @dataclass(frozen=True)
 class Block:
     """Some consecutive rows: the design, and what belongs to each row."""
@@ -189,33 +120,6 @@ class Block:
     @property
     def rows(self) -> int:
         return int(self.design.shape[0])
-
-
-@runtime_checkable
-class Blocks(Protocol):
-    """A bag of row blocks that can be walked again and again: map, then add, in a fixed order."""
-
-    n_rows: int
-    n_features: int
-
-    def reduce(self, kernel: Callable[[Block], Result]) -> Result:
-        """Σ_b kernel(b), for any result with ``+``; kernels are plain picklable callables."""
-
-    def __iter__(self) -> Iterator[Block]: ...
-
-
-@runtime_checkable
-class Objective(Protocol):
-    """J(A) over blocks: a criterion, its penalty and the data, seen as one function of A."""
-
-    oracles: Oracle
-
-    def value_and_gradient(self, A: Array) -> tuple[float, Array]: ...
-    def hessian(self, A: Array) -> Array:
-        """(q(1+d̂), q(1+d̂)), outputs outermost; one (1+d̂)² block per output when outputs are uncoupled."""
-
-    def along(self, A: Array, D: Array, steps: Array) -> Array:
-        """J(A + s D) for each step s, in one pass: a line search costs no more than one look at the data."""
 
 
 @runtime_checkable

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from contracts.registry import CODINGS, coding_name
-from discriminant.protocols import Coding
+from discriminant.codings import ClassCoding
 
 pytestmark = pytest.mark.parametrize("coding", CODINGS, ids=coding_name)
 
@@ -26,7 +26,7 @@ def own_scores(coding):
 
 
 def test_coding_meets_the_protocol(coding):
-    assert isinstance(coding, Coding)
+    assert isinstance(coding, ClassCoding)
     assert coding.targets.shape == coding.care.shape == (coding.n_classes, coding.n_outputs)
     assert np.isin(coding.care, (0, 1)).all()
     assert np.isfinite(coding.targets).all()

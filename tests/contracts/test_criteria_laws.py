@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from contracts.registry import CRITERIA, name, targets_for
-from discriminant.criteria import Margin
+from discriminant.criteria import Margin, Pointwise
 from discriminant.errors import MismatchError
-from discriminant.protocols import Criterion, Oracle
+from discriminant.protocols import Oracle
 
 pytestmark = pytest.mark.parametrize("criterion", CRITERIA, ids=name)
 N, Q, H = 200, 3, 1e-6
@@ -37,7 +37,7 @@ def numerical(function, z):
 
 
 def test_criterion_meets_the_protocol(criterion):
-    assert isinstance(criterion, Criterion)
+    assert isinstance(criterion, Pointwise)
     assert Oracle.VALUE in criterion.oracles
 
 

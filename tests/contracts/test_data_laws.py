@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from discriminant.criteria import Logistic
-from discriminant.data import make_blocks
-from discriminant.protocols import Blocks, Design
+from discriminant.data import ArrayBlocks, make_blocks
+from discriminant.data.rows import Design
 
 rng = np.random.default_rng(0)
 X = rng.integers(-3, 4, (37, 5)) * (rng.random((37, 5)) < 0.6).astype(float)
@@ -87,7 +87,7 @@ def test_any_partition_gives_one_answer(storage, block_rows):
     target, weight = rng.integers(2, size=37), rng.random(37)
     expected = make_blocks(X, target, weight).reduce(Sums())
     blocks = make_blocks(STORAGES[storage](), target, weight, block_rows)
-    assert isinstance(blocks, Blocks)
+    assert isinstance(blocks, ArrayBlocks)
     for found, wanted in zip(blocks.reduce(Sums()), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
 

@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 
 from contracts.registry import PENALTIES, name
 from discriminant.errors import MismatchError
-from discriminant.protocols import Oracle, Penalty
+from discriminant.penalties.weight import WeightPenalty
+from discriminant.protocols import Oracle
 
 pytestmark = pytest.mark.parametrize("penalty", PENALTIES, ids=name)
 
@@ -18,7 +19,7 @@ def weights(seed=0, q=2):
 
 
 def test_penalty_meets_the_protocol(penalty):
-    assert isinstance(penalty, Penalty)
+    assert isinstance(penalty, WeightPenalty)
 
 
 def test_prox_is_the_minimum_found_by_brute_force(penalty):
