@@ -51,6 +51,12 @@ class Trial:
     def log_loss(self) -> float:
         return float(np.mean(self.losses)) if self.losses else float("nan")
 
+    def decided(self, classes: Array, costs: Array | None) -> Any:
+        """The decisions out of fold; of least expected cost where there are costs and probabilities."""
+        if costs is None or self.chances is None:
+            return self.predicted
+        return classes[(self.chances @ costs.T).argmin(axis=1)]
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -66,6 +72,9 @@ class Comparison:
     @property
     def usable(self) -> list[Trial]:
         return [trial for trial in self.trials if not trial.refusal]
+
+    def trial(self, method: Method) -> Trial:
+        return next(trial for trial in self.trials if trial.method.name == method.name)
 
     @property
     def best(self) -> Trial:

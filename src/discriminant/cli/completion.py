@@ -9,7 +9,13 @@ from discriminant.cli.arguments import METHODS, options
 
 def run(given: Namespace) -> int:
     """Print the script."""
-    print({"bash": _bash, "zsh": _zsh, "fish": _fish}[given.shell]())
+    if given.shell == "fish":
+        print(f"complete -c discriminant -n __fish_use_subcommand -a '{' '.join(options())}'")
+        for name, found in options().items():
+            for option in found:
+                print(f"complete -c discriminant -n '__fish_seen_subcommand_from {name}' -l {option[2:]}")
+        return 0
+    print("autoload -U +X bashcompinit && bashcompinit\n" * (given.shell == "zsh") + _bash())
     return 0
 
 
@@ -26,15 +32,3 @@ def _bash() -> str:
   [[ "$word" == -* ]] || COMPREPLY+=($(compgen -f -- "$word"))
 }}
 complete -o filenames -F _discriminant discriminant"""
-
-
-def _zsh() -> str:
-    return f"autoload -U +X bashcompinit && bashcompinit\n{_bash()}"
-
-
-def _fish() -> str:
-    lines = [f"complete -c discriminant -n __fish_use_subcommand -a '{' '.join(options())}'"]
-    for name, found in options().items():
-        for option in found:
-            lines.append(f"complete -c discriminant -n '__fish_seen_subcommand_from {name}' -l {option[2:]}")
-    return "\n".join(lines)

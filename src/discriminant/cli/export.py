@@ -11,14 +11,14 @@ from argparse import Namespace
 from pathlib import Path
 
 from discriminant.cli.console import Console
-from discriminant.cli.modelfile import open_model
+from discriminant.cli.training import open_model
 from discriminant.data.roles import OUT
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.io.c import to_c
 from discriminant.io.container import write_whole
 from discriminant.io.json_ import to_json
+from discriminant.io.onnx import to_onnx
 from discriminant.io.sql import to_sql
-from discriminant.io.table_model import TableModel
 
 
 def run(given: Namespace) -> int:
@@ -26,10 +26,15 @@ def run(given: Namespace) -> int:
     console = Console(given.json, given.quiet)
     model = open_model(given.model)
     if given.to == "onnx":
-        data = _onnx(model, given.out)
+        if given.out == "-":
+            raise ParameterError("ONNX is binary; name a file with --out FILE.onnx.")
+        data = to_onnx(model)
+    elif given.to == "sql":
+        if model.preprocess.sparse_width:
+            raise DataError("A model of a libsvm file has no named columns that SQL could read; use --to c or json.")
+        data = to_sql(model, table=given.table, dialect=given.dialect).encode()
     else:
-        makers = {"sql": lambda: _sql(model, given), "c": lambda: to_c(model), "json": lambda: to_json(model) + "\n"}
-        data = makers[given.to]().encode()
+        data = (to_c(model) if given.to == "c" else to_json(model) + "\n").encode()
     if given.to in ("c", "onnx"):
         columns = [rule.name for rule in model.preprocess.rules if rule.role != OUT]
         inputs = f"the columns {names(columns, 30)}" if columns else "the features of the file"
@@ -40,17 +45,3 @@ def run(given: Namespace) -> int:
         write_whole(Path(given.out), data)
         console.note(f"{given.to.upper()} written to {given.out}.")
     return 0
-
-
-def _onnx(model: TableModel, out: str) -> bytes:
-    if out == "-":
-        raise ParameterError("ONNX is binary; name a file with --out FILE.onnx.")
-    from discriminant.io.onnx import to_onnx
-
-    return to_onnx(model)
-
-
-def _sql(model: TableModel, given: Namespace) -> str:
-    if model.preprocess.sparse_width:
-        raise DataError("A model of a libsvm file has no named columns that SQL could read; use --to c or json.")
-    return to_sql(model, table=given.table, dialect=given.dialect)

@@ -14,14 +14,12 @@ import numpy as np
 from discriminant.cli.console import Console, bold, percent, table
 from discriminant.cli.data_checks import data_checks
 from discriminant.cli.methods import Method, automatic, fit_method, method_named
-from discriminant.cli.modelfile import read_costs
-from discriminant.cli.script import script
-from discriminant.cli.training import Training, read_training
+from discriminant.cli.training import Training, read_costs, read_training
 from discriminant.data.roles import CATEGORY, NUMBER, OUT
 from discriminant.errors import DataError, ParameterError, counted
 from discriminant.io.container import write_whole
 from discriminant.io.model_file import save
-from discriminant.io.table_model import TableModel
+from discriminant.io.table_model import TableModel, classes_of, posteriors
 from discriminant.methods import Fit
 from discriminant.protocols import Array
 from discriminant.report.measures import wilson
@@ -70,28 +68,21 @@ def learn(given: Namespace, training: Training, console: Console) -> Fitted:
     console.note(*notes)
     console.note(*data_checks(X, training.labels, rules.feature_names, training.counts))
     console.done()
-    model = TableModel(rules, inner, training.target, method.name)
-    costs = read_costs(given.costs, model.classes_)
-    if costs is not None and model.chances(X[:1]) is None:
+    costs = read_costs(given.costs, classes_of(inner))
+    if costs is not None and posteriors(inner, X[:1]) is None:
         raise ParameterError(f"Costs need probabilities, and {method.name} has none; use --model lda or logistic.")
     model = TableModel(rules, inner, training.target, method.name, {}, costs)
     decided = model.decide(X)
     wrong = int((decided != training.labels).sum())
     model.facts.update(_facts(training, method, inner, comparison, wrong))
     if costs is not None:
-        _add_costs(model, costs, decided, training.labels, comparison)
+        model.facts["training_cost"] = _mean_cost(costs, model.classes_, decided, training.labels)
+        if comparison is not None and (trial := comparison.trial(method)).chances is not None:
+            careful = trial.decided(model.classes_, costs)
+            error = float((careful != comparison.labels).mean())
+            cost = _mean_cost(costs, model.classes_, careful, comparison.labels)
+            model.facts["cross_validation"] |= {"mean_cost": cost, "error": error}
     return Fitted(training, method, model, X, comparison, wrong)
-
-
-def _add_costs(model: TableModel, costs: Array, decided: Array, labels: Array, comparison: Comparison | None) -> None:
-    """What the decisions cost, on the training rows and, where there were folds, on rows that were not learned from."""
-    model.facts["training_cost"] = _mean_cost(costs, model.classes_, decided, labels)
-    trial = None if comparison is None else next(t for t in comparison.trials if t.method.name == model.method)
-    if comparison is not None and trial is not None and trial.chances is not None:
-        careful = model.classes_[(trial.chances @ costs.T).argmin(axis=1)]
-        wrong = float((careful != comparison.labels).mean())
-        cost = _mean_cost(costs, model.classes_, careful, comparison.labels)
-        model.facts["cross_validation"] |= {"mean_cost": cost, "error": wrong}
 
 
 def _mean_cost(costs: Array, classes: Array, decided: Array, labels: Array) -> float:
@@ -143,7 +134,7 @@ def _facts(training: Training, method: Method, inner: Any, comparison: Compariso
     if training.offset:
         found["offset"] = training.offset
     if comparison is not None:
-        trial = next(t for t in comparison.trials if t.method.name == method.name)
+        trial = comparison.trial(method)
         found["cross_validation"] = {
             "error": trial.error, "standard_error": trial.standard_error, "folds": comparison.folds,
             "rows": len(comparison.rows), "log_loss": trial.log_loss, "base_log_loss": comparison.base_loss,
@@ -297,3 +288,37 @@ def _bar(trial: Trial, comparison: Comparison) -> str:
         line[j] = "─"
     line[at(error - spread)], line[at(error + spread)], line[at(error)] = "├", "┤", "●"
     return "".join(line)
+
+
+def script(given: Namespace, training: Training, method: Method, costs: Array | None = None) -> str:
+    """A program that reads the table, decides on its columns, fits the method and, where ``out`` is given, saves it."""
+    text_columns = [*training.categorical, training.target]
+    listed = {"drop": training.drop, "categorical": training.categorical, "na": training.na, "dates": training.dates}
+    options = [f"{name}={list(value)!r}" for name, value in listed.items() if value]
+    if method.standardize and training.table.sparse is None:
+        options.append("standardize=True")
+    extra = "".join(f", {option}" for option in options)
+    header = ", header=False" if given.no_header else ""
+    header += f", encoding={given.encoding!r}" if given.encoding else ""
+    missing = f".without({training.na!r}, {text_columns!r})" if training.na else ""
+    weights = f", sample_weight=table.column({training.weighted!r}).values" if training.weighted else ""
+    decide = "" if costs is None else f", costs=np.array({costs.tolist()!r})"
+    lines = [
+        *["import numpy as np\n"] * (costs is not None),
+        "import discriminant",
+        "from discriminant.data.files import read_table",
+        "from discriminant.data.preprocess import Preprocess",
+        "from discriminant.io.table_model import TableModel",
+        "",
+        f"table = read_table({given.data!r}, text_columns={text_columns!r}{header}){missing}",
+        f"y, rows = table.labels({training.target!r})",
+        "table = table.take(rows)",
+        f"rules = Preprocess.fit(table, {training.target!r}{extra})",
+        "X, notes = rules.matrix(table)",
+        f"classifier = {method.python()}.fit(X, y{weights})",
+        f"model = TableModel(rules, classifier, {training.target!r}, {method.name!r}{decide})",
+        'print(f"training error {(model.predict(table) != y).mean():.4f}")',
+    ]
+    if given.out:
+        lines.append(f"discriminant.save(model, {given.out!r})")
+    return "\n".join(lines) + "\n"

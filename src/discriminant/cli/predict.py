@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.cli.console import Console, plain
-from discriminant.cli.modelfile import open_model
-from discriminant.cli.training import read_data
+from discriminant.cli.training import open_model, read_data
 from discriminant.data.tables import Column, Table, text_column
 from discriminant.errors import DataError, ParameterError, counted
 from discriminant.io.container import write_whole

@@ -11,8 +11,7 @@ import numpy as np
 
 from discriminant.cli.console import Console, bold, percent, table
 from discriminant.cli.fit import and_more, roles
-from discriminant.cli.modelfile import open_model
-from discriminant.cli.training import read_data
+from discriminant.cli.training import open_model, read_data
 from discriminant.data.roles import CATEGORY, NUMBER, THEY
 from discriminant.errors import ParameterError, counted
 from discriminant.io.model_file import about

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from discriminant.cli.compare import Comparison
-from discriminant.cli.fit import Fitted
+from discriminant.cli.fit import Fitted, script
 from discriminant.cli.methods import fit_method
-from discriminant.cli.script import script
 from discriminant.data.tables import Table
 from discriminant.io.container import write_whole
 from discriminant.io.table_model import TableModel
@@ -24,37 +22,30 @@ from discriminant.report.report_data import ReportData, Tried
 def fit_report(given: Namespace, fitted: Fitted, notes: list[str]) -> str:
     """The page of a fit: measured by the folds where there were any, else on the training rows."""
     training, model, comparison = fitted.training, fitted.model, fitted.comparison
-    trial = None if comparison is None else next(t for t in comparison.trials if t.method.name == fitted.method.name)
+    trial = None if comparison is None else comparison.trial(fitted.method)
     X, labels, inner = fitted.X, training.labels, model.model
     if comparison is not None and trial is not None and trial.predicted is not None:
         if len(comparison.rows) < training.n:
             X, labels = X[comparison.rows], labels[comparison.rows]
-        predicted = trial.predicted
-        if model.costs is not None and trial.chances is not None:
-            predicted = model.classes_[(trial.chances @ model.costs.T).argmin(axis=1)]
+        predicted = trial.decided(model.classes_, model.costs)
         measured = measure(model.classes_, labels, predicted, trial.chances, model.costs)
         how = f"{comparison.folds}-fold cross-validation"
     else:
         measured = measure(model.classes_, labels, model.decide(X), model.chances(X), model.costs)
         how = "the training rows"
+    tried = [] if comparison is None else [
+        Tried(t.method.name, t.method.title, t.error, t.standard_error, t.log_loss, t.refusal, t is comparison.chosen)
+        for t in comparison.trials
+    ]  # fmt: skip
     report = ReportData(
         f"{training.target} from {training.table.source}", f"{fitted.method.name}: {fitted.method.title}", inner, X,
         labels, model.classes_, model.feature_names, measured, how, fitted.method.name, training.table,
-        model.preprocess, _tried(comparison), "" if comparison is None else comparison.why(), notes,
+        model.preprocess, tried, "" if comparison is None else comparison.why(), notes,
         model.facts["certificate"], model.costs, script(given, training, fitted.method, model.costs),
         {"separability": separable(X, labels, model.feature_names), "decide": model.decide, "refit": _refit(fitted),
          "quick": fitted.method.estimator in QUICK}, np.array(list(training.counts.values())),
     )  # fmt: skip
     return render(report)
-
-
-def _tried(comparison: Comparison | None) -> list[Tried]:
-    if comparison is None:
-        return []
-    return [
-        Tried(t.method.name, t.method.title, t.error, t.standard_error, t.log_loss, t.refusal, t is comparison.chosen)
-        for t in comparison.trials
-    ]
 
 
 def _refit(fitted: Fitted) -> Any:

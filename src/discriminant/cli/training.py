@@ -1,4 +1,4 @@
-"""The table to learn from: its label checked, its columns decided, in sentences."""
+"""What a command reads: the table to learn from, its label checked and its columns decided; a model file; costs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,10 @@ from discriminant.data.libsvm import TARGET as LIBSVM_TARGET
 from discriminant.data.preprocess import ColumnRule, Preprocess
 from discriminant.data.roles import NUMBER
 from discriminant.data.tables import MISSING_WORDS, Column, Table, differ_in_case, level_numbers
+from discriminant.decision.risk import check_costs
 from discriminant.errors import DataError, ParameterError, counted, names
+from discriminant.io.model_file import load_fit
+from discriminant.io.table_model import TableModel
 from discriminant.protocols import Array
 
 MOST_WHOLE, MOST_OTHER = 100, 20  # distinct numbers from which on a target looks like a measurement
@@ -165,3 +169,42 @@ def question_target(training: Training) -> None:
             f"The target {target!r} has {count:,} different values in {n:,} rows: is it a name or text? "
             f"A class needs several rows; name another column with --target. {anyway}"
         )
+
+
+def open_model(path: str, costs: Sequence[str] = ()) -> TableModel:
+    """The model with its preprocessing that ``fit --out`` wrote; ``costs``: to decide by."""
+    if not Path(path).is_file():
+        raise DataError(f"There is no model file {path!r}; discriminant fit DATA --out {path} writes one.")
+    model = load_fit(path)
+    if not isinstance(model, TableModel):
+        raise DataError(
+            f"{path} holds a {type(model).__name__} without the names and kinds of its columns, so that it cannot read "
+            "a table. Write it with discriminant fit DATA --out FILE, or use it from Python."
+        )
+    found = read_costs(costs, model.classes_)
+    return model if found is None else replace(model, costs=found)
+
+
+def read_costs(texts: Sequence[str], classes: Array) -> Array | None:
+    """costs[decided, true], 1 for errors that are not named; None where no costs are given."""
+    if not texts:
+        return None
+    by_text = {str(label): label for label in classes.tolist()}
+    found = {(a, k): float(a != k) for a in by_text.values() for k in by_text.values()}
+    for text in texts:
+        pair, equals, amount = text.rpartition("=")
+        colons = (at for at, character in enumerate(pair) if character == ":")  # labels may hold some themselves
+        cuts = ((pair[:at], pair[at + 1 :]) for at in colons)
+        pairs = [cut for cut in cuts if by_text.keys() >= {*cut}]
+        if not pairs:
+            known = names(list(by_text), 12)
+            raise ParameterError(f"--cost needs IS:DECIDED=COST with the classes {known}; {text!r} is none.")
+        try:
+            cost = float(amount)
+        except ValueError:
+            raise ParameterError(f"--cost {text!r}: {amount!r} is no number.") from None
+        if not equals or not 0 <= cost < float("inf"):
+            raise ParameterError(f"--cost {text!r}: a cost is a number that is not negative, after '='.")
+        own, decided = pairs[0]
+        found[by_text[decided], by_text[own]] = cost
+    return check_costs(found, classes)[0]
