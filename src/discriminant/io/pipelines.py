@@ -11,6 +11,7 @@ file, and exported, like every model of a table, without its own classes.
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from dataclasses import dataclass, field, replace
@@ -47,26 +48,19 @@ class Raw:
 class Part:
     """What a column adds: slope · value, or by level; NaN where the pipeline would refuse the value."""
 
-    missing: float = math.nan
-    slope: float = 0.0
-    levels: dict[str, float] | None = None  # None: numbers
-    unseen: float = math.nan
+    values: Array  # the slope, then what a missing value adds, a level never seen, and each level
+    levels: tuple[str, ...] | None = None  # None: numbers
     fill: float | None = None  # the number that stands for a missing one
 
     def times(self, factor: float) -> Part:
-        levels = None if self.levels is None else {level: factor * value for level, value in self.levels.items()}
-        return replace(
-            self, missing=factor * self.missing, slope=factor * self.slope, levels=levels, unseen=factor * self.unseen
-        )
+        return replace(self, values=factor * self.values)
 
     def plus(self, other: Part) -> Part:
         if (self.levels is None) != (other.levels is None):
             raise DataError("A column is used as numbers and as categories at once, which a model file cannot hold.")
-        levels = None
-        if self.levels is not None and other.levels is not None:
-            levels = {level: self.levels[level] + other.levels[level] for level in self.levels}
-        fill = self.fill if self.fill is not None else other.fill
-        return Part(self.missing + other.missing, self.slope + other.slope, levels, self.unseen + other.unseen, fill)
+        places = [3 + (other.levels or ()).index(level) for level in self.levels or ()]  # encoders have their own order
+        fill = other.fill if self.fill is None else self.fill
+        return Part(self.values + other.values[[0, 1, 2, *places]], self.levels, fill)
 
 
 @dataclass(frozen=True)
@@ -134,7 +128,8 @@ def _numeric(one: Any) -> Any:
     if isinstance(one.fill, str):
         raise DataError(f"Column {one.name!r} holds text that no step turns into numbers.")
     fill = None if one.fill is None else float(one.fill)
-    return Feature(0.0, {one.name: Part(math.nan if fill is None else fill, 1.0, fill=fill)})
+    values = np.array([1.0, math.nan if fill is None else fill, math.nan])
+    return Feature(0.0, {one.name: Part(values, fill=fill)})
 
 
 def _apply(name: str, step: Any, features: list[Any]) -> list[Any]:
@@ -229,7 +224,7 @@ def _imputed(step: Any, features: list[Any]) -> list[Any]:
         found.append(replace(one, fill=value))
     if step.indicator_ is not None:
         gone = [features[int(j)].name for j in step.indicator_.features_]
-        found += [Feature(0.0, {name: Part(1.0, 0.0, fill=0.0)}) for name in gone]
+        found += [Feature(0.0, {name: Part(np.array([0.0, 1.0, math.nan]), fill=0.0)}) for name in gone]
     return found
 
 
@@ -262,11 +257,9 @@ def _encoded(name: str, step: Any, features: list[Any]) -> list[Any]:
         unseen = or_nan(j, odd) - base
         empty = next((value for value in known.tolist() if value is None or value != value), math.nan)
         missing = or_nan(j, empty if one.fill is None else one.fill) - base
-        for k in np.flatnonzero(np.any([*table.values(), np.nan_to_num(unseen, nan=1.0), missing], axis=0)):
-            levels = {text: float(row[k]) for text, row in table.items()}
-            if not any(levels.values()) and not np.nan_to_num(unseen[k]) and not np.nan_to_num(missing[k]):
-                continue  # another column's
-            found[k].parts[one.name] = Part(float(missing[k]), 0.0, levels, float(unseen[k]))
+        values = np.array([np.zeros(len(base)), missing, unseen, *table.values()])
+        for k in np.flatnonzero(np.nan_to_num(values).any(axis=0)):  # the others are those of other columns
+            found[k].parts[one.name] = Part(values[:, k], tuple(table))
     return found
 
 
@@ -329,40 +322,30 @@ def _on_columns(features: list[Feature], W: Array, names: list[str]) -> tuple[tu
             rules.append(ColumnRule(name, OUT, "no step makes use of it"))
             continue
         own = [(one.parts[name], w) for one, w in zip(features, W, strict=True) if name in one.parts]
-        outputs = [_sum([part.times(float(w[k])) for part, w in own]) for k in range(W.shape[1])]
-        rule, rows, constant = _rule(name, outputs)
+        total = functools.reduce(Part.plus, (replace(part, values=np.outer(part.values, w)) for part, w in own))
+        rule, rows, constant = _rule(name, total)
         rules.append(rule)
         weights.append(rows)
         constants = constants + constant
     return tuple(rules), constants, np.vstack(weights)
 
 
-def _sum(parts: list[Part]) -> Part:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total.plus(part)
-    return total
-
-
-def _rule(name: str, outputs: list[Part]) -> tuple[ColumnRule, Array, Array]:
+def _rule(name: str, total: Part) -> tuple[ColumnRule, Array, Array]:
     """(the rule of a column, its weights (features, q), what goes to the intercepts (q,))."""
-    slope, missing = (np.array([getattr(part, what) for part in outputs]) for what in ("slope", "missing"))
-    first = outputs[0]
-    if first.levels is None:
-        fill = math.nan if first.fill is None or np.isnan(missing).any() else first.fill
+    slope, missing, unseen, *at = total.values
+    if total.levels is None:
+        fill = math.nan if total.fill is None or np.isnan(missing).any() else total.fill
         away = missing - slope * fill
         indicate = bool((np.abs(away) > 1e-12 * np.abs(missing)).any())
         rows = np.array([slope, away]) if indicate else slope[None]
         return ColumnRule(name, NUMBER, fill=fill, indicate=indicate), rows, np.zeros(len(slope))
-    reference, *others = first.levels
-    at = {level: np.array([(part.levels or {})[level] for part in outputs]) for level in first.levels}
-    unseen, base = np.array([part.unseen for part in outputs]), at[reference]
+    base, *others = at
     known, own = bool(np.isfinite(unseen).all()), bool(np.isfinite(missing).all())
-    each = [*(at[level] for level in others), *[unseen] * known, *[missing] * own]
+    each = [*others, *[unseen] * known, *[missing] * own]
     width = len(each)
     shares = np.eye(width)[len(others)] if known else np.full(width, math.nan)
     rule = ColumnRule(
-        name, CATEGORY, levels=tuple(first.levels), pooled=(UNSEEN,) if known else (),
-        missing=own, shares=tuple(shares.tolist()),
+        name, CATEGORY, levels=total.levels, pooled=(UNSEEN,) if known else (), missing=own,
+        shares=tuple(shares.tolist()),
     )  # fmt: skip
     return rule, np.array(each).reshape(width, -1) - base, base
