@@ -22,6 +22,7 @@ MODELS = {
     "lda far from zero": discriminant.LinearDiscriminantAnalysis(),
     "qda": discriminant.QuadraticDiscriminantAnalysis(),
     "logistic": discriminant.LogisticRegression(),
+    "pairs by their sum": discriminant.LogisticRegression(coding="pairwise", decoder="sum"),
     "sigmoid": discriminant.SigmoidRegressionClassifier(),
     "votes": discriminant.LeastSquaresClassifier(coding="pairwise"),
     "unanimous": discriminant.LeastSquaresClassifier(coding="one-vs-rest", decoder="unanimous"),

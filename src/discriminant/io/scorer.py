@@ -12,7 +12,8 @@ from each row where it would cost more.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,6 @@ class Scorer:
     ----------
     program : Program
         What the exports are written from.
-    classes : tuple of K labels
-        The order of the probabilities.
-    labels : tuple of labels
-        What ``decide`` can return.
 
     See Also
     --------
@@ -53,13 +50,21 @@ class Scorer:
     """
 
     program: Program
-    classes: tuple[Any, ...]
-    labels: tuple[Any, ...]  # what ``decide`` can answer
-    _weights: Array  # (d, K), (d,) for two classes, (d, K·r) for quadratic scores
-    _intercept: Any
-    _center: Array | None
-    _kind: str = "softmax"  # "pair", "sigmoid": σ(g_k) brought to sum one; "program": the long way
+    _kind: str = "program"  # the long way; "softmax", "pair", "sigmoid": σ(g_k) brought to sum one
+    _weights: Array = field(default_factory=lambda: np.empty(0))  # (d, K), (d,) or, quadratic, (d, K·r)
+    _intercept: Any = None
+    _center: Array | None = None
     _shift: Array | float = 0.0  # of the priors, added to log σ
+
+    @cached_property
+    def classes(self) -> tuple[Any, ...]:
+        """The order of the probabilities."""
+        return tuple(self.program.classes)
+
+    @cached_property
+    def labels(self) -> tuple[Any, ...]:
+        """What ``decide`` can return."""
+        return tuple(self.program.labels)
 
     def __repr__(self) -> str:
         return f"Scorer of {counted(len(self.program.features), 'feature')} for {names(list(self.classes))}"
@@ -153,42 +158,27 @@ def scorer(model: Any) -> Scorer:
     ([0.5, 0.5], 'right')
     """
     found = program(model)
-    if found.basis or found.decoder != "linear" or found.link is None:
-        return _made(found, np.empty(0), None, None, "program")
-    if found.quadratic is not None:
-        return _quadratic(found)
+    if found.basis or found.decoder != "linear" or found.link in (None, "pairs"):
+        return Scorer(found)
+    shift = 0.0 if found.prior_shift is None else found.prior_shift
+    if found.quadratic is not None:  # class scores already: the decoder is the unit matrix
+        W, u, a = found.quadratic
+        K, d, r = W.shape
+        flat = np.ascontiguousarray(W.transpose(1, 0, 2).reshape(d, K * r))
+        halves = -0.5 * np.repeat(np.eye(K), r, axis=0)  # Σ over the r squares of each class, times −½
+        at, center = _fold(flat, u.reshape(-1), found.center, -1.0)
+        return Scorer(found, "softmax", flat, (at, halves, a + shift), center)
     assert found.weights is not None
     D, s = found.decode
     weights, intercept = np.ascontiguousarray(found.weights[1:] @ D), found.weights[0] @ D + s
     if found.link == "sigmoid":
-        at, center = _fold(weights, intercept, found.center, 1.0)
-        shift = 0.0 if found.prior_shift is None else found.prior_shift
-        return _made(found, weights, at, center, "sigmoid", shift)
-    intercept = intercept if found.prior_shift is None else intercept + found.prior_shift
+        return Scorer(found, "sigmoid", weights, *_fold(weights, intercept, found.center, 1.0), shift)
+    intercept = intercept + shift
     if len(found.classes) == 2:
         slope = np.ascontiguousarray(weights[:, 1] - weights[:, 0])
         at, center = _fold(slope, intercept[1] - intercept[0], found.center, 1.0)
-        return _made(found, slope, float(at), center, "pair")
-    at, center = _fold(weights, intercept, found.center, 1.0)
-    return _made(found, weights, at, center, "softmax")
-
-
-def _made(
-    found: Program, weights: Array, intercept: Any, center: Array | None, kind: str, shift: Array | float = 0.0
-) -> Scorer:
-    return Scorer(found, tuple(found.classes), tuple(found.labels), weights, intercept, center, kind, shift)
-
-
-def _quadratic(found: Program) -> Scorer:
-    """Quadratic scores are class scores already (the decoder is the unit matrix)."""
-    assert found.quadratic is not None
-    W, u, a = found.quadratic
-    K, d, r = W.shape
-    flat = np.ascontiguousarray(W.transpose(1, 0, 2).reshape(d, K * r))
-    halves = -0.5 * np.repeat(np.eye(K), r, axis=0)  # Σ over the r squares of each class, times −½
-    at, center = _fold(flat, u.reshape(-1), found.center, -1.0)
-    shift = 0.0 if found.prior_shift is None else found.prior_shift
-    return _made(found, flat, (at, halves, a + shift), center, "softmax")
+        return Scorer(found, "pair", slope, float(at), center)
+    return Scorer(found, "softmax", weights, *_fold(weights, intercept, found.center, 1.0))
 
 
 def _fold(weights: Array, intercept: Any, center: Array, sign: float) -> tuple[Any, Array | None]:
