@@ -343,12 +343,10 @@ def _try(found: Program, source: str, name: str) -> None:
                              check=False)  # fmt: skip
         if run.returncode:
             raise DataError(f"The export was refused: the C compiler does not accept it ({run.stderr[:200]!r}).")
-        positions, chances = run_library(library, name, X, len(found.classes))
-        require_agreement(found, X, positions, chances, "C", 1e-12)
+        require_agreement(found, X, *run_library(library, name, X, len(found.classes)), "C", 1e-12)
         if found.columns:
             table, X = edge_table(found, 400)
-            positions, chances = run_rows(library, name, found, table)
-            require_agreement(found, X, positions, chances, "C", 1e-12)
+            require_agreement(found, X, *run_rows(library, name, found, table), "C", 1e-12)
 
 
 def run_rows(path: Path, name: str, found: Program, table: dict[str, list[Any]]) -> tuple[Array, Array]:

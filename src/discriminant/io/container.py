@@ -206,7 +206,12 @@ def write_whole(path: Path, data: bytes) -> None:
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
-        _sync_folder(path.parent)
+        if os.name == "posix":  # the new name, too
+            folder = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
     except OSError as error:
         raise DataError(
             f"{path} cannot be written: {error.strerror or error}. The old file, if any, is whole."
@@ -214,13 +219,3 @@ def write_whole(path: Path, data: bytes) -> None:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -23,14 +23,14 @@ from discriminant.errors import DataError
 from discriminant.protocols import Array
 
 Formula = tuple[Any, ...]
-FOLDS: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "*": operator.mul}
-WITH_A_NUMBER: dict[str, Callable[[Any, Any], Any]] = {
+FOLDS: dict[str, Callable[[Array, Array], Array]] = {"+": operator.add, "*": operator.mul}
+WITH_A_NUMBER: dict[str, Callable[[Array, float], Array]] = {
     "-": operator.sub,
     "/": operator.truediv,
     ">": lambda f, c: (f > c) + (f - f),
     ">=": lambda f, c: (f >= c) + (f - f),
 }
-FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "square": np.square, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin,
 }  # fmt: skip
 
@@ -109,14 +109,16 @@ def evaluate(formula: Formula, X: Array) -> Array:
     """The feature of each row of X (n, d)."""
     kind, *operands = formula
     if kind == "x":
-        return np.asarray(X[:, operands[0]])
+        column: Array = X[:, operands[0]]
+        return column
     if kind == "dot":
         columns, w, m = map(np.asarray, operands)
-        return np.asarray((X[:, columns] - m) @ w)
+        total: Array = (X[:, columns] - m) @ w
+        return total
+    parts = [evaluate(part, X) for part in operands if isinstance(part, tuple)]
     if kind in FOLDS:
-        return np.asarray(functools.reduce(FOLDS[kind], (evaluate(part, X) for part in operands)))
-    value = evaluate(operands[0], X)
-    return np.asarray(WITH_A_NUMBER[kind](value, operands[1]) if kind in WITH_A_NUMBER else FUNCTIONS[kind](value))
+        return functools.reduce(FOLDS[kind], parts)
+    return WITH_A_NUMBER[kind](parts[0], operands[1]) if kind in WITH_A_NUMBER else FUNCTIONS[kind](parts[0])
 
 
 def anchors(formula: Formula, value: float) -> list[tuple[int, float]]:

@@ -14,6 +14,7 @@ from discriminant.arguments import MODEL, PATH, checked, optional
 from discriminant.data.preprocess import ColumnRule
 from discriminant.io.container import documented, write_whole
 from discriminant.io.program import Program, edge_points, program, require_agreement
+from discriminant.protocols import Array
 
 HOW = (
     "z = weights[0] + (x - center) @ weights[1:], or z_k = constants_k - 0.5 |(x - center) @ whiteners_k - means_k|^2; "
@@ -36,7 +37,7 @@ def to_json(model: Any, path: str | os.PathLike[str] | None = None) -> str:
     ['left', 'right']
     """
     found = program(model)
-    text = json.dumps(_document(found), indent=1, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(_document(found), indent=1, allow_nan=False, ensure_ascii=False, default=_plain)
     again = from_json(text)
     X = edge_points(found)
     positions, _, chances = again.evaluate(X)
@@ -48,30 +49,20 @@ def to_json(model: Any, path: str | os.PathLike[str] | None = None) -> str:
 
 def _document(found: Program) -> dict[str, Any]:
     document: dict[str, Any] = {
-        "format": "discriminant-program",
-        "version": 1,
-        "how": HOW,
-        "features": list(found.features),
-        "classes": [_label(label) for label in found.classes],
-        "center": found.center.tolist(),
-        "decoder": found.decoder,
-        "decode": [np.asarray(part).tolist() for part in found.decode],
+        "format": "discriminant-program", "version": 1, "how": HOW, "features": found.features,
+        "classes": found.classes, "center": found.center, "decoder": found.decoder, "decode": found.decode,
         "link": found.link,
-    }
+    }  # fmt: skip
     if found.weights is not None:
-        document["weights"] = found.weights.tolist()
+        document["weights"] = found.weights
     if found.quadratic is not None:
-        parts = zip(("whiteners", "means", "constants"), found.quadratic, strict=True)
-        document.update({name: part.tolist() for name, part in parts})
-    for name in ("prior_shift", "costs"):
-        value = getattr(found, name)
-        document[name] = None if value is None else value.tolist()
-    document["actions"] = None if found.actions is None else [_label(label) for label in found.actions]
-    document["rejects"], document["reject"] = found.rejects, _label(found.reject)
+        document |= zip(("whiteners", "means", "constants"), found.quadratic, strict=True)
+    document |= {"prior_shift": found.prior_shift, "costs": found.costs, "actions": found.actions,
+                 "rejects": found.rejects, "reject": found.reject}  # fmt: skip
     if found.columns:
         document["columns"] = [
-            {"name": rule.name, "role": rule.role, "features": list(rule.features), "fill": _known(rule.fill),
-             "scale": rule.scale, "indicate": rule.indicate, "levels": list(rule.levels), "pooled": list(rule.pooled),
+            {"name": rule.name, "role": rule.role, "features": rule.features, "fill": _known(rule.fill),
+             "scale": rule.scale, "indicate": rule.indicate, "levels": rule.levels, "pooled": rule.pooled,
              "shares": [_known(share) for share in rule.shares], "missing_is_a_level": rule.missing}
             for rule in found.columns
         ]  # fmt: skip
@@ -80,16 +71,17 @@ def _document(found: Program) -> dict[str, Any]:
     return document
 
 
+def _plain(value: Array | bytes) -> Any:
+    """What JSON does not know: arrays, and labels of bytes."""
+    return value.decode("latin-1") if isinstance(value, bytes) else value.tolist()
+
+
 def _known(value: float) -> float | None:
     return None if value != value else value
 
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else value
-
-
-def _label(label: Any) -> Any:
-    return label.decode("latin-1") if isinstance(label, bytes) else label
 
 
 def _formula(item: Any) -> Any:

@@ -6,6 +6,7 @@ file and none is run on load.  Writing is atomic: what was there before stays un
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -155,7 +156,9 @@ def _load(source: Path, *, as_fits: bool) -> Any:
         raise ModelFileError(f"{source} holds no model that can be restored: {error}") from error
     # A fit answers less than its estimator: what one of them wrote is asked of the other as far as it goes.
     asked = [name for name in _ANSWERS if name in probe and name in answers]
-    wrong = [name for name in asked if not _agree(answers[name], np.asarray(probe[name]))]
+    alike = {name: answers[name].shape == np.shape(probe[name]) for name in asked}
+    close = functools.partial(np.allclose, rtol=1e-9, atol=1e-12, equal_nan=True)
+    wrong = [name for name in asked if not (alike[name] and close(answers[name], probe[name]))]
     if wrong or not asked:
         name = wrong[0] if wrong else " and ".join(_ANSWERS[:2])
         raise ModelFileError(
@@ -185,26 +188,25 @@ def _require_fitted(model: Any) -> None:
 
 def _probe_rows(model: Any, X: Any) -> Array:
     """A few rows near the data: the user's own, or made up around the model's centre."""
+    encoding = vars(model).get("_encoding")
     if X is not None:
         from discriminant.data import as_rows
 
-        given = X if vars(model).get("_encoding") is None else model._read_rows(X, reset=False)
+        given = X if encoding is None else model._read_rows(X, reset=False)
         return np.array(as_rows(given).design(0, PROBE_ROWS).dense(), dtype=np.float64)
     linear = discriminant_of(model)
     if isinstance(model, discriminant.LinearDiscriminant) and isinstance(model.basis, Formulas):
         return edge_points(program(model))[:PROBE_ROWS]  # where every formula has a value
-    d = linear.n_features if linear is not None and linear.basis is None else _width(model)
+    if linear is not None and linear.basis is None:
+        d = linear.n_features
+    else:
+        d = int(model.n_features_in_) if encoding is None else len(encoding.feature_names)
     rows = np.random.default_rng(0).normal(size=(PROBE_ROWS, d))
     centre = None if linear is None else linear.center
     means = vars(model).get("means_")
     if means is not None and np.shape(means)[-1:] == (d,):
         centre = in_memory(means).astype(np.float64).mean(axis=0)
     return rows if centre is None or len(centre) != d else rows + centre
-
-
-def _width(model: Any) -> int:
-    encoding = vars(model).get("_encoding")
-    return int(model.n_features_in_) if encoding is None else len(encoding.feature_names)
 
 
 def _answers(model: Any, rows: Array) -> dict[str, Array]:
@@ -223,7 +225,3 @@ def _answers(model: Any, rows: Array) -> dict[str, Array]:
             except (NotImplementedError, DiscriminantError):
                 continue
     return found
-
-
-def _agree(now: Array, then: Array) -> bool:
-    return now.shape == then.shape and bool(np.allclose(now, then, rtol=1e-9, atol=1e-12, equal_nan=True))

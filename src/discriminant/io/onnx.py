@@ -1,4 +1,4 @@
-"""``to_onnx``: a model as an ONNX graph, built node by node from its program.
+"""``to_onnx``: a model as an ONNX graph, which keeps what its program does with an array of rows.
 
 The graph computes in float64 whatever its input's type: float32 inputs are widened first and the answers narrowed last,
 so that the only loss is that of the input and of the output.  Input: ``X`` (n, d), or for a model of a table each raw
@@ -12,17 +12,16 @@ import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from discriminant.arguments import MODEL, PATH, among, checked, optional
-from discriminant.codings import pairs
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError
 from discriminant.io.container import documented, write_whole
-from discriminant.io.formulas import FOLDS, WITH_A_NUMBER, Formula
-from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
+from discriminant.io.program import Program, category_rows, edge_inputs, program, require_agreement
 from discriminant.protocols import Array
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
@@ -79,21 +78,17 @@ class _Builder:
             raise DataError("to_onnx needs the package onnx: pip install onnx") from error
         number = TensorProto.FLOAT if self.dtype == "float32" else TensorProto.DOUBLE
         inputs, x = self._inputs(number)
-        if self.found.basis:
-            x = self.op("Concat", *(self._formula(formula, x) for formula in self.found.basis), axis=1)
-        x = self.op("Sub", x, self.constant(self.found.center))
-        z = self._scores(x)
-        g = self._classes(z)
-        p = self._chances(z, g)
+        answers = self.found.answers(cast(Array, Traced(self, x)))
+        decided, g, p = cast(tuple[Traced, Traced, Traced | None], answers)
         labels = self._labels()
         outputs = []
         names = output_names(self.found)
-        self.op("Gather", labels[0], self._decision(g, p), out=names[0], axis=0)
+        self.op("Gather", labels[0], decided.name, out=names[0], axis=0)
         outputs.append(helper.make_tensor_value_info(names[0], labels[1], ["n"]))
         K = len(self.found.classes)
         for name, value in zip(names[1:], (g, p), strict=True):
             if value is not None:
-                self.op("Cast", value, out=name, to=number)
+                self.op("Cast", value.name, out=name, to=number)
                 outputs.append(helper.make_tensor_value_info(name, number, ["n", K]))
         graph = helper.make_graph(self.nodes, "discriminant", inputs, outputs, self.constants)
         opset = [helper.make_opsetid("", OPSET)] + [helper.make_opsetid("ai.onnx.ml", ML_OPSET)] * bool(
@@ -140,32 +135,9 @@ class _Builder:
             places = [len(levels) + 1, *(j for j, level in enumerate(levels) if level != "")]
             code = op("LabelEncoder", name, domain="ai.onnx.ml", keys_strings=keys, values_int64s=places,
                       default_int64=len(levels))  # fmt: skip
-            flat = op("Reshape", code, constant([-1], np.int64))
+            flat = op("Reshape", code, constant([-1], "int64"))
             parts.append(op("Gather", constant(rows), flat, axis=0))
         return str(parts[0] if len(parts) == 1 else op("Concat", *parts, axis=1))
-
-    def _formula(self, formula: Formula, x: str) -> str:
-        """The name of a feature (n, 1) of the basis."""
-        from onnx import TensorProto
-
-        op, constant = self.op, self.constant
-        kind, *operands = formula
-        if kind in ("x", "dot"):
-            part = op("Gather", x, constant(np.atleast_1d(operands[0]), np.int64), axis=1)
-            if kind == "x":
-                return part
-            return op("MatMul", op("Sub", part, constant(operands[2])), constant(np.array(operands[1])[:, None]))
-        value = self._formula(operands[0], x)
-        if kind in FOLDS:
-            for other in operands[1:]:
-                value = op({"+": "Add", "*": "Mul"}[kind], value, self._formula(other, x))
-            return value
-        if kind == "square":
-            return op("Mul", value, value)
-        if kind not in WITH_A_NUMBER:
-            return op(kind.title(), value)
-        named = op({"-": "Sub", "/": "Div", ">": "Greater", ">=": "GreaterOrEqual"}[kind], value, constant(operands[1]))
-        return op("Add", op("Cast", named, to=TensorProto.DOUBLE), op("Sub", value, value)) if ">" in kind else named
 
     def op(self, kind: str, *inputs: str, out: str | None = None, **attributes: Any) -> str:
         from onnx import helper
@@ -174,122 +146,20 @@ class _Builder:
         self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
-    def constant(self, values: Any, dtype: Any = np.float64) -> str:
+    def constant(self, values: Array | list[int] | float, dtype: str = "float64") -> str:
         from onnx import numpy_helper
 
         name = f"{self.own}c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values, dtype=dtype), name))
+        self.constants.append(numpy_helper.from_array(np.array(values, dtype=dtype, order="C"), name))
         return name
 
-    def _scores(self, x: str) -> str:
-        found = self.found
-        if found.quadratic is None:
-            assert found.weights is not None
-            product = self.op("MatMul", x, self.constant(found.weights[1:]))
-            return self.op("Add", product, self.constant(found.weights[0]))
-        W, u, a = found.quadratic
-        K, d, r = W.shape
-        v = self.op("MatMul", x, self.constant(W.transpose(1, 0, 2).reshape(d, K * r)))
-        v = self.op("Sub", v, self.constant(u.ravel()))
-        half_sums = -0.5 * np.kron(np.eye(K), np.ones((r, 1)))
-        return self.op("Add", self.op("MatMul", self.op("Mul", v, v), self.constant(half_sums)), self.constant(a))
-
-    def _classes(self, z: str) -> str:
+    def named(self, one: Operand, of: str) -> str:
+        """The name of an operand: of a constant of this type, or of an array, its truths as numbers if need be."""
+        if not isinstance(one, Traced):
+            return self.constant(one, of)
         from onnx import TensorProto
 
-        first, second = self.found.decode
-        if self.found.decoder == "linear":
-            return self.op("Add", self.op("MatMul", z, self.constant(first)), self.constant(second))
-        if self.found.decoder == "nearest":
-            wide = self.op("Unsqueeze", z, self.constant([1], np.int64))
-            gap = self.op("Sub", wide, self.constant(first[None]))
-            square = self.op("Mul", self.op("Mul", gap, gap), self.constant(-0.5 * second[None]))
-            return self.op("ReduceSum", square, self.constant([2], np.int64), keepdims=0)
-        g = self.op("Sub", z, self.constant(second))
-        if self.found.decoder == "unanimous":
-            wide = self.op("Unsqueeze", g, self.constant([1], np.int64))
-            agreed = self.op("Mul", wide, self.constant(first[None]))
-            part = self.op("Where", self.constant(first[None] != 0, np.bool_), agreed, self.constant(np.inf))
-            return self.op("ReduceMin", part, axes=[2], keepdims=0)
-        zero = self.constant(0.0)
-        above = self.op("Cast", self.op("Greater", g, zero), to=TensorProto.DOUBLE)
-        below = self.op("Cast", self.op("Less", g, zero), to=TensorProto.DOUBLE)
-        votes = self.op(
-            "Add",
-            self.op("MatMul", above, self.constant((first > 0).T.astype(float))),
-            self.op("MatMul", below, self.constant((first < 0).T.astype(float))),
-        )
-        total = self.op("MatMul", g, self.constant(first.T))
-        bound = self.op("Mul", self.op("Add", self.op("Abs", total), self.constant(1.0)), self.constant(3.0))
-        return self.op("Add", votes, self.op("Div", total, bound))
-
-    def _chances(self, z: str, g: str) -> str | None:
-        if self.found.link is None:
-            return None
-        if self.found.link == "pairs":
-            return self._pairs(z)
-        each = g
-        if self.found.link == "sigmoid":  # log σ(g) = −log(1 + e⁻ᵍ), with the exponent never positive
-            zero = self.constant(0.0)
-            small = self.op("Exp", self.op("Neg", self.op("Abs", g)))
-            log = self.op("Log", self.op("Add", small, self.constant(1.0)))
-            each = self.op("Sub", self.op("Min", g, zero), log)
-        if self.found.prior_shift is not None:
-            each = self.op("Add", each, self.constant(self.found.prior_shift))
-        return self.op("Softmax", each, axis=1)
-
-    def _pairs(self, z: str) -> str:
-        """The name of p (n, K) in the graph."""
-        op, constant, K, shift = self.op, self.constant, len(self.found.classes), self.found.prior_shift
-        first, second = pairs(K)
-        place = np.zeros((len(first), K * K))
-        at = np.arange(len(first))
-        place[at, first * K + second], place[at, second * K + first] = 1.0, -1.0
-        below = np.zeros((K, K))
-        below[second, first] = 1.0
-        e = op("Exp", op("Neg", op("Abs", z)))
-        half = op("Div", constant(1.0), op("Add", e, constant(1.0)))
-        r = op("Where", op("Less", z, constant(0.0)), op("Mul", e, half), half)
-        r = op("Reshape", op("MatMul", r, constant(place)), constant([-1, K, K], np.int64))
-        r = op("Add", r, constant(below[None]))
-        other = op("Transpose", r, perm=[0, 2, 1])
-        losses = op("ReduceSum", op("Mul", r, r), constant([1], np.int64), keepdims=1)
-        Q = op("Sub", op("Mul", losses, constant(np.eye(K)[None])), op("Mul", r, other))
-        m = K - 1
-        Z = np.vstack([np.eye(m), -np.ones(m)])  # p = e_m + Z p_{<m}
-        reduced = op("MatMul", constant(Z.T), Q)
-        right = op("Neg", op("MatMul", reduced, constant(np.eye(K)[:, m:])))
-        H = op("Concat", op("MatMul", reduced, constant(Z)), right, axis=2)
-        for s in range(m):  # Gauss and Jordan: column s is left with its diagonal alone
-            row, column = (op("Gather", H, constant([s], np.int64), axis=axis) for axis in (1, 2))
-            others = op("Mul", column, constant((np.arange(m) != s).astype(float)[None, :, None]))
-            pivot = op("Gather", row, constant([s], np.int64), axis=2)
-            H = op("Sub", H, op("Mul", op("Div", others, pivot), row))
-        square = op("Gather", H, constant(np.arange(m), np.int64), axis=2)
-        diagonal = op("ReduceSum", op("Mul", square, constant(np.eye(m)[None])), constant([2], np.int64), keepdims=0)
-        right = op("ReduceSum", op("Gather", H, constant([m], np.int64), axis=2), constant([2], np.int64), keepdims=0)
-        p = op("Div", right, diagonal)
-        last = op("Sub", constant(1.0), op("ReduceSum", p, constant([1], np.int64), keepdims=1))
-        p = op("Max", op("Concat", p, last, axis=1), constant(0.0))
-        p = p if shift is None else op("Mul", p, constant(np.exp(shift)))
-        return str(op("Div", p, op("ReduceSum", p, constant([1], np.int64), keepdims=1)))
-
-    def _decision(self, g: str, p: str | None) -> str:
-        from onnx import TensorProto
-
-        found = self.found
-        if found.costs is not None:
-            assert p is not None
-            risk = self.op("MatMul", p, self.constant(found.costs.T))
-            return self.op("ArgMin", risk, axis=1, keepdims=0)
-        if found.rejects:
-            positive = self.op("Cast", self.op("Greater", g, self.constant(0.0)), to=TensorProto.INT64)
-            count = self.op("ReduceSum", positive, self.constant([1], np.int64), keepdims=0)
-            first = self.op("ArgMax", g, axis=1, keepdims=0)
-            one = self.op("Equal", count, self.constant(1, np.int64))
-            return self.op("Where", one, first, self.constant(len(found.classes), np.int64))
-        over = g if found.prior_shift is None or p is None else p
-        return self.op("ArgMax", over, axis=1, keepdims=0)
+        return self.op("Cast", one.name, to=TensorProto.DOUBLE) if (one.kind, of) == ("bool", "float64") else one.name
 
     def _labels(self) -> tuple[str, int]:
         from onnx import TensorProto, helper
@@ -306,16 +176,81 @@ class _Builder:
         return name, int(kind)
 
 
+class Traced(NDArrayOperatorsMixin):
+    """An array of the graph: what NumPy is asked of it becomes a node.  ``kind``: its type, as NumPy's."""
+
+    def __init__(self, graph: _Builder, name: str, kind: str = "float64") -> None:
+        self.graph, self.name, self.kind = graph, name, kind
+
+    def _node(self, op: str, *inputs: Operand, kind: str = "float64", of: str = "float64", **more: Any) -> Traced:
+        """The node of an operation on what is of type ``of``."""
+        return Traced(self.graph, self.graph.op(op, *(self.graph.named(one, of) for one in inputs), **more), kind)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Operand) -> Traced:
+        if ufunc is np.square:
+            return self._node("Mul", self, self)
+        if ufunc is np.logaddexp:  # of zero and z: max(z, 0) + log(1 + e^−|z|)
+            z = cast(Traced, inputs[1])
+            tail = z._node("Exp", z._node("Neg", z._node("Abs", z)))
+            return z._node("Add", z._node("Max", z, 0), z._node("Log", z._node("Add", tail, 1)))
+        return self._node(NODES[ufunc], *inputs, kind="bool" if ufunc in COMPARED else "float64")
+
+    def __array_function__(self, function: Any, types: Any, given: tuple[Any, ...], more: dict[str, Any]) -> Traced:
+        if function is np.where:
+            kind = "int64" if any(isinstance(one, Traced) and one.kind == "int64" for one in given) else "float64"
+            test, *either = given
+            return self._node("Where", Traced(self.graph, self.graph.named(test, "bool")), *either, kind=kind, of=kind)
+        columns = [one[:, None] for one in given[0]] if function is np.column_stack else given[0]
+        return self._node("Concat", *columns, axis=more.get("axis", 1))
+
+    def __getitem__(self, places: tuple[Any, ...]) -> Traced:
+        found = self
+        for axis, place in enumerate(places):
+            if place is None:
+                found = found._node("Unsqueeze", found, [axis], of="int64")
+            elif not isinstance(place, slice):
+                found = found._node("Gather", found, place, of="int64", axis=axis)
+        return found
+
+    def sum(self, axis: int, keepdims: bool = False) -> Traced:
+        return self._node("ReduceSum", Traced(self.graph, self.graph.named(self, "float64")), [axis], of="int64",
+                          keepdims=int(keepdims))  # fmt: skip
+
+    def min(self, axis: int) -> Traced:
+        return self._node("ReduceMin", self, axes=[axis], keepdims=0)
+
+    def max(self, axis: int, keepdims: bool) -> Traced:
+        return self._node("ReduceMax", self, axes=[axis], keepdims=int(keepdims))
+
+    def argmin(self, axis: int) -> Traced:
+        return self._node("ArgMin", self, kind="int64", axis=axis, keepdims=0)
+
+    def argmax(self, axis: int) -> Traced:
+        return self._node("ArgMax", self, kind="int64", axis=axis, keepdims=0)
+
+    def reshape(self, *shape: int) -> Traced:
+        return self._node("Reshape", self, list(shape), of="int64")
+
+    def transpose(self, *order: int) -> Traced:
+        return self._node("Transpose", self, perm=order)
+
+
+Operand = Traced | Array | list[int] | float
+COMPARED = {np.greater: "Greater", np.greater_equal: "GreaterOrEqual", np.equal: "Equal"}
+NODES: dict[np.ufunc, str] = COMPARED | {
+    np.add: "Add", np.subtract: "Sub", np.multiply: "Mul", np.divide: "Div", np.matmul: "MatMul", np.maximum: "Max",
+    np.negative: "Neg", np.absolute: "Abs", np.exp: "Exp", np.log: "Log", np.sqrt: "Sqrt", np.sin: "Sin",
+}  # fmt: skip
+
+
 def _try(found: Program, data: bytes, dtype: str) -> None:
     try:
         import onnxruntime  # noqa: F401
     except ImportError:
         return
     tolerance = 1e-12 if dtype == "float64" else 1e-6
-    X = edge_table(found, 400, dtype) if found.columns else edge_points(found).astype(dtype)
-    positions, chances = run_onnx(found, data, X[0] if isinstance(X, tuple) else X)
-    features = X[1] if isinstance(X, tuple) else X.astype(np.float64)
-    require_agreement(found, features, positions, chances, "onnxruntime", tolerance)
+    given, X = edge_inputs(found, dtype=dtype)
+    require_agreement(found, X, *run_onnx(found, data, given), "onnxruntime", tolerance)
 
 
 def output_names(found: Program) -> list[str]:

@@ -37,11 +37,10 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.codings import couple_pairwise
+from discriminant.codings import pairs
 from discriminant.data.files import read_frame
 from discriminant.data.preprocess import ColumnRule, Preprocess, indicator_table
 from discriminant.data.roles import NUMBER, OUT
-from discriminant.decision.posteriors import log_sigmoid, logsumexp, sigmoid
 from discriminant.decision.rule import Rule
 from discriminant.errors import DataError
 from discriminant.gaussian.quadratic import QuadraticDiscriminant
@@ -84,6 +83,10 @@ class Program:
 
     def evaluate(self, X: Array) -> tuple[Array, Array, Array | None]:
         """(position in ``labels`` (n,), g (n, K), p (n, K) or None)."""
+        return self.answers(np.asarray(X, dtype=np.float64))
+
+    def answers(self, X: Array) -> tuple[Array, Array, Array | None]:
+        """The same of float64; of arrays of a graph, which keep what is asked of them (``io.onnx``)."""
         z = self.outputs(X)
         g = self._classes(z)
         p = self._chances(z, g)
@@ -91,53 +94,72 @@ class Program:
 
     def outputs(self, X: Array) -> Array:
         """z (n, q)."""
-        return self._scores(self.mapped(X) - self.center)
+        x = self.mapped(X) - self.center
+        if self.quadratic is None:
+            assert self.weights is not None
+            return x @ self.weights[1:] + self.weights[0]  # type: ignore[no-any-return]
+        W, u, a = self.quadratic
+        K, d, r = W.shape
+        v = x @ W.transpose(1, 0, 2).reshape(d, K * r) - u.ravel()
+        return (v * v) @ (-0.5 * np.repeat(np.eye(K), r, axis=0)) + a  # type: ignore[no-any-return]
 
     def mapped(self, X: Array) -> Array:
         """φ(x); x itself where there is no basis."""
-        X = np.asarray(X, dtype=np.float64)
         return np.column_stack([evaluate(formula, X) for formula in self.basis]) if self.basis else X
 
-    def _scores(self, x: Array) -> Array:
-        if self.quadratic is None:
-            assert self.weights is not None
-            return np.asarray(x @ self.weights[1:] + self.weights[0])
-        W, u, a = self.quadratic
-        v = np.einsum("nd,kdr->nkr", x, W) - u
-        return np.asarray(a - 0.5 * (v * v).sum(axis=2))
-
     def _classes(self, z: Array) -> Array:
+        first, second = self.decode
         if self.decoder == "linear":
-            return np.asarray(z @ self.decode[0] + self.decode[1])
+            return z @ first + second
         if self.decoder == "nearest":
-            targets, care = self.decode
-            return np.asarray(-0.5 * (care * (z[:, None, :] - targets) ** 2).sum(axis=2))
-        signs, threshold = self.decode
-        agreed = (z - threshold)[:, None, :] * signs
+            gap = z[:, None, :] - first
+            return (gap * gap * (-0.5 * second)).sum(axis=2)  # type: ignore[no-any-return]
+        agreed = (z - second)[:, None, :] * first
         if self.decoder == "unanimous":
-            return np.asarray(np.where(signs != 0, agreed, np.inf).min(axis=2))
+            return np.where(first != 0, agreed, np.inf).min(axis=2)  # type: ignore[no-any-return]
         total = agreed.sum(axis=2)
-        return np.asarray((agreed > 0).sum(axis=2) + total / (3 * (1 + np.abs(total))))
+        return (agreed > 0).sum(axis=2) + total / (3 * (1 + np.abs(total)))  # type: ignore[no-any-return]
 
     def _chances(self, z: Array, g: Array) -> Array | None:
         if self.link is None:
             return None
         if self.link == "pairs":
-            p = couple_pairwise(sigmoid(z))
+            p = self._coupled(np.exp(-np.logaddexp(0, -z)))
             p = p if self.prior_shift is None else p * np.exp(self.prior_shift)
-            return np.asarray(p / p.sum(axis=1, keepdims=True))
-        each = g if self.link == "softmax" else log_sigmoid(g)
-        each = each if self.prior_shift is None else each + self.prior_shift
-        return np.asarray(np.exp(each - logsumexp(each, keepdims=True)))
+        else:
+            each = g if self.link == "softmax" else -np.logaddexp(0, -g)  # log σ(g)
+            each = each if self.prior_shift is None else each + self.prior_shift
+            p = np.exp(each - each.max(axis=1, keepdims=True))
+        return p / p.sum(axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+    def _coupled(self, r: Array) -> Array:
+        """The solution of H p = b, negative parts left out, by Gauss and Jordan: H stands beside b, (n, m, m + 1)."""
+        K = len(self.classes)
+        m, (first, second) = K - 1, pairs(K)
+        at = np.arange(len(first))
+        place, below = np.zeros((len(at), K, K)), np.zeros((K, K))
+        place[at, first, second], place[at, second, first], below[second, first] = 1, -1, 1
+        beats = (r @ place.reshape(-1, K * K)).reshape(-1, K, K) + below  # r_ij, and r_ji = 1 − r_ij
+        losses = (beats * beats).sum(axis=1, keepdims=True)
+        Q = losses * np.eye(K) - beats * beats.transpose(0, 2, 1)
+        Z = np.vstack([np.eye(m), -np.ones(m)])  # p = e_m + Z p_{<m}
+        reduced = Z.T @ Q
+        H = np.concatenate([reduced @ Z, -(reduced @ np.eye(K)[:, m:])], axis=2)
+        for s in range(m):  # column s is left with its diagonal alone
+            others = H[:, :, [s]] * (np.arange(m) != s)[:, None]
+            H = H - others / H[:, [s]][:, :, [s]] * H[:, [s]]
+        p = H[:, :, m] / (H[:, :, np.arange(m)] * np.eye(m)).sum(axis=2)
+        p = np.concatenate([p, 1 - p.sum(axis=1, keepdims=True)], axis=1)
+        return np.maximum(p, 0)  # type: ignore[no-any-return]
 
     def _decide(self, g: Array, p: Array | None) -> Array:
         if self.costs is not None:
             assert p is not None
-            return np.asarray((p @ self.costs.T).argmin(axis=1))
+            return (p @ self.costs.T).argmin(axis=1)  # type: ignore[no-any-return]
         if self.rejects:
-            positive = g > 0
+            positive = np.where(g > 0, 1.0, 0.0)
             return np.where(positive.sum(axis=1) == 1, positive.argmax(axis=1), len(self.classes))
-        return np.asarray((g if self.prior_shift is None or p is None else p).argmax(axis=1))
+        return (g if self.prior_shift is None or p is None else p).argmax(axis=1)  # type: ignore[no-any-return]
 
 
 def program(model: Any) -> Program:
@@ -249,38 +271,27 @@ def _minimum_risk(model: Any) -> Program:
 
 
 def edge_points(found: Program, count: int = 400) -> Array:
-    """Rows on which an export must agree: near and far, on boundaries, at zero, at the centre."""
-    rng = np.random.default_rng(0)
-    if found.basis:
-        return _edge_points_of_a_basis(found, count, rng)
-    d, part = len(found.center), count // 8
-    scale = _typical_scale(found)
-    steps = rng.normal(size=(count, d))
-    steps[:part] *= 1e-6
-    steps[part : 2 * part] *= 30
-    steps[2 * part : 2 * part + part // 2] *= 200 if found.quadratic is None else 12  # squares lose twice the digits
-    rows = steps * scale + found.center
-    rows[3 * part : 4 * part] = _on_boundaries(found, rows[4 * part : 5 * part], rows[5 * part : 6 * part])
-    return np.vstack([rows, found.center[None], np.zeros((1, d)), found.center + scale, found.center - scale])
-
-
-def _edge_points_of_a_basis(found: Program, count: int, rng: np.random.Generator) -> Array:
-    """The same for curved features: around zero and the centres, thresholds and means that the program knows."""
-    d, far = len(found.features), np.zeros(len(found.features))
+    """Rows on which an export must agree: near and far from the centres, thresholds and means that the program knows,
+    on boundaries, and at zero."""
+    rng, d = np.random.default_rng(0), len(found.features)
+    basis = found.basis or tuple(("x", j) for j in range(d))
     known: list[list[float]] = [[] for _ in range(d)]
-    for formula, center, scale in zip(found.basis, found.center.tolist(), _typical_scale(found), strict=True):
+    far = np.zeros(d)
+    for formula, center, scale in zip(basis, found.center.tolist(), _typical_scale(found), strict=True):
         for j, value in anchors(formula, center):
             known[j].append(value)
             far[j] = max(far[j], scale * (formula[0] == "x"))
     far = np.maximum(far, [np.ptp(some) if some else 0.0 for some in known])
     base = np.array([[some[i % len(some)] if some else 0.0 for some in known] for i in range(4 * count)])
-    steps = rng.normal(size=base.shape) * 10.0 ** rng.uniform(-6, 1, size=(len(base), 1))
+    steps = rng.normal(size=base.shape) * 10.0 ** rng.uniform(
+        -6, 2 if found.quadratic is None and not found.basis else 1, size=(len(base), 1)
+    )
     steps[count : 2 * count] = np.abs(steps[count : 2 * count])  # a logarithm takes none below its offset
     rows = np.vstack([base + steps * np.where(far > 0, far, 1.0), np.zeros((1, d)), base[:1]])
 
     def kept(rows: Array) -> Array:
         with np.errstate(all="ignore"):
-            return np.asarray(rows[np.logical_and.reduce([steady(formula, rows) for formula in found.basis])])
+            return np.asarray(rows[np.logical_and.reduce([steady(formula, rows) for formula in basis])])
 
     rows = kept(rows)
     part = min(count // 8, len(rows) // 2)
@@ -340,19 +351,17 @@ def _magnified(found: Program, X: Array) -> Array:
 
 def tied(found: Program, X: Array, g: Array, p: Array | None, tolerance: Any) -> Array:
     """Rows whose two best answers are so close that rounding decides."""
-    close = _close(found, g, p, tolerance)
-    if found.decoder != "votes":
-        return close
-    z = found.outputs(X) - found.decode[1]  # a vote is lost where an output is zero
-    return np.asarray(close | (np.abs(z).min(axis=1) <= 1e3 * tolerance * (1 + np.abs(z).max(axis=1))))
-
-
-def _close(found: Program, g: Array, p: Array | None, tolerance: Any) -> Array:
     values = g if found.costs is None or p is None else -(p @ found.costs.T)
+    margin = 1e3 * tolerance * (1 + np.abs(values).max(axis=1))
     if found.rejects and found.costs is None:
-        return np.asarray(np.abs(values).min(axis=1) <= 1e3 * tolerance * (1 + np.abs(values).max(axis=1)))
-    ordered = np.sort(values, axis=1)
-    return np.asarray(ordered[:, -1] - ordered[:, -2] <= 1e3 * tolerance * (1 + np.abs(values).max(axis=1)))
+        close = np.abs(values).min(axis=1) <= margin
+    else:
+        ordered = np.sort(values, axis=1)
+        close = ordered[:, -1] - ordered[:, -2] <= margin
+    if found.decoder == "votes":
+        z = found.outputs(X) - found.decode[1]  # a vote is lost where an output is zero
+        close |= np.abs(z).min(axis=1) <= 1e3 * tolerance * (1 + np.abs(z).max(axis=1))
+    return np.asarray(close)
 
 
 def category_rows(rule: ColumnRule) -> tuple[list[str], Array]:
@@ -360,6 +369,14 @@ def category_rows(rule: ColumnRule) -> tuple[list[str], Array]:
     levels = [*rule.levels, *rule.pooled]
     rows, _ = indicator_table(rule, levels)
     return levels, np.insert(rows, len(levels), rule.shares, axis=0)
+
+
+def edge_inputs(found: Program, count: int = 400, dtype: str = "float64") -> tuple[Array | dict[str, list[Any]], Array]:
+    """(what an engine is given, the features made of it): edge points; of a table its raw columns, by name."""
+    if found.columns:
+        return edge_table(found, count, dtype)
+    X = edge_points(found, count).astype(dtype)
+    return X, X.astype(np.float64)
 
 
 def edge_table(found: Program, count: int, dtype: str = "float64") -> tuple[dict[str, list[Any]], Array]:

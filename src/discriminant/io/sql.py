@@ -26,7 +26,7 @@ from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.io.container import documented, write_whole
 from discriminant.io.formulas import FOLDS, WITH_A_NUMBER, Formula
-from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
+from discriminant.io.program import Program, category_rows, edge_inputs, program, require_agreement
 from discriminant.protocols import Array
 
 Steps = list[tuple[str, list[tuple[str, str]]]]  # (name of the step, (column, expression) each)
@@ -475,14 +475,10 @@ class _Writer:
 
 
 def _try(found: Program, dialect: str, text: str) -> None:
-    table, X = edge_table(found, 100) if found.columns else (None, edge_points(found, 100))
-    rows = X if table is None else table
-    answer = run_sqlite(found, rows)
-    if answer is not None:
-        require_agreement(found, X, answer[0], answer[1], "SQLite", 1e-12)
-    answer = run_duckdb(found, rows) if dialect == "duckdb" else None
-    if answer is not None:
-        require_agreement(found, X, answer[0], answer[1], "DuckDB", 1e-12)
+    rows, X = edge_inputs(found, 100)
+    for engine, run in {"SQLite": run_sqlite, "DuckDB": run_duckdb}.items():
+        if (engine == "SQLite" or dialect == "duckdb") and (answer := run(found, rows)) is not None:
+            require_agreement(found, X, *answer, engine, 1e-12)
     try:
         import sqlglot
     except ImportError:
