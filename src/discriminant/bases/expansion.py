@@ -122,22 +122,12 @@ class Expansion:
         raise NotImplementedError(f"{type(self).__name__} must say its _names.")
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn what the basis takes from the data.
-
-        Parameters
-        ----------
-        X, y
-        """
+        """Learn what the basis takes from the data."""
         self._fit(X, y)
         return self
 
     def transform(self, X: Any) -> Any:
-        """φ(X), in the precision of X.
-
-        Parameters
-        ----------
-        X
-        """
+        """φ(X), in the precision of X."""
         self._require_fitted("transform")
         names = self.__dict__.get("feature_names_in_")
         fitted = Fitted(self.__dict__["n_features_in_"], None if names is None else list(names))
@@ -145,12 +135,7 @@ class Expansion:
         return self._wrap(self._features(rows), X)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """The same as ``fit``, then ``transform`` of the same rows, with the checks done once.
-
-        Parameters
-        ----------
-        X, y
-        """
+        """The same as ``fit``, then ``transform`` of the same rows, with the checks done once."""
         rows = self._fit(X, y)
         return self._wrap(self._features(rows), X)
 

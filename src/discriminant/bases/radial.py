@@ -111,10 +111,6 @@ class Distances(Expansion):
 
     Two classes, one around the other, are separated by a line in these features (Alpaydin 10.2).
 
-    Parameters
-    ----------
-    centres, placement, random_state
-
     Attributes
     ----------
     centres_ : ndarray of shape (m, d)
@@ -151,11 +147,9 @@ class Radial(Expansion):
 
     Parameters
     ----------
-    centres
     width : float or None, default=None
         s.  None takes the mean distance from a centre to the nearest other one (the root mean square distance of the
         rows where there is only one centre).  Columns should be on one scale.
-    placement, random_state
 
     Attributes
     ----------

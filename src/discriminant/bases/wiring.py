@@ -32,7 +32,6 @@ class HalfPlane(Expansion):
         The a; or how many, which then point in random directions (uniform after scaling columns to unit spread).
     thresholds : sequence of m floats, or None, default=None
         The c.  None lets each hyperplane pass midway between two random rows of X, so that it cuts the data.
-    random_state
 
     Attributes
     ----------
@@ -135,7 +134,6 @@ class Wiring(Expansion):
     threshold : float or "median", default=1.0
         θ, the same for all units; "median" lets each unit fire for the upper half of the rows of ``fit``: θ lies
         midway between the two middle sums, where rounding cannot decide.
-    random_state
 
     Attributes
     ----------

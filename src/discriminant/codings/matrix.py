@@ -32,6 +32,12 @@ decoder : {"maximum", "sum", "votes", "unanimous", "nearest"}
     How class scores follow from outputs.
 → ClassCoding : ClassCoding
     The coding.
+→ decode : ndarray of shape (n, K)
+    Class scores.
+→ decide : ndarray of shape (n,)
+    The position of the class with the greatest score.
+→ linear_map : tuple (C, c) or None
+    C of shape (K, q) and c of shape (K,); None where the decoder is not linear.
 """).documented
 
 
@@ -107,13 +113,7 @@ class ClassCoding:
         return np.where(cared, np.sign(self.targets - (low + high) / 2), 0.0)
 
     def decode(self, z: Array) -> Array:
-        """Scores of outputs → scores of classes, of which the greatest names the class.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Class scores.
-        """
+        """Scores of outputs → scores of classes, of which the greatest names the class."""
         z = np.asarray(z)
         if z.dtype.kind != "f":
             z = z.astype(np.float64)
@@ -134,11 +134,6 @@ class ClassCoding:
         reject : int, default=-1
             The code of a row that is rejected.
 
-        Returns
-        -------
-        ndarray of shape (n,)
-            The position of the class with the greatest score.
-
         >>> from discriminant.codings import make_coding
         >>> make_coding("one-vs-rest", 3, decoder="unanimous").decide(np.array([[1.0, -1, -1], [1, 1, -1]]))
         array([ 0, -1])
@@ -153,11 +148,6 @@ class ClassCoding:
         """(C, c) such that class scores are C z + c, where the decoder is linear ("maximum", "sum"); else None.
 
         With it K discriminants follow from q: A Cᵗ, with c added to the intercepts.
-
-        Returns
-        -------
-        tuple (C, c) or None
-            C of shape (K, q) and c of shape (K,); None where the decoder is not linear.
         """
         if self.decoder not in ("maximum", "sum"):
             return None

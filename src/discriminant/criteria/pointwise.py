@@ -35,6 +35,20 @@ xp : module
     A number for each row and output.
 → tuple[Array, Array] : tuple of two ndarrays
     Losses and their slopes.
+→ value : ndarray of shape (n, q)
+    The loss of each row and output; of shape (n, 1) where the outputs are coupled.
+→ curvature : ndarray of shape (n, q), or (n, q, q) when the outputs are coupled
+    The second derivatives by the scores of a row.
+→ conjugate : ndarray of shape (n, q)
+    Shaped as ``value``; +inf outside the domain of the conjugate.
+→ curvature_root : ndarray of shape (n, m, q)
+    A root for each row.
+→ wrong : ndarray of bool
+    Shaped as ``value``: True where the row is an error.
+→ refusal : MismatchError
+    Ready to be raised.
+→ log_sum_exp : ndarray of shape (n, 1)
+    The logarithm of the sum of powers.
 """).documented
 
 
@@ -97,13 +111,7 @@ class Pointwise(ABC):
 
     @abstractmethod
     def value(self, t: Array, z: Array) -> Array:
-        """ℓ(t, z).
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            The loss of each row and output; of shape (n, 1) where the outputs are coupled.
-        """
+        """ℓ(t, z)."""
 
     def gradient(self, t: Array, z: Array) -> Array:
         """∂ℓ/∂z.
@@ -118,11 +126,6 @@ class Pointwise(ABC):
     def curvature(self, t: Array, z: Array) -> Array:
         """∂²ℓ/∂z².
 
-        Returns
-        -------
-        ndarray of shape (n, q), or (n, q, q) when the outputs are coupled
-            The second derivatives by the scores of a row.
-
         Raises
         ------
         MismatchError
@@ -132,11 +135,6 @@ class Pointwise(ABC):
 
     def conjugate(self, t: Array, u: Array) -> Array:
         """ℓ*(u) = sup_z u·z − ℓ(t, z), the convex conjugate, from which dual bounds are made.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-            Shaped as ``value``; +inf outside the domain of the conjugate.
 
         Raises
         ------
@@ -177,22 +175,11 @@ class Pointwise(ABC):
         """R with RᵗR = ∂²ℓ/∂z² of each row, where the criterion is convex.
 
         Outputs that are not coupled: the diagonal matrix of √ℓ''.
-
-        Returns
-        -------
-        ndarray of shape (n, m, q)
-            A root for each row.
         """
         return np.sqrt(self.curvature(t, z))[:, None, :] * np.eye(z.shape[1])
 
     def wrong(self, t: Array, z: Array) -> Array:
-        """Which rows do not lie strictly on their target's side.
-
-        Returns
-        -------
-        ndarray of bool
-            Shaped as ``value``: True where the row is an error.
-        """
+        """Which rows do not lie strictly on their target's side."""
         low, high = self.labels
         middle = (low + high) / 2
         threshold = middle if self.threshold is None else self.threshold
@@ -218,11 +205,6 @@ class Pointwise(ABC):
             What was asked for, with its article.
         instead : str
             What to use.
-
-        Returns
-        -------
-        MismatchError
-            Ready to be raised.
         """
         return MismatchError(f"Criterion {type(self).__name__} has not {missing}; use {instead}.")
 

@@ -152,11 +152,6 @@ class Softmax(Probability):
 def log_sum_exp(z: Array) -> Array:
     """ln Σ_k e^{z_k} over the last axis, which stays with length one.
 
-    Returns
-    -------
-    ndarray of shape (n, 1)
-        The logarithm of the sum of powers.
-
     >>> log_sum_exp(np.array([[1e4, 1e4]])).round(4)
     array([[10000.6931]])
     """

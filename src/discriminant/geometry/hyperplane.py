@@ -132,33 +132,15 @@ class Hyperplane:
         return np.asarray(self.center - (self.intercept / self.norm) * self.unit_normal)
 
     def value(self, X: Any) -> Array:
-        """g(x).
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The values; a single point gives a number.
-        """
+        """g(x)."""
         return np.asarray(self.intercept + self._from_center(X) @ self.normal)
 
     def distance(self, X: Any) -> Array:
-        """r(x) = g(x) / ‖w‖, the signed distance.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Positive on the side that the normal points to.
-        """
+        """r(x) = g(x) / ‖w‖, the signed distance."""
         return np.asarray(self.intercept / self.norm + self._from_center(X) @ self.unit_normal)
 
     def project(self, X: Any) -> Array:
-        """x − r(x) w / ‖w‖: the point of the hyperplane nearest to each row.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The feet.
-        """
+        """x − r(x) w / ‖w‖: the point of the hyperplane nearest to each row."""
         moved = self._from_center(X)
         distance = self.intercept / self.norm + moved @ self.unit_normal
         moved -= distance[..., None] * self.unit_normal
@@ -166,22 +148,11 @@ class Hyperplane:
         return moved
 
     def side(self, X: Any) -> Array:
-        """The sign of g(x).
-
-        Returns
-        -------
-        ndarray of int8 of shape (n,)
-            1, 0 or −1.
-        """
+        """The sign of g(x)."""
         return np.sign(self.value(X)).astype(np.int8)
 
     def points(self, bounds: Any) -> Array:
         """The two ends of the line within a box.
-
-        Returns
-        -------
-        ndarray of shape (2, 2)
-            The ends, or shape (0, 2) where the line misses the box.
 
         Raises
         ------

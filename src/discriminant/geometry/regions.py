@@ -23,17 +23,30 @@ X : array-like or sparse matrix of shape (n, d), or (d,)
     Points.
 bounds : sequence of four floats
     The box ((x₀, x₁), (y₀, y₁)), or flat as (x₀, x₁, y₀, y₁).
+→ box : ndarray of shape (4, 2)
+    The corners.
+→ polygon_area : float
+    The area; 0 for fewer than three vertices.
+→ clip : ndarray of shape (k, 2)
+    The vertices of that part; none where it is empty.
+→ decision_regions : list of K ndarrays of shape (m, 2)
+    Vertices, counter-clockwise; a class that wins nowhere in the box has none.
+→ value : ndarray of shape (n,)
+    The values; a single point gives a number.
+→ distance : ndarray of shape (n,)
+    Positive on the side that the normal points to.
+→ project : ndarray of shape (n, d)
+    The feet.
+→ side : ndarray of int8 of shape (n,)
+    1, 0 or −1.
+→ points : ndarray of shape (2, 2)
+    The ends, or shape (0, 2) where the line misses the box.
 """).documented
 
 
 @documented
 def box(bounds: Any) -> Array:
     """The corners, counter-clockwise, of a box.
-
-    Returns
-    -------
-    ndarray of shape (4, 2)
-        The corners.
 
     Raises
     ------
@@ -64,11 +77,6 @@ def polygon_area(polygon: Any) -> float:
     polygon : array-like of shape (m, 2)
         The vertices in order.
 
-    Returns
-    -------
-    float
-        The area; 0 for fewer than three vertices.
-
     >>> polygon_area([[0, 0], [2, 0], [0, 1]])
     1.0
     """
@@ -89,11 +97,6 @@ def clip(polygon: Array, values: Array) -> Array:
         The vertices in order.
     values : ndarray of shape (m,)
         The function at the vertices.
-
-    Returns
-    -------
-    ndarray of shape (k, 2)
-        The vertices of that part; none where it is empty.
 
     >>> square = box(((0, 1), (0, 1)))
     >>> clip(square, square[:, 0] - 0.5).tolist()
@@ -147,11 +150,6 @@ def decision_regions(weights: Array, bounds: Any, center: Array | None = None) -
         The discriminants, intercepts at ``center`` in row 0.
     center : ndarray of shape (2,) or None, default=None
         Where the intercepts are taken; None: the origin.
-
-    Returns
-    -------
-    list of K ndarrays of shape (m, 2)
-        Vertices, counter-clockwise; a class that wins nowhere in the box has none.
 
     >>> left, right = decision_regions(np.array([[0.0, 0.0], [-1.0, 1.0], [0.0, 0.0]]), ((-1, 3), (0, 1)))
     >>> polygon_area(left), polygon_area(right)

@@ -271,8 +271,7 @@ def _minimum_risk(model: Any) -> Program:
 
 
 def edge_points(found: Program, count: int = 400) -> Array:
-    """Rows on which an export must agree: near and far from the centres, thresholds and means that the program knows,
-    on boundaries, and at zero."""
+    """Rows on which an export must agree: near and far from what the program knows, on boundaries, and at zero."""
     rng, d = np.random.default_rng(0), len(found.features)
     basis = found.basis or tuple(("x", j) for j in range(d))
     known: list[list[float]] = [[] for _ in range(d)]
