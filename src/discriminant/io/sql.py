@@ -12,7 +12,7 @@ import math
 import os
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,8 @@ from discriminant.io.formulas import FOLDS, WITH_A_NUMBER, Formula
 from discriminant.io.program import Program, category_rows, edge_inputs, program, require_agreement
 from discriminant.protocols import Array
 
-Steps = list[tuple[str, list[tuple[str, str]]]]  # (name of the step, (column, expression) each)
+Columns = list[tuple[str, str]]  # (column, expression)
+Steps = list[tuple[str, Columns]]  # (name of the step, its columns)
 # Classes: the steps of the elimination are columns, of which engines have two thousand at most; an engine that writes
 # each step into all its uses is lost sooner.
 MOST_IN_SQL, MOST_WRITTEN_OUT = 12, 3
@@ -263,6 +264,14 @@ class _Writer:
     def column(self, kind: str, *index: int) -> str:
         return self.dialect.identifier(self.prefix + kind + "_".join(str(i) for i in index))
 
+    def named(self, kind: str, expressions: Iterable[str]) -> Columns:
+        """The columns of a step, in order."""
+        return [(self.column(kind, k), expression) for k, expression in enumerate(expressions)]
+
+    def read(self, kind: str, count: int) -> list[str]:
+        """The columns of a step before."""
+        return [f"s.{self.column(kind, k)}" for k in range(count)]
+
     def _affine(self, weights: Array, constant: float, inputs: list[str]) -> str:
         terms = [f"{self.dialect.number(w)} * {x}" for w, x in zip(weights, inputs, strict=True) if w != 0]
         return total([*terms, self.dialect.number(constant)])
@@ -279,8 +288,8 @@ class _Writer:
         if len(found.basis) > MOST_FEATURES:
             raise DataError(f"The {len(found.basis)} features of the basis are too many for a query; use to_c.")
         given = [f"CAST(s.{self.dialect.identifier(name)} AS {double})" for name in found.features]
-        raw = [(self.column("d", j), f"CASE WHEN ABS({x}) <= {largest} THEN {x} END") for j, x in enumerate(given)]
-        return [("d", raw), ("f", [(self.column("f", j), self._formula(f)) for j, f in enumerate(found.basis)])]
+        raw = self.named("d", (f"CASE WHEN ABS({x}) <= {largest} THEN {x} END" for x in given))
+        return [("d", raw), ("f", self.named("f", map(self._formula, found.basis)))]
 
     def _formula(self, formula: Formula) -> str:
         kind, *operands = formula
@@ -306,54 +315,44 @@ class _Writer:
             return f"(CASE WHEN {value} > 0 THEN {self.dialect.logarithm}({value}) END)"
         return f"POWER({value}, 2)" if kind == "square" else f"{kind.upper()}({value})"
 
-    def scores(self) -> list[tuple[str, str]]:
-        inputs, found = self._inputs(), self.found
+    def scores(self) -> Columns:
+        inputs, found, number = self._inputs(), self.found, self.dialect.number
         if found.quadratic is None:
             assert found.weights is not None
-            return [
-                (self.column("z", j), self._affine(column[1:], column[0], inputs))
-                for j, column in enumerate(found.weights.T)
-            ]
-        W, u, a = found.quadratic
-        columns = []
-        for k in range(len(a)):
-            squares = [f"POWER({self._affine(W[k][:, r], -u[k, r], inputs)}, 2)" for r in range(W.shape[2])]
-            half = f"{self.dialect.number(-0.5)} * ({total(squares)})"
-            columns.append((self.column("z", k), f"{self.dialect.number(a[k])} + {half}"))
-        return columns
+            return self.named("z", (self._affine(column[1:], column[0], inputs) for column in found.weights.T))
+        rows = []
+        for W, u, a in zip(*found.quadratic, strict=True):
+            squares = [f"POWER({self._affine(w, -c, inputs)}, 2)" for w, c in zip(W.T, u, strict=True)]
+            rows.append(f"{number(a)} + {number(-0.5)} * ({total(squares)})")
+        return self.named("z", rows)
 
-    def outputs(self) -> list[str]:
-        q = self.found.decode[0].shape[0 if self.found.decoder == "linear" else 1]
-        return [f"s.{self.column('y', j)}" for j in range(q)]
+    @property
+    def q(self) -> int:
+        return int(self.found.decode[0].shape[0 if self.found.decoder == "linear" else 1])
 
-    def finite(self) -> list[tuple[str, str]]:
+    def finite(self) -> Columns:
         """The scores, NULL where a row holds NaN or infinity: some engines count NaN as the largest number."""
         largest = self.dialect.number(sys.float_info.max)
-        columns = [self.column("z", j) for j in range(len(self.outputs()))]
-        return [(self.column("y", j), f"CASE WHEN ABS(s.{z}) <= {largest} THEN s.{z} END")
-                for j, z in enumerate(columns)]  # fmt: skip
+        return self.named("y", (f"CASE WHEN ABS({z}) <= {largest} THEN {z} END" for z in self.read("z", self.q)))
 
-    def classes(self) -> list[tuple[str, str]]:
-        found, number, z = self.found, self.dialect.number, self.outputs()
-        rows: list[str] = []
-        for k in range(len(found.classes)):
-            if found.decoder == "linear":
-                rows.append(self._affine(found.decode[0][:, k], found.decode[1][k], z))
-                continue
-            first, second = found.decode
-            if found.decoder == "nearest":
-                part = [j for j in range(len(z)) if second[k, j] > 0]
-                squares = [f"POWER({z[j]} - {number(first[k, j])}, 2)" for j in part]
-                rows.append(f"{number(-0.5)} * ({total(squares)})")
-                continue
-            part = [j for j in range(len(z)) if first[k, j] != 0]
-            agreed = [f"({number(first[k, j])} * ({z[j]} - {number(second[j])}))" for j in part]
-            if found.decoder == "unanimous":
-                rows.append(self.dialect.extreme("least", agreed))
-            else:
-                votes = total([f"(CASE WHEN {a} > 0 THEN 1 ELSE 0 END)" for a in agreed])
-                rows.append(f"{votes} + ({total(agreed)}) / ({number(3.0)} * ({number(1.0)} + ABS({total(agreed)})))")
-        return [(self.column("g", k), row) for k, row in enumerate(rows)]
+    def classes(self) -> Columns:
+        found, z = self.found, self.read("y", self.q)
+        first, second = found.decode
+        if found.decoder == "linear":
+            return self.named("g", (self._affine(w, c, z) for w, c in zip(first.T, second, strict=True)))
+        return self.named("g", (self._class(k, z) for k in range(len(found.classes))))
+
+    def _class(self, k: int, z: list[str]) -> str:
+        found, number = self.found, self.dialect.number
+        first, second = found.decode
+        if found.decoder == "nearest":
+            squares = [f"POWER({z[j]} - {number(first[k, j])}, 2)" for j in np.flatnonzero(second[k] > 0)]
+            return f"{number(-0.5)} * ({total(squares)})"
+        agreed = [f"({number(first[k, j])} * ({z[j]} - {number(second[j])}))" for j in np.flatnonzero(first[k])]
+        if found.decoder == "unanimous":
+            return self.dialect.extreme("least", agreed)
+        votes = total([f"(CASE WHEN {a} > 0 THEN 1 ELSE 0 END)" for a in agreed])
+        return f"{votes} + ({total(agreed)}) / ({number(3.0)} * ({number(1.0)} + ABS({total(agreed)})))"
 
     def exponents(self) -> Steps:
         """The steps to what the probabilities are proportional to."""
@@ -362,27 +361,24 @@ class _Writer:
             return []
         if found.link == "pairs":
             return self._pairs()
-        each = [f"s.{self.column('g', k)}" for k in range(len(found.classes))]
+        each = self.read("g", len(found.classes))
         if found.link == "sigmoid":
-            log = self.dialect.logarithm
-            small = [f"(CASE WHEN ABS({g}) > 700 THEN {number(0.0)} ELSE EXP(-ABS({g})) END)" for g in each]
-            each = [
-                f"((CASE WHEN {g} < 0 THEN {g} ELSE {number(0.0)} END) - {log}({number(1.0)} + {e}))"
-                for g, e in zip(each, small, strict=True)
-            ]
+            low, log = f"ELSE {number(0.0)} END", self.dialect.logarithm
+            each = [f"((CASE WHEN {g} < 0 THEN {g} {low}) - {log}({number(1.0)} + {self._tail(g)}))" for g in each]
         if found.prior_shift is not None:
             each = [f"({g} + {number(h)})" for g, h in zip(each, found.prior_shift, strict=True)]
         top = self.dialect.extreme("greatest", each)
         # An exponent below −700 underflows, which PostgreSQL calls an error.
-        terms = [
-            (self.column("e", k), f"(CASE WHEN {g} - {top} < -700 THEN {number(0.0)} ELSE EXP({g} - {top}) END)")
-            for k, g in enumerate(each)
-        ]
-        return [("e", terms)]
+        terms = (f"(CASE WHEN {g} - {top} < -700 THEN {number(0.0)} ELSE EXP({g} - {top}) END)" for g in each)
+        return [("e", self.named("e", terms))]
+
+    def _tail(self, z: str) -> str:
+        """e^−|z|."""
+        return f"(CASE WHEN ABS({z}) > 700 THEN {self.dialect.number(0.0)} ELSE EXP(-ABS({z})) END)"
 
     def _pairs(self) -> Steps:
         """[(name of the step, [(column, expression)])] up to the unscaled p in the columns "e"."""
-        z, K = self.outputs(), len(self.found.classes)
+        z, K = self.read("y", self.q), len(self.found.classes)
         most = MOST_IN_SQL if self.dialect.once else MOST_WRITTEN_OUT
         if most < K:
             raise DataError(
@@ -394,7 +390,7 @@ class _Writer:
         def own(kind: str, *index: int) -> str:
             return f"s.{self.column(kind, *index)}"
 
-        small = [f"(CASE WHEN ABS({v}) > 700 THEN {zero} ELSE EXP(-ABS({v})) END)" for v in z]
+        small = map(self._tail, z)
         chance = [f"(CASE WHEN {v} < 0 THEN {e} / ({one} + {e}) ELSE {one} / ({one} + {e}) END)"
                   for v, e in zip(z, small, strict=True)]  # fmt: skip
         order = np.transpose(pairs(K)).tolist()
@@ -429,14 +425,14 @@ class _Writer:
             steps.append((f"u{i}", [(self.column("u", i), f"({own(f'h{i}_', i, m)}{taken}) / {own(f'h{i}_', i, i)}")]))
         steps.append(("um", [(self.column("u", m), f"{one} - ({total([own('u', i) for i in range(m)])})")]))
         shift = np.zeros(K) if self.found.prior_shift is None else self.found.prior_shift
-        ends = [(self.column("e", k), f"(CASE WHEN {own('u', k)} > 0 THEN {own('u', k)} * {number(float(np.exp(h)))} "
-                 f"WHEN {own('u', k)} <= 0 THEN {zero} END)") for k, h in enumerate(shift)]  # fmt: skip
-        return [*steps, ("e", ends)]
+        ends = (f"(CASE WHEN {u} > 0 THEN {u} * {number(float(np.exp(h)))} WHEN {u} <= 0 THEN {zero} END)"
+                for u, h in zip(self.read("u", K), shift, strict=True))  # fmt: skip
+        return [*steps, ("e", self.named("e", ends))]
 
-    def chances(self) -> list[tuple[str, str]]:
+    def chances(self) -> Columns:
         if self.found.link is None:
             return []
-        each = [f"s.{self.column('e', k)}" for k in range(len(self.found.classes))]
+        each = self.read("e", len(self.found.classes))
         return [(own, f"{e} / ({total(each)})") for own, e in zip(self.probabilities, each, strict=True)]
 
     @property
@@ -454,7 +450,7 @@ class _Writer:
     def decision(self) -> str:
         found = self.found
         K = len(found.classes)
-        g = [f"s.{self.column('g', k)}" for k in range(K)]
+        g = self.read("g", K)
         p = [f"s.{own}" for own in self.probabilities]
         labels = [self.dialect.literal(label) for label in found.labels]
         if found.costs is not None:
