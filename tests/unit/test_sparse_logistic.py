@@ -309,7 +309,11 @@ def descents():
     low, high = np.full(m, -0.7), np.full(m, np.inf)
     g, G, a, A = (0.1 * rng.standard_normal(shape) for shape in (m, (m, K), m, (m, K)))
     H = X.T @ (w[:, None] * X) - np.outer(w @ X, w @ X) / w.sum() + np.diag(l2)
-    p, G0 = rng.dirichlet(np.ones(K), n), np.zeros(K)
+    p, s, rows = rng.dirichlet(np.ones(K), n), np.full(n, 1 / n), np.arange(m + 1)
+    C, mean = np.diag(p.mean(axis=0)) - p.T @ p / n, X.mean(axis=0)
+    M, W = X.T @ X / n - np.outer(mean, mean), 0.05 * rng.standard_normal((m * K, 2))
+    V, square = -W, np.diagonal(M).copy()
+    h = np.multiply.outer(square, np.diagonal(C)) - (V * W).sum(axis=1).reshape(m, K) + l2[:, None]
     starts = np.array([0, 3, 4, 10, 25])
     top = np.array([np.linalg.eigvalsh(H[i:j, i:j])[-1] for i, j in itertools.pairwise(starts)])
     stop, free = coordinate.Stop(1e-13, 500, 10), np.full(m, -np.inf)
@@ -318,17 +322,23 @@ def descents():
         for kind, X in (("dense", dense), ("sparse", sparse))
         for name, call in {
             "columns": (lambda a, X=X: coordinate.descend_columns(X, w, True, a, g, l1, l2, low, high, stop), a),
-            "softmax": (
-                lambda A, X=X: coordinate.descend_softmax(X, w, p, True, A, G, G0, l1, l2, low, high, False, stop),
-                A,
-            ),
-            "rows": (
-                lambda A, X=X: coordinate.descend_softmax(X, w, p, True, A, G, G0, l1, l2, free, high, True, stop),
-                A,
-            ),
         }.items()
     }
+    whole = np.kron(M, C) + np.diag(np.repeat(l2, K)) - V @ W.T
+
+    def classes(groups, lower, joint, **at_hand):
+        tops = [np.linalg.eigvalsh(whole[K * i : K * j, K * i : K * j])[-1] for i, j in itertools.pairwise(groups)]
+        parts = {"X": dense, "M": None} | at_hand
+        model = coordinate.ClassesModel(parts["X"], parts["M"], s, mean, square, C, V, W, h, np.array(tops))
+        levels = (np.full(len(groups) - 1, 0.02), l2, lower, high, groups, joint)
+        return lambda A: coordinate.descend_classes(model, A, G, *levels, stop), A
+
     return along | {
+        "classes": classes(rows, low, False, X=None, M=M),
+        "classes along dense columns": classes(rows, low, False),
+        "classes along sparse columns": classes(rows, low, False, X=sparse),
+        "groups of classes": classes(starts, free, True, X=None, M=M),
+        "groups of classes along columns": classes(starts, free, True, X=sparse),
         "gram": (lambda a: coordinate.descend_gram(H, a, g.copy(), l1, low, high, stop), a),
         "groups": (lambda a: coordinate.descend_groups(H, a, g.copy(), starts, np.full(4, 0.1), top, stop), a),
     }
@@ -353,8 +363,10 @@ def test_descents_along_columns_are_those_on_their_gram_matrix():
         weights[name] = start.copy()
         call(weights[name])
     np.testing.assert_allclose(weights["dense columns"], weights["gram"], atol=1e-10)
-    for name in ("columns", "softmax", "rows"):
-        np.testing.assert_allclose(weights[f"sparse {name}"], weights[f"dense {name}"], atol=1e-10)
+    np.testing.assert_allclose(weights["sparse columns"], weights["dense columns"], atol=1e-10)
+    for kind in ("dense", "sparse"):
+        np.testing.assert_allclose(weights[f"classes along {kind} columns"], weights["classes"], atol=1e-10)
+    np.testing.assert_allclose(weights["groups of classes along columns"], weights["groups of classes"], atol=1e-10)
 
 
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.6])

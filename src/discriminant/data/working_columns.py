@@ -25,7 +25,7 @@ from discriminant.thresholds import COLUMNS_IN_PLACE, COPIED_VALUES, GATHER_COST
 GATHER_ROWS = 128  # rows that are turned into columns at a time: they stay in the cache
 GRAM_ROWS = 2_048
 PIECES = 8  # of a product over the rows, the same on every machine, so that the sum has the same bits
-SHARED_WORK = 3_000_000  # multiplications from which a product is split over threads
+SHARED_WORK = 50_000_000  # multiplications from which a product is split over threads
 
 
 @dataclass(frozen=True)
@@ -232,6 +232,10 @@ class DenseColumns:
         parts = ordered_map(lambda piece: X[:, piece] @ flat[piece], pieces, threads)
         return np.asarray(sum(parts)).reshape(len(X), V.shape[1])
 
+    def squares(self, s: Array) -> Array:
+        """Σ s x² of each."""
+        return np.asarray(np.einsum("ji,ji,i->j", self.X, self.X, s))
+
     def gram(self, h: Array, first: int = 0) -> Array:
         """Xᵗ diag(h) X[:, first:], (m, m − first)."""
         m, n = len(self.features), self.source.n
@@ -298,6 +302,11 @@ class SparseColumns:
     def adjoint(self, V: Array) -> Array:
         """Xᵗ V, (m, q)."""
         return np.asarray(self.X.T @ V)
+
+    def squares(self, s: Array) -> Array:
+        """Σ s x² of each."""
+        X = self.X
+        return np.asarray(X.multiply(X).T @ s)
 
     def gram(self, h: Array, first: int = 0) -> Array:
         """Xᵗ diag(h) X[:, first:], (m, m − first)."""

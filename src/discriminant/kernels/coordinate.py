@@ -122,49 +122,81 @@ def descend_columns(
     return _descend(sweep, stop)
 
 
-def descend_softmax(
-    X: Columns, s: Array, p: Array, intercept: bool, A: Array, G: Array, G0: Array, l1: Array, l2: Array, lower: Array,
-    upper: Array, joint: bool, stop: Stop,
-) -> bool:  # fmt: skip
-    """K outputs that compete, weights A (m, K) with gradient G and intercepts with gradient G0 (K,) at the start.
+class ClassesModel(NamedTuple):
+    """H = C ⊗ M − V Wᵗ + diag(l₂): of K outputs that compete, weights (m, K), outputs innermost."""
 
-    H has the blocks Σ s x x' (diag p − ppᵗ); ``joint``: a row of A has one penalty l₁‖a_j‖.
+    X: Columns | None  # where M is not at hand
+    M: Array | None  # (m, m): Xᵗ diag(s) X − mean meanᵗ
+    s: Array  # (n,)
+    mean: Array  # (m,)
+    square: Array  # (m,): the diagonal of M
+    C: Array  # (K, K)
+    V: Array  # (m K, r)
+    W: Array
+    h: Array  # (m, K): the diagonal of H
+    top: Array  # (groups,): at least the largest eigenvalues of the groups' blocks of H
+
+    def product(self, D: Array) -> Array:
+        """(H − diag(l₂)) D, (m, K)."""
+        if self.M is not None:
+            MD = self.M @ D
+        else:
+            assert self.X is not None
+            columns = [self.X.column(j) for j in range(len(D))]
+            XD = np.zeros((len(self.s), D.shape[1]))
+            for (x, rows), d in zip(columns, D, strict=True):
+                XD[rows] += np.multiply.outer(x, d)
+            MD = np.array([(self.s[rows] * x) @ XD[rows] for x, rows in columns]) - np.outer(self.mean, self.mean @ D)
+        return np.asarray(MD @ self.C - (self.V @ (self.W.T @ D.ravel())).reshape(D.shape))
+
+
+def descend_classes(
+    model: ClassesModel, A: Array, G: Array, l1: Array, l2: Array, lower: Array, upper: Array, starts: Array,
+    joint: bool, stop: Stop,
+) -> bool:  # fmt: skip
+    """Weights A (m, K) in place, with gradient G at the start; ``joint``: groups of columns have one penalty l₁‖a_g‖.
+
+    l₁ is of the groups, l₂ and the bounds of the columns.
     """
     compiled = load()
-    (n, K), m = p.shape, len(A)
+    (m, K), r = A.shape, model.W.shape[1]
     if compiled is not None:
-        work = np.empty(n * (K + 1) + 3 * K + (2 * m + 1) * K)
-        arguments = (s, p, intercept, A, G, G0, l1, l2, lower, upper, joint, work)
-        return bool(compiled.descend_softmax(*X, *arguments, *stop))
-    e, start, shift = np.zeros((n, K)), A.copy(), np.zeros(K)
-    twice = 2 * s[:, None] * p * (1 - p)  # diag p − ppᵗ is at most twice its diagonal
-    h = np.array([np.square(X.column(j)[0]) @ twice[X.column(j)[1]] for j in range(m)] + [twice.sum(axis=0)])
+        X, M, s, mean, square, *parts = model
+        work = np.zeros((2 * m + 3 + (len(s) if M is None else 0)) * K + r)
+        levels = (l1, l2, lower, upper, starts)
+        return bool(compiled.descend_classes(X, M, (s, mean, square), tuple(parts), A, G, levels, joint, work, *stop))
+    g = G.copy()
+
+    def move(j: int, step: Array) -> None:
+        D = np.zeros((m, K))
+        D[j], A[j] = step, A[j] + step
+        g[:] += model.product(D)
+        g[j] += l2[j] * step
 
     def sweep(support: bool) -> float:
         moved = 0.0
-        for j in range(m + intercept):
-            a = A[j] if j < m else shift
-            if j < m and support and not a.any():
+        for group in range(len(l1)):
+            part = slice(starts[group], starts[group + 1])
+            if support and not A[part].any():
                 continue
-            x, rows = X.column(j) if j < m else (np.ones(n), slice(None))
-            near, pr = e[rows], p[rows]
-            slope = (s[rows] * x) @ (pr * (near - (pr * near).sum(axis=1, keepdims=True)))
-            ridge, level = (l2[j], l1[j]) if j < m else (0.0, 0.0)
-            slope = slope + (G[j] + ridge * (a - start[j]) if j < m else G0)
-            hj = np.full(K, (h[j] + ridge).max()) if joint else h[j] + ridge
-            u = a - slope / np.where(hj > 0, hj, np.inf)
-            if joint and j < m:
-                length = float(np.sqrt(u @ u))
-                new = u * (1 - level / hj[0] / length if length * hj[0] > level else 0.0)
-            elif j < m:
-                new = _prox(u, level / np.where(hj > 0, hj, np.inf), lower[j], upper[j])
-            else:
-                new = u
-            step = np.where(hj > 0, new - a, 0.0)
-            if step.any():
-                a += step
-                e[rows] += np.multiply.outer(x, step)
-                moved = max(moved, float((hj * np.abs(step)).max()))
+            if joint:
+                top = model.top[group]
+                if top <= 0:
+                    continue
+                u = A[part] - g[part] / top
+                length = float(np.sqrt((u * u).sum()))
+                steps = u * (1 - l1[group] / top / length if length > l1[group] / top else 0.0) - A[part]
+                moved = max(moved, float(top * np.abs(steps).max()))
+                for j, step in zip(range(part.start, part.stop), steps, strict=True):
+                    move(j, step)
+                continue
+            j = int(part.start)
+            for k in np.flatnonzero(model.h[j] > 0):
+                h, step = model.h[j, k], np.zeros(K)
+                step[k] = _prox(A[j, k] - g[j, k] / h, l1[group] / h, lower[j], upper[j]) - A[j, k]
+                if step[k] != 0:
+                    move(j, step)
+                    moved = max(moved, float(h * abs(step[k])))
         return moved
 
     return _descend(sweep, stop)

@@ -7,62 +7,62 @@ that are not zero (``Support``) does what many sweeps of coordinate descent woul
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from discriminant.data.working_columns import WorkingColumns
+from discriminant.data.threads import scratch
+from discriminant.data.working_columns import BlockColumns, SparseColumns, WorkingColumns
 from discriminant.kernels.conjugate import conjugate_gradients
-from discriminant.kernels.coordinate import Stop, descend_gram, descend_groups
-from discriminant.optimize.row_loss import RowLoss, solve_corner
+from discriminant.kernels.coordinate import ClassesModel, Stop, descend_classes, descend_gram, descend_groups
+from discriminant.optimize.row_loss import RowLoss
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
+from discriminant.thresholds import COPIED_VALUES, MOST_GRAM, SPARSE_GRAM
 
 CG_EXACT = 1e-13  # of the right-hand side: what conjugate gradients leave
+PAIRS = 6  # steps that a model of classes remembers
+LEAST_CURVATURE = 1e-10  # cosine of a step with its change of slopes below which rounding decides
+LEAST_LEFT = 1e-3  # of a weight's curvature, at least, after what the last steps saw
 
 
 @dataclass
 class GramMatrix:
-    """Xᵗ (s ℓ'') X over coordinates (feature, output), outputs innermost, at the ℓ'' of some point; it grows."""
+    """Xᵗ diag(s ℓ'') X over the columns of one output, at the ℓ'' of some point; it grows."""
 
     loss: RowLoss
-    h: Array
+    h: Array  # (n, 1)
     G: Array = field(default_factory=lambda: np.empty((0, 0)))
-    B: Array = field(default_factory=lambda: np.empty((0, 0)))  # intercepts × coordinates
+    B: Array = field(default_factory=lambda: np.empty(0))  # of the intercept with the columns
 
     def extend(self, columns: WorkingColumns) -> None:
         """Add the columns that the working set has gained, at the old ℓ''."""
-        q, s, p, m = self.loss.q, self.loss.s, self.h, len(columns.features)
-        old = len(self.G) // q
-        if old == m:
-            return
-        G = np.empty((m, q, m, q))
-        G[:old, :, :old, :] = self.G.reshape(old, q, old, q)
-        for k in range(q):
-            for j in range(k, q):
-                part = columns.gram(s * (p[:, 0] if q == 1 else p[:, k] * (1 - p[:, k] if j == k else p[:, j])), old)
-                for one, other in {(k, j), (j, k)}:
-                    G[:, one, old:, other] = part if j == k else -part
-                    G[old:, other, :old, one] = part[:old].T if j == k else -part[:old].T
-        self.G = G.reshape(m * q, m * q)
-        B = np.empty((q, m, q))
-        for k in range(q):
-            unit = np.broadcast_to(np.eye(q)[k], (len(s), q))
-            B[k] = columns.adjoint(s[:, None] * self.loss.product(p, unit))
-        self.B = B.reshape(q, m * q)
-
-    @cached_property
-    def corner(self) -> Array:
-        return self.loss.corner(self.h)
+        if len(columns.features) > len(self.G):
+            weight = self.loss.s[:, None] * self.h
+            self.G, self.B = grown(self.G, columns, weight[:, 0]), columns.adjoint(weight)[:, 0]
 
     def matrix(self, penalty: SeparablePenalty, intercept: bool) -> Array:
-        """H with the intercepts eliminated and l₂ on the diagonal."""
-        H = self.G - self.B.T @ solve_corner(self.corner, self.B) if intercept else self.G.copy()
+        """H with the intercept eliminated and l₂ on the diagonal."""
+        H, corner = self.G.copy(), float(self.loss.s @ self.h[:, 0])
+        if intercept and corner > 0:
+            H -= np.outer(self.B, self.B / corner)
         index = np.arange(len(H))
-        l2 = np.repeat(penalty.each(penalty.l2)[:, 0], self.loss.q)
-        H[index, index] = np.maximum(H[index, index], 1e-14 * self.G[index, index]) + l2
+        H[index, index] = np.maximum(H[index, index], 1e-14 * self.G[index, index]) + penalty.each(penalty.l2)[:, 0]
         return H
+
+
+def grown(G: Array, columns: WorkingColumns, weight: Array) -> Array:
+    """Xᵗ diag(weight) X, of whose first columns it is G."""
+    old, m = len(G), len(columns.features)
+    new = np.empty((m, m))
+    new[:old, :old] = G
+    new[:, old:] = columns.gram(weight, old)
+    new[old:, :old] = new[:old, old:].T
+    return new
 
 
 @dataclass(frozen=True)
@@ -129,68 +129,235 @@ class Support:
         return np.clip(new, self.penalty.lower[:, None], self.penalty.upper[:, None])
 
 
+class Quadratic(ABC):
+    """G·D + ½ D·HD + kinks, D = A − A₀, over weights (m, q)."""
+
+    penalty: SeparablePenalty
+    share: ClassVar[float] = CG_EXACT  # of the right-hand side: what a Newton step leaves
+
+    @abstractmethod
+    def descend(self, A: Array, G: Array, stop: Stop) -> bool:
+        """Coordinate descent; A in place, and where it does not get there, G."""
+
+    @abstractmethod
+    def product(self, D: Array) -> Array:
+        """H D."""
+
+    def solve(self, live: Array, slope: Array, product: Callable[[Array], Array]) -> Array:
+        """H⁻¹ slope over the weights that are live, others zero; ``product``: by H and the kinks' curvature."""
+        return conjugate_gradients(lambda D: np.where(live, product(D), 0.0), np.where(live, slope, 0.0), self.share)
+
+    def minimize(self, A: Array, G: Array, stop: Stop) -> None:
+        """Sweeps, and Newton steps on the support where these are slow (collinear columns); A and G in place."""
+        for _ in range(20):
+            if self.descend(A, G, stop) or not self._jump(A, G):
+                break
+
+    def _jump(self, A: Array, G: Array) -> bool:
+        penalty, support = self.penalty, Support(A, self.penalty)
+        everything = np.arange(len(A))
+        if not support.live.any():
+            return False
+
+        def product(D: Array) -> Array:
+            return np.asarray(self.product(D) + support.curvature(D, everything))
+
+        D = self.solve(support.live, -(G + support.slope), product)
+        new, before = support.moved(A, D, everything), penalty.kinks(A)
+        ends = [A + t * (new - A) for t in 0.5 ** np.arange(12)]
+        # Of columns that are nearly copies of one another many weights change sign at once, and no part of such a step
+        # leads down.  The step that ends at the first change does, and leaves one weight less to move.
+        first = support.first_zero(A, D)
+        for end in ends if first is None else [*ends, first]:
+            step = end - A
+            change = self.product(step)
+            if float((step * (G + 0.5 * change)).sum()) + penalty.kinks(end) < before:
+                A[:] = end
+                G += change
+                return True
+        return False
+
+
 @dataclass(frozen=True)
-class Quadratic:
-    """g·(a − a₀) + ½ (a − a₀)ᵗ H (a − a₀) + kinks, over flat coordinates with outputs innermost."""
+class OneOutput(Quadratic):
+    """The model of one output, its matrix at hand."""
 
     H: Array
     penalty: SeparablePenalty
-    q: int
 
-    @cached_property
-    def _each(self) -> tuple[Array, Array, Array]:
+    def descend(self, A: Array, G: Array, stop: Stop) -> bool:
+        """Sweeps over the matrix, G up to date."""
         p = self.penalty
-        return np.repeat(p.each(p.l1)[:, 0], self.q), np.repeat(p.lower, self.q), np.repeat(p.upper, self.q)
+        if p.joint:
+            return descend_groups(self.H, A[:, 0], G[:, 0], p.starts.astype(np.int64), p.l1, self._tops, stop)
+        return descend_gram(self.H, A[:, 0], G[:, 0], p.each(p.l1)[:, 0], p.lower, p.upper, stop)
 
     @cached_property
     def _tops(self) -> Array:
-        """The largest eigenvalue of each group's block, or a bound of it."""
-        starts = self.penalty.starts * self.q
-        blocks = [self.H[i:j, i:j] for i, j in itertools.pairwise(starts)]
-        return np.array([float(np.linalg.eigvalsh(block)[-1]) if len(block) > 1 else block[0, 0] for block in blocks])
+        return largest_eigenvalues(self.H, self.penalty)
 
-    def descend(self, a: Array, g: Array, stop: Stop) -> bool:
-        """Coordinate descent; a and g in place."""
+    def product(self, D: Array) -> Array:
+        """H D."""
+        return self.H @ D
+
+    def solve(self, live: Array, slope: Array, product: Callable[[Array], Array]) -> Array:
+        """A factor where the kinks have no curvature."""
         if self.penalty.joint:
-            starts = (self.penalty.starts * self.q).astype(np.int64)
-            return descend_groups(self.H, a, g, starts, self.penalty.l1, self._tops, stop)
-        return descend_gram(self.H, a, g, *self._each, stop)
+            return super().solve(live, slope, product)
+        S, D = np.flatnonzero(live), np.zeros_like(slope)
+        D[S, 0] = positive_solve(self.H[np.ix_(S, S)], slope[S, 0])
+        return D
 
-    def jump(self, a: Array, g: Array) -> bool:
-        """Newton's step on the support, where sweeps are slow (collinear columns); a and g in place."""
-        penalty, shape = self.penalty, (-1, self.q)
-        A = a.reshape(shape)
-        support = Support(A, penalty)
-        S = np.flatnonzero(support.live.ravel())
-        if len(S) == 0:
-            return False
-        slope = (g.reshape(shape) + support.slope).ravel()[S]
-        H = self.H[np.ix_(S, S)]
-        everything = np.arange(len(A))
-        if penalty.joint:
 
-            def product(d: Array) -> Array:
-                full = np.zeros(len(a))
-                full[S] = d
-                return np.asarray(H @ d + np.ravel(support.curvature(full.reshape(shape), everything))[S])
+def largest_eigenvalues(H: Array, penalty: SeparablePenalty) -> Array:
+    """Of the groups' blocks of H."""
+    if penalty.single:
+        return np.diagonal(H).copy()
+    blocks = [H[i:j, i:j] for i, j in itertools.pairwise(penalty.starts)]
+    return np.array([float(np.linalg.eigvalsh(block)[-1]) if len(block) > 1 else block[0, 0] for block in blocks])
 
-            d = conjugate_gradients(product, -slope, CG_EXACT)
+
+class Pair(NamedTuple):
+    """A step of the weights, what it changed in their slopes and in those of the rows, over √(S·Y)."""
+
+    S: Array  # (m, K)
+    Y: Array
+    MS: Array
+    v: Array | None  # (n, K)
+
+
+@dataclass
+class SecantModel:
+    """The curvature of classes that compete: C ⊗ M, corrected by what the last steps changed in the slopes.
+
+    M = Xᵗ diag(s) X about the means, which eliminates the intercepts, and C = Σ s (diag p − ppᵗ).  With steps S and
+    changes Y, Sᵗ Y = 1 each, limited-memory BFGS has
+
+        B = C ⊗ M − W N⁻¹ Wᵗ,    W = [(C ⊗ M) S, Y],    N = [Sᵗ(C ⊗ M) S, L; Lᵗ, −1],    L strictly below in SᵗY.
+
+    The true Hessian of K classes costs K²/2 such matrices.  The rows' slopes have these differences, too, so that where
+    the model is minimised there is a point of the dual that fits its slopes.
+    """
+
+    loss: RowLoss
+    intercept: bool
+    columns: WorkingColumns
+    M: Array | None = None
+    mean: Array = field(default_factory=lambda: np.empty(0))
+    square: Array = field(default_factory=lambda: np.empty(0))
+    pairs: list[Pair] = field(default_factory=list)
+
+    def extend(self, C: Array) -> None:
+        """Add the columns that the working set has gained; of the last steps they know what C ⊗ M says."""
+        m, old, s = len(self.columns.features), len(self.mean), self.loss.s
+        if m == old:
+            return
+        before = self.mean
+        self.mean = self.columns.adjoint(s[:, None])[:, 0] if self.intercept else np.zeros(m)
+        if self._by_gram:
+            if self.M is None or old == 0:
+                G = np.empty((0, 0))
+            else:
+                G = self.M + np.outer(before, before)
+            self.M = grown(G, self.columns, s) - np.outer(self.mean, self.mean)
+            self.square = np.diagonal(self.M).copy()
         else:
-            d = -positive_solve(H, slope)
-        D = np.zeros(len(a))
-        D[S] = d
-        new, before = support.moved(A, D.reshape(shape), everything).ravel(), penalty.kinks(A)
-        ends = [a + t * (new - a) for t in 0.5 ** np.arange(12)]
-        # Of columns that are nearly copies of one another many weights change sign at once, and no part of such a step
-        # leads down.  The step that ends at the first change does, and leaves one weight less to move.
-        first = support.first_zero(A, D.reshape(shape))
-        for end in ends if first is None else [*ends, first.ravel()]:
-            step = end - a
-            change = self.H @ step
-            if float(g @ step) + 0.5 * float(step @ change) + penalty.kinks(end.reshape(shape)) < before:
-                a[:], g[:] = end, g + change
-                return True
-        return False
+            assert not isinstance(self.columns, BlockColumns)
+            self.M, self.square = None, np.maximum(self.columns.squares(s) - np.square(self.mean), 0.0)
+        pairs, self.pairs = self.pairs, []
+        for pair in pairs:
+            S = np.vstack([pair.S, np.zeros((m - old, self.loss.q))])
+            MS = self.product(S)
+            self.pairs.append(Pair(S, np.vstack([pair.Y, (MS @ C)[old:]]), MS, pair.v))
+
+    @property
+    def _by_gram(self) -> bool:
+        m = len(self.columns.features)
+        if isinstance(self.columns, SparseColumns):
+            return m <= SPARSE_GRAM
+        return isinstance(self.columns, BlockColumns) or (m <= MOST_GRAM and m <= 2 * len(self.loss.s))
+
+    def product(self, D: Array) -> Array:
+        """M D."""
+        if self.M is not None:
+            return self.M @ D
+        return self.columns.adjoint(self.loss.s[:, None] * self.columns.dot(D)) - np.outer(self.mean, self.mean @ D)
+
+    def learn(self, D: Array, Y: Array, v: Array) -> None:
+        """A step D changed the slopes by Y, and those of the rows by v."""
+        along = float(np.vdot(D, Y))
+        if along <= LEAST_CURVATURE * np.sqrt(np.vdot(D, D) * np.vdot(Y, Y)):
+            return
+        root = np.sqrt(along)
+        kept = v / root if PAIRS * v.size <= COPIED_VALUES else None
+        self.pairs = [*self.pairs[1 - PAIRS :], Pair(D / root, Y / root, self.product(D) / root, kept)]
+
+    def at(self, C: Array, penalty: SeparablePenalty) -> ManyOutputs:
+        """The model where the classes' curvature is C."""
+        shape = (len(self.mean), len(C))
+        S = np.array([pair.S for pair in self.pairs]).reshape(-1, shape[0] * shape[1])
+        Y = np.array([pair.Y for pair in self.pairs]).reshape(S.shape)
+        HS = np.array([pair.MS @ C for pair in self.pairs]).reshape(S.shape)
+        L = np.tril(S @ Y.T, -1)
+        N = np.vstack([np.hstack([S @ HS.T, L]), np.hstack([L.T, -np.eye(len(S))])])
+        W = np.vstack([HS, Y])
+        try:
+            V = np.linalg.inv(N) @ W
+        except np.linalg.LinAlgError:
+            self.pairs = []
+            return self.at(C, penalty)
+        plain = np.multiply.outer(self.square, np.diagonal(C))
+        h = np.maximum(plain - np.einsum("rp,rp->p", V, W).reshape(shape), LEAST_LEFT * plain)
+        top = np.empty(0)
+        if penalty.joint:
+            blocks = (
+                np.add.reduceat(self.square, penalty.starts[:-1])
+                if self.M is None
+                else largest_eigenvalues(self.M, penalty)
+            )
+            seen = np.square(Y.reshape(-1, *shape)).sum(axis=(0, 2))  # B ≼ C ⊗ M + Σ YYᵗ
+            top = blocks * float(np.linalg.eigvalsh(C)[-1]) + np.add.reduceat(seen, penalty.starts[:-1]) + penalty.l2
+        l2 = penalty.each(penalty.l2)
+        raw = None if self.M is not None or isinstance(self.columns, BlockColumns) else self.columns.raw
+        V, W = np.ascontiguousarray(V.T), np.ascontiguousarray(W.T)
+        parts = (raw, self.M, self.loss.s, self.mean, self.square, np.ascontiguousarray(C), V, W, h + l2, top)
+        return ManyOutputs(ClassesModel(*parts), penalty, self)
+
+    def rows(self, D: Array, model: ClassesModel) -> Array | None:
+        """(n, K) u with Xᵗ s u = BD and Σ s u = 0: what the model says that a step D changes in the rows' slopes."""
+        r, c = len(self.pairs), model.V.T @ D.ravel()
+        D = D - sum((c[i] * pair.S for i, pair in enumerate(self.pairs)), np.zeros_like(D))
+        u = (self.columns.dot(D) - self.mean @ D) @ model.C
+        for i, pair in enumerate(self.pairs):
+            if pair.v is None:
+                return None
+            u -= np.multiply(pair.v, c[r + i], out=scratch("pair", u.shape))
+        return np.asarray(u)
+
+
+@dataclass(frozen=True)
+class ManyOutputs(Quadratic):
+    """The model of classes that compete."""
+
+    model: ClassesModel
+    penalty: SeparablePenalty
+    secant: SecantModel
+    share: ClassVar[float] = 1e-2
+
+    def descend(self, A: Array, G: Array, stop: Stop) -> bool:
+        """Sweeps over M, or along the columns."""
+        p, start = self.penalty, A.copy()
+        levels = (p.l1, p.each(p.l2)[:, 0].copy(), p.lower, p.upper, p.starts.astype(np.int64), p.joint)
+        done = descend_classes(self.model, A, np.ascontiguousarray(G), *levels, stop)
+        if not done:
+            G += self.product(A - start)
+        return done
+
+    def product(self, D: Array) -> Array:
+        """H D."""
+        model = self.model
+        seen = (model.V @ (model.W.T @ D.ravel())).reshape(D.shape)
+        return np.asarray(self.secant.product(D) @ model.C - seen + self.penalty.each(self.penalty.l2) * D)
 
 
 def positive_solve(H: Array, g: Array) -> Array:

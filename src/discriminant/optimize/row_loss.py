@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from discriminant.criteria import Pointwise
+from discriminant.criteria import Pointwise, Softmax
+from discriminant.kernels.compiled import load
 from discriminant.protocols import Array
 
 
@@ -28,16 +30,28 @@ class RowLoss:
 
     def value_and_slope(self, z: Array) -> tuple[float, Array]:
         """(Σ s ℓ, ℓ')."""
+        kernels = self._kernels
+        if kernels is not None:
+            v = np.empty_like(z)
+            return kernels.softmax_losses(self.t, np.ascontiguousarray(z), self.s, v, np.empty(len(z))), v
         value, v = self.criterion.value_and_gradient(self.t, z)
         return float(self.s @ value.sum(axis=1)), v
+
+    @property
+    def _kernels(self) -> Any:
+        """The compiled loss of classes that compete."""
+        return load() if isinstance(self.criterion, Softmax) and self.q > 1 else None
 
     def curvature(self, z: Array, v: Array) -> Array:
         """ℓ'' at scores z with slopes v."""
         return self.criterion.curvature(self.t, z) if self.q == 1 else np.asarray(v + self.t)
 
     def product(self, h: Array, E: Array) -> Array:
-        """ℓ'' E, row by row."""
-        return np.asarray(h * E if self.q == 1 else h * (E - (h * E).sum(axis=1, keepdims=True)))
+        """ℓ'' E, row by row; E (n, q), or (q,) for the same in every row."""
+        if self.q == 1:
+            return np.asarray(h * E)
+        mean = h @ E if E.ndim == 1 else np.einsum("nk,nk->n", h, E)
+        return np.asarray(h * (E - mean[:, None]))
 
     def corner(self, h: Array) -> Array:
         """1ᵗ (s ℓ'') 1, (q, q): the curvature by the intercepts."""
@@ -61,6 +75,9 @@ class RowLoss:
     def dual(self, v: Array) -> float:
         """−Σ s ℓ*(v) + Σ s v·offset."""
         linear = 0.0 if self.offset is None else float(self.s @ (v * self.offset).sum(axis=1))
+        kernels = self._kernels
+        if kernels is not None:
+            return linear + float(kernels.softmax_dual(self.t, np.ascontiguousarray(v), self.s, np.empty(128 * self.q)))
         each = self.criterion.conjugate(self.t, v).sum(axis=1)
         return linear - float(self.s @ np.where(self.s > 0, each, 0.0))  # rows that are held out may be anywhere
 

@@ -14,28 +14,38 @@ largest τ ≤ 1 that brings τR into the domain of Ω*, are a feasible point of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discriminant.data.working_columns import BlockColumns, SparseColumns, WorkingColumns
 from discriminant.kernels.conjugate import conjugate_gradients
-from discriminant.kernels.coordinate import Stop, descend_columns, descend_softmax
-from discriminant.optimize.quadratic_model import CG_EXACT, GramMatrix, Quadratic, Support, positive_solve
+from discriminant.kernels.coordinate import Stop, descend_columns
+from discriminant.optimize.quadratic_model import (
+    CG_EXACT,
+    GramMatrix,
+    OneOutput,
+    SecantModel,
+    Support,
+    positive_solve,
+)
 from discriminant.optimize.row_loss import RowLoss, solve_corner
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
-from discriminant.thresholds import GRAM_ROWS_PER_COLUMN, MOST_CHOLESKY, MOST_GRAM, SPARSE_GRAM
+from discriminant.thresholds import ALL_DIGITS_TOL, GRAM_ROWS_PER_COLUMN, MOST_CHOLESKY, MOST_GRAM, SPARSE_GRAM
 
 MOST_STEPS, PATIENCE = 1_000, 50  # guards against a loop, not settings: so many steps halve the gap, or are the last
 NEAR = 0.1  # the gap, relative to J, below which Newton steps on the support are tried
 SLOW = 0.7  # sweeps that leave more than this share of it: then, too
 ROUGH = 0.3  # how far below the gap at hand the model's own slopes are brought
 PROGRESS = 0.05  # of what the slopes are off that a step may leave
+CLASS_PROGRESS = 0.2  # the same where classes compete, whose model is not exact
 STALE = 0.05  # a step on an old Gram matrix that leaves more than this share of the gap: it is formed anew
 GRAM_SWEEPS, COLUMN_SWEEPS, LAST_SWEEPS = (10, 10), (2, 6), (50, 10)  # rounds, and sweeps over the support in each
 EXACT = 1e-15  # of the least l₁: how still the slopes stand in the last steps of a fit
+LAST_CLASS_STEPS = 60
 LAST_STEPS, STANDING = 6, 1e-9  # relative: Newton steps so short leave their square
+LOSS_OF_BOUND = 30.0  # the gap that a model of classes proves, over what its step promises; the last one is remembered
 CG_ROUGH = 1e-4  # of the right-hand side: what conjugate gradients leave on the way
 
 
@@ -45,11 +55,13 @@ class State:
 
     J: float
     gap: float
+    left: float  # to gain: the gap, or what a model of classes promised last
     h: Array  # ℓ''
     g0: Array  # (q,) slopes by the intercepts
     corner: Array  # (q, q)
     R: Array  # (m, q): −Xᵗ s v after a Newton step of the intercepts
-    dual: Array  # (n, q): v, feasible but for its scale
+    v: Array  # (n, q): ℓ' there
+    dual: Array  # (n, q): of the best bound that is known, feasible but for its scale
     R_dual: Array  # −Xᵗ s dual
 
 
@@ -70,6 +82,8 @@ class SetSolver:
         self._slow = False  # whether these left most of the gap
         self._hopeless = b""  # the signs at which a Newton step on the support led nowhere
         self.least = loss.dual(np.zeros_like(loss.t))  # the dual at v = 0
+        self._secant = SecantModel(loss, intercept, columns)
+        self._loss_of_bound = LOSS_OF_BOUND
 
     def enter(self, groups: Array) -> None:
         """Take these groups in, with weights zero."""
@@ -93,21 +107,29 @@ class SetSolver:
 
     # Where we stand
 
-    def evaluate(self, strength: float, known: tuple[float, Array] | None = None) -> State:
-        """J, slopes and gap at λ = strength; ``known``: (Σ s ℓ, ℓ') where they are."""
+    def evaluate(self, strength: float, known: tuple[float, Array] | None = None, before: State | None = None) -> State:
+        """J, slopes and gap at λ = strength; ``known``: (Σ s ℓ, ℓ') where they are; ``before``: whose bound is kept."""
         loss, penalty = self.loss, self.picked.times(strength)
         value, v = loss.value_and_slope(self.z) if known is None else known
-        h, s = loss.curvature(self.z, v), loss.s
+        h = loss.curvature(self.z, v)
         corner, g0 = loss.corner(h), np.zeros(loss.q)
         if self.intercept:
-            g0 = s @ v
-            v = v - loss.product(h, np.broadcast_to(solve_corner(corner, g0), v.shape))
+            g0 = loss.s @ v
+            v = v - loss.product(h, solve_corner(corner, g0))
         R = -self._adjoint(v)
         J = value + penalty.value(self.A)
+        if before is None:
+            bound, dual, R_dual = self._bound(v, h, R, penalty)
+        else:
+            bound, dual, R_dual = before.J - before.gap, before.dual, before.R_dual
+        gap = max(J - max(bound, self.least), 0.0)
+        return State(J, gap, gap, h, g0, corner, R, v, dual, R_dual)
+
+    def _bound(self, v: Array, h: Array, R: Array, penalty: SeparablePenalty) -> tuple[float, Array, Array]:
+        """(the bound of min J that slopes v give, R = −Xᵗ s v; the point of the dual, but for its scale; its R)."""
         dual, R_dual = self._without_free(v, h, R)
         scale = penalty.scale(R_dual)
-        bound = loss.dual(scale * dual) - penalty.conjugate(scale * R_dual)
-        return State(J, max(J - max(bound, self.least), 0.0), h, g0, corner, R, dual, R_dual)
+        return self.loss.dual(scale * dual) - penalty.conjugate(scale * R_dual), dual, R_dual
 
     def _adjoint(self, v: Array) -> Array:
         if len(self.A) == 0:
@@ -151,14 +173,14 @@ class SetSolver:
     def minimize(self, strength: float, tol: float, least: int = 0) -> State:
         """Minimise J until the gap is ≤ tol·|J|, in ``least`` steps at least."""
         here = self.evaluate(strength)
-        stuck, patience = 0, here.gap
+        stuck, patience = 0, here.left
         for step in range(MOST_STEPS):
             if len(self.A) == 0 or (here.gap <= tol * abs(here.J) and step >= least):
                 break
             if step % PATIENCE == PATIENCE - 1:  # weights without a penalty may be on their way to infinity
-                if here.gap > 0.5 * patience:
+                if here.left > 0.5 * patience:
                     break
-                patience = here.gap
+                patience = here.left
             there = self._step(here, strength, tol)
             if there is None:
                 if self._gram is None or self._fresh:
@@ -166,23 +188,31 @@ class SetSolver:
                 self._gram = None
                 continue
             self._slow = there.gap > SLOW * here.gap
-            stuck = stuck + 1 if there.J >= here.J * (1 - 1e-15) and there.gap > 0.7 * here.gap else 0
+            stuck = stuck + 1 if there.J >= here.J * (1 - 1e-15) and there.left > 0.7 * here.left else 0
             here = there
             if stuck >= 4:
                 break
-        return here
+        return self._proved(here, strength, tol)
 
-    def finish(self, strength: float) -> State:
+    def _proved(self, here: State, strength: float, tol: float) -> State:
+        """Here, with the bound that its own slopes give where steps took none and there is no better."""
+        if self.loss.q == 1 or here.gap <= tol * abs(here.J):
+            return here
+        there = self.evaluate(strength)
+        return there if there.gap < here.gap else here
+
+    def finish(self, strength: float, tol: float) -> State:
         """Steps for the last digits: until the weights stand still, of which the gap, of second order, says little."""
-        here = self.evaluate(strength)
-        for _ in range(LAST_STEPS if len(self.A) else 0):
+        here, classes = self.evaluate(strength), self.loss.q > 1
+        standing = 0.1 * tol if tol > ALL_DIGITS_TOL else 1e-12 if classes else STANDING
+        for _ in range((LAST_CLASS_STEPS if classes else LAST_STEPS) if len(self.A) else 0):
             before, self._gram, self._hopeless = (self.A, self.b, self.z), None, b""
             there = self._step(here, strength, 0.0)
             if there is None or there.gap > 2 * here.gap + 1e-14:  # the dual is known to 1e-16
                 self.A, self.b, self.z = before
                 break
             here = there
-            if np.abs(self.A - before[0]).max() <= STANDING * np.abs(self.A).max():
+            if np.abs(self.A - before[0]).max() <= standing * np.abs(self.A).max():
                 break
         return here
 
@@ -190,6 +220,8 @@ class SetSolver:
         """One step that gets J down; None where there is none."""
         self.steps += 1
         penalty = self.picked.times(strength)
+        if self.loss.q > 1:
+            return self._class_step(here, strength, penalty, tol)
         if self._by_gram:
             return self._search(here, strength, penalty, self._gram_step(here, penalty, tol))
         signs = np.sign(self.A).astype(np.int8).tobytes()
@@ -220,12 +252,14 @@ class SetSolver:
         """
         kinked = penalty.l1[penalty.l1 > 0]
         least = float(kinked.min()) if len(kinked) else 1.0
-        if tol == 0:
+        if tol == 0 and self.loss.q == 1:
             return EXACT * least
         G, support = self._gradient(here, penalty), Support(self.A, penalty)
         held = penalty.each(penalty.lengths(G)) if penalty.joint else np.abs(G)
         off = np.where(support.live, np.abs(G + support.slope), np.maximum(held - penalty.each(penalty.l1), 0.0))
         rough = ROUGH * max(here.gap / max(abs(here.J), 1e-300), tol) * least
+        if self.loss.q > 1:
+            return max(CLASS_PROGRESS * float(off.max()), EXACT * least)
         return max(min(rough, PROGRESS * float(off.max())), EXACT * least)
 
     # Where the model leads: each hands back weights (m, q)
@@ -235,30 +269,47 @@ class SetSolver:
         gram = self._gram = GramMatrix(self.loss, here.h) if self._gram is None else self._gram
         gram.extend(self.columns)
         self._fresh = fresh
-        H, q = gram.matrix(penalty, self.intercept), self.loss.q
-        a, g = self.A.ravel().copy(), self._gradient(here, penalty).ravel()
-        stop = Stop(self._still(here, penalty, tol), *GRAM_SWEEPS)
-        quadratic = Quadratic(H, penalty, q)
-        for _ in range(20):
-            if quadratic.descend(a, g, stop) or not quadratic.jump(a, g):
-                break
-        return a.reshape(self.A.shape)
+        A, G = self.A.copy(), self._gradient(here, penalty)
+        model = OneOutput(gram.matrix(penalty, self.intercept), penalty)
+        model.minimize(A, G, Stop(self._still(here, penalty, tol), *GRAM_SWEEPS))
+        return A
+
+    def _class_step(self, here: State, strength: float, penalty: SeparablePenalty, tol: float) -> State | None:
+        """A step of classes that compete; where their model promises little, its slopes are tried as a bound."""
+        secant, loss, before = self._secant, self.loss, self.A
+        secant.extend(here.corner)
+        model = secant.at(here.corner, penalty)
+        A, G = before.copy(), self._gradient(here, penalty)
+        model.minimize(A, G.copy(), Stop(self._still(here, penalty, tol), *GRAM_SWEEPS))
+        there, D = self._search(here, strength, penalty, A), A - before
+        if there is None:
+            if not secant.pairs:
+                return None
+            secant.pairs = []
+            return self._class_step(here, strength, penalty, tol)
+        promised = penalty.kinks(before) - penalty.kinks(A) - float((G * D).sum())
+        there = replace(there, left=promised)
+        if promised * self._loss_of_bound <= tol * abs(here.J) < there.gap or tol == 0:
+            u = secant.rows(D, model.model)
+            p = loss.t + (there.v if u is None else here.v + u)
+            p = np.maximum(p, 0.0, out=p)
+            p /= p.sum(axis=1, keepdims=True)
+            v = p - loss.t
+            if self.intercept:
+                v -= loss.product(p, solve_corner(loss.corner(p), loss.s @ v))
+            bound, dual, R_dual = self._bound(v, p, -self._adjoint(v), penalty)
+            self._loss_of_bound = max((here.J - bound) / max(promised, 1e-300), 1.0)
+            if there.J - bound < there.gap:
+                there = replace(there, gap=max(there.J - bound, 0.0), dual=dual, R_dual=R_dual)
+        secant.learn(self.A - before, here.R - there.R, there.v - here.v)
+        return there
 
     def _column_step(self, here: State, penalty: SeparablePenalty, tol: float) -> Array:
         assert not isinstance(self.columns, BlockColumns)
         A, G = self.A.copy(), self._gradient(here, penalty)
-        X, s = self.columns.raw, self.loss.s
+        w, levels = self.loss.s * here.h[:, 0], (penalty.l1, penalty.l2, penalty.lower, penalty.upper)
         stop = Stop(self._still(here, penalty, tol), *(COLUMN_SWEEPS if tol else LAST_SWEEPS))
-        bounds = (penalty.lower, penalty.upper)
-        if self.loss.q == 1:
-            w = s * here.h[:, 0]
-            descend_columns(X, w, self.intercept, A[:, 0], G[:, 0], penalty.l1, penalty.l2, *bounds, stop)
-        else:
-            none = np.zeros_like(here.g0)  # G is the gradient after the intercepts' Newton step
-            p = np.ascontiguousarray(here.h)
-            descend_softmax(
-                X, s, p, self.intercept, A, G, none, penalty.l1, penalty.l2, *bounds, penalty.joint, stop
-            )  # fmt: skip
+        descend_columns(self.columns.raw, w, self.intercept, A[:, 0], G[:, 0], *levels, stop)
         return A
 
     def _support_step(self, here: State, penalty: SeparablePenalty, share: float) -> Array:
@@ -310,14 +361,14 @@ class SetSolver:
         model = float((self._gradient(here, penalty) * D).sum()) + penalty.kinks(A) - penalty.kinks(self.A)
         promised = max(-model, 0.0)
         # So near to the end the rounding of J decides nothing.
-        slack = 1e-13 * abs(here.J) + 1e-14 if here.gap <= 1e-9 * abs(here.J) else 1e-15 * abs(here.J)
+        slack = 1e-13 * abs(here.J) + 1e-14 if min(here.gap, promised) <= 1e-9 * abs(here.J) else 1e-15 * abs(here.J)
         for t in 0.5 ** np.arange(10):
             self.A = A if t == 1 else old[0] + t * D
             self.b, self.z = old[1] + t * b, old[2] + t * E
             value, v = loss.value_and_slope(self.z)
             J = value + penalty.value(self.A)
             if here.J - 1e-4 * t * promised + slack >= J:
-                there = self.evaluate(strength, (value, v))
+                there = self.evaluate(strength, (value, v), here if loss.q > 1 else None)
                 if self._gram is not None and there.gap > self._stale * here.gap:
                     self._gram = None
                 return there

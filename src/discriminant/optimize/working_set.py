@@ -263,7 +263,7 @@ class WorkingSet:
         if here.gap > tol * abs(here.J):
             here = self._anew(here, strength, tol)
         if exact:
-            here, _ = self._check(self.set.finish(strength), strength)
+            here, _ = self._check(self.set.finish(strength, tol), strength)
         J = self.set.settle() + self.set.picked.times(strength).value(self.set.A)
         self._trail = [*self._trail[-1:], (strength, self.set.A, self.set.b)]
         return replace(here, J=J, gap=max(here.gap - (here.J - J), 0.0))

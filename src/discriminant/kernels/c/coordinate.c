@@ -15,17 +15,6 @@
 
 #define PARTS 16
 #define AT_ONCE 4 /* columns */
-#define INNER 0.3 /* sweeps over the support end at this share of `still` */
-
-static inline double clamp(double a, double low, double high) { return a < low ? low : a > high ? high : a; }
-
-/* argmin ½(a − u)² + level|a|; signs are as good as random, so no branch depends on them, and no zero is negative. */
-static inline double shrink(double u, double level) { return copysign(fmax(fabs(u) - level, 0.0), u) + 0.0; }
-
-static inline void add(long n, double step, const double *restrict x, double *restrict to)
-{
-    for (long i = 0; i < n; i++) to[i] += step * x[i];
-}
 
 static inline double total(double *part)
 {
@@ -209,72 +198,6 @@ int descend_columns(const Columns *X, long m, const double *w, int intercept, do
     return 0;
 }
 
-/* K outputs that compete, in residual form: the block of H of one column, Σ s x² (diag p − ppᵗ), is at most twice its
-   diagonal (its rows sum to zero: Gershgorin), so that the K weights of a column move together, each as if it were alone
-   with twice its curvature.  `joint`: they have one penalty l₁‖a_j‖.  Column m stands for the intercept, without a
-   penalty.  work: e = X(A − A₀) (n, K), Σ_k p_k e_k (n), the intercept's step, slopes and steps of a row (K each), twice
-   the diagonal of H (m + 1, K), A₀ (m, K). */
-static int descend_softmax(const Columns *X, long m, long K, const double *s, const double *p, int intercept, double *A,
-                           const double *G, const double *G0, const double *l1, const double *l2, const double *lower,
-                           const double *upper, int joint, double *work, Plan plan)
-{
-    double *e = work, *pe = e + X->n * K, *shift = pe + X->n, *slope = shift + K, *step = slope + K;
-    double *h = step + K, *start = h + (m + 1) * K;
-    memset(work, 0, (X->n * (K + 1) + 3 * K + (m + 1) * K) * sizeof *work);
-    memcpy(start, A, m * K * sizeof *A);
-    for (long sweep = -1, round = 0; round < plan.rounds;) { /* the sweep before the first takes the curvature */
-        double moved = 0;
-        for (long j = 0; j < m + (intercept ? 1 : 0); j++) {
-            double *a = j < m ? A + j * K : shift, *hj = h + j * K;
-            int sparse = j < m && X->row, zero = j < m;
-            long first = j == m ? 0 : sparse ? X->start[j] : j * X->n, count = sparse ? X->start[j + 1] - first : X->n;
-            for (long k = 0; k < K; k++) zero &= a[k] == 0;
-            if (sweep > 0 && zero) continue;
-            memset(slope, 0, K * sizeof *slope);
-            for (long i = 0; i < count; i++) {
-                long row = sparse ? X->row[first + i] : i;
-                double x = j < m ? X->x[first + i] : 1.0, sx = s[row] * x;
-                const double *pi = p + row * K, *ei = e + row * K;
-                if (sweep < 0)
-                    for (long k = 0; k < K; k++) hj[k] += 2 * sx * x * pi[k] * (1 - pi[k]);
-                else
-                    for (long k = 0; k < K; k++) slope[k] += sx * pi[k] * (ei[k] - pe[row]);
-            }
-            if (sweep < 0) continue;
-            double l = j < m ? l1[j] : 0, ridge = j < m ? l2[j] : 0, top = 0, length = 0, change = 0;
-            double low = j < m ? lower[j] : -INFINITY, high = j < m ? upper[j] : INFINITY;
-            for (long k = 0; k < K; k++) {
-                slope[k] += j < m ? G[j * K + k] + ridge * (a[k] - start[j * K + k]) : G0[k];
-                top = fmax(top, hj[k] + ridge);
-            }
-            for (long k = 0; joint && k < K; k++) length += (a[k] - slope[k] / top) * (a[k] - slope[k] / top);
-            double share = sqrt(length) > l / top ? 1 - l / top / sqrt(length) : 0;
-            for (long k = 0; k < K; k++) {
-                double hk = joint ? top : hj[k] + ridge, u = a[k] - slope[k] / hk;
-                step[k] = hk <= 0 ? 0 : (joint && j < m ? share * u : clamp(shrink(u, l / hk), low, high)) - a[k];
-                change = fmax(change, hk * fabs(step[k]));
-                a[k] += step[k];
-            }
-            if (change == 0) continue;
-            moved = fmax(moved, change);
-            for (long i = 0; i < count; i++) {
-                long row = sparse ? X->row[first + i] : i;
-                double x = j < m ? X->x[first + i] : 1.0, sum = 0;
-                for (long k = 0; k < K; k++) {
-                    e[row * K + k] += x * step[k];
-                    sum += p[row * K + k] * step[k];
-                }
-                pe[row] += x * sum;
-            }
-        }
-        if (sweep == 0 && moved <= plan.still) return 1;
-        int last = sweep == plan.sweeps || (sweep >= 0 && moved <= INNER * plan.still);
-        sweep = last ? 0 : sweep + 1;
-        round += last;
-    }
-    return 0;
-}
-
 /* What Python calls: each hands back whether `still` was reached. */
 
 PyObject *kernel_descend_gram(PyObject *self, PyObject *args)
@@ -357,37 +280,6 @@ PyObject *kernel_descend_columns(PyObject *self, PyObject *args)
     int done;
     Py_BEGIN_ALLOW_THREADS
     done = descend_columns(&X, m, w, intercept, a, g, l1, l2, lower, upper, work, plan);
-    Py_END_ALLOW_THREADS
-    release(&held);
-    return PyBool_FromLong(done);
-}
-
-PyObject *kernel_descend_softmax(PyObject *self, PyObject *args)
-{
-    (void)self;
-    PyObject *ox, *orow, *ostart, *os, *op, *oA, *oG, *oG0, *o1, *o2, *olow, *oup, *owork;
-    int intercept, joint;
-    Plan plan;
-    if (!PyArg_ParseTuple(args, "OOOOOpOOOOOOOpOdll", &ox, &orow, &ostart, &os, &op, &intercept, &oA, &oG, &oG0, &o1,
-                          &o2, &olow, &oup, &joint, &owork, &plan.still, &plan.rounds, &plan.sweeps))
-        return NULL;
-    Buffers held = {0};
-    const double *s = float64_in(&held, os, "s", ANY_LENGTH), *l1 = float64_in(&held, o1, "l1", ANY_LENGTH);
-    const double *G0 = float64_in(&held, oG0, "G0", ANY_LENGTH);
-    long n = 0, m = 0, K = 0;
-    if (!held.failed) {
-        n = (long)length_of(&held.views[0]), m = (long)length_of(&held.views[1]), K = (long)length_of(&held.views[2]);
-    }
-    Columns X = columns_of(&held, ox, orow, ostart, n, m);
-    const double *p = float64_in(&held, op, "p", n * K), *G = float64_in(&held, oG, "G", m * K);
-    double *A = float64_out(&held, oA, "A", m * K);
-    const double *l2 = float64_in(&held, o2, "l2", m), *lower = float64_in(&held, olow, "lower", m);
-    const double *upper = float64_in(&held, oup, "upper", m);
-    double *work = float64_out(&held, owork, "work", n * (K + 1) + 3 * K + (2 * m + 1) * K);
-    if (held.failed) return release(&held);
-    int done;
-    Py_BEGIN_ALLOW_THREADS
-    done = descend_softmax(&X, m, K, s, p, intercept, A, G, G0, l1, l2, lower, upper, joint, work, plan);
     Py_END_ALLOW_THREADS
     release(&held);
     return PyBool_FromLong(done);

@@ -2,9 +2,23 @@
 #ifndef DISCRIMINANT_COORDINATE_H
 #define DISCRIMINANT_COORDINATE_H
 
+#include <math.h>
+
 #include "buffers.h"
 
+#define INNER 0.3 /* sweeps over the support end at this share of `still` */
+
 typedef struct { long rounds, sweeps; double still; } Plan;
+
+static inline double clamp(double a, double low, double high) { return a < low ? low : a > high ? high : a; }
+
+/* argmin ½(a − u)² + level|a|; signs are as good as random, so no branch depends on them, and no zero is negative. */
+static inline double shrink(double u, double level) { return copysign(fmax(fabs(u) - level, 0.0), u) + 0.0; }
+
+static inline void add(long n, double step, const double *restrict x, double *restrict to)
+{
+    for (long i = 0; i < n; i++) to[i] += step * x[i];
+}
 
 /* Columns of n rows: dense, one after the other, or CSC where `row` is not NULL. */
 typedef struct { const double *x; const int32_t *row; const int64_t *start; long n; } Columns;

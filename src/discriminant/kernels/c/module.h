@@ -15,15 +15,17 @@
     KERNEL(cholesky, "The triangle of a small positive definite matrix: see factor.c.") \
     KERNEL(cholesky_solve, "Solutions with such a triangle.") \
     KERNEL(cholesky_trace, "The trace of the inverse.") \
+    KERNEL(descend_classes, "Coordinate descent for classes that compete; see classes.c.") \
     KERNEL(descend_columns, "Coordinate descent along columns; see discriminant.kernels.coordinate.") \
     KERNEL(descend_gram, "Coordinate descent on a matrix at hand.") \
     KERNEL(descend_groups, "The same where groups of coordinates have one penalty.") \
-    KERNEL(descend_softmax, "Coordinate descent along columns for classes that compete.") \
     KERNEL(dual_epoch, "One pass of dual coordinate descent, two classes; see discriminant.kernels.dual.") \
     KERNEL(evaluate, "J and its derivatives over some rows: see evaluate.c.") \
     KERNEL(hinge_step, "A step of the interior point method of a support vector machine; see hinge.c.") \
     KERNEL(longest_row, "The greatest of the scaled rows' squared lengths: see evaluate.c.") \
     KERNEL(machine_epoch, "One pass of dual coordinate descent, K classes; see discriminant.kernels.dual.") \
+    KERNEL(softmax_dual, "The conjugates of classes that compete, over all rows.") \
+    KERNEL(softmax_losses, "Their losses and slopes.") \
     KERNEL(solve_path, "Sparse fits of one output along a path of penalties; see sparse_path.c.") \
     KERNEL(sweep, "sweep(samples, state, order): one single-sample pass; see discriminant.kernels.sweeps.") \
     /* the end of the list */

@@ -2,8 +2,6 @@
    Newton steps on the weights that are not zero where sweeps are slow. */
 #include "sparse.h"
 
-#define INNER 0.3
-
 /* The model's matrix */
 
 #define STRIP 512 /* rows */
@@ -176,8 +174,6 @@ void sparse_form_blocks(Path *f)
 }
 
 /* Minimising it */
-
-static inline double shrink(double u, double level) { return copysign(fmax(fabs(u) - level, 0.0), u) + 0.0; }
 
 /* The slopes of groups k … next − 1, where M is not at hand, from r = w ∘ X(to − a), which lies in `zt`. */
 static inline void look_at(Path *f, long k, long next)
