@@ -42,16 +42,11 @@ class Annealing(Iterative):
         Typical size of each weight (for example one over the spread of its column); None: equal.
     random_state : int, Generator or None, default=0
         Seed of what is drawn at random.
-    trace, count_errors, callback, scale
 
     See Also
     --------
     MixedInteger : The fewest errors with a proof, on small data.
 
-    Examples
-    --------
-    >>> from discriminant import Discriminant, datasets
-    >>> iris = datasets.load("iris")
     >>> X, y = iris.X[:, 2:], iris.y == "setosa"
     >>> Discriminant(criterion="zero-one", optimizer=Annealing(iterations=300)).fit(X, y).score(X, y)
     1.0

@@ -55,14 +55,6 @@ class ClosedForm:
     def minimize(self, objective: Any, start: Array) -> Solution:
         """The minimum of a quadratic J; the shortest where there are many.
 
-        Parameters
-        ----------
-        objective, start
-
-        Returns
-        -------
-        Solution
-
         Raises
         ------
         MismatchError

@@ -39,16 +39,11 @@ class ConjugateGradient(Iterative):
     ----------
     tolerance : float, default=1e-09
         Stop when ‖∇J‖ ≤ tolerance · max(1, ‖∇J at the start‖).
-    iterations, trace, count_errors, callback, scale
 
     See Also
     --------
     LBFGS : Usually fewer passes.
 
-    Examples
-    --------
-    >>> from discriminant import Discriminant, datasets
-    >>> iris = datasets.load("iris")
     >>> model = Discriminant(criterion="squared", optimizer=ConjugateGradient()).fit(iris.X, iris.y)
     >>> model.certificate_.converged
     True

@@ -38,17 +38,12 @@ class DifferentialEvolution(Iterative):
         Sizes of the weights: the box reaches ten times as far, or ten times the start; None: equal.
     random_state : int, Generator or None, default=0
         Seed of what is drawn at random.
-    trace, count_errors, callback, scale
 
     See Also
     --------
     Annealing : A cooled random walk.
     MixedInteger : The fewest errors with a proof, on small data.
 
-    Examples
-    --------
-    >>> from discriminant import Discriminant, datasets
-    >>> iris = datasets.load("iris")
     >>> X, y = iris.X[:, 2:], iris.y == "setosa"
     >>> Discriminant(criterion="zero-one", optimizer=DifferentialEvolution()).fit(X, y).score(X, y)
     1.0

@@ -48,19 +48,14 @@ class GradientDescent(Iterative):
         A factor of η for each attribute (row 0 is the intercept).
     threshold : float, default=1e-08
         θ: stop when the step is shorter.
-    iterations
     patience : int, default=0
         If positive, stop when the misclassified rows have not become fewer for so many steps, and return the first
         weights with the fewest: early stopping, a regulariser.
-    trace, count_errors, callback, scale
 
     See Also
     --------
     Newton : Far fewer steps where there is a Hessian.
 
-    Examples
-    --------
-    >>> from discriminant import Discriminant
     >>> X, y = [[-1.0], [1.0], [-2.0], [2.0]], [0, 1, 0, 1]
     >>> model = Discriminant(criterion="squared", optimizer=GradientDescent(step=0.2)).fit(X, y)
     >>> model.coef_.round(4), model.certificate_.converged

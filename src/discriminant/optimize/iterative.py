@@ -78,7 +78,7 @@ callback : callable or None
     Called with each ``Step``; stops the run by returning True.
 scale : {"mean", "sum"}
     In which η, J and ‖∇J‖ are counted: a mean over the rows, or the textbooks' sum.
-Solution
+→ Solution : Solution
     The weights, a status sentence, and what was spent.
 """).documented
 
@@ -99,17 +99,11 @@ class Iterative:
     The base of ``Newton``, ``LBFGS``, ``ConjugateGradient``, ``GradientDescent``, ``ProximalGradient`` and
     ``Annealing``.
 
-    Parameters
-    ----------
-    trace, count_errors, callback, scale
-
     See Also
     --------
     History : Where the steps are kept.
     Step : What a callback is told.
 
-    Examples
-    --------
     >>> from discriminant.optimize import Newton
     >>> Newton(trace=True).trace, Newton().early
     (True, False)
@@ -126,24 +120,11 @@ class Iterative:
         return False
 
     def minimize(self, objective: Any, start: Array) -> Solution:
-        """The weights at which J is least, or at which the run was stopped.
-
-        Parameters
-        ----------
-        objective, start
-
-        Returns
-        -------
-        Solution
-        """
+        """The weights at which J is least, or at which the run was stopped."""
         raise NotImplementedError(f"{type(self).__name__} must say how it minimises.")
 
     def on_scale(self, objective: Any) -> Any:
         """J on the scale that was asked for.
-
-        Parameters
-        ----------
-        objective
 
         Returns
         -------
@@ -156,10 +137,6 @@ class Iterative:
 
     def recorder(self, objective: Any) -> Recorder:
         """What writes the history of a run and asks the callback.
-
-        Parameters
-        ----------
-        objective
 
         Returns
         -------

@@ -46,9 +46,6 @@ class LinearProgram:
     --------
     discriminant.LinearProgrammingClassifier : The method that uses it.
 
-    Examples
-    --------
-    >>> from discriminant import Discriminant
     >>> X, y = [[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1]
     >>> Discriminant(criterion="hinge", optimizer=LinearProgram()).fit(X, y).coef_
     array([[1.]])
@@ -59,14 +56,6 @@ class LinearProgram:
 
     def minimize(self, objective: Any, start: Array) -> Solution:
         """A minimum of J, with the program's own proof.
-
-        Parameters
-        ----------
-        objective, start
-
-        Returns
-        -------
-        Solution
 
         Raises
         ------

@@ -42,9 +42,6 @@ class BoundedSolution(Solution):
     --------
     MixedInteger : Returns one.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> BoundedSolution(np.zeros((2, 1)), "Solved.", True, bound=0.25).bound
     0.25
     """
@@ -74,9 +71,6 @@ class MixedInteger:
     Annealing : Any size, without a proof.
     discriminant.MinimumErrorClassifier : The method that uses it.
 
-    Examples
-    --------
-    >>> from discriminant import Discriminant
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
     >>> model = Discriminant(criterion="zero-one", optimizer=MixedInteger()).fit(X, y)
     >>> model.score(X, y)
@@ -90,10 +84,6 @@ class MixedInteger:
 
     def minimize(self, objective: Any, start: Array) -> BoundedSolution:
         """The weights with the fewest errors found, and how few there must be.
-
-        Parameters
-        ----------
-        objective, start
 
         Returns
         -------

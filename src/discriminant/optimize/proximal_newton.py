@@ -64,16 +64,7 @@ class ProximalNewton:
     needs: ClassVar[Oracle] = Oracle.VALUE
 
     def minimize(self, objective: Any, start: Array) -> Solution:
-        """The weights with the least J.
-
-        Parameters
-        ----------
-        objective, start
-
-        Returns
-        -------
-        Solution
-        """
+        """The weights with the least J."""
         rows = require_rows(self, objective)
         self._require(rows)
         A, scaling = starting_weights(objective, start), rows.scaling

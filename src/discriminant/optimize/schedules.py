@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arguments import FINITE, POSITIVE, Allowed, checked, number
+from discriminant.docstrings import Entries
 from discriminant.errors import capital
 from discriminant.protocols import Array
 
@@ -27,6 +28,27 @@ STEP = Allowed(
 )
 
 
+documented = Entries("""
+rate : float
+    The factor.
+power : float
+    How fast it fades; 0: not at all.
+delay : float
+    Added to k.
+step : float, Schedule or callable
+    A number becomes a constant schedule.
+schedule : float, Schedule or callable
+    η(k).
+→ check_conditions : Conditions
+    Which sums diverge, and what follows.
+→ make_schedule : Schedule
+    A function of k.
+→ sentence : str
+    A sentence.
+""").documented
+
+
+@documented
 @dataclass(frozen=True)
 @checked(rate=POSITIVE, power=FINITE, delay=number(-1, np.inf, open_="both"))
 class Power:
@@ -34,21 +56,10 @@ class Power:
 
     Called with k, or with an array of them.
 
-    Parameters
-    ----------
-    rate : float, default=1.0
-        The factor.
-    power : float, default=1.0
-        How fast it fades.
-    delay : float, default=0.0
-        Added to k.
-
     See Also
     --------
     check_conditions : Under which procedures converge.
 
-    Examples
-    --------
     >>> Power(1.0, power=0.5)(4)
     0.5
     """
@@ -61,27 +72,17 @@ class Power:
         return self.rate if self.power == 0 else self.rate / (k + self.delay) ** self.power
 
 
+@documented
 @dataclass(frozen=True)
 class Constant(Power):
     """η(k) = rate.
 
     The fixed increments of the perceptron's convergence theorem.
 
-    Parameters
-    ----------
-    power : float, default=0.0
-        0.
-    rate : float, default=1.0
-        η.
-    delay : float, default=0.0
-        Without effect.
-
     See Also
     --------
     Inverse : Steps that fade.
 
-    Examples
-    --------
     >>> Constant(0.5)(7)
     0.5
     """
@@ -89,27 +90,17 @@ class Constant(Power):
     power: float = 0.0
 
 
+@documented
 @dataclass(frozen=True)
 class Inverse(Power):
     """η(k) = rate / (k + delay), the common choice for LMS.
 
     It meets the conditions of stochastic approximation: Σ η = ∞ and Σ η² < ∞.
 
-    Parameters
-    ----------
-    power : float, default=1.0
-        1.
-    rate : float, default=1.0
-        The factor.
-    delay : float, default=0.0
-        Added to k.
-
     See Also
     --------
     Constant : Steps that do not fade.
 
-    Examples
-    --------
     >>> Inverse(0.5)(2)
     0.25
     """
@@ -117,6 +108,7 @@ class Inverse(Power):
     power: float = 1.0
 
 
+@documented
 @dataclass(frozen=True)
 class Conditions:
     """What is known of a schedule's sums, and what follows.
@@ -141,8 +133,6 @@ class Conditions:
     --------
     check_conditions : Finds them.
 
-    Examples
-    --------
     >>> check_conditions(Inverse(0.5)).stochastic
     True
     """
@@ -164,13 +154,7 @@ class Conditions:
         return self.nonnegative and self.sum_diverges and self.squares_converge
 
     def sentence(self) -> str:
-        """The conditions that fail, in words.
-
-        Returns
-        -------
-        str
-            A sentence.
-        """
+        """The conditions that fail, in words."""
         broken = [
             text
             for holds, text in (
@@ -188,49 +172,27 @@ class Conditions:
 Schedule = Power | Callable[[int], float]
 
 
+@documented
 @checked(step=STEP)
 def make_schedule(step: float | Schedule) -> Schedule:
     """A number as a constant schedule; a schedule or a function of k as it is.
-
-    Parameters
-    ----------
-    step : float, Schedule or callable
-        A number becomes a constant schedule.
-
-    Returns
-    -------
-    Schedule
-        A function of k.
 
     Raises
     ------
     ParameterError
         Where it is neither a positive number nor callable.
 
-    Examples
-    --------
     >>> make_schedule(0.5)(3)
     0.5
     """
     return step if callable(step) else Constant(float(step))
 
 
+@documented
 @checked(schedule=STEP)
 def check_conditions(schedule: float | Schedule) -> Conditions:
     """Which of the convergence conditions the schedule obeys.
 
-    Parameters
-    ----------
-    schedule : float, Schedule or callable
-        η(k).
-
-    Returns
-    -------
-    Conditions
-        Which sums diverge, and what follows.
-
-    Examples
-    --------
     >>> check_conditions(Inverse(0.5)).stochastic, check_conditions(1.0).stochastic, check_conditions(1.0).perceptron
     (True, False, True)
     """

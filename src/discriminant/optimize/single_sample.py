@@ -59,9 +59,6 @@ class SequentialSolution(Solution):
     --------
     SingleSample : Returns one.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> SequentialSolution(np.zeros((2, 1)), "Separated.", True, corrections=5).corrections
     5
     """
@@ -129,9 +126,6 @@ class SingleSample:
     discriminant.Perceptron : The method that uses it.
     discriminant.Adaline : The same with the squared criterion.
 
-    Examples
-    --------
-    >>> from discriminant import Discriminant
     >>> X, y = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]], [0, 0, 0, 1]
     >>> Discriminant(criterion="perceptron", optimizer=SingleSample()).fit(X, y).score(X, y)
     1.0
@@ -154,10 +148,6 @@ class SingleSample:
 
     def minimize(self, objective: Any, start: Array) -> SequentialSolution:
         """Run epochs until one of the ends that were asked for.
-
-        Parameters
-        ----------
-        objective, start
 
         Returns
         -------
@@ -214,10 +204,6 @@ class SingleSample:
 
     def once(self, objective: Any, start: Array) -> tuple[Array, tuple[int, ...], int]:
         """One epoch and nothing else, for learning in parts.
-
-        Parameters
-        ----------
-        objective, start
 
         Returns
         -------
