@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
@@ -28,7 +27,6 @@ from discriminant.protocols import Array
 
 _TRUST = 1e-9  # a program's margin, rows of length one, above which its sign is believed
 _NEW_ROWS = 300
-_PREVIEW_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -57,8 +55,6 @@ class Search:
         self.vanishing: dict[Pair, float] = {}  # what the last program took for vanishing rows, and its multipliers
         self.empty = cone.empty_rows  # nothing but zeros and no intercept: on the boundary whatever the weights
         self.working: dict[Pair, None] = dict.fromkeys(self._sample())
-        self.preview = np.linspace(0, cone.n_rows - 1, _PREVIEW_ROWS).astype(np.intp)  # right on these before all
-        self.previewed = cone.n_rows <= 4 * _PREVIEW_ROWS
 
     def run(self) -> Finding:
         face, first = Face(self.cone), None
@@ -155,33 +151,23 @@ class Search:
 
     def _wrong(self, face: Face, u: Array) -> list[Pair] | None:
         """Pairs that float weights u get wrong and the programs do not know yet; None if u's exact form is right."""
-        if not self.previewed:
-            fresh = self._worst(self.few, u, self.preview)
-            if fresh:
-                return fresh
-            self.previewed = True
-        fresh = self._worst(self.cone, u, None)
+        fresh = self._worst(u)
         if fresh:
             return fresh
         wrong = self._not_positive(face, face.weights(u))
         return None if not wrong else [pair for pair in wrong if pair not in self.working][:_NEW_ROWS]
 
-    @cached_property
-    def few(self) -> KeslerCone:
-        """The cone of the rows to be right on first."""
-        return self.cone.take(self.preview)
-
-    def _worst(self, cone: KeslerCone, u: Array, rows: Array | None) -> list[Pair]:
+    def _worst(self, u: Array) -> list[Pair]:
         """The pairs that u gets most wrong, and as many close calls; none where u gets nothing wrong."""
-        worst, rivals = cone.worst_rivals(u)
-        worst[cone.empty_rows] = np.inf
+        worst, rivals = self.cone.worst_rivals(u)
+        worst[self.empty] = np.inf
         low = float(worst.min())
         if low >= -1e-9 * max(1.0, float(np.abs(u).max())):
             return []
         close = np.flatnonzero(worst < -low)
         if len(close) > _NEW_ROWS:
             close = close[np.argpartition(worst[close], _NEW_ROWS)[:_NEW_ROWS]]
-        pairs = [(int(i if rows is None else rows[i]), int(rivals[i])) for i in close]
+        pairs = [(int(i), int(rivals[i])) for i in close]
         return [pair for pair in pairs if pair not in self.working]
 
     def _not_positive(self, face: Face, weights: Integers) -> list[Pair]:
