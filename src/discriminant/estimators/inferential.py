@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property, partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -46,12 +47,9 @@ class Remembered:
     def __init__(self, *objects: Any, sums: Callable[[], Optimum] | None = None, held: bool = False) -> None:
         self._sums, self.held = sums, held
         self._references: list[Callable[[], Any] | None] = []
-        for item in objects:
-            try:
-                self._references.append(None if item is None else partial(_itself, item) if held else weakref.ref(item))
-            except TypeError:  # lists and numbers cannot be referred to weakly
-                self._references = []
-                return
+        with suppress(TypeError):  # lists and numbers cannot be referred to weakly
+            refer = partial(partial, _itself) if held else weakref.ref
+            self._references = [None if item is None else refer(item) for item in objects]
 
     def __getstate__(self) -> dict[str, Any]:
         return {"optimum": self.optimum, "_references": [], "held": False}

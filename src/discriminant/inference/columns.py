@@ -7,7 +7,7 @@ a column that is the sum of two others in exact arithmetic does not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from discriminant.inference.exact import (
 from discriminant.protocols import Array, Block
 
 _EPS = np.finfo(np.float64).eps
-_CHUNK = 20_000
+CHUNK = 20_000
 
 
 def independent_columns(source: Rows, intercept: bool = True) -> tuple[tuple[int, ...], dict[int, Integers]]:
@@ -90,8 +90,8 @@ def _counterexample(source: Rows, relations: list[Integers]) -> int | None:
     make_blocks(source).reduce(kernel)
     if not open_rows.all():
         return int(np.argmin(open_rows))
-    for start in range(0, n, _CHUNK):
-        rows = np.arange(start, min(n, start + _CHUNK))
+    for start in range(0, n, CHUNK):
+        rows = np.arange(start, min(n, start + CHUNK))
         for vector in relations:
             signs = relation_signs(source, rows, vector)
             if signs.any():
@@ -99,11 +99,27 @@ def _counterexample(source: Rows, relations: list[Integers]) -> int | None:
     return None
 
 
+def row_signs(
+    source: Rows,
+    rows: Array,
+    columns: Iterable[int],
+    weights: Sequence[int],
+    constant: int,
+    exponent: Array | None = None,
+) -> Array:
+    """int8 signs of constant + Σ_j weights[j]·x_j·2^−exponent[j] over these columns, for these rows, exactly."""
+    used = [(j, v) for j, v in zip(columns, weights, strict=True) if v]
+    if not used:
+        return np.full(len(rows), (constant > 0) - (constant < 0), dtype=np.int8)
+    places, factors = map(list, zip(*used, strict=True))
+    shift = [0 if exponent is None else -int(exponent[j]) for j in places]
+    parts = [
+        dot_signs(as_dense(source.pick(rows[start : start + CHUNK]).raw[:, places]), factors, shift, constant)
+        for start in range(0, len(rows), CHUNK)
+    ]
+    return np.concatenate([np.zeros(0, dtype=np.int8), *parts])
+
+
 def relation_signs(source: Rows, rows: Array, vector: Sequence[int]) -> Array:
     """sign(vector·(1, x)) for these rows, exactly."""
-    columns = [j for j, v in enumerate(vector[1:]) if v]
-    if not columns:
-        return np.full(len(rows), np.sign(vector[0]), dtype=np.int8)
-    return dot_signs(
-        as_dense(source.pick(rows).raw[:, columns]), [vector[j + 1] for j in columns], [0] * len(columns), vector[0]
-    )
+    return row_signs(source, rows, range(source.shape[1]), vector[1:], vector[0])

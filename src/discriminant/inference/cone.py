@@ -27,7 +27,8 @@ import numpy as np
 from discriminant.arrays import as_dense, is_sparse
 from discriminant.data import as_rows, make_blocks
 from discriminant.data.rows import Rows
-from discriminant.inference.exact import Integers, dot, dot_signs, integer_row, over_common_denominator
+from discriminant.inference.columns import row_signs
+from discriminant.inference.exact import Integers, dot, integer_row, over_common_denominator
 from discriminant.protocols import Array, Block
 
 Pair = tuple[int, int]  # (row, rival class)
@@ -325,17 +326,7 @@ class KeslerCone:
         unit = Fraction(constant).denominator
         vector = [v * unit for v in vector]
         first = int(constant * unit)
-        columns = [j for j, v in zip(self.keep, vector[self.intercept :], strict=True) if v]
-        if not columns:
-            return np.full(len(rows), (first > 0) - (first < 0), dtype=np.int8)
-        signs = np.empty(len(rows), dtype=np.int8)
-        coefficients = [v for v in vector[self.intercept :] if v]
-        shift = [-int(self.exponent[j]) for j in columns]
-        for start in range(0, len(rows), 20_000):
-            raw = self.source.pick(np.asarray(rows[start : start + 20_000])).raw[:, columns]
-            part = dot_signs(as_dense(raw), coefficients, shift, first)
-            signs[start : start + 20_000] = part
-        return signs
+        return row_signs(self.source, np.asarray(rows), self.keep, vector[self.intercept :], first, self.exponent)
 
     def value(self, pair: Pair, weights: Sequence[int]) -> Fraction:
         """(w_y − w_k)·ỹ_i exactly, in exact coordinates."""

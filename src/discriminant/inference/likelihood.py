@@ -148,12 +148,8 @@ class Likelihood:
         """What a table needs of the rows at θ; ``kept``: all but the score, by which these rows are recognised."""
         known = kept is not None and np.array_equal(kept.theta, theta)
         found = self.evaluate(theta, Need.VALUE | Need.GRADIENT if known else FULL, asked)
-        if kept is None or not known:
-            return self.optimum_of(theta, found)
-        return replace(kept, score=-found.gradient, outer=found.outer, groups=found.groups)
-
-    def optimum_of(self, theta: Array, found: Evaluation) -> Optimum:
-        """The same from an evaluation there."""
+        if kept is not None and known:
+            return replace(kept, score=-found.gradient, outer=found.outer, groups=found.groups)
         assert found.hessian is not None
         total, null = self.objective.total, null_likelihood(self.objective)
         sums = -found.value, -found.gradient, found.hessian
@@ -186,7 +182,7 @@ class Optimum:
     @property
     def raw(self) -> Array:
         """((K−1)(1+d),): the weights of the columns of X, classes outermost."""
-        return np.asarray((to_raw(self.scaling) @ self.theta).T.ravel())
+        return raw_weights(self.scaling, self.theta)
 
 
 def scaled_contrasts(A: Array, center: Array | None, scaling: Scaling) -> Array:
@@ -204,6 +200,11 @@ def to_raw(scaling: Scaling) -> Array:
     if scaling.center is not None:
         M[0, 1:] = -scaling.center / scaling.unit
     return M
+
+
+def raw_weights(scaling: Scaling, theta: Array) -> Array:
+    """((K−1)(1+d),): θ over the columns of X, classes outermost."""
+    return np.asarray((to_raw(scaling) @ theta).T.ravel())
 
 
 def likelihood(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discriminant.inference.likelihood import Likelihood, maximise, to_raw
+from discriminant.inference.likelihood import Likelihood, maximise, raw_weights
 from discriminant.protocols import Array
 
 
@@ -19,7 +19,7 @@ def likelihood_ratio_tests(model: Likelihood, theta: Array, best: float) -> tupl
     from scipy.special import chdtrc
 
     statistic = np.array([max(2 * (best - _held(model, theta, j, 0.0)[0]), 0.0) for j in range(theta.size)])
-    return np.sign(_raw(model, theta)) * np.sqrt(statistic), np.asarray(chdtrc(1, statistic))
+    return np.sign(raw_weights(model.scaling, theta)) * np.sqrt(statistic), np.asarray(chdtrc(1, statistic))
 
 
 def profile_intervals(model: Likelihood, theta: Array, best: float, level: float, error: Array) -> tuple[Array, Array]:
@@ -27,16 +27,12 @@ def profile_intervals(model: Likelihood, theta: Array, best: float, level: float
     from scipy.special import chdtri
 
     target = float(chdtri(1, 1 - level))
-    raw = _raw(model, theta)
+    raw = raw_weights(model.scaling, theta)
     ends = np.empty((2, theta.size))
     for j in range(theta.size):
         for side, sign in enumerate((-1.0, 1.0)):
             ends[side, j] = _end(model, theta, best, j, raw[j], sign * error[j], target)
     return ends[0], ends[1]
-
-
-def _raw(model: Likelihood, theta: Array) -> Array:
-    return np.asarray((to_raw(model.scaling) @ theta).T.ravel())
 
 
 def _end(model: Likelihood, theta: Array, best: float, j: int, centre: float, error: float, target: float) -> float:

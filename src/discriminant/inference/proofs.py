@@ -14,7 +14,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from discriminant.data import ArrayBlocks
 from discriminant.inference.columns import relation_signs
 from discriminant.inference.cone import OWN, KeslerCone, Pair
 from discriminant.inference.exact import Integers, independent_rows, nullspace
@@ -70,9 +69,5 @@ def boundary_only(
 
 def relations_hold(cone: KeslerCone, relations: Mapping[int, Integers]) -> bool:
     """Whether each aliased column is the combination of the others that it is said to be, on every row."""
-    bounds = ArrayBlocks(cone.source, block_rows=20_000).bounds()
-    return all(
-        not relation_signs(cone.source, np.arange(start, stop), vector).any()
-        for vector in relations.values()
-        for start, stop in bounds
-    )
+    rows = np.arange(cone.n_rows)
+    return not any(relation_signs(cone.source, rows, vector).any() for vector in relations.values())

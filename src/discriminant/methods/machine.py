@@ -16,7 +16,7 @@ from discriminant.data import ArrayBlocks
 from discriminant.methods.criterion import CriterionMethod, Parts, Task
 from discriminant.methods.parameters import DescentParameters, method, parameter_list
 from discriminant.methods.parts import with_margin
-from discriminant.methods.verdicts import sentence, verdicts, worst_outputs
+from discriminant.methods.verdicts import judged
 from discriminant.penalties import make_penalty
 from discriminant.protocols import Array, Certificate, Oracle, Solution
 
@@ -52,11 +52,5 @@ class Machine(LinearMachineParameters, CriterionMethod):
         certificate = super().certify_solution(task, solution)
         if solution.converged or Oracle.MARGIN not in task.objective.oracles:
             return certificate
-        outputs = worst_outputs(task.objective, solution.weights)
-        answers = verdicts(task.classes, task.objective, outputs)
-        told = certificate.status.split(" Whether the")[0]  # the optimizer's advice to ask is followed here
-        return replace(
-            certificate,
-            status=f"{told} {sentence(task.classes, task.objective, answers, outputs)}",
-            separability=None if answers is None else answers[0].verdict,
-        )
+        text, more, verdict = judged(task.classes, task.objective, solution.weights, certificate.status)
+        return replace(certificate, status=f"{text} {more}", separability=verdict)

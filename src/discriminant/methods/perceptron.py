@@ -28,7 +28,7 @@ from discriminant.methods.fit import Note
 from discriminant.methods.parameters import CodedParameters, DescentParameters, method, parameter_list
 from discriminant.methods.parts import fit_together, with_margin
 from discriminant.methods.sequential import Progress, SequentialMethod, samples_of
-from discriminant.methods.verdicts import sentence, verdicts, worst_outputs
+from discriminant.methods.verdicts import judged
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import Power, SequentialSolution, check_conditions, make_schedule
 from discriminant.optimize.choose import Choice
@@ -204,11 +204,8 @@ class ErrorCorrection(PerceptronParameters, SequentialMethod):
             return dataclasses.replace(certificate, status=text, converged=True, separability="separable")
         if "average, which is handed back" in solution.status:  # the last weights separate them
             return dataclasses.replace(certificate, converged=False, separability="separable")
-        text = certificate.status.split(" Whether the")[0]  # the optimizer's advice to ask is followed here
-        outputs = worst_outputs(task.objective, solution.weights) if np.isfinite(solution.objective) else []
-        answers = verdicts(task.classes, task.objective, outputs) if outputs else None
-        worst = None if answers is None else next((a.verdict for a in answers if not a), "separable")
-        more = sentence(task.classes, task.objective, answers, outputs)
+        A = solution.weights if np.isfinite(solution.objective) else None  # NaN: the end was not evaluated
+        text, more, worst = judged(task.classes, task.objective, A, certificate.status)
         if not text.startswith("Not converged"):
             text = f"{text} The samples are not separated."
         return dataclasses.replace(certificate, status=f"{text} {more}", converged=False, separability=worst)

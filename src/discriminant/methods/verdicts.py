@@ -113,6 +113,17 @@ def sentence(
     return f"They cannot be separated: no hyperplane separates {names_of(hopeless)}."
 
 
+def judged(classes: Array, objective: PointwiseObjective, A: Array | None, status: str) -> tuple[str, str, str | None]:
+    """(the status without the advice to ask, what follows from the verdicts, the worst of these) of rows at A.
+
+    None in the place of A: nothing is asked.
+    """
+    outputs = [] if A is None else worst_outputs(objective, A)
+    answers = verdicts(classes, objective, outputs) if outputs else None
+    worst = None if answers is None else next((answer.verdict for answer in answers if not answer), SEPARABLE)
+    return status.split(" Whether the")[0], sentence(classes, objective, answers, outputs), worst
+
+
 def _output(classes: Array, objective: PointwiseObjective, j: int) -> str:
     assert objective.coding is not None
     signs, labels = objective.coding.signs[:, j], classes.tolist()
