@@ -258,3 +258,14 @@ MACHINE_WORK = 2.0e10
 # Multiplications of a prediction below which threads take longer to start than they save, and those that a score's
 # posterior or label counts for: 100,000×10 takes 0.4 to 0.7 ms of one thread, and took twice that of two.
 PREDICT_WORK, ROW_WORK = 1.0e7, 20
+
+# Verdicts on more than two classes: weights from which classes are merged (10 classes of 2 columns whole take 16 ms in
+# place of 57, 10 of 10 columns merged 0.11 s in place of 0.46, 26 of 16 columns 9 s in place of 80), pairs of classes
+# that are tried first (26 classes of 12 columns: 0.4 s in place of 1.7), and weights from which descent on all rows
+# comes before a program on some (12 separable classes of 40 columns: 0.09 s in place of 0.55).
+MERGE_FROM, FIRST_PAIRS, DESCENT_FROM = 40, 5, 250
+
+# Columns beyond which descent looks for weights that separate before exact arithmetic looks at the columns (3000×500
+# takes 0.16 s in place of 4.5, 1000×120 that overlaps 0.33 either way), and beyond which rows that single columns
+# settle are taken off first (3000×1500 of rare words: 0.3 s in place of 62).
+DESCEND_COLUMNS, SETTLE_COLUMNS = 100, 600

@@ -551,7 +551,7 @@ def test_merging_classes_gives_the_verdict_of_the_whole_machine(monkeypatch, spr
     y = np.repeat(np.arange(5), 30)
     X = centres[y] + spread * random.uniform(-1, 1, size=(150, 2))
     whole = separability(X, y)
-    monkeypatch.setattr(merging, "_MERGE_FROM", 0)
+    monkeypatch.setattr(merging, "MERGE_FROM", 0)
     merged = separability(X, y)
     assert merged.verdict == whole.verdict
     assert merged.check()

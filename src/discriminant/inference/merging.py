@@ -22,22 +22,20 @@ from discriminant.inference.exact import independent_rows, over_common_denominat
 from discriminant.inference.hinge import separating
 from discriminant.inference.search import Finding, Search
 from discriminant.protocols import Array
+from discriminant.thresholds import DESCENT_FROM, FIRST_PAIRS, MERGE_FROM
 
-_MERGE_FROM = 40  # dimensions below which a machine is small enough to be treated whole
-_DESCENT_FROM = 250  # dimensions from which descent on all rows is cheaper than a program on some
-_FIRST_PAIRS = 5  # nearest pairs of classes that are tested before a machine is looked for
 _ROWS_EACH = 20  # rows of a class, for each column, that are looked at for an overlap
 
 
 def find_machine(cone: KeslerCone, seed: int) -> Finding:
     """What ``Search`` finds, merging classes on the way where there are more than two."""
-    if cone.n_classes == 2 or cone.dimension < _MERGE_FROM:
+    if cone.n_classes == 2 or cone.dimension < MERGE_FROM:
         return Search(cone, seed).run()
     search, merger = Search(cone, seed), Merger(cone, seed)
     close = merger.close()
-    merger.try_pairs(close[:_FIRST_PAIRS], patience=_FIRST_PAIRS)
+    merger.try_pairs(close[:FIRST_PAIRS], patience=FIRST_PAIRS)
     if not merger.edges:  # nothing speaks against a machine yet: look for one
-        u = separating(cone) if cone.dimension > _DESCENT_FROM else None
+        u = separating(cone) if cone.dimension > DESCENT_FROM else None
         if u is not None:
             return search.finding(cone.exact(u))
         weights, mass = search.strictly_or_why()

@@ -36,16 +36,16 @@ from discriminant.inference.hyperplanes import Placed, least, place, rationals
 from discriminant.inference.merging import find_machine
 from discriminant.inference.proofs import all_positive, balanced, boundary_only, rank, relations_hold
 from discriminant.inference.search import Finding
-from discriminant.inference.settled_rows import MANY_COLUMNS, find
+from discriminant.inference.settled_rows import find
 from discriminant.protocols import Array
 from discriminant.shown import Shown, cell, data_frame, paragraphs
+from discriminant.thresholds import DESCEND_COLUMNS, SETTLE_COLUMNS
 
 if TYPE_CHECKING:
     from discriminant.inference.limit import LimitingFit
 
 SEPARABLE, QUASI, OVERLAPPING = "separable", "quasi-separable", "overlapping"
 SAMPLE_ROWS = 20_000  # of rows that are read from elsewhere
-FEW_COLUMNS = 100  # up to which exact arithmetic on all columns costs next to nothing
 
 
 WITNESS = "Rows whose weighted sum shows that no weights put all of them strictly on their side (weights rounded):"
@@ -415,10 +415,10 @@ def decide(
         cone = KeslerCone(source, codes, len(classes), every, fit_intercept, center, exponent)
         relations: Mapping[int, Integers] = {}
         # Which columns depend on others is dear to know, and nothing that weights which separate every row need.
-        u = separating(cone, guess) if len(every) > FEW_COLUMNS else None
+        u = separating(cone, guess) if len(every) > DESCEND_COLUMNS else None
         if u is not None:
             finding = Finding(cone.exact(u), None, {}, every, (), {})
-        elif len(classes) == 2 and len(every) > MANY_COLUMNS:
+        elif len(classes) == 2 and len(every) > SETTLE_COLUMNS:
             finding = find(cone, random_state)
             if finding.weights is None:
                 cone, relations = replace(cone, keep=finding.spanned), finding.relations

@@ -28,8 +28,6 @@ from discriminant.inference.hinge import separating
 from discriminant.inference.search import Finding, Search
 from discriminant.protocols import Array
 
-MANY_COLUMNS = 600
-
 Raw = dict[int, Fraction]  # weights over the columns of X; −1 is the intercept
 
 
