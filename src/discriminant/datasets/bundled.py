@@ -6,9 +6,8 @@ A row that lacks one of the measurements is left out, and the data set's descrip
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,8 +56,7 @@ class Dataset:
         return f"Dataset({self.name!r}, {rows} rows, {width} features, classes {', '.join(self.classes)})"
 
 
-@dataclass(frozen=True)
-class _Source:
+class _Source(NamedTuple):
     """Where a file's label stands, which columns are not measurements, and where the data come from."""
 
     target: str
@@ -161,41 +159,26 @@ def load(name: str, *, as_frame: bool = False) -> Dataset:
     if name not in _SOURCES:
         raise ValueError(f"There is no bundled data set {name!r}; there are {', '.join(map(repr, available()))}.")
     source = _SOURCES[name]
-    header, rows = _read(name)
+    from importlib import resources  # loads a dozen modules, and most commands read a file of the user's
+
+    text = resources.files(__package__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
+    header, *rows = csv.reader(text.splitlines())
     features = [column for column in header if column != source.target and column not in source.ignored]
     places = [header.index(column) for column in features]
     kept = [row for row in rows if all(row[place] for place in places)]
     X: Any = np.array([[float(row[place]) for place in places] for row in kept])
     y: Any = np.array([row[header.index(source.target)] for row in kept])
-    classes = tuple(str(label) for label in np.unique(y))
-    if as_frame:
-        X, y = _frames(X, y, features, source.target)
-    return Dataset(name, X, y, tuple(features), classes, source.description + _left_out(rows, kept, source.ignored))
-
-
-def _read(name: str) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a file that lies in this folder (or in the zip archive the package is imported from)."""
-    from importlib import resources  # loads a dozen modules, and most commands read a file of the user's
-
-    text = resources.files(__package__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
-    header, *rows = csv.reader(text.splitlines())
-    return header, rows
-
-
-def _left_out(rows: Sequence[Any], kept: Sequence[Any], ignored: Sequence[str]) -> str:
-    """What of the file is not in the arrays, in sentences."""
-    said = ""
+    classes = tuple(np.unique(y).tolist())
+    said = source.description
     if missing := len(rows) - len(kept):
         said += f" {missing} of {len(rows)} rows lack measurements and are left out."
-    if ignored:
-        said += f" The file's further columns ({', '.join(ignored)}) are not measurements and are left out."
-    return said
-
-
-def _frames(X: Any, y: Any, features: list[str], target: str) -> tuple[Any, Any]:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        message = "as_frame=True needs pandas, which is not installed; pip install pandas, or use as_frame=False."
-        raise ImportError(message) from error
-    return pd.DataFrame(X, columns=features), pd.Series(y, name=target)
+    if source.ignored:
+        said += f" The file's further columns ({', '.join(source.ignored)}) are not measurements and are left out."
+    if as_frame:
+        try:
+            import pandas as pd
+        except ImportError as error:
+            message = "as_frame=True needs pandas, which is not installed; pip install pandas, or use as_frame=False."
+            raise ImportError(message) from error
+        X, y = pd.DataFrame(X, columns=features), pd.Series(y, name=source.target)
+    return Dataset(name, X, y, tuple(features), classes, said)

@@ -49,13 +49,7 @@ class CalibrationDisplay(Display):
     def from_estimator(
         cls, estimator: Probabilistic, X: Any, y: Any, *, bins: int = 10, ax: Any = None, **options: Any
     ) -> Self:
-        """Compare the probabilities of a fitted classifier with labels, of rows that it has not learned from.
-
-        Parameters
-        ----------
-        bins : int, default=10
-            Of equal counts.
-        """
+        """Compare the probabilities of a fitted classifier with labels, of rows that it has not learned from."""
         if not hasattr(estimator, "predict_proba"):
             raise MismatchError(f"{type(estimator).__name__} gives no probabilities to hold against the labels.")
         chances = np.asarray(estimator.predict_proba(X))
@@ -73,8 +67,6 @@ class CalibrationDisplay(Display):
             In the order of ``classes``, or of the second of two classes.
         classes : sequence of K labels or None, default=None
             The classes; None: those of y, sorted.
-        bins : int, default=10
-            Of equal counts.
         """
         labels, chances = np.asarray(y), np.asarray(probabilities, dtype=np.float64)
         known = np.unique(labels) if classes is None else np.asarray(classes)

@@ -85,8 +85,6 @@ class DiscriminantAxesDisplay(Display):
         ----------
         arrows : int, default=4
             How many columns have an arrow.
-        bins : int, default=30
-            Of the histogram.
         """
         self.figure_, self.ax_ = axes_for(ax)
         if self.coordinates.shape[1] == 1:

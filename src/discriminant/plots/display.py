@@ -20,12 +20,14 @@ ax : matplotlib Axes or None
     Where to draw; None: new axes.
 axis_names : sequence of two str
     The names of the axes.
+bins : int
+    How many, of the histogram or of equal counts.
 bounds : sequence of four floats or None
     The box ((x₀, x₁), (y₀, y₁)); None: around the rows.
 classes : sequence of K labels
     The classes, in the order of their colours.
 labels : array-like of shape (n,)
-    The labels of the rows.
+    The labels of the rows, where there are rows.
 at : array-like of shape (d,) or None
     Where the other columns are held; None: their means.
 chosen : float or None

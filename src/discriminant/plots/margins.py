@@ -80,8 +80,6 @@ class MarginDisplay(Display):
         ----------
         kind : {"auto", "plane", "histogram"}, default="auto"
             "auto": the plane where there are two columns and two classes.
-        bins : int, default=30
-            Of the histogram.
         """
         require_one_of("kind", kind, "auto", "plane", "histogram")
         if kind == "plane" and self.points is None:

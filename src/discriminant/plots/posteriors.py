@@ -31,8 +31,6 @@ class PosteriorDisplay(Display):
         Of the class ``target``, rows along ``up``.
     target : label
         Whose posterior is drawn.
-    labels : array-like of shape (n,) or None, default=None
-        Their labels.
 
     See Also
     --------

@@ -50,8 +50,6 @@ class DecisionRegionsDisplay(Display):
         On a grid: the position of the class, or −1 where the rule rejects.
     levels : ndarray of shape (r, r, K), or None, default=None
         On a grid: the score of each class less the best of the others; its zeros are the boundaries.
-    labels : array-like of shape (n,) or None, default=None
-        Their labels.
     note : str, default=""
         What is held fixed.
 

@@ -212,7 +212,7 @@ export class Fit {
 
   /** A function of a pixel that decides it: 1 + class (0: reject) + 16 · claims, and leaves in .depth how clearly. */
   looker(frame, W, H) {
-    const { side, q, K } = this, grid = this.product(this.nodes, side * side, this.at(frame)), z = new Float64Array(q), scale = this.gapScale(frame);
+    const { side, q } = this, grid = this.product(this.nodes, side * side, this.at(frame)), z = new Float64Array(q), scale = this.gapScale(frame);
     const see = (px, py) => {
       const gy = ((H - 0.5 - py) / H) * (side - 1), y0 = Math.min(side - 2, Math.floor(gy)), fy = gy - y0;
       const gx = ((px + 0.5) / W) * (side - 1), x0 = Math.min(side - 2, Math.floor(gx)), fx = gx - x0;
@@ -220,15 +220,17 @@ export class Fit {
       for (let j = 0; j < q; j++) z[j] = (grid[low + j] * (1 - fx) + grid[low + q + j] * fx) * (1 - fy) + (grid[high + j] * (1 - fx) + grid[high + q + j] * fx) * fy;
       const id = this.decide(z, 0);
       see.depth = 1;
-      if (id >= 0) {
-        let second = -Infinity;
-        for (let k = 0; k < K; k++) if (k !== id && this.scores[k] > second) second = this.scores[k];
-        const gap = this.scores[id] - second;
-        see.depth = gap / (gap + scale) || 0;
-      }
+      if (id >= 0) { const gap = this.lead(id); see.depth = gap / (gap + scale) || 0; }
       return id + 1 + 16 * (this.claim ? this.claimed(z, 0) : 1);
     };
     return see;
+  }
+
+  /** How far the winner's score is above the second's. */
+  lead(id) {
+    let second = -Infinity;
+    for (let k = 0; k < this.K; k++) if (k !== id && this.scores[k] > second) second = this.scores[k];
+    return this.scores[id] - second;
   }
 
   /** A typical lead of the winner over the second on the points: what the depth of colour is measured by. */
@@ -237,10 +239,7 @@ export class Fit {
     let sum = 0;
     for (let i = 0; i < this.n; i++) {
       const id = this.decide(z, i * this.q);
-      if (id < 0) continue;
-      let second = -Infinity;
-      for (let k = 0; k < this.K; k++) if (k !== id && this.scores[k] > second) second = this.scores[k];
-      sum += this.scores[id] - second;
+      if (id >= 0) sum += this.lead(id);
     }
     return sum / Math.max(1, this.n) || 1;
   }
