@@ -9,7 +9,7 @@ import base64
 import io
 import json
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -111,7 +111,7 @@ class TraceAnimation(Display):
         return cls(weights, found, plane.points, y, steps, plane.bounds, plane.axis_names)
 
     def _at(self, step: int) -> LinearDiscriminant:
-        return LinearDiscriminant(self.weights[step], self.model.classes, self.model.coding, link=self.model.link)
+        return replace(self.model, weights=self.weights[step], center=None)
 
     @styled
     def plot(self, frame_number: int = -1, ax: Any = None) -> Self:

@@ -16,7 +16,7 @@ from discriminant.io.table_model import classes_of
 from discriminant.plots.display import Display, display
 from discriminant.plots.theme import GREY, axes_for, color, marker, styled
 from discriminant.protocols import Array, Probabilistic
-from discriminant.report.measures import CalibrationBin, calibration
+from discriminant.report.measures import CalibrationBin, calibration, calibration_error
 
 
 @display
@@ -94,9 +94,7 @@ class CalibrationDisplay(Display):
         float
             Between 0 and 1.
         """
-        bins = self.curves[label]
-        total = sum(one.count for one in bins)
-        return float(sum(one.count * abs(one.observed - one.predicted) for one in bins) / total)
+        return calibration_error(self.curves[label])
 
     @styled
     def plot(self, ax: Any = None) -> Self:

@@ -11,7 +11,7 @@ from discriminant.errors import DiscriminantError
 from discriminant.protocols import Array
 from discriminant.report import svg
 from discriminant.report.html import Cell, section, table
-from discriminant.report.measures import auc, average_precision, calibration, precision_recall, roc
+from discriminant.report.measures import auc, average_precision, calibration, calibration_error, precision_recall, roc
 from discriminant.report.report_data import ReportData
 from discriminant.thresholds import REPORT_WORK
 
@@ -211,10 +211,9 @@ def reliability(report: ReportData) -> str:
         note = f"{one.count} rows: said {one.predicted:.3f}, seen {one.observed:.3f}"
         parts.append(plane.whisker(one.predicted, one.low, one.high, one.observed, "var(--good)", note))
     found = report.measured.summary()
-    gap = sum(one.count * abs(one.predicted - one.observed) for one in bins) / len(chance)
     text = (
         f"Log loss {found['log_loss']:.4f}, Brier score {found['brier']:.4f}; what is predicted and what happens "
-        f"differ by {100 * gap:.1f} points on average over {len(bins)} groups of rows."
+        f"differ by {100 * calibration_error(bins):.1f} points on average over {len(bins)} groups of rows."
     )
     caption = "Points on the diagonal mean what they say; bars are 95 % intervals."
     return section("Calibration", text, svg.drawing(plane.height, "Calibration curve", parts), caption)

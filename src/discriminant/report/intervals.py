@@ -43,13 +43,11 @@ def information_errors(linear: Any, X: Array, C: float, deviations: Array) -> Ar
     plain = logistic_objective(make_blocks(X, np.zeros(n, dtype=np.int32)), K, ridge)
     scaling = Scaling(X.mean(axis=0), np.ones(d))
     H = n * plain.scaled(scaling).hessian(scaling.from_user(np.vstack([linear.intercept, linear.coef.T])))
-    if K == 2:
-        errors = np.sqrt(np.maximum(np.diagonal(np.linalg.pinv(H[0])), 0.0))[1:, None]
-        return np.asarray(errors * deviations[:, None])
-    # Adding one vector to all classes changes nothing: the centred weights are what the data speak of.
-    centre = np.kron(np.eye(K) - 1.0 / K, np.eye(d + 1))
-    V = centre @ np.linalg.pinv(H) @ centre
-    errors = np.sqrt(np.maximum(np.diagonal(V), 0.0)).reshape(K, d + 1)[:, 1:].T
+    V = np.linalg.pinv(H[0] if K == 2 else H)
+    if K > 2:  # adding one vector to all classes changes nothing: the centred weights are what the data speak of
+        centre = np.kron(np.eye(K) - 1.0 / K, np.eye(d + 1))
+        V = centre @ V @ centre
+    errors = np.sqrt(np.maximum(np.diagonal(V), 0.0)).reshape(-1, d + 1)[:, 1:].T
     return np.asarray(errors * deviations[:, None])
 
 

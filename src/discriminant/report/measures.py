@@ -119,6 +119,11 @@ def _mean_of_known(values: Array) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
+def calibration_error(bins: list[CalibrationBin]) -> float:
+    """The mean distance of observed from predicted, weighted by the rows of the bins."""
+    return float(np.average([abs(one.observed - one.predicted) for one in bins], weights=[one.count for one in bins]))
+
+
 @dataclass(frozen=True)
 class Measured:
     """Decisions and, where there are any, probabilities held against the truth."""

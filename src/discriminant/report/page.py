@@ -20,6 +20,7 @@ from discriminant.data.tables import Column, Table
 from discriminant.docstrings import documented
 from discriminant.errors import DataError
 from discriminant.io.container import write_whole
+from discriminant.io.table_model import classes_of, posteriors
 from discriminant.protocols import Array
 from discriminant.report.html import page
 from discriminant.report.measures import Measured, measure
@@ -127,7 +128,7 @@ def make_report(model: Any, X: Any, y: Any, *, title: str = "", feature_names: S
     values, names = _features(model, X, feature_names)
     if values.shape[0] != len(labels):
         raise DataError(f"X has {values.shape[0]:,} rows and y has {len(labels):,} labels; each row needs one.")
-    classes = np.asarray(getattr(model, "classes_", getattr(model, "classes", None)))
+    classes = classes_of(model)
     measured, notes = _measured(model, X, labels, classes)
     kind = type(model).__name__
     table, rules = _overview(values, names)
@@ -145,7 +146,7 @@ def _measured(model: Any, X: Any, labels: Array, classes: Array) -> tuple[Measur
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         predicted = np.asarray(model.predict(X))
-        chances = _chances(model, X, classes)
+        chances = posteriors(model, X)
     notes = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in heard))
     if predicted.ndim != 1:
         raise DataError("The model gives several labels a row; a report tells of classifiers that give one.")
@@ -157,7 +158,7 @@ def _measured(model: Any, X: Any, labels: Array, classes: Array) -> tuple[Measur
         notes.append(f"{left}; errors are counted on the others.")
     costs: Any = getattr(model, "costs_", None)
     costs = costs if getattr(costs, "shape", None) == (len(classes), len(classes)) else None
-    chances = None if chances is None else chances[decided]
+    chances = None if chances is None or chances.shape != (len(predicted), len(classes)) else chances[decided]
     return measure(classes, labels[decided], predicted[decided], chances, costs), notes
 
 
@@ -185,14 +186,6 @@ def _features(model: Any, X: Any, feature_names: Sequence[str] | None) -> tuple[
     if len(names) != values.shape[1]:
         raise DataError(f"X has {values.shape[1]} columns and there are {len(names)} names for them.")
     return values, [str(name) for name in names]
-
-
-def _chances(model: Any, X: Any, classes: Array) -> Array | None:
-    """Probabilities, one column a class; None where the model has none."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    found = np.asarray(model.predict_proba(X))
-    return found if found.ndim == 2 and found.shape[1] == len(classes) else None
 
 
 def _overview(values: Any, names: Sequence[str]) -> tuple[Table | None, Preprocess | None]:
