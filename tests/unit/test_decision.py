@@ -35,6 +35,25 @@ def test_log_softmax_agrees_with_scipy(z):
     np.testing.assert_allclose(decision.logsumexp(z), scipy.special.logsumexp(z, axis=1), rtol=1e-14, atol=1e-13)
 
 
+@pytest.mark.parametrize("K", [1, 2, 3, 32, 33, 70])
+@pytest.mark.parametrize("n", [1, 15, 16, 63, 64, 130, 5000])
+def test_the_kernels_posteriors_are_those_of_numpy(n, K, monkeypatch):
+    """Of any number of rows and classes, far into both tails, where a score is −∞, and of NaN, which it leaves."""
+    rng = np.random.default_rng(n + K)
+    z = rng.normal(size=(n, K)) * rng.choice([1.0, 30.0, 400.0], size=(n, 1))
+    z[rng.random(z.shape) < 0.02] = -745.0
+    for lowest in (-800.0, -np.inf, np.nan):
+        z[-1, -1] = lowest
+        rows = z[:, 0] if K == 1 else z
+        answer = decision.sigmoid_pair if K == 1 else decision.softmax
+        with np.errstate(all="ignore"), monkeypatch.context() as patch:
+            found, turned = answer(rows), answer(np.asfortranarray(rows))
+            patch.setattr("discriminant.kernels.compiled.load", lambda: None)
+            wanted = answer(rows)
+        np.testing.assert_allclose(found, wanted, rtol=4e-15, atol=1e-322)
+        np.testing.assert_array_equal(found, turned)
+
+
 @pytest.mark.parametrize("lead", [0.0, 1e-3, 1.0, 30.0, 40.0, 700.0])
 def test_the_winners_log_posterior_keeps_its_digits(lead):
     """log P = −log(1 + 2e^−lead) to full relative accuracy, where a plain log of a sum gives 0."""

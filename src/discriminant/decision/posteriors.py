@@ -16,6 +16,7 @@ import numpy as np
 
 from discriminant.docstrings import Entries
 from discriminant.errors import DataError
+from discriminant.kernels import compiled
 from discriminant.protocols import Array
 from discriminant.thresholds import COLUMNWISE_CLASSES
 
@@ -99,6 +100,9 @@ def sigmoid_pair(z: Any) -> Array:
     [[0.5, 0.5], [1.0, 0.0]]
     """
     values = _floats(z)
+    found = _compiled(values, 1)
+    if found is not None:
+        return found
     powers = np.stack([-values, values])  # of which one is 1: no choice by sign, which processors guess wrongly
     np.minimum(powers, 0, out=powers)
     np.exp(powers, out=powers)
@@ -211,10 +215,22 @@ def softmax(z: Any) -> Array:
     >>> softmax([[0.0, 1e4, 1e4]]).tolist()
     [[0.0, 0.5, 0.5]]
     """
-    result, axis = _below_the_largest(z)
+    values = _floats(z)
+    found = _compiled(values, values.shape[1]) if values.ndim == 2 else None
+    if found is not None:
+        return found
+    result, axis = _below_the_largest(values)
     np.exp(result, out=result)
     result /= result.sum(axis=axis, keepdims=True)
     return _last(result, axis)
+
+
+def _compiled(z: Array, n_scores: int) -> Array | None:
+    """Posteriors of rows with so many scores by the kernel; None where there is none, or it leaves rows to NumPy."""
+    if z.dtype.char != "d" or not z.size or (kernels := compiled.load()) is None:
+        return None
+    result = np.empty((*z.shape, 2) if n_scores == 1 else z.shape)
+    return result if kernels.posteriors(np.ascontiguousarray(z), n_scores, result) else None
 
 
 def _below_the_largest(z: Any) -> tuple[Array, int]:

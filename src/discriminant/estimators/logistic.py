@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from discriminant.arrays import as_dense, in_memory, is_frame
+from discriminant.arrays import is_frame
 from discriminant.data import as_rows, make_blocks, require_finite
 from discriminant.data.check import check_weights
 from discriminant.data.rows import Rows
@@ -211,13 +211,6 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
             return self.limit_ if "limit_" in vars(self) else self.discriminant_
         link = "sigmoid" if len(self.classes_) == 2 else "softmax"
         return LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._feature_names(), link=link)
-
-    def _as_fitted(self) -> bool:
-        """Whether ``coef_`` and ``intercept_`` are what the fit left there."""
-        return all(
-            one.shape == kept.shape and one.tobytes() == kept.tobytes()  # a fifth of the time of array_equal
-            for one, kept in zip((as_dense(self.coef_), in_memory(self.intercept_)), self._kept, strict=True)
-        )
 
     # Learning
 

@@ -86,6 +86,7 @@ class LinearSVC(SVCParameters, SparseCoefficients, Deciding):
         return super()._sample(X, y, sample_weight, classes)
 
     def _model(self) -> LinearDiscriminant:
-        if "coding_" in vars(self):
+        """The fit; or the discriminant that the user made by setting ``coef_`` or ``intercept_``."""
+        if "coding_" in vars(self) or self._as_fitted():
             return self.discriminant_
         return LinearDiscriminant(self._coefficients(), self.classes_, feature_names=self._feature_names())

@@ -17,7 +17,6 @@ import numpy as np
 from discriminant.arrays import is_frame, is_sparse
 from discriminant.data import map_rows, require_finite
 from discriminant.data.rows import (
-    DenseDesign,
     DenseRows,
     FrameRows,
     MappedRows,
@@ -64,7 +63,8 @@ class AffineMap:
             # NaN and overflow are found in z and told in a sentence; what is too large for float32 is infinite there.
             with np.errstate(invalid="ignore", over="ignore"):
                 if isinstance(X, np.ndarray) and X.size <= SMALL and self.basis is None:
-                    return np.asarray(then(self._block(DenseDesign(X)))).astype(dtype, copy=False)
+                    found = then(self._finite(self._dense_scores(X)))
+                    return found if found.dtype == dtype else found.astype(dtype)
                 rows = (
                     as_rows(X)
                     if self.basis is None
@@ -103,8 +103,14 @@ class AffineMap:
         return max(1, min(CACHE_ROWS, CACHE_VALUES // (len(self.weights) - 1)))
 
     @cached_property
+    def _parts(self) -> tuple[Array, Array]:
+        """(intercepts, slopes) of the form that rows are multiplied by."""
+        weights = self.plain if self._may_skip_center else self.weights
+        return weights[0], weights[1:]
+
+    @cached_property
     def _intercepts(self) -> Array:
-        return np.tile((self.plain if self._may_skip_center else self.weights)[0], self._step)
+        return np.tile(self._parts[0], self._step)
 
     def _checked(self, X: Any) -> Any:
         if type(X) is np.ndarray:  # asked first: the prediction of a row takes no longer than four other questions
@@ -136,33 +142,40 @@ class AffineMap:
 
     def _block(self, design: Any) -> Array:
         """z, (rows, q)."""
-        z = self._scores(design)
+        sparse = isinstance(design, SparseDesign)
+        return self._finite(
+            design.values @ self.plain[1:] + self.plain[0] if sparse else self._dense_scores(design.raw)
+        )
+
+    def _finite(self, z: Array) -> Array:
         if not math.isfinite(np.add.reduce(z, axis=None)) and not np.isfinite(z).all():
             raise _NotFinite
         return z
 
-    def _scores(self, design: DenseDesign | SparseDesign) -> Array:
-        if isinstance(design, SparseDesign):
-            return np.asarray(design.values @ self.plain[1:] + self.plain[0])
-        z = np.empty((design.raw.shape[0], self.weights.shape[1]))
-        step = self._step
-        for start in range(0, len(z), step):
-            self._multiply(design.raw[start : start + step], z[start : start + step])
+    def _dense_scores(self, raw: Array) -> Array:
+        n, step = len(raw), self._step
+        z = np.empty((n, self.weights.shape[1]))
+        if n <= step:
+            self._multiply(raw, z)
+            return z
+        for start in range(0, n, step):
+            self._multiply(raw[start : start + step], z[start : start + step])
         return z
 
     def _multiply(self, x: Array, z: Array) -> None:
         """z ← b + Wᵗ(x − c) for a few rows, brought to float64 and moved where they stay in the cache."""
+        intercept, slopes = self._parts
         if not self._may_skip_center:
-            weights, values = self.weights, scratch("moved", x.shape)
+            values = scratch("moved", x.shape)
             np.subtract(x, self.center, out=values, casting="unsafe")
         elif x.dtype == np.float64:
-            weights, values = self.plain, x
+            values = x
         else:
-            weights, values = self.plain, scratch("moved", x.shape)
+            values = scratch("moved", x.shape)
             np.copyto(values, x, casting="unsafe")
-        np.matmul(values, weights[1:], out=z)
+        np.matmul(values, slopes, out=z)
         if len(z) < self._step:
-            z += weights[0]
+            z += intercept
         else:  # the same; but NumPy adds a short row in runs of q, ten times slower for three outputs
             flat = z.reshape(-1)
             flat += self._intercepts

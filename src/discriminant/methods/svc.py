@@ -218,7 +218,8 @@ def _state(A: Array, sample: Sample) -> dict[str, Any]:
     schema = sample.schema
     model = LinearDiscriminant(A, schema.classes, feature_names=schema.names)
     arrays = cast({"coef_": model.coef, "intercept_": model.intercept}, schema.dtype)
-    return {"classes_": schema.classes, "discriminant_": model, **arrays}
+    kept = tuple(value.copy() for value in arrays.values())
+    return {"classes_": schema.classes, "discriminant_": model, **arrays, "_kept": kept}
 
 
 def ridge_fit(
