@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import os
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
@@ -119,12 +120,13 @@ def checked(**allowed: Allowed) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         if isinstance(function, type):
             return _with_checked_fields(function, allowed)  # type: ignore[no-any-return]
-        signature = inspect.signature(function)
-        assert set(allowed) <= set(signature.parameters), f"{function.__name__} has no such argument"
+        every = inspect.signature(function).parameters
+        assert set(allowed) <= set(every), f"{function.__name__} has no such argument"
+        places = [name for name, one in every.items() if one.kind is not one.VAR_POSITIONAL]
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> Any:
-            for name, value in signature.bind(*args, **kwargs).arguments.items():
+            for name, value in itertools.chain(zip(places, args, strict=False), kwargs.items()):
                 if name in allowed:
                     require(function.__name__, name, value, allowed[name])
             return function(*args, **kwargs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,7 @@ from discriminant.gaussian import class_moments, device_fused, moments
 from discriminant.gaussian.device import moment_sums
 from discriminant.gaussian.moments import ClassMoments, mapped_moments, row_moments
 from discriminant.gaussian.projection import projected_variances
-from discriminant.gaussian.sums import MomentKernel, MomentSums, class_sums
+from discriminant.gaussian.sums import MomentKernel, MomentSums, class_sums, exact_difference, precise_product
 from discriminant.kernels import device_moments
 from discriminant.protocols import Block
 from discriminant.thresholds import ONE_HOT_CLASSES
@@ -118,7 +119,7 @@ def test_moments_are_sums(name, by_class, diagonal, weight):
 @pytest.mark.parametrize("name", ["near zero", "far off", "large", "single", "CSR, thin"])
 @pytest.mark.parametrize("weight", [None, SOME], ids=["", "weights"])
 def test_moments_of_some_columns_through_a_matrix(name, weight, monkeypatch):
-    """Wᵗ(x − origin)/unit of all rows or of one class, in the widest float or not; and the variances along an axis."""
+    """Wᵗ(x − origin)/unit of all rows or of one class, in twice the precision or not; and variances along an axis."""
     X = TABLES[name]
     d = X.shape[1]
     blocks = make_blocks(X, Y, weight)
@@ -127,10 +128,10 @@ def test_moments_of_some_columns_through_a_matrix(name, weight, monkeypatch):
     exact = np.asarray(X.toarray() if sparse.issparse(X) else X).astype(np.longdouble)
     seen = ((exact - about.origin) / about.unit) @ W.astype(np.longdouble)
     total, _, mean, scatter = plain(seen, Y, weight)
-    for extended in (True, False):
-        if not extended:
-            monkeypatch.setattr(moments, "EXTENDED_VALUES", 0)
-            monkeypatch.setattr("discriminant.gaussian.projection.EXTENDED_PRODUCTS", 0)
+    for precise in (True, False):
+        if not precise:
+            monkeypatch.setattr(moments, "PRECISE_VALUES", 0)
+            monkeypatch.setattr("discriminant.gaussian.projection.PRECISE_VALUES", 0)
         found, means = mapped_moments(blocks, about, W)
         size = np.abs(scatter).max()
         np.testing.assert_allclose(found, scatter.sum(axis=0), atol=1e-9 * size)
@@ -149,7 +150,24 @@ def test_moments_of_some_columns_through_a_matrix(name, weight, monkeypatch):
             np.testing.assert_allclose(short, wanted[:3] / 1024**2, rtol=1e-9)
 
 
-def test_the_widest_float_keeps_what_a_matrix_undoes():
+def test_a_precise_product_is_rounded_once():
+    """(A + rest) W of columns that cancel, of scales 1e-150 to 1e150, against sums of fractions."""
+    scale = 10.0 ** np.array([-150, -8, 0, 8, 150])
+    A = rng.normal(size=(6, 5)) * scale
+    A[:, 1] = A[:, 0] / scale[0] * scale[1] * (1 + 1e-12)
+    W = rng.normal(size=(5, 3)) / scale[:, None]
+    W[1] = -W[0] * scale[0] / scale[1]
+    A[:2], W[2:, 0] = A[:2] * [1, 1, 0, 0, 0], 0.0
+    values, rest = exact_difference(A, A[::-1] * 1.1)
+    found = precise_product(values, rest, W)
+    for i, j in np.ndindex(found.shape):
+        a, b = A[i], (A[::-1] * 1.1)[i]
+        exact = float(sum((Fraction(x) - Fraction(y)) * Fraction(w) for x, y, w in zip(a, b, W[:, j], strict=True)))
+        assert abs(found[i, j] - exact) <= 2 * EPS * abs(exact) + 1e-6 * EPS * np.abs((a - b) * W[:, j]).sum()
+    assert not precise_product(np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((2, 2))).any()
+
+
+def test_twice_the_precision_keeps_what_a_matrix_undoes():
     """Columns that differ by 1e-9 of their spread: the difference is read to nine digits, the mean of it too."""
     base = rng.normal(size=N)
     X = np.column_stack([base, base + 1e-9 * rng.normal(size=N)]) + 1e3

@@ -97,6 +97,7 @@ class LeastSquares:
     loads: Array  # (K, r): class k's pull on the whitened weights for a target of one; 0 where it takes no part
     shares: Array  # (K,) β_k/N
     energy: Array  # (K,) Σ_{n∈k} w b²/N
+    slopes: Array  # (d, K): the weights for targets of one
     gradient: Array  # (r, K): what rounding left of ∇J for targets of one, in whitened coordinates
     null: NullSpace  # empty with a penalty
     penalised: bool
@@ -116,7 +117,7 @@ class LeastSquares:
     def weights(self, targets: Array) -> Array:
         """A (1 + d, q), intercepts at the whitening's origin in row 0."""
         pull = self.loads.T @ targets
-        A = np.vstack([self.shares @ targets - self.centre @ pull, self.whitened.matrix @ pull])
+        A = np.vstack([self.shares @ targets - self.centre @ pull, self.slopes @ targets])
         return self.null.take_off(A)
 
     def optimality(self, targets: Array) -> tuple[float, float]:
@@ -191,8 +192,8 @@ def least_squares(
     loads, shares, energy = np.zeros((K, whitened.rank)), np.zeros(K), np.zeros(K)
     shares[sub], energy[sub] = margins.moments.weight[sub] / N, margins.squares[sub] / N
     loads[sub] = shares[sub, None] * (whitened.means + moved @ whitened.matrix - centre)
-    W = whitened.matrix * unit[:, None]
-    B = W @ loads.T
+    W, slopes = whitened.matrix * unit[:, None], whitened.matrix @ loads.T
+    B = slopes * unit[:, None]
     if again is None or EPS * whitened.inflation.max(initial=0.0) < LOST:
         pulls = shares[sub, None] * (means - mean + moved / unit)
         gradient = W.T @ ((scatter / N) @ B)
@@ -203,7 +204,7 @@ def least_squares(
         gradient[:, sub] -= (shares[sub, None] * (seen - weight @ seen / N + moved @ whitened.matrix)).T
         whitened = replace(whitened, passes=whitened.passes + 1)
     null = NullSpace(_flat_directions(whitened, empty=alpha > 0), unit * mean, moments.origin)
-    return LeastSquares(whitened, N, centre, loads, shares, energy, gradient, null, alpha > 0)
+    return LeastSquares(whitened, N, centre, loads, shares, energy, slopes, gradient, null, alpha > 0)
 
 
 def _between(weight: Array, means: Array) -> Array:

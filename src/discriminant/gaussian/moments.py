@@ -26,14 +26,19 @@ from discriminant.data.evaluate import DeviceRequest
 from discriminant.data.labels import code_type, distinct
 from discriminant.data.rows import DenseRows
 from discriminant.gaussian.sparse_sums import sparse_class_sums
-from discriminant.gaussian.sums import MomentKernel, MomentSums, class_sums, class_weights
+from discriminant.gaussian.sums import (
+    MomentKernel,
+    MomentSums,
+    class_sums,
+    class_weights,
+    exact_difference,
+    precise_product,
+)
 from discriminant.protocols import Array, Block
 from discriminant.shown import Shown, class_table
-from discriminant.thresholds import DENSE_COLUMNS, ONE_BLOCK_VALUES, RESIDUAL_VALUES
+from discriminant.thresholds import DENSE_COLUMNS, ONE_BLOCK_VALUES, PRECISE_VALUES, RESIDUAL_VALUES
 
 SAMPLE_ROWS = 512
-EXTENDED_PRODUCTS = 40_000_000  # multiplications that the widest float does in about a tenth of a second
-EXTENDED_VALUES = 1_000_000  # values of X beyond which that tenth is longer than the fit
 NEAR_ZERO = 5.0  # deviations within which the means must lie for the shift to be left out
 STRIP_VALUES = 32_768  # of rows that stay in the cache
 FAR = 1e4  # squares about zero over squares about the mean: they share twelve digits
@@ -435,17 +440,16 @@ def mapped_moments(
 ) -> tuple[Array, Array]:
     """(Σ_k S_k, class means) of Wᵗ(x − origin)/unit, off the rows again: exact where W undoes a strong correlation.
 
-    For small data the product with W is taken in the widest float of the machine.  ``only`` restricts to one class.
+    ``only`` restricts to one class.
     """
-    values = blocks.n_rows * matrix.shape[0]
-    extended = values <= EXTENDED_VALUES and values * matrix.shape[1] <= EXTENDED_PRODUCTS
-    kernel: Any = MomentKernel(moments.class_means, unit=moments.unit, matrix=matrix, extended=extended)
+    precise = blocks.n_rows * matrix.shape[0] <= PRECISE_VALUES
+    kernel: Any = MomentKernel(moments.class_means, unit=moments.unit, matrix=matrix, precise=precise)
     sums = blocks.reduce(kernel if only is None else OneClass(kernel, only))
     safe = np.where(sums.weight > 0, sums.weight, 1.0)
     delta = sums.sums / safe[:, None]
     rest = delta * np.sqrt(sums.weight)[:, None]
-    start = (kernel.shift - moments.origin).astype(np.longdouble) / moments.unit @ matrix.astype(np.longdouble)
-    return sums.gram - rest.T @ rest, np.asarray(start + delta, dtype=np.float64)
+    apart, lost = exact_difference(kernel.shift, moments.origin)
+    return sums.gram - rest.T @ rest, precise_product(apart / moments.unit, lost / moments.unit, matrix) + delta
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,12 @@ import numpy as np
 
 from discriminant.data import ArrayBlocks
 from discriminant.gaussian.covariance import scatter_of
-from discriminant.gaussian.moments import EXTENDED_PRODUCTS, ClassMoments
+from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.sums import MomentKernel
 from discriminant.gaussian.weights import Directions, fisher_directions
 from discriminant.gaussian.whiten import Whitened
 from discriminant.protocols import Array
+from discriminant.thresholds import PRECISE_VALUES
 
 THRESHOLDS = ("gaussian", "pooled", "midpoint", "equal-error", "mean")
 NO_SPREAD = 1e-20  # a class whose variance is below this share of the pooled one does not vary along the axis
@@ -104,8 +105,8 @@ def projected_variances(moments: ClassMoments, axis: Array, blocks: ArrayBlocks 
         return np.asarray(np.maximum(squares, 0.0) / moments.weight)
     K, d = moments.n_classes, moments.n_features
     matrices = np.broadcast_to(scaled[:, None], (K, d, 1))
-    extended = blocks.n_rows * d <= EXTENDED_PRODUCTS
-    kernel = MomentKernel(moments.class_means, by_class=True, unit=moments.unit, matrix=matrices, extended=extended)
+    precise = blocks.n_rows * d <= PRECISE_VALUES
+    kernel = MomentKernel(moments.class_means, by_class=True, unit=moments.unit, matrix=matrices, precise=precise)
     sums = blocks.reduce(kernel)
     return np.asarray(np.maximum(sums.gram[:, 0, 0] - sums.sums[:, 0] ** 2 / sums.weight, 0.0) / sums.weight)
 

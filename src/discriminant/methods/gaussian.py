@@ -105,9 +105,9 @@ class GaussianMethod(MomentMethod[ClassMoments]):
         condition = max(one.condition for one in parts)
         return Certificate(status, True, J, J, 0.0, gradient_norm=residual, passes=passes, condition=condition)
 
+    @abstractmethod
     def residual(self, state: Mapping[str, Any]) -> float:
         """How well the whitening undoes the covariance."""
-        return float(state["_residual"])
 
     @property
     def _maximises_likelihood(self) -> bool:
@@ -176,9 +176,8 @@ class Linear(LinearParameters, GaussianMethod):
 
     def covariance_of(self, moments: ClassMoments) -> Array:
         """Σ in the units of X, (d, d): where the rows stood for it, it is formed when it is asked for."""
-        divisor = moments.total - (moments.n_classes if self.covariance == "unbiased" else 0)
-        special = self._special(moments, None, divisor, None)
-        covariance = scatter_of(moments) * (1 / divisor) if special is None else special[0]
+        special = self._special(moments, None, self._divisor(moments), None)
+        covariance = self._plain_covariance(moments) if special is None else special[0]
         return moments.in_units_of_X(covariance.matrix())
 
     def by_rows(self, sample: Sample) -> bool:
@@ -208,25 +207,26 @@ class Linear(LinearParameters, GaussianMethod):
             "classes_": classes, "priors_": priors, "moments_": moments, "discriminant_": discriminant, "axes_": axes,
             "rank_": whitened.rank, "_whitened": whitened, "_max_components": count,
             "_n_features_out": min(count, axes.matrix.shape[1]),
-            "_residual": whitening_residual(whitened, covariance, moments.unit),
         }  # fmt: skip
+        if covariance is not None:  # else it is worked out of the moments when it is asked for
+            state["_residual"] = whitening_residual(whitened, covariance, moments.unit)
         arrays = {
             "coef_": discriminant.coef, "intercept_": discriminant.intercept, "scalings_": axes.matrix,
             "explained_variance_ratio_": axes.shares[:count], "means_": moments.class_means,
             "xbar_": moments.origin + moments.unit * (priors @ moments.means),
         }  # fmt: skip
         if self.stores_covariance and moments.rows is None:
-            arrays["covariance_"] = moments.in_units_of_X(covariance.matrix())
+            formed = self._plain_covariance(moments) if covariance is None else covariance
+            arrays["covariance_"] = moments.in_units_of_X(formed.matrix())
         return Fit(self, discriminant, state | cast(arrays, dtype), tuple(notes))
 
     # The covariance
 
     def _whitened(
         self, moments: ClassMoments, schema: Schema, sample: Sample | None, robust: Robust | None
-    ) -> tuple[Whitened, ClassMoments, Covariance, list[Note]]:
-        """(whitened, moments, Σ in the moments' units, notes)."""
-        lost = moments.n_classes if self.covariance == "unbiased" else 0
-        divisor = moments.total - lost
+    ) -> tuple[Whitened, ClassMoments, Covariance | None, list[Note]]:
+        """(whitened, moments, Σ in the moments' units or None for the plain one, notes)."""
+        divisor = self._divisor(moments)
         if divisor <= 0:
             raise DataError(
                 f"The unbiased covariance divides by N − K = {divisor:g}: there are not more rows than classes. "
@@ -237,12 +237,24 @@ class Linear(LinearParameters, GaussianMethod):
             covariance, moments = special
             whitened = covariance.whiten(moments, self.tol)
             return whitened, moments, covariance, rank_notes(whitened, schema.names)
-        covariance = scatter_of(moments) * (1 / divisor)
         whitened = whiten_within(moments, divisor, self.tol, sample)
         if moments.rows is not None:
-            return whitened, moments, covariance, wide_notes(moments, whitened.rank)
+            return whitened, moments, None, wide_notes(moments, whitened.rank)
         notes = near_collinearity_notes([whitened], moments, schema.names) + rank_notes(whitened, schema.names)
-        return whitened, moments, covariance, notes
+        return whitened, moments, None, notes
+
+    def _divisor(self, moments: ClassMoments) -> float:
+        return moments.total - (moments.n_classes if self.covariance == "unbiased" else 0)
+
+    def _plain_covariance(self, moments: ClassMoments) -> Covariance:
+        found: Covariance = scatter_of(moments) * (1 / self._divisor(moments))
+        return found
+
+    def residual(self, state: Mapping[str, Any]) -> float:
+        if "_residual" in state:
+            return float(state["_residual"])
+        moments = state["moments_"]
+        return whitening_residual(state["_whitened"], self._plain_covariance(moments), moments.unit)
 
     def _special(
         self, moments: ClassMoments, sample: Sample | None, divisor: float, robust: Robust | None
