@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from discriminant.arrays import is_sparse
-from discriminant.data.blocks import ArrayBlocks, _add, spaced
+from discriminant.data.blocks import ArrayBlocks, added, spaced
 from discriminant.data.categories import encode_frame
 from discriminant.data.check import check_weights
 from discriminant.data.labels import code_type, count_classes, encode_labels, recode
@@ -122,11 +122,7 @@ def fold(kernel: Callable[[Block], Any], part: Part, factors: Array | None, bloc
 
 def add(parts: Sequence[Any]) -> Any:
     """The sum, first to last.  What came in stays as it was: a task may be run again on it after a worker's death."""
-    total: Any = None
-    for part in parts:
-        if part is not None:
-            total = copy.deepcopy(part) if total is None else _add(total, part)
-    return total
+    return added(copy.deepcopy(part) for part in parts if part is not None)
 
 
 def counts(part: Part, n_classes: int) -> Array:

@@ -13,6 +13,7 @@ stay lazy: an array for an array, a series or frame with the same index for a fr
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -55,8 +56,6 @@ class Engine:
         if self.client is not None:
             found = self.client.scheduler_info(n_workers=-1)["workers"].values()
             return HELD_SHARE * float(sum(worker.get("memory_limit") or 4e9 for worker in found))
-        import os
-
         return 0.25 * float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
     def held(self, tasks: Sequence[Any], size: float) -> list[Any]:
@@ -79,8 +78,7 @@ class Engine:
         import dask
 
         # The kernel, which holds the weights, is one node of the graph: it travels once to each worker.
-        shared = dask.delayed(kernel, pure=False)
-        folded, add = dask.delayed(parts_.fold, pure=False), dask.delayed(parts_.add, pure=False)
+        shared, folded, add = (dask.delayed(one, pure=False) for one in (kernel, parts_.fold, parts_.add))
         level = [folded(shared, task, *args) for task in tasks]
         while len(level) > 1:
             level = [add(level[i : i + WIDTH]) for i in range(0, len(level), WIDTH)]
@@ -225,8 +223,7 @@ class DaskBlocks(SampledBlocks):
 
     def reduce(self, kernel: Callable[[Block], Result]) -> Result:
         """Σ_b kernel(b) on the workers, in the order of the partitions."""
-        total: Result = self.rows.engine.total(kernel, self.rows.tasks, self.factors, self.block_rows)
-        return total
+        return self.rows.engine.total(kernel, self.rows.tasks, self.factors, self.block_rows)  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Block]:
         """The blocks here, a partition at a time: only to name a value that is no number."""
@@ -239,8 +236,7 @@ class DaskBlocks(SampledBlocks):
         return Block(as_design(found.raw), start, found.codes, self.weighted(found.codes, found.weight))
 
     def row_sample(self, n_classes: int) -> RowSample:
-        found: RowSample = self.rows.sample
-        return found
+        return self.rows.sample  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,10 +296,7 @@ class DaskSource(Source):
 
     def _pieces(self) -> list[Any]:
         """A delayed object for each partition."""
-        if self.encoding is not None:
-            return list(self.X.to_delayed())
-        X = self.X.rechunk({1: -1}) if self.X.numblocks[1] > 1 else self.X
-        return list(X.to_delayed().ravel())
+        return list(np.ravel((self.X if self.encoding is not None else _whole_rows(self.X)).to_delayed()))
 
     def _bytes(self) -> float:
         """What the rows take in memory; nothing where it is not known, so that they are held."""
@@ -356,9 +349,8 @@ def open_dask(X: Any) -> DaskSource | None:
     if not hasattr(X, "columns") or not hasattr(X, "npartitions"):
         return None
     categorical = [name for name, kind in X.dtypes.items() if str(kind) == "category"]
-    odd = [
-        name for name, kind in X.dtypes.items() if name not in categorical and getattr(kind, "kind", "O") not in "fiub"
-    ]
+    kinds = {name: "b" if name in categorical else getattr(kind, "kind", "O") for name, kind in X.dtypes.items()}
+    odd = [name for name, kind in kinds.items() if kind not in "fiub"]
     if odd:
         raise DataError(
             f"Column {odd[0]!r} holds {X.dtypes[odd[0]]} values and a linear discriminant needs numbers. Make it a "
@@ -386,9 +378,7 @@ def merged_classes(each: list[Array]) -> Array:
 def row_chunks(X: Any) -> tuple[int, ...] | None:
     """The numbers of rows of the partitions, where they are known."""
     chunks = getattr(X, "chunks", None)
-    if chunks is None or not all(np.isfinite(chunks[0])):
-        return None
-    return tuple(int(size) for size in chunks[0])
+    return tuple(map(int, chunks[0])) if chunks is not None and np.isfinite(chunks[0]).all() else None
 
 
 def _rows(part: Any) -> int:
@@ -402,14 +392,13 @@ def beside(
     if values is None:
         return [None] * count
     if type(values).__module__.partition(".")[0] in ("dask", "dask_expr"):
-        if lengths is not None and getattr(values, "chunks", None) is not None:
-            own = row_chunks(values)
-            if own is not None and sum(own) != sum(lengths):
+        own = row_chunks(values)
+        if own is not None and lengths is not None and own != lengths:
+            if sum(own) != sum(lengths):
                 raise DataError(
                     f"X has {sum(lengths)} rows and {name} has {sum(own)}: inconsistent numbers of samples."
                 )
-            if own is not None and own != lengths:
-                values = values.rechunk({0: lengths})
+            values = values.rechunk({0: lengths})
         delayed = list(np.ravel(values.to_delayed()))
         if len(delayed) != count:
             raise DataError(
@@ -428,9 +417,13 @@ def beside(
     return [array[a:b] for a, b in itertools.pairwise(edges)]
 
 
+def _whole_rows(X: Any) -> Any:
+    """An array whose partitions hold all columns."""
+    return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+
+
 def _array(X: Any, function: Callable[[Any], Array], example: Array) -> Any:
-    if X.numblocks[1] > 1:
-        X = X.rechunk({1: -1})
+    X = _whole_rows(X)
     single = X.dtype == np.float32 and example.dtype.kind == "f"
     meta = np.empty((0,) * example.ndim, dtype=np.float32 if single else example.dtype)
     if example.ndim == 1:
@@ -444,17 +437,11 @@ def _values(rows: Any, function: Callable[[Any], Array]) -> Array:
 
 
 def _frame(X: Any, rules: Preprocess, function: Callable[[Any], Array], example: Array) -> Any:
-    names = _names(function, example)
+    width = example.shape[1] if example.ndim > 1 else 0
+    classes = list(function.classes) if isinstance(function, RowFunction) else []
+    names = classes if len(classes) == width else list(range(width))
     empty = _framed(X._meta, rules, None, example[:0], names)
     return X.map_partitions(_framed, rules, function, example[:0], names, meta=empty)
-
-
-def _names(function: Any, example: Array) -> list[Any]:
-    """The classes for a column each, where there are as many; else numbers."""
-    if example.ndim == 1:
-        return []
-    classes = function.classes if isinstance(function, RowFunction) else ()
-    return list(classes) if len(classes) == example.shape[1] else list(range(example.shape[1]))
 
 
 def _framed(frame: Any, rules: Preprocess, function: Any, empty: Array, names: list[Any]) -> Any:

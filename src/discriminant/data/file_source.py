@@ -93,7 +93,7 @@ class FileColumns:
         return ColumnRows(values, (table.num_rows, self.width), self.dtype)
 
     def _encoded(self, name: str, values: Any) -> Any:
-        """Numbers, or (codes, the numbers that each code stands for); the last code is for missing values."""
+        """Numbers, or (codes, the numbers that each code stands for)."""
         if name in self.dressed:
             codes, levels = arrow_codes(values)
             numbers = dressed_numbers(levels, self.decimal) if any(levels) else np.full(len(levels), np.nan)
@@ -108,24 +108,16 @@ class FileColumns:
         if name not in self.rules:
             return arrow_numbers(values)
         codes, levels = arrow_codes(values)
-        table, unseen = indicator_table(self.rules[name], levels)
-        blank = [level == "" for level in levels]
-        table[:-1][blank] = table[-1]
-        if self.fixed:
-            self._require_known(self.rules[name], codes, levels, [code for code in unseen if not blank[code]])
-        return np.where(codes < 0, len(levels), codes), table
-
-    @staticmethod
-    def _require_known(rule: ColumnRule, codes: Array, levels: Sequence[str], unseen: Sequence[int]) -> None:
-        """Refuse what no row of the fit has."""
-        new = [levels[code] for code in unseen if (codes == code).any()]
-        if new:
-            raise DataError(f"Column {rule.name!r} holds {names(new)}, which no row of the fit has.")
-        if (
-            not rule.missing
-            and ((codes < 0) | np.isin(codes, [k for k, level in enumerate(levels) if not level])).any()
-        ):
-            raise DataError(f"Column {rule.name!r} has missing values, which it had not at the fit. Drop those rows.")
+        rule, counts = self.rules[name], np.bincount(codes + 1, minlength=len(levels) + 1)
+        table, unseen = indicator_table(rule, levels)
+        blank = [k for k, level in enumerate(levels) if level == ""]
+        table[blank] = table[-1]
+        new = [levels[k] for k in unseen if counts[k + 1] and levels[k]]
+        if self.fixed and new:
+            raise DataError(f"Column {name!r} holds {names(new)}, which no row of the fit has.")
+        if self.fixed and not rule.missing and (counts[0] or any(counts[k + 1] for k in blank)):
+            raise DataError(f"Column {name!r} has missing values, which it had not at the fit. Drop those rows.")
+        return codes, table  # code −1, a missing one, is the last row
 
 
 @dataclass(frozen=True)

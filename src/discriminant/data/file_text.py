@@ -140,10 +140,10 @@ class LibsvmSource(FileSource):
 
     def survey(self, part: Part) -> Surveyed:
         found = self._parse(part)
-        self.entries += len(found.values)
+        self.entries += found.entries.nnz
         # Indices count from one by custom; a file that uses zero counts from zero.
-        self.base = min(self.base, int(found.indices.min(initial=1)))
-        self.largest = max(self.largest, int(found.indices.max(initial=0)))
+        self.base = min(self.base, int(found.entries.indices.min(initial=1)))
+        self.largest = max(self.largest, found.entries.shape[1] - 1)
         return Surveyed(found.labels, parsed=found)
 
     def rows(self, parsed: Any) -> SparseRows:

@@ -42,9 +42,9 @@ from discriminant.data.tables import (
     text_column,
 )
 from discriminant.errors import DataError, MissingFileError, ParameterError, names
+from discriminant.thresholds import ARROW_BYTES
 
 HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
-FAST_BYTES = 4_000_000  # below it the standard library is done before pyarrow is loaded
 JSON_ROWS = re.compile(rb'\s*\[?\s*\{\s*(?:"|\})')
 LIBSVM = re.compile(rb"\s*[+-]?[\d.eE+-]+(?:\s+qid:\d+)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?\r?(?:\n|$)")
 
@@ -146,17 +146,14 @@ def read_csv(
     *,
     text_columns: Sequence[str] = (),
     header: bool | None = None,
-    fast_bytes: int = FAST_BYTES,
+    fast_bytes: int = ARROW_BYTES,
 ) -> Table:
     """A CSV file's bytes as a table: by pyarrow from ``fast_bytes`` on, else by the standard library."""
-    plain = len(data) >= fast_bytes and data[:2] not in (b"\xff\xfe", b"\xfe\xff") and b"sep=" not in data[:8]
-    if plain:
-        data = data[3:] if data[:3] == b"\xef\xbb\xbf" else data
+    if len(data) >= fast_bytes and data[:2] not in (b"\xff\xfe", b"\xfe\xff") and b"sep=" not in data[:8]:
+        data = data.removeprefix(b"\xef\xbb\xbf")
         head = data[: head_end(data, b"\n", HEAD)].decode("utf-8", errors="ignore")  # read_text tells of bad bytes
-        table = None
-        if "\0" not in head:
-            layout = sniff(head, source, header=header)
-            table = read_arrow_csv(data, source, layout, text_columns=text_columns)
+        layout = None if "\0" in head else sniff(head, source, header=header)
+        table = None if layout is None else read_arrow_csv(data, source, layout, text_columns=text_columns)
         if table is not None:
             return table
     text = decode(data, source)
@@ -242,21 +239,14 @@ def read_arrow_file(data: Any, source: str) -> Table:
             import pyarrow.parquet as parquet
 
             found = parquet.read_table(pa.BufferReader(data))
-        elif data[:6] == b"ARROW1":
-            found = pa.ipc.open_file(pa.BufferReader(data)).read_all()
         else:
-            found = pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+            opened = pa.ipc.open_file if data[:6] == b"ARROW1" else pa.ipc.open_stream
+            found = opened(pa.BufferReader(data)).read_all()
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{source} is damaged, or cut short: {str(error).splitlines()[0]}.") from error
-    return arrow_table(found, source)
-
-
-def arrow_table(found: Any, source: str) -> Table:
-    """A pyarrow table as columns."""
     if not found.num_rows:
         raise DataError(f"{source} has no rows.")
-    called = [str(name) for name in found.column_names]
-    return Table(tuple(_arrow_column(name, found.column(j)) for j, name in enumerate(called)), source)
+    return Table(tuple(map(_arrow_column, map(str, found.column_names), found.columns)), source)
 
 
 def _arrow_column(name: str, values: Any) -> Column:

@@ -23,32 +23,23 @@ class Lines:
     """Rows as they are written; whether indices count from one or from zero is known once all rows are."""
 
     labels: Array  # (n,)
-    values: Array  # (entries,)
-    indices: Array  # (entries,) int64
-    starts: Array  # (n + 1,): row i has the entries starts[i]:starts[i + 1]
+    entries: Any  # (n, largest index + 1) CSR
 
     def matrix(self, width: int, base: int) -> Any:
-        """(n, width) CSR; entries beyond the last column are left out."""
-        from scipy import sparse
-
-        columns, values, starts = self.indices - base, self.values, self.starts
-        if len(columns) and int(columns.max()) >= width:
-            keep = columns < width
-            starts = np.concatenate([[0], np.cumsum(keep)])[starts]
-            values, columns = values[keep], columns[keep]
-        parts = (values, columns.astype(np.int32), starts.astype(np.int32))
-        return sparse.csr_array(parts, shape=(len(starts) - 1, width))
+        """(n, width) CSR with the index ``base`` first; entries beyond the last column are left out."""
+        found = self.entries[:, base:]
+        found.resize(found.shape[0], width)
+        return found
 
     def take(self, rows: Array) -> Lines:
         """Some rows."""
-        lengths = np.diff(self.starts)[rows]
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        entries = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
-        return Lines(self.labels[rows], self.values[entries], self.indices[entries], starts)
+        return Lines(self.labels[rows], self.entries[rows])
 
 
 def parse_lines(data: bytes, source: str, first: int = 1) -> Lines:
     """The rows in the text; a sentence that names the line, counted from ``first``, where it is no libsvm file."""
+    from scipy import sparse
+
     if b"#" in data or b"qid:" in data:
         data = re.sub(rb"#[^\n]*|\bqid:\d+", b"", data)
     counts, lines = [], []  # of each row: its entries, the number of its line
@@ -64,15 +55,16 @@ def parse_lines(data: bytes, source: str, first: int = 1) -> Lines:
     heads = np.cumsum(widths) - widths
     rest = np.delete(numbers, heads)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    found = Lines(numbers[heads], rest[1::2], rest[0::2].astype(np.int64), starts)
+    indices = rest[0::2].astype(np.int32)
     endless = np.flatnonzero(np.isinf(numbers))
     if len(endless):
         raise _refusal(source, lines[_row(heads, endless)], "a number is beyond 1.8e308, no finite number")
-    falls = np.diff(found.indices, prepend=-1) <= 0
+    falls = np.diff(indices, prepend=-1) <= 0
     falls[starts[:-1][np.diff(starts) > 0]] = False  # the first of a row
     if falls.any():
         raise _refusal(source, lines[_row(starts[:-1], np.flatnonzero(falls))], "the indices do not rise")
-    return found
+    shape = len(counts), int(indices.max(initial=0)) + 1
+    return Lines(numbers[heads], sparse.csr_array((rest[1::2], indices, starts), shape=shape))
 
 
 def _refusal(source: str, line: int, what: str) -> DataError:
@@ -88,8 +80,8 @@ def read_libsvm(data: bytes, source: str) -> Table:
     """The table of a libsvm file: its features sparse, its only column the label."""
     found = parse_lines(data, source)
     # Indices count from one by custom; a file that uses zero counts from zero.
-    base = 0 if found.indices.min(initial=1) == 0 else 1
-    matrix = found.matrix(int(found.indices.max(initial=0)) + 1 - base, base)
+    base = min(1, int(found.entries.indices.min(initial=1)))
+    matrix = found.matrix(found.entries.shape[1] - base, base)
     labels = found.labels
     whole = "int" if (labels == np.rint(labels)).all() and np.abs(labels).max(initial=0.0) < 2.0**53 else ""
     return Table((Column(TARGET, "number", labels, whole=whole),), source, (), matrix)

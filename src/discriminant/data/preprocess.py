@@ -148,8 +148,8 @@ class Preprocess:
             if column.name in categorical and column.kind == "number":
                 column = text_column(column.name, column.texts())
             if column.name in dict(written):
-                sentence = f"{column.name!r}: dates, counted in days since 1970-01-01."
-                notes.append(("hold dates, counted in days since 1970-01-01", column.name, sentence))
+                said = "dates, counted in days since 1970-01-01"
+                notes.append((f"hold {said}", column.name, f"{column.name!r}: {said}."))
                 rules.append(_number_rule(column, notes, gaps))
                 continue
             rules.append(_rule_of(column, notes, gaps, asked=column.name in categorical))
@@ -280,6 +280,11 @@ def _lost(lost: int, n: int) -> str:
     return f"{lost:,} of {n:,} values {'is' if lost == 1 else 'are'} missing"
 
 
+def _missing_categories(name: str, lost: str, level: bool) -> Remark:
+    how = "a level of their own" if level else "counted as average rows"
+    return f"have missing values, {how}", name, f"{name!r}: {lost}, {how}."
+
+
 def _mean(values: Array) -> float:
     """The mean; each value divided first where the sum overflows."""
     with np.errstate(over="ignore"):
@@ -295,15 +300,13 @@ def category_rule(name: str, levels: Sequence[str], counts: Array, lost: int, no
     n = int(counts.sum()) + lost
     missing = lost >= COMMON_ROWS
     if lost:
-        how = "a level of their own" if missing else "counted as average rows"
-        sentence = f"{name!r}: {_lost(lost, n)}, {how}."
-        notes.append((f"have missing values, {how}", name, sentence))
+        notes.append(_missing_categories(name, _lost(lost, n), missing))
     if len(rare):
         sentence = f"{name!r}: its {len(rare):,} rarest of {len(order):,} levels share one column, (other)."
         notes.append(("have rare levels, which share one column, (other)", name, sentence))
     for same in differ_in_case([levels[k] for k in kept]):
-        sentence = f"{name!r}: the levels {names(same)} differ only in case and are kept apart."
-        notes.append(("have levels that differ only in case and are kept apart", name, sentence))
+        said = "differ only in case and are kept apart"
+        notes.append((f"have levels that {said}", name, f"{name!r}: the levels {names(same)} {said}."))
     # The reference, whose indicators are all zero, is the first by name, as in R and in ``data.categories``.
     first = sorted(int(k) for k in kept)
     present = max(n - lost * (not missing), 1)
@@ -366,9 +369,8 @@ def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[R
     if column.kind != "text":
         raise DataError(f"Column {rule.name!r} of {source} must hold categories, and holds {column.levels[0]}.")
     rows, unseen = indicator_table(rule, column.levels)
-    index = column.values if not column.missing.any() else np.where(column.missing, len(column.levels), column.values)
     for j in range(rows.shape[1]):
-        np.take(rows[:, j], index, out=part[:, j], mode="clip")
+        np.take(rows[:, j], column.values, out=part[:, j], mode="wrap")  # −1, a missing one, is the last
     counts = column.counts
     new = [column.levels[code] for code in unseen if counts[code]]
     if (new or (column.missing.any() and not rule.missing)) and np.isnan(rule.shares).any():
@@ -379,12 +381,8 @@ def _write_category(rule: ColumnRule, column: Column, part: Array, notes: list[R
         )
     if new:
         count = int(counts[unseen].sum())
-        sentence = (
-            f"{rule.name!r}: {names(new)} not seen at the fit ({counted(count, 'row')}), counted as average rows."
-        )
-        notes.append(("have levels not seen at the fit, counted as average rows", rule.name, sentence))
+        said = f"{names(new)} not seen at the fit ({counted(count, 'row')}), counted as average rows"
+        notes.append(("have levels not seen at the fit, counted as average rows", rule.name, f"{rule.name!r}: {said}."))
     lost = int(np.count_nonzero(column.missing))
     if lost:
-        how = "a level of their own" if rule.missing else "counted as average rows"
-        sentence = f"{rule.name!r}: {counted(lost, 'missing value')}, {how}."
-        notes.append((f"have missing values, {how}", rule.name, sentence))
+        notes.append(_missing_categories(rule.name, counted(lost, "missing value"), rule.missing))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -84,14 +84,8 @@ class Column:
         if self.kind != "number":
             levels = [*self.levels, ""]  # code −1 is the last
             return [levels[code] for code in self.values.tolist()]
-        if self.whole:
-            return [
-                "" if v != v else str(bool(v)) if self.whole == "bool" else str(int(v)) for v in self.values.tolist()
-            ]
-        # A file does not say whether 7 was written as 7.0: whole numbers are written without a point.
-        return [
-            "" if v != v else str(int(v)) if v == int(v) and abs(v) < 1e15 else repr(v) for v in self.values.tolist()
-        ]
+        kinds: dict[str, Callable[[float], Any]] = {"int": int, "bool": bool}
+        return ["" if v != v else str(kinds.get(self.whole, _plain)(v)) for v in self.values.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +173,11 @@ class Table:
             return values.astype(kind), rows
         levels = np.array(column.levels if column.levels else [""], dtype=np.str_)
         return levels[column.values[rows]], rows
+
+
+def _plain(value: float) -> float:
+    """The number without a point where it is whole: a file does not say whether 7 was written as 7.0."""
+    return int(value) if value == int(value) and abs(value) < 1e15 else value
 
 
 def suggestion(name: str, known: Sequence[str], otherwise: str) -> str:
