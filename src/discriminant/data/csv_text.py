@@ -1,4 +1,4 @@
-"""CSV: which separator, which names, and two readers that give the same columns.
+"""CSV: which separator, which names, two readers that give the same columns, and files of it as parts.
 
 The standard library's is the reference: it refuses what is not a table in sentences.  pyarrow's is faster; it is asked
 for numbers as float64 and for all else as text with its levels, and hands over whatever it does not accept.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,14 @@ from typing import Any, AnyStr
 
 import numpy as np
 
+from discriminant.data.file_source import (
+    ColumnSource,
+    FileColumns,
+    Part,
+    bytes_of_part,
+    choose_columns,
+    line_parts,
+)
 from discriminant.data.tables import (
     MISSING_WORDS,
     UNIT,
@@ -24,6 +33,7 @@ from discriminant.data.tables import (
     arrow_codes,
     arrow_numbers,
     coded_column,
+    dressed_numbers,
     level_numbers,
     number_column,
     text_column,
@@ -32,6 +42,7 @@ from discriminant.data.tables import (
 from discriminant.errors import DataError, counted, names
 
 SEPARATORS = (",", ";", "\t", "|")
+HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
 SNIFFED_LINES = 200
 SNIFFED_CHARACTERS = 200_000
 JUDGED_LINES = 30  # by which a separator is judged; the head of a file holds as many, however long they are
@@ -115,6 +126,15 @@ def head_end(data: AnyStr, mark: AnyStr, size: int) -> int:
     if end < size:
         end = data.find(mark, size - 1) + 1
     return end or len(data)
+
+
+def file_head(path: str | os.PathLike[str]) -> bytes:
+    """The first lines of a file, whole ones."""
+    with open(path, "rb") as handle:
+        data = handle.read(HEAD)
+        while (end := head_end(data, b"\n", HEAD)) == len(data) and (more := handle.read(len(data))):
+            data += more
+    return data[:end]
 
 
 def sniff(text: str, source: str, *, header: bool | None = None) -> Layout:
@@ -331,3 +351,67 @@ def _well_quoted(data: bytes, separator: str) -> bool:
     mark = re.escape(separator).encode()
     field = re.compile(rb"(?:^|(?<=[\r\n" + mark + rb']))"(?:[^"]|"")*"(?=[\r\n' + mark + rb"]|\Z)")
     return b'"' not in field.sub(b"", data)
+
+
+class CsvSource(ColumnSource):
+    """CSV files with one header each, or none; a part is a stretch of lines."""
+
+    is_text = True
+
+    def __init__(self, files: list[str], target: Any = None, columns: Sequence[str] | None = None) -> None:
+        self.files, self.target = files, target
+        self.layouts = [self._layout(path) for path in files]
+        first = self.layouts[0]
+        for path, layout in zip(files, self.layouts, strict=True):
+            if layout.header != first.header or layout.separator != first.separator:
+                raise DataError(
+                    f"{path} has other columns than {files[0]}: {', '.join(layout.header[:8])} against "
+                    f"{', '.join(first.header[:8])}."
+                )
+        chosen = choose_columns(list(first.header), files[0], target, columns)
+        place = {name: j for j, name in enumerate(first.header)}
+        words = [name for name in chosen if not is_numeric(first, place[name])]
+        numbers = (dressed_numbers(first.first_texts(place[name]), first.decimal) for name in words)
+        dressed = tuple(name for name, found in zip(words, numbers, strict=True) if found is not None)
+        text = [name for name in words if name not in dressed]
+        self.columns = FileColumns(chosen, text, np.dtype(np.float64), dressed=dressed, decimal=first.decimal)
+        for name in dressed:
+            sentence = f"{name!r}: numbers with separators, units or brackets are read as numbers."
+            self.columns.notes.append(
+                ("hold numbers with separators, units or brackets, read as numbers", name, sentence)
+            )
+        self.dtype = self.columns.dtype
+
+    @staticmethod
+    def _layout(path: str) -> Layout:
+        head = file_head(path)
+        if head[:2] == b"\x1f\x8b":
+            raise DataError(f"{path} is compressed, and a scan reads from the middle of files: decompress it first.")
+        return sniff(head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="ignore"), path)
+
+    def parts(self, size: int) -> list[Part]:
+        found = []
+        for i, (path, layout) in enumerate(zip(self.files, self.layouts, strict=True)):
+            with open(path, "rb") as handle:
+                skip = len(handle.readline()) if layout.named else 0
+            found += line_parts(path, skip, size, i)
+        return found
+
+    def table(self, part: Part, columns: Sequence[str]) -> Any:
+        import pyarrow as pa
+
+        path, layout = self.files[part.file], self.layouts[0]
+        data = bytes_of_part(path, part)
+        if data.count(b'"') % 2:
+            raise DataError(f"{path} has a quoted field that runs over a line end, which a scan cannot read.")
+        try:
+            found = parse_csv(data, layout, {*self.columns.text, *self.columns.dressed, self.target}, columns)
+        except pa.ArrowInvalid as error:
+            name = failed_column(error, layout)
+            where = f"Column {name!r} of {path}" if name else path
+            raise DataError(
+                f"{where} cannot be read further down: {str(error).splitlines()[0]}. Correct the file, or leave the "
+                "column out (columns=[…])."
+            ) from error
+        part.rows = found.num_rows
+        return found

@@ -41,8 +41,8 @@ def some_codes(codes: Any) -> Array:
     return in_memory(codes[:: stride(codes.shape[0])])
 
 
-def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, Any, Array | None]:
-    """(classes, codes on the device, some of them): integers on the device stay there, others are encoded in memory."""
+def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, Any]:
+    """(classes, codes on the device): integers on the device stay there, others are encoded in memory."""
     own = type(y).__module__.partition(".")[0] == lib.name
     low, high = 0, WIDEST_TABLE
     if own and lib.kind(y) in ("int64", "int32", "int16", "int8", "uint8") and len(y.shape) == 1:
@@ -51,19 +51,17 @@ def encode_on_device(lib: Any, y: Any, classes: Array | None) -> tuple[Array, An
         found, codes = encode_labels(in_memory(y))
         if classes is not None:
             found, codes = classes, recode(found, codes, classes)
-        return found, lib.index(codes), None
+        return found, lib.index(codes)
     moved = lib.cast(y, "int64") if low == 0 else lib.cast(y, "int64") - low
-    some = some_codes(moved)
-    present = np.unique(some)
+    present = np.unique(some_codes(moved))
     if len(present) <= high - low:  # some rows do not show every code: all are counted
         present = np.flatnonzero(lib.counts(moved, high - low + 1))
     found = (present + low).astype(lib.kind(y))
     known = found if classes is None else np.asarray(classes)
     table = np.full(high - low + 1, -1, dtype=np.int64)
     table[present] = code_table(found, known)
-    if np.array_equal(table, np.arange(len(table))):
-        return known, moved, some
-    return known, lib.take(lib.put(table), moved), None
+    same = np.array_equal(table, np.arange(len(table)))
+    return known, moved if same else lib.take(lib.put(table), moved)
 
 
 SMALL_VALUES = 2_000_000  # values of X below which the rows are fetched: a fit in memory takes less than the launches
@@ -156,7 +154,6 @@ class DeviceBlocks(ArrayBlocks):
     target: Any = None
     weight: Any = None
     block_rows: int = field(default=0)
-    seen: Array | None = None  # the codes of every so-manieth row, in memory
     anchor: Anchor = field(default_factory=Anchor)  # of the evaluations of one fit
     vectors: bool = False  # weights lie on the device, too
 
@@ -229,7 +226,7 @@ class DeviceBlocks(ArrayBlocks):
     @cached_property
     def peek(self) -> Block:
         """Some rows from all over X with their codes."""
-        return Block(DenseDesign(self.rows.some), 0, some_codes(self.target) if self.seen is None else self.seen, None)
+        return Block(DenseDesign(self.rows.some), 0, some_codes(self.target), None)
 
     def sample(self, n_rows: int, n_classes: int) -> Block:
         """Some rows from all over X and one at least of each class: few where they suffice, since each look waits."""
@@ -293,11 +290,11 @@ class DeviceSource(RowSource):
         if length != n:
             raise DataError(f"X has {n} rows and y has {length}: inconsistent numbers of samples.")
         small = n * self.shape[1] < self.smallest and not self.rows.streamed
-        found, codes, seen = encode_on_device(lib, y, None if classes is None else np.asarray(classes))
+        found, codes = encode_on_device(lib, y, None if classes is None else np.asarray(classes))
         weight = check_weights(None if sample_weight is None else in_memory(sample_weight), n)
         if small:
             return make_blocks(lib.get(self.rows.X), lib.get(codes), weight), found
-        return DeviceBlocks(self.rows, codes, None if weight is None else lib.put(weight), seen=seen), found
+        return DeviceBlocks(self.rows, codes, None if weight is None else lib.put(weight)), found
 
     def apply(self, function: Callable[[Any], Array], out: Any = None) -> Any:
         lib = self.rows.library

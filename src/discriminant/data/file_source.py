@@ -10,6 +10,7 @@ ones share a column, and what the fit has not seen counts as an average row.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -256,3 +257,28 @@ class ColumnSource(FileSource):
             labels = arrow_codes(values) if kind_of(values.type) == "text" else arrow_numbers(values)
         levels = {name: arrow_codes(table.column(name)) for name in self.columns.text}
         return Surveyed(labels, levels, table if self.is_text else None)
+
+
+LEAST_BYTES = 1 << 16  # of a part
+GROWTH = 3  # bytes of numbers that a byte of text becomes, at most
+
+
+def line_parts(path: str, skip: int, size: int, file: int) -> list[Part]:
+    """Stretches of about ``size`` bytes of numbers that end at line ends; the first ``skip`` bytes are left out."""
+    end, size = os.path.getsize(path), max(size // GROWTH, LEAST_BYTES)
+    found, start = [], skip
+    with open(path, "rb") as handle:
+        while start < end:
+            handle.seek(min(start + size, end))
+            handle.readline()
+            stop = min(handle.tell(), end)
+            found.append(Part(file, -1, (start, stop), 0, stop - start))
+            start = stop
+    return found
+
+
+def bytes_of_part(path: str, part: Part) -> bytes:
+    start, stop = part.place
+    with open(path, "rb") as handle:
+        handle.seek(start)
+        return handle.read(stop - start)

@@ -21,6 +21,7 @@ import numpy as np
 
 from discriminant import datasets
 from discriminant.data.csv_text import (
+    HEAD,
     decode,
     head_end,
     read_arrow_csv,
@@ -44,7 +45,6 @@ from discriminant.data.tables import (
 from discriminant.errors import DataError, MissingFileError, ParameterError, names
 from discriminant.thresholds import ARROW_BYTES
 
-HEAD = 1 << 18  # bytes of a file, or more, that tell how it is cut into columns
 JSON_ROWS = re.compile(rb'\s*\[?\s*\{\s*(?:"|\})')
 LIBSVM = re.compile(rb"\s*[+-]?[\d.eE+-]+(?:\s+qid:\d+)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?\r?(?:\n|$)")
 
@@ -160,15 +160,6 @@ def read_csv(
     if text[:4] == "sep=" and text[5:6] in "\r\n":  # the line by which Excel names the separator
         text = text[5:].lstrip("\r\n")
     return read_text(text, source, sniff(text, source, header=header), text_columns=text_columns)
-
-
-def file_head(path: str | os.PathLike[str]) -> bytes:
-    """The first lines of a file, whole ones."""
-    with open(path, "rb") as handle:
-        data = handle.read(HEAD)
-        while (end := head_end(data, b"\n", HEAD)) == len(data) and (more := handle.read(len(data))):
-            data += more
-    return data[:end]
 
 
 def _bytes_of(source: str | os.PathLike[str]) -> tuple[str, bytes]:

@@ -1,13 +1,15 @@
-"""libsvm files: ``label index:value index:value …`` on each line, to a sparse matrix and a column of labels."""
+"""libsvm files: ``label index:value …`` on each line, to a sparse matrix and labels, at once or a part at a time."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from discriminant.data.file_source import FileSource, Part, Surveyed, bytes_of_part, line_parts
+from discriminant.data.rows import SparseRows
 from discriminant.data.tables import Column, Table
 from discriminant.errors import DataError
 from discriminant.protocols import Array
@@ -85,3 +87,49 @@ def read_libsvm(data: bytes, source: str) -> Table:
     labels = found.labels
     whole = "int" if (labels == np.rint(labels)).all() and np.abs(labels).max(initial=0.0) < 2.0**53 else ""
     return Table((Column(TARGET, "number", labels, whole=whole),), source, (), matrix)
+
+
+class LibsvmSource(FileSource):
+    """libsvm files: sparse rows; the label is the first number of a line."""
+
+    is_sparse = True
+    is_text = True
+
+    def __init__(self, files: list[str], target: Any = None, columns: Any = None, width: int | None = None) -> None:
+        if columns is not None:
+            raise DataError("A libsvm file has no named columns: columns= cannot choose among them.")
+        self.files, self.target = files, TARGET
+        self.dtype = np.dtype(np.float64)
+        self.width, self.largest, self.base = width, 0, 1
+
+    @property
+    def n_features(self) -> int:
+        return self.largest + 1 - self.base if self.width is None else self.width
+
+    def parts(self, size: int) -> list[Part]:
+        return [part for i, path in enumerate(self.files) for part in line_parts(path, 0, size, i)]
+
+    def _parse(self, part: Part) -> Lines:
+        path = self.files[part.file]
+        data = bytes_of_part(path, part)
+        try:
+            found = parse_lines(data, path)
+        except DataError:  # once more, with the numbers that the lines have in the file
+            before = bytes_of_part(path, replace(part, place=(0, part.place[0])))
+            found = parse_lines(data, path, before.count(b"\n") + 1)
+        part.rows = len(found.labels)
+        return found
+
+    def survey(self, part: Part) -> Surveyed:
+        found = self._parse(part)
+        self.entries += found.entries.nnz
+        # Indices count from one by custom; a file that uses zero counts from zero.
+        self.base = min(self.base, int(found.entries.indices.min(initial=1)))
+        self.largest = max(self.largest, found.entries.shape[1] - 1)
+        return Surveyed(found.labels, parsed=found)
+
+    def rows(self, parsed: Any) -> SparseRows:
+        return SparseRows(parsed.matrix(self.n_features, self.base))
+
+    def read(self, part: Part) -> SparseRows:
+        return self.rows(self._parse(part))

@@ -26,13 +26,14 @@ import numpy as np
 from discriminant.arguments import BOOLEAN, COUNT, Allowed, checked, optional
 from discriminant.data.blocks import ArrayBlocks, make_blocks
 from discriminant.data.check import check_weights
+from discriminant.data.csv_text import CsvSource, file_head
 from discriminant.data.file_arrow import IpcSource, ParquetSource, taken_from
 from discriminant.data.file_blocks import Budget, FileBlocks, FileRows, Progress
 from discriminant.data.file_npy import NpySource
 from discriminant.data.file_source import FileSource
-from discriminant.data.file_text import CsvSource, LibsvmSource
-from discriminant.data.files import LIBSVM, file_head, nearby, refuse_foreign
+from discriminant.data.files import LIBSVM, nearby, refuse_foreign
 from discriminant.data.labels import encode_labels, recode
+from discriminant.data.libsvm import LibsvmSource
 from discriminant.data.preprocess import Preprocess, gathered
 from discriminant.data.row_sample import stack
 from discriminant.data.sources import PartSource, documented
