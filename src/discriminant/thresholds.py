@@ -243,9 +243,8 @@ DENSE_COLUMNS, DENSE_FROM = 64, 0.08
 # and 4000×50 of 16 classes 0.2 ms either way.
 ONE_HOT_CLASSES = 16
 
-# Values of X up to which quadratic scores are worked out in one piece, and rows up to which by one product for all
-# classes: a row takes 10 μs in place of 28.
-ONE_PIECE_VALUES, SIDE_BY_SIDE_ROWS = 10_000, 32
+# Values of X up to which quadratic scores are worked out without blocks: a row takes 10 μs in place of 28.
+ONE_PIECE_VALUES = 10_000
 
 # Classes up to which a softmax is worked out class by class and not row by row: 100,000×3 takes 0.5 ms in place of 4.4,
 # 100,000×64 33 either way.

@@ -40,6 +40,7 @@ from discriminant.gaussian.quadratic import QuadraticDiscriminant
 from discriminant.gaussian.row_least_squares import row_least_squares
 from discriminant.gaussian.row_space import is_wide, orthogonal_coordinates, singular_axes
 from discriminant.gaussian.weights import (
+    LEAST_STRIP,
     Directions,
     axis_scores,
     fisher_directions,
@@ -47,7 +48,7 @@ from discriminant.gaussian.weights import (
     quadratic_scores,
 )  # fmt: skip
 from discriminant.protocols import Block
-from discriminant.thresholds import ONE_PIECE_VALUES, SIDE_BY_SIDE_ROWS
+from discriminant.thresholds import ONE_PIECE_VALUES
 
 rng = np.random.default_rng(11)
 N, D, K = 60, 4, 3
@@ -425,8 +426,9 @@ def gaussian_scores(points, priors=PRIORS, quadratic=False):
     return np.column_stack(logs) + np.log(priors)
 
 
-@pytest.mark.parametrize("count", [3, SIDE_BY_SIDE_ROWS, SIDE_BY_SIDE_ROWS + 1])
-def test_scores_are_log_densities(count):
+@pytest.mark.parametrize("count", [3, LEAST_STRIP, LEAST_STRIP + 1])
+def test_scores_are_log_densities(count, monkeypatch):
+    monkeypatch.setattr("discriminant.gaussian.weights.STRIP_VALUES", 1)  # strips as short as they get
     points = rng.normal(size=(count, D)) * 2 + 3
     found = whiten_moments(moments_of(False), WEIGHT.sum())
     for centred in (True, False):

@@ -20,7 +20,8 @@ from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.whiten import Whitened
 from discriminant.protocols import Array
 from discriminant.shown import COLUMNS, Shown
-from discriminant.thresholds import SIDE_BY_SIDE_ROWS
+
+STRIP_VALUES, LEAST_STRIP = 65_536, 64  # of whitened rows, which stay in the cache
 
 
 def linear_weights(whitened: Whitened, priors: Array, *, centred: bool = True) -> Array:
@@ -83,25 +84,22 @@ class QuadraticScores:
 
     def __call__(self, values: Array) -> Array:
         """(n, K) scores of the rows of a dense block."""
-        centred = values - self.origin
-        if len(values) <= SIDE_BY_SIDE_ROWS:  # all classes in one product: fewer calls, of which a single row is made
-            v = centred @ self._side_by_side
-            v -= self.means.reshape(-1)
-            v *= v
-            squares = v.reshape(len(v), *self.means.shape).sum(axis=2)
-            squares *= -0.5
-            squares += self.constants
-            return np.asarray(squares)
-        out = np.empty((len(values), len(self.constants)))
-        for k, (W, u, constant) in enumerate(zip(self.matrices, self.means, self.constants, strict=True)):
-            v = centred @ W
-            v -= u
-            out[:, k] = constant - 0.5 * np.einsum("ij,ij->i", v, v)
+        K, _, r = self.matrices.shape
+        out, means = np.empty((len(values), K)), self.means.reshape(-1)
+        strip = max(LEAST_STRIP, STRIP_VALUES // (K * r + 1))
+        for start in range(0, len(values), strip):
+            part = slice(start, start + strip)
+            v = (values[part] - self.origin) @ self._side_by_side
+            v -= means
+            v = v.reshape(-1, r)
+            np.einsum("ij,ij->i", v, v, out=out[part].reshape(-1))
+        out *= -0.5
+        out += self.constants
         return out
 
     @cached_property
     def _side_by_side(self) -> Array:
-        """[W_1 … W_K], (d, K r)."""
+        """[W_1 … W_K], (d, K r): all classes in one product."""
         K, d, r = self.matrices.shape
         return np.ascontiguousarray(self.matrices.transpose(1, 0, 2).reshape(d, K * r))
 
