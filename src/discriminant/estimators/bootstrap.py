@@ -8,13 +8,15 @@ whose bias they do not take away.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from discriminant.data import encode_labels
+from discriminant.errors import DataError
 from discriminant.inference.summary import Summary
 from discriminant.protocols import Array
 
@@ -25,9 +27,21 @@ NOTE = (
 
 
 def bootstrap_summary(
-    refit: Callable[[Array], Array], table: Summary, y: Any, sample_weight: Any, draws: int, random_state: int
+    model: Any,
+    read: Callable[[Any], Array],
+    table: Summary,
+    rows: Sequence[Any],
+    draws: int,
+    random_state: int,
 ) -> Summary:
-    """``table`` with the errors and intervals of ``draws`` refits; ``refit``: row weights ↦ estimates."""
+    """``table`` with the errors and intervals of ``draws`` refits to the rows (X, y, sample_weight, and an offset).
+
+    ``read`` a fitted model's estimates.
+    """
+    X, y, sample_weight, *offset = rows
+    if X is None or y is None:
+        raise DataError("The bootstrap needs the rows: call summary(X, y, intervals='bootstrap').")
+    more = {} if not offset or offset[0] is None else {"offset": offset[0]}
     classes, codes = encode_labels(y)
     K, n = len(classes), len(codes)
     given = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -39,7 +53,7 @@ def bootstrap_summary(
             continue  # a sample without one of the classes has no fit
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is to be said of the data was said of the fit
-            found.append(refit(counts))
+            found.append(read(clone(model).fit(X, y, sample_weight=counts, **more)))
     sample = np.array(found)
     tail = (1 - table.level) / 2
     low, high = np.quantile(sample, [tail, 1 - tail], axis=0, method="inverted_cdf")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.arguments import SEED, SHARE, among, checked, number
@@ -14,7 +12,7 @@ from discriminant.arrays import in_memory
 from discriminant.docstrings import documented
 from discriminant.errors import DataError, ParameterError
 from discriminant.estimators.gaussian import GaussianClassifier
-from discriminant.estimators.inferential import Uncertain, contrasts
+from discriminant.estimators.inferential import Uncertain, contrasts, plain_weights
 from discriminant.estimators.moments import MomentClassifier
 from discriminant.gaussian.least_squares import LeastSquares, MarginMoments
 from discriminant.gaussian.moments import ClassMoments
@@ -90,7 +88,7 @@ class LeastSquaresInference(MomentClassifier):
         if covariance != "model" and (X is None or problem.penalised):
             raise DataError("HC covariances need the rows: call summary(X, y, covariance=...), of an unpenalised fit.")
         fit = self._ols(problem, targets)
-        A = np.vstack([self.discriminant_.intercept, self.discriminant_.coef.T])
+        A = plain_weights(self.discriminant_)
         outcomes = self.classes_[1:] if A.shape[1] == 1 else self.classes_[: A.shape[1]]
         named = self.discriminant_.names, outcomes
         notes = []
@@ -102,7 +100,12 @@ class LeastSquaresInference(MomentClassifier):
         table = ols_summary(fit, A, named, level, covariance, meat, notes)
         if intervals != "bootstrap":
             return table
-        return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, _outputs)
+        from discriminant.estimators.bootstrap import bootstrap_summary
+
+        def outputs(model: Any) -> Array:
+            return plain_weights(model.discriminant_).T.ravel()
+
+        return bootstrap_summary(self, outputs, table, (X, y, sample_weight), draws, random_state)
 
     def _ols(self, problem: Solved, targets: Array) -> Ols:
         from discriminant.inference.linear_summary import Ols
@@ -139,27 +142,6 @@ class LeastSquaresInference(MomentClassifier):
 
         found = sample.blocks.reduce(kernel)
         return np.asarray(found * (fit.total / (fit.total - fit.rank)) if kind == "HC1" else found)
-
-
-def _outputs(model: LinearDiscriminant) -> Array:
-    A = np.vstack([model.intercept, model.coef.T])
-    return np.asarray(A.T.ravel())
-
-
-def _bootstrapped(
-    model: MomentClassifier, table: Summary, rows: tuple[Any, Any, Any], draws: int, seed: int,
-    read: Callable[[LinearDiscriminant], Array],
-) -> Summary:  # fmt: skip
-    from discriminant.estimators.bootstrap import bootstrap_summary
-
-    X, y, sample_weight = rows
-    if X is None or y is None:
-        raise DataError("The bootstrap needs the rows: call summary(X, y, intervals='bootstrap').")
-
-    def refit(counts: Array) -> Array:
-        return read(clone(model).fit(X, y, sample_weight=counts).discriminant_)
-
-    return bootstrap_summary(refit, table, y, sample_weight, draws, seed)
 
 
 @documented
@@ -217,10 +199,12 @@ class ContrastInference(MomentClassifier):
         if intervals != "bootstrap":
             return table
 
-        def read(model: LinearDiscriminant) -> Array:
-            return against(contrasts(model).reshape(K - 1, -1), first).ravel()
+        from discriminant.estimators.bootstrap import bootstrap_summary
 
-        return _bootstrapped(self, table, (X, y, sample_weight), draws, random_state, read)
+        def read(model: Any) -> Array:
+            return against(contrasts(model.discriminant_).reshape(K - 1, -1), first).ravel()
+
+        return bootstrap_summary(self, read, table, (X, y, sample_weight), draws, random_state)
 
 
 @documented

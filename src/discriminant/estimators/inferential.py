@@ -16,7 +16,6 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from discriminant.arguments import SEED, SHARE, Allowed, among, checked, number, optional
@@ -175,12 +174,17 @@ class Uncertain(Inputs):
         return np.asarray(rows.design(0, rows.shape[0]).dense())
 
 
+def plain_weights(model: LinearDiscriminant) -> Array:
+    """(1+d, q): weights of x itself, intercepts in row 0."""
+    return np.vstack([model.intercept, model.coef.T])
+
+
 def contrasts(model: LinearDiscriminant, limit: LimitingFit | None = None) -> Array:
     """((K−1)(1+d),): the weights of each class but the first, relative to it, intercepts first."""
     if limit is not None:
         found = limit.coefficients
         return np.asarray(found if found.ndim == 1 else found[:, 1:].T.ravel())
-    A = np.vstack([model.intercept, model.coef.T])
+    A = plain_weights(model)
     return np.asarray((A if A.shape[1] == 1 else A[:, 1:] - A[:, :1]).T.ravel())
 
 
@@ -411,13 +415,11 @@ class Inferential(Uncertain, Deciding):
         kinds["reference"] = str(self.classes_[first])
         empty, n = np.full((len(theta), len(theta)), np.nan), {"n": float(len(rows[1]))}
         table = tabled(labels, np.delete(self.classes_, first), theta, empty, n, request.level, kinds)
-        given = {} if rows[3] is None else {"offset": rows[3]}
 
-        def refit(counts: Array) -> Array:
-            found = clone(self).fit(rows[0], rows[1], sample_weight=counts, **given)._contrasts()
-            return against(found.reshape(-1, D), first).ravel()
+        def read(model: Inferential) -> Array:
+            return against(model._contrasts().reshape(-1, D), first).ravel()
 
-        return self._own_rows(bootstrap_summary(refit, table, rows[1], rows[2], draws, seed))
+        return self._own_rows(bootstrap_summary(self, read, table, rows, draws, seed))
 
     def _contrasts(self) -> Array:
         return contrasts(self.discriminant_, vars(self).get("limit_"))

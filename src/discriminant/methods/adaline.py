@@ -29,6 +29,7 @@ from discriminant.methods.sequential import Progress, SequentialMethod, Split
 from discriminant.model import LinearDiscriminant
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize import ClosedForm, Constant, Power, check_conditions
+from discriminant.optimize.certificate import Most
 from discriminant.optimize.choose import Choice
 from discriminant.optimize.sequence import repeated_rows
 from discriminant.optimize.single_sample import EXACT, NEAR
@@ -189,7 +190,7 @@ def usual_steps(objective: PointwiseObjective, mode: str, epochs: int) -> Power:
     rows = objective.blocks.n_rows if counts is None else counts
     share = objective.total / rows  # w̄
     norms = objective.blocks.reduce(functools.partial(_norms, objective.intercept, counts is not None))
-    top, mean = float(norms[0]), float(norms[1]) / rows
+    top, mean = norms[0].most, norms[1] / rows
     if not (np.isfinite(top) and top > 0):
         return Constant(1.0)  # the sums will show what is wrong with the rows
     small = objective.n_parameters <= 500
@@ -204,18 +205,11 @@ def usual_steps(objective: PointwiseObjective, mode: str, epochs: int) -> Power:
     return Power(rate=rate, power=1.0, delay=rate * top)
 
 
-class _Largest(float):
-    """A number whose sum with another is the larger of both, so that a reduction gives the maximum."""
-
-    def __add__(self, other: float) -> _Largest:
-        return _Largest(max(float(self), float(other)))
-
-
-def _norms(intercept: bool, counts: bool, block: Block) -> tuple[_Largest, float]:
+def _norms(intercept: bool, counts: bool, block: Block) -> tuple[Most, float]:
     """max w‖y‖² and Σ w‖y‖² of a block; the first without w where weights are counts."""
     with np.errstate(over="ignore", invalid="ignore"):
         size = each = intercept + block.design.squared_norms()
         if block.weight is not None:
             size = each * block.weight
             each = each[block.weight > 0] if counts else size
-    return _Largest(each.max(initial=0.0)), float(size.sum())
+    return Most(float(each.max(initial=0.0))), float(size.sum())

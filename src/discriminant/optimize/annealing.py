@@ -92,17 +92,14 @@ class Annealing(Iterative):
                 break
             if least == 0 and Oracle.MARGIN in objective.oracles:
                 break
-        return self._end(objective, best, least, k, status, record)
-
-    def _end(self, objective: Any, A: Array, J: float, k: int, status: str, record: Any) -> Solution:
-        done = J == 0 and Oracle.MARGIN in objective.oracles
+        done = least == 0 and Oracle.MARGIN in objective.oracles
         if done:
             status = f"Converged after {k} moves: J = 0, the least possible."
         status = status or (
-            f"Cooled down after {k} moves: J = {J:.6g} is the least that was seen; annealing does not prove that it is "
-            f"the least possible."
+            f"Cooled down after {k} moves: J = {least:.6g} is the least that was seen; annealing does not prove that "
+            "it is the least possible."
         )
-        return Solution(A, status, done, k + 1 + record.passes, k, J, history=record.history)
+        return Solution(best, status, done, k + 1 + record.passes, k, least, history=record.history)
 
 
 def require_margin(objective: Any, optimizer: str) -> None:

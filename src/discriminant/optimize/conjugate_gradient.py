@@ -88,10 +88,15 @@ class ConjugateGradient(Iterative):
             ):  # a small gradient, or no step that lowers J: what does the Hessian say?
                 newton = record.promises(A, G, passes)
                 if newton.fall <= record.negligible(J):
-                    status, converged = _arrived(k, J, norm, found is not None), True
+                    stuck = " to the precision of the arithmetic" * (found is not None)
+                    said = "" if stuck else f", J = {J:.6g}"
+                    status, converged = f"Converged after {k} steps{stuck}: ‖∇J‖ = {norm:.2g}{said}.", True
                     break
                 if renewed == RENEWALS or newton.solve is None:
-                    status = _unfinished(k, J, norm, newton.fall)
+                    status = (
+                        f"Not converged: after {k} steps no step lowers J = {J:.6g}, with ‖∇J‖ = {norm:.2g}, and a "
+                        f"Newton step promises to lower it by {newton.fall:.2g}."
+                    )
                     break
                 metric, renewed, goal = newton.solve, renewed + 1, goal / 1e3
                 P, fresh, first = -metric(G), True, 1.0
@@ -107,16 +112,3 @@ class ConjugateGradient(Iterative):
             # The last step lowered J by about step·slope/2; the next is tried where it would lower it as much.
             first = step * slope / min(float((P * G).sum()), -np.finfo(np.float64).tiny)
         return record.solution(k, A, J, G, status, converged, passes)
-
-
-def _arrived(k: int, J: float, norm: float, stuck: bool) -> str:
-    if stuck:
-        return f"Converged after {k} steps to the precision of the arithmetic: ‖∇J‖ = {norm:.2g}."
-    return f"Converged after {k} steps: ‖∇J‖ = {norm:.2g}, J = {J:.6g}."
-
-
-def _unfinished(k: int, J: float, norm: float, left: float) -> str:
-    return (
-        f"Not converged: after {k} steps no step lowers J = {J:.6g}, with ‖∇J‖ = {norm:.2g}, and a Newton step "
-        f"promises to lower it by {left:.2g}."
-    )

@@ -100,11 +100,12 @@ class _Descent:
         self.first = self.best = J
         self.best_weights, self.fewest, self.since = A, np.inf, 0
         self.rises = self.turns = 0
-        if not np.isfinite(J):
-            return self._end(record, 0, A, J, G, NOT_A_NUMBER, False)
-        if record(0, A, J, G, 0.0):
-            return self._end(record, 0, A, J, G, STOPPED.format(k=0), False)
-        for k in range(1, self.options.iterations + 1):
+        eta = length = 0.0
+        k, status, converged = 0, "" if np.isfinite(J) else NOT_A_NUMBER, False
+        if not status and record(0, A, J, G, 0.0):
+            status = STOPPED.format(k=0)
+        while not status and k < self.options.iterations:
+            k += 1
             eta = rate(schedule, k)
             move = eta * G if rates is None else eta * rates * G
             length = float(np.linalg.norm(move))
@@ -113,14 +114,17 @@ class _Descent:
             stopped = record(k, A, J, G, eta)
             self._watch(before, J, A)
             if not np.isfinite(J) or not np.isfinite(A).all() or self._runs_away(J):
-                return self._end(record, k, self.best_weights, self.best, None, self._diverged(k, eta, rates, J), False)
-            if length < self.options.threshold:
-                return self._end(record, k, A, J, G, *self._arrived(record, k, A, J, G))
-            if self.options.patience and self._tired(record, A):
-                return self._end(record, k, self.best_weights, self.best, None, self._early(k), True)
-            if stopped:
-                return self._end(record, k, A, J, G, STOPPED.format(k=k), False)
-        return self._end(record, self.options.iterations, A, J, G, self._unfinished(J, length, eta, rates), False)
+                status = self._diverged(k, eta, rates, J)
+                A, J, G = self.best_weights, self.best, None
+            elif length < self.options.threshold:
+                status, converged = self._arrived(record, k, A, J, G)
+            elif self.options.patience and self._tired(record, A):
+                status, converged = self._early(k), True
+                A, J, G = self.best_weights, self.best, None
+            elif stopped:
+                status = STOPPED.format(k=k)
+        status = status or self._unfinished(J, length, eta, rates)
+        return record.solution(k, A, J, G, status.strip(), converged, k + 1)
 
     def _watch(self, before: float, J: float, A: Array) -> None:
         rising = before * (1 + 1e-12) < J
@@ -202,11 +206,6 @@ class _Descent:
             f"The step η = {eta:g} is longer than {2 / steep:.3g}, the longest at which descent is stable here "
             f"(2/λ_max of the Hessian); take a shorter one, or Newton or LBFGS, which find their own. "
         )
-
-    def _end(
-        self, record: Recorder, k: int, A: Array, J: float, G: Array | None, status: str, converged: bool
-    ) -> Solution:
-        return record.solution(k, A, J, G, status.strip(), converged, k + 1)
 
 
 def _rates(rates: Any, A: Array) -> Array | None:
