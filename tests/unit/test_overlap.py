@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discriminant.inference.overlap import rows_overlap
 from discriminant.inference.separability import OVERLAPPING, separability
+from discriminant.methods.verdicts import rows_overlap
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-3, 0.3, 3.0])

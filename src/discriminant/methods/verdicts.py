@@ -13,13 +13,14 @@ import numpy as np
 from discriminant.criteria import Quadratic, Relaxation
 from discriminant.data.rows import DenseRows, FrameRows
 from discriminant.errors import names
-from discriminant.inference.overlap import rows_overlap
 from discriminant.inference.separability import OVERLAPPING, SEPARABLE, Separability, separability
 from discriminant.objective import PointwiseObjective
 from discriminant.protocols import Array
 
 MOST_VALUES = 20_000_000  # above this the question may cost more than the fit; the status says how to ask it
 MOST_OUTPUTS = 3
+STEPS = 8  # of the quick proof
+LEAST_EIGENVALUE, MOST_PROVED_VALUES = 1e-8, 1_000_000
 ROWS_PER_COLUMN = 20  # of the rows that are tried first for a quick proof: rows that overlap make all rows overlap
 
 
@@ -80,6 +81,50 @@ def _overlap_shown(X: Any, y: Array) -> bool:
             return False
     Z = np.column_stack([np.ones(count), rows])
     return rows_overlap(Z * (2.0 * y[some] - 1)[:, None])
+
+
+def rows_overlap(Z: Array) -> bool:
+    """Whether the rows of Z, t_i (1, x_i), are shown to overlap; False: not shown.
+
+        λ > 0,  Σ λ_i z_i = 0,  z_i of full rank    ⇒    no weights but a = 0 have a·z_i ≥ 0 for all i
+
+    (Gordan, Stiemke).  The slopes of the logistic loss are such λ at its minimum, and before that the linear model of
+    the slopes that a Newton step rests on, λ' = λ − λ(1 − λ) Z Δ, has Zᵗλ' = 0 whatever the step: the first step that
+    leaves λ' positive is the proof, for rows with much noise the very first, from a = 0.  In floats, rounding counted.
+
+    >>> rows_overlap(np.array([[-1.0, 0.0], [-1.0, -2.0], [1.0, 1.0], [1.0, 3.0]]))
+    True
+    >>> rows_overlap(np.array([[-1.0, 0.0], [-1.0, -1.0], [1.0, 2.0], [1.0, 3.0]]))
+    False
+    """
+    m, D = Z.shape
+    length = np.sqrt(np.einsum("ij,ij->j", Z, Z))
+    if m <= D or m * D > MOST_PROVED_VALUES or not (length > 1e-100).all() or not np.isfinite(length).all():
+        return False
+    Z = Z / length
+    gram = Z.T @ Z
+    # A column of length one has Σ|z| ≤ √m, so that a sum of m products with λ' ≤ 1 is rounded by at most m√m ε, and the
+    # columns themselves by as much: Zᵗλ' is known to this length.
+    rounding = 2 * np.sqrt(D) * m**1.5 * np.finfo(float).eps
+    try:
+        np.linalg.cholesky(gram - 2 * LEAST_EIGENVALUE * np.eye(D))
+        a = np.zeros(D)
+        for _ in range(STEPS):
+            z = Z @ a
+            share = 1 / (1 + np.exp(np.minimum(z, 100.0)))
+            weight = share * (1 - share)
+            step = np.linalg.solve((Z * weight[:, None]).T @ Z if a.any() else gram / 4, share @ Z)
+            found = share - weight * (Z @ step)
+            # λ'' = λ' − Z(ZᵗZ)⁻¹Zᵗλ' is balanced without rounding, and within ‖Zᵗλ'‖/√(least eigenvalue) of λ'.
+            off = np.linalg.norm(found @ Z) + rounding * found.max()
+            if found.min() > off / np.sqrt(LEAST_EIGENVALUE):
+                return True
+            a = a + step
+            if (Z @ a).min() > 0:  # separated
+                return False
+    except np.linalg.LinAlgError:
+        return False
+    return False
 
 
 def _part(source: Any, labels: Array, part: Array | None) -> tuple[Any, Array]:

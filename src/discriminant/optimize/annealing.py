@@ -40,8 +40,6 @@ class Annealing(Iterative):
         First and last T, in units of the J at the start.
     scales : array-like of shape (1 + d,) or None, default=None
         Typical size of each weight (for example one over the spread of its column); None: equal.
-    random_state : int, Generator or None, default=0
-        Seed of what is drawn at random.
 
     See Also
     --------

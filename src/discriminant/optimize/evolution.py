@@ -36,8 +36,6 @@ class DifferentialEvolution(Iterative):
         Members of the population for each weight.
     scales : array-like of shape (1 + d,) or None, default=None
         Sizes of the weights: the box reaches ten times as far, or ten times the start; None: equal.
-    random_state : int, Generator or None, default=0
-        Seed of what is drawn at random.
 
     See Also
     --------

@@ -70,6 +70,8 @@ start : ndarray of shape (1 + d, q)
     The weights to begin with.
 iterations : int
     Steps at most.
+random_state : int, Generator or None
+    Seed of what is drawn at random.
 trace : bool
     Keep the weights of each step in the history.
 count_errors : bool

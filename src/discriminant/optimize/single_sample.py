@@ -110,8 +110,6 @@ class SingleSample:
         End when the mean loss met on the way has not fallen by this for ``patience`` epochs.
     patience : int, default=5
         Epochs without improvement that end the run.
-    random_state : int, Generator or None, default=None
-        Seed of what is drawn at random.
     trace : bool, default=False
         Keep row and size of every correction; ``history.weights()`` replays them.
     callback : callable or None, default=None
