@@ -56,7 +56,7 @@ def widest(rows: Array) -> Widest:
     """Solve the program for rows of unit length.
 
     >>> answer = widest(np.array([[0.6, 0.8], [-0.6, 0.8]]))
-    >>> answer.u.round(2).tolist(), answer.margin > 0.79
+    >>> np.abs(answer.u).round(2).tolist(), answer.margin > 0.79
     ([0.0, 1.0], True)
     """
     m, v = rows.shape
