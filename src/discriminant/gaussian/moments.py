@@ -312,12 +312,17 @@ def class_moments(
 
     A result that is not finite means that X holds NaN or infinity: the caller finds the column and says so.
     """
-    cached = blocks.in_memory and not blocks.block_rows and 0 < blocks.n_values <= RESIDUAL_VALUES
-    if cached and isinstance(blocks.rows, DenseRows):
+    if _in_cache(blocks):
         found = _about_means(blocks, n_classes, by_class, whole=not diagonal)
         if found is not None:
             return replace(found, rows=None)
     return _streamed(blocks, n_classes, by_class=by_class, diagonal=diagonal)
+
+
+def _in_cache(blocks: ArrayBlocks) -> bool:
+    """Whether rows are so few that what is done with them at once stays in the cache."""
+    few = blocks.in_memory and not blocks.block_rows and 0 < blocks.n_values <= RESIDUAL_VALUES
+    return few and isinstance(blocks.rows, DenseRows)
 
 
 def _streamed(blocks: ArrayBlocks, n_classes: int, *, by_class: bool = False, diagonal: bool = False) -> ClassMoments:
@@ -443,6 +448,7 @@ def mapped_moments(
     ``only`` restricts to one class.
     """
     precise = blocks.n_rows * matrix.shape[0] <= PRECISE_VALUES
+    blocks = replace(blocks, block_rows=blocks.n_rows) if _in_cache(blocks) else blocks
     kernel: Any = MomentKernel(moments.class_means, unit=moments.unit, matrix=matrix, precise=precise)
     sums = blocks.reduce(kernel if only is None else OneClass(kernel, only))
     safe = np.where(sums.weight > 0, sums.weight, 1.0)

@@ -53,7 +53,7 @@ class MomentKernel(DeviceRequest, QueryRequest):
     diagonal: bool = False
     unit: Array | None = None  # (d,) powers of two
     matrix: Array | None = None  # W (d, r), or by class (K, d, r)
-    precise: bool = False  # take x − s and its product with W as in twice the precision
+    precise: bool = False  # with a matrix: take x − s and its product with W as in twice the precision
 
     @property
     def width(self) -> int:
@@ -96,11 +96,13 @@ class MomentKernel(DeviceRequest, QueryRequest):
         """√w (x − s_k) / unit, then W: one reused array of the block's size, or X itself where that is all."""
         if self._nothing_to_do and weight is None:
             return raw.astype(np.float64, copy=False)
-        rows = scratch("residuals", raw.shape)
-        np.take(self.shift, codes, axis=0, out=rows, mode="clip")
-        np.subtract(raw, rows, out=rows)
-        if self.unit is not None:
-            rows /= self.unit
+        rows = raw
+        if not self.precise:
+            rows = scratch("residuals", raw.shape)
+            np.take(self.shift, codes, axis=0, out=rows, mode="clip")
+            np.subtract(raw, rows, out=rows)
+            if self.unit is not None:
+                rows /= self.unit
         if self.matrix is not None:
             rows = self._mapped(raw, rows, codes)
         if weight is not None:
