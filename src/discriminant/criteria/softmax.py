@@ -67,16 +67,14 @@ class Softmax(Probability):
         return self.value_and_gradient(t, z)[1]
 
     def value_and_gradient(self, t: Array, z: Array) -> tuple[Array, Array]:
-        # ℓ and ∂ℓ/∂z in one call. Where a row is decided, ln Σ e^z and p − 1 come from the other outputs alone, so
-        # that no digits cancel.
-        t = like(t, z)
-        shifted, power, total = self._powers(z)
+        # Where a row is decided, ln Σ e^z and p − 1 come from the other outputs alone, so that no digits cancel.
+        t, z = self._all(like(t, z), 1 - t.sum(axis=1)), self._all(z)
+        shifted, power, total = _powers(z)
         others = power.copy()
         np.put_along_axis(others, z.argmax(axis=1)[:, None], 0, axis=1)
-        rest = others.sum(axis=1, keepdims=True) if not self.reference else total - 1
-        value = np.log1p(rest) - _dot(t, shifted) + self._slack(t, z)
-        own = np.where(t == 1, 0, power).sum(axis=1, keepdims=True) + (total - power.sum(axis=1, keepdims=True))
-        return value, np.where(t == 1, -own / total, power / total - t)
+        value = np.log1p(others.sum(axis=1, keepdims=True)) - _dot(t, shifted)
+        own = np.where(t == 1, 0, power).sum(axis=1, keepdims=True)
+        return value, self._speaking(np.where(t == 1, -own / total, power / total - t))
 
     def curvature(self, t: Array, z: Array) -> Array:
         p = self.probability(z)
@@ -87,14 +85,13 @@ class Softmax(Probability):
 
     def curvature_root(self, t: Array, z: Array) -> Array:
         # √p_k (e_k − p) for k = 1…K; 1 − p_k is the sum of the others, so that no digits cancel.
-        p = self.probability(z)
-        silent = np.exp(-log_sum_exp(np.pad(z, ((0, 0), (0, 1))))) if self.reference else np.zeros((len(z), 0))
+        _, power, total = _powers(self._all(z))
+        p = power / total
         roots = -np.sqrt(p)[:, :, None] * p[:, None, :]
         diagonal = np.arange(p.shape[1])
         rest = np.stack([np.delete(p, k, axis=1).sum(axis=1) for k in diagonal], axis=1)
-        roots[:, diagonal, diagonal] = np.sqrt(p) * (rest + silent.sum(axis=1, keepdims=True))
-        # The silent class has no output of its own: e_k is zero there.
-        return np.concatenate([roots, -np.sqrt(silent)[:, :, None] * p[:, None, :]], axis=1)
+        roots[:, diagonal, diagonal] = np.sqrt(p) * rest
+        return self._speaking(roots)
 
     def curvature_product(self, t: Array, z: Array, v: Array) -> Array:
         p = self.probability(z)
@@ -109,14 +106,11 @@ class Softmax(Probability):
 
     def probability(self, z: Array) -> Array:
         """The posteriors of the classes that have an output; with ``reference`` they sum to less than one."""
-        _, power, total = self._powers(z)
-        return np.asarray(power / total)
+        _, power, total = _powers(self._all(z))
+        return self._speaking(power / total)
 
     def wrong(self, t: Array, z: Array) -> Array:
-        if self.reference:
-            t = np.hstack([t, 1 - t.sum(axis=1, keepdims=True)])
-            z = np.hstack([z, np.zeros((len(z), 1), dtype=z.dtype)])
-        return outdone(t, z)
+        return outdone(self._all(t, 1 - t.sum(axis=1)), self._all(z))
 
     def check_targets(self, t: Array) -> None:
         super().check_targets(t)
@@ -130,22 +124,13 @@ class Softmax(Probability):
                 f"that do not exclude each other."
             )
 
-    def _powers(self, z: Array) -> tuple[Array, Array, Array]:
-        """z less its row maximum, the powers of that, and their sum (with the silent class, if there is one)."""
-        top = z.max(axis=1, keepdims=True)
-        if self.reference:
-            top = np.maximum(top, 0)
-        shifted = z - top
-        power = np.exp(shifted)
-        total = power.sum(axis=1, keepdims=True)
-        return shifted, power, total + np.exp(-top) if self.reference else total
+    def _all(self, spoken: Array, silent: Array | float = 0.0) -> Array:
+        """What all classes have: the silent one a score of zero."""
+        return np.insert(spoken, spoken.shape[1], silent, axis=1) if self.reference else spoken
 
-    def _slack(self, t: Array, z: Array) -> Array | float:
-        """Subtracting the maximum from z changes t·z by the maximum times (1 − Σt): the reference class's share."""
-        if not self.reference:
-            return 0.0
-        top = np.maximum(z.max(axis=1, keepdims=True), 0)
-        return np.asarray(top * (1 - like(t, z).sum(axis=1, keepdims=True)))
+    def _speaking(self, all_classes: Array) -> Array:
+        """What belongs to the classes that have an output."""
+        return all_classes[..., :-1] if self.reference else all_classes
 
 
 @documented
@@ -156,6 +141,13 @@ def log_sum_exp(z: Array) -> Array:
     array([[10000.6931]])
     """
     return logsumexp(z, keepdims=True)
+
+
+def _powers(z: Array) -> tuple[Array, Array, Array]:
+    """z less its row maximum, the powers of that, and their sum."""
+    shifted = z - z.max(axis=1, keepdims=True)
+    power = np.exp(shifted)
+    return shifted, power, power.sum(axis=1, keepdims=True)
 
 
 def _dot(a: Array, b: Array) -> Array:
