@@ -192,20 +192,22 @@ def _position(column: Any, known: list[str] | None, d: int) -> int:
 
 def takes_sparse(part: Any) -> bool:
     """Whether a part accepts sparse rows: ours say so, scikit-learn's have a tag."""
-    if isinstance(part, Expansion):
-        return part.accepts_sparse
-    from sklearn.utils import get_tags
-
-    return is_basis(part) and bool(get_tags(part).input_tags.sparse)
+    return (
+        part.accepts_sparse if isinstance(part, Expansion) else bool(is_basis(part) and _tags(part).input_tags.sparse)
+    )
 
 
 def wants_target(part: Any) -> bool:
     """Whether a part needs y to be fitted."""
-    if isinstance(part, Expansion):
-        return part.needs_target
+    return (
+        part.needs_target if isinstance(part, Expansion) else bool(is_basis(part) and _tags(part).target_tags.required)
+    )
+
+
+def _tags(part: Any) -> Any:
     from sklearn.utils import get_tags
 
-    return is_basis(part) and bool(get_tags(part).target_tags.required)
+    return get_tags(part)
 
 
 def fit_part(part: Any, rows: Rows, y: Any) -> Any:

@@ -258,12 +258,12 @@ class Gaussian(Elementary):
     def _names(self, x: list[str]) -> list[str]:
         source, widths = self.__dict__["source_"], numerals(self.__dict__["width_"])
         shifts = [plus(-c, t) for c, t in zip(self.__dict__["value_"], numerals(-self.__dict__["value_"]), strict=True)]
-        return [_bump(x[j] + shift, widths[j]) for j, shift in zip(source, shifts, strict=True)]
-
-
-def _bump(argument: str, width: str) -> str:
-    bracketed = f"({argument})" if any(sign in argument for sign in "+- ") else argument
-    return f"exp(-{bracketed}²/2)" if width == "1" else f"exp(-{bracketed}²/2·{width}²)"
+        named = []
+        for j, shift in zip(source, shifts, strict=True):
+            argument, width = x[j] + shift, widths[j]
+            bracketed = f"({argument})" if any(sign in argument for sign in "+- ") else argument
+            named.append(f"exp(-{bracketed}²/2{'' if width == '1' else f'·{width}²'})")
+        return named
 
 
 def given(values: Any, name: str, owner: str) -> Array:

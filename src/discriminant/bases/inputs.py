@@ -35,15 +35,11 @@ def read(X: Any, owner: str, *, sparse: bool = False, fitted: Fitted | None = No
     names = column_names(X)
     if fitted is not None:
         _same_names(names, fitted.names, owner)
-    if is_sparse(X):
-        values = _sparse(X, owner, sparse)
-    else:
-        values = _dense(X, names)
+    values = _sparse(X, owner, sparse) if is_sparse(X) else _dense(X, names)
     n, d = values.shape
-    if n < 1:
-        raise DataError(f"X has 0 sample(s) (shape={values.shape}) while a minimum of 1 is required by {owner}.")
-    if d < 1:
-        raise DataError(f"X has 0 feature(s) (shape={values.shape}) while a minimum of 1 is required by {owner}.")
+    for count, what in ((n, "sample"), (d, "feature")):
+        if count < 1:
+            raise DataError(f"X has 0 {what}(s) (shape={values.shape}) while a minimum of 1 is required by {owner}.")
     if fitted is not None and d != fitted.n_features:
         raise DataError(f"X has {d} features, but {owner} is expecting {fitted.n_features} features as input.")
     require_finite(values, names, owner)
@@ -101,16 +97,15 @@ def _numbers(array: Array, names: Sequence[str] | None) -> Array:
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError):
-        for j in range(array.shape[1]):
-            for i in range(array.shape[0]):
-                try:
-                    float(array[i, j])
-                except (TypeError, ValueError) as reason:
-                    error = MismatchError if isinstance(reason, TypeError) else DataError
-                    raise error(
-                        f"{columns([j], names)} holds {array[i, j]!r} in row {i}, and a basis needs numbers "
-                        f"({reason}): encode it (for example with sklearn.preprocessing.OneHotEncoder) or drop it."
-                    ) from None
+        for j, i in np.ndindex(array.shape[::-1]):
+            try:
+                float(array[i, j])
+            except (TypeError, ValueError) as reason:
+                error = MismatchError if isinstance(reason, TypeError) else DataError
+                raise error(
+                    f"{columns([j], names)} holds {array[i, j]!r} in row {i}, and a basis needs numbers "
+                    f"({reason}): encode it (for example with sklearn.preprocessing.OneHotEncoder) or drop it."
+                ) from None
         raise
 
 
@@ -136,9 +131,7 @@ def _same_names(given: list[str] | None, fitted: list[str] | None, owner: str) -
             raise DataError(_names_differ(fitted, given))
     elif fitted is not None or given is not None:
         has, had = ("has", "without") if fitted is None else ("does not have valid", "with")
-        warn(
-            f"X {has} feature names, but {owner} was fitted {had} feature names",
-        )
+        warn(f"X {has} feature names, but {owner} was fitted {had} feature names")
 
 
 def _names_differ(fitted: list[str], given: list[str]) -> str:

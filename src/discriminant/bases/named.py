@@ -65,7 +65,8 @@ def resolve(basis: Any) -> Any:
     if basis is None or is_basis(basis):
         return basis
     if isinstance(basis, str):
-        return parse(basis)
+        terms = [_term(term.strip(), basis) for term in basis.split("+")]
+        return terms[0] if len(terms) == 1 else concatenate(*terms)
     if isinstance(basis, list | tuple):
         return concatenate(*(resolve(part) for part in basis))
     if callable(basis) and not isinstance(basis, type):
@@ -77,13 +78,8 @@ def resolve(basis: Any) -> Any:
     )
 
 
-def parse(text: str) -> Any:
-    """The basis that a text describes; see the grammar at the top of this file."""
-    terms = [_term(term.strip(), text) for term in text.split("+")]
-    return terms[0] if len(terms) == 1 else concatenate(*terms)
-
-
 def _term(term: str, text: str) -> Any:
+    """The basis of a term of the text; see the grammar at the top of this file."""
     head, _, columns = term.partition("@")
     name, colon, number = (piece.strip() for piece in head.partition(":"))
     if name not in NAMED:

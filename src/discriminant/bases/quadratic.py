@@ -68,8 +68,10 @@ class QuadraticForm:
         rank : int
             How many.
         """
+        if whole(rank, "rank", "QuadraticForm", least=0) > len(self.w):
+            raise ParameterError(f"rank={rank} is larger than the number of columns, {len(self.w)}.")
         values, vectors = np.linalg.eigh(self.W)
-        return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")[: self._rank(rank)]])
+        return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")[:rank]])
 
     def low_rank(self, rank: int) -> QuadraticForm:
         """The same form with W replaced by its best approximation of this rank; rank 0 leaves the linear part.
@@ -81,11 +83,6 @@ class QuadraticForm:
         """
         V = self.directions(rank)
         return QuadraticForm(V @ (V.T @ self.W @ V) @ V.T, self.w, self.w0)
-
-    def _rank(self, rank: int) -> int:
-        if whole(rank, "rank", "QuadraticForm", least=0) > len(self.w):
-            raise ParameterError(f"rank={rank} is larger than the number of columns, {len(self.w)}.")
-        return rank
 
 
 @documented
@@ -228,24 +225,19 @@ def leading_directions(X: Array, codes: Array, rank: int) -> Array:
     m = whiten.shape[1]
     spreads = [white[codes == k].T @ white[codes == k] / counts[k] for k in range(len(counts))]
     shrink = m / (counts + m)
-    if len(counts) == 2:
-        variance, vectors = np.linalg.eigh(spreads[1])
-        other = np.einsum("ij,ij->j", vectors, spreads[0] @ vectors)
-        sizes = 1 / _drawn(variance, shrink[1]) - 1 / _drawn(other, shrink[0])
-        return np.asarray(whiten @ vectors[:, _largest(sizes, rank)])
     chosen = []
-    for k, spread in enumerate(spreads):
-        variance, vectors = np.linalg.eigh(spread)
-        chosen.append(whiten @ vectors[:, _largest(1 / _drawn(variance, shrink[k]) - 1, rank)])
+    for k in range(len(counts) == 2, len(counts)):  # of two classes W is that of their difference
+        variance, vectors = np.linalg.eigh(spreads[k])
+        sizes, other = 1 / _drawn(variance, shrink[k]), np.ones(m)
+        if len(counts) == 2:
+            other = 1 / _drawn(np.einsum("ij,ij->j", vectors, spreads[0] @ vectors), shrink[0])
+        largest = np.argsort(-np.abs(sizes - other), kind="stable")[:rank]
+        chosen.append(whiten @ vectors[:, largest])
     return np.concatenate(chosen, axis=1)
 
 
 def _drawn(variance: Array, weight: float) -> Array:
     return np.asarray((1 - weight) * np.maximum(variance, 0.0) + weight)
-
-
-def _largest(sizes: Array, rank: int) -> Array:
-    return np.argsort(-np.abs(sizes), kind="stable")[:rank]
 
 
 def _whitening(within: Array) -> Array:
