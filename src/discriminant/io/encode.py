@@ -109,7 +109,9 @@ class Encoder:
             self.arrays[name] = value
             return {"$": "array", "name": name}
         if value.dtype.kind in "US":
-            return {"$": "strings", "dtype": value.dtype.str, "shape": list(value.shape), "items": _texts(value)}
+            flat = value.ravel().tolist()
+            items = [item.decode("latin-1") if isinstance(item, bytes) else item for item in flat]
+            return {"$": "strings", "dtype": value.dtype.str, "shape": list(value.shape), "items": items}
         if value.dtype.kind == "O":
             items = [self.encode(item, where) for item in value.ravel().tolist()]
             return {"$": "strings", "dtype": "|O", "shape": list(value.shape), "items": items}
@@ -124,54 +126,38 @@ class Encoder:
         kind = type(value)
         name = f"{kind.__module__.removeprefix('discriminant.')}.{kind.__name__}"
         if is_estimator(value):
-            return self.estimator(value, where)
+            return {"$": "estimator", "class": kind.__name__, **self._parts(value, where)}
         if isinstance(value, Fit):
             state = {"n_features_in_": value.n_features, **value.state}
-            return {"$": "estimator", "class": value.method.estimator, **self._encoded(value.parameters, state, where)}
+            parts = {"parameters": self._fields(value.parameters, where), "state": self._fields(state, where)}
+            return {"$": "estimator", "class": value.method.estimator, **parts}
         if object_named(name) is not kind or isinstance(value, enum.Enum):
             raise DataError(
                 f"{where} is a {kind.__module__}.{kind.__name__}, which a model file cannot hold: only this package's "
                 "own parts, numbers and text can be saved. Leave it out, or keep the model in memory."
             )
         if dataclasses.is_dataclass(value):
-            own = [field.name for field in dataclasses.fields(value) if field.init]
-            fields = {name: self.encode(getattr(value, name), f"{where}.{name}") for name in own}
-            node = {"$": "object", "class": name, "fields": fields}
-            learned = [key for key in vars(value) if key.endswith("_")] if _learns(kind) else []
-            if learned:
-                node["state"] = {key: self.encode(vars(value)[key], f"{where}.{key}") for key in learned}
-            return node
+            own = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
+            node = {"$": "object", "class": name, "fields": self._fields(own, where)}
+            learned = {key: item for key, item in vars(value).items() if key.endswith("_") and _learns(kind)}
+            return node | {"state": self._fields(learned, where)} if learned else node
         return {"$": "object", "class": name, **self._parts(value, where)}
-
-    def estimator(self, value: Any, where: str) -> Any:
-        return {"$": "estimator", "class": type(value).__name__, **self._parts(value, where)}
 
     def _parts(self, value: Any, where: str) -> dict[str, Any]:
         from discriminant.estimators.inferential import Remembered
 
         parameters = value.get_params(deep=False)
-        state = {
-            key: item
-            for key, item in vars(value).items()
-            if key not in (*parameters, "_skl_callbacks") and not isinstance(item, Remembered)
-        }
-        return self._encoded(parameters, state, where)
+        kept = {key: item for key, item in vars(value).items() if not isinstance(item, Remembered)}
+        state = {key: item for key, item in kept.items() if key not in (*parameters, "_skl_callbacks")}
+        return {"parameters": self._fields(parameters, where), "state": self._fields(state, where)}
 
-    def _encoded(self, parameters: Mapping[str, Any], state: Mapping[str, Any], where: str) -> dict[str, Any]:
-        return {
-            "parameters": {key: self.encode(item, f"{where}.{key}") for key, item in parameters.items()},
-            "state": {key: self.encode(item, f"{where}.{key}") for key, item in state.items()},
-        }
+    def _fields(self, fields: Mapping[str, Any], where: str) -> dict[str, Any]:
+        return {key: self.encode(item, f"{where}.{key}") for key, item in fields.items()}
 
 
 def _learns(kind: type) -> bool:
     """Whether objects of this class learn in ``fit`` beside their fields: the bases do."""
     return kind.__module__.startswith("discriminant.bases.")
-
-
-def _texts(value: Array) -> list[str]:
-    flat = value.ravel().tolist()
-    return [item.decode("latin-1") if isinstance(item, bytes) else item for item in flat]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,9 +195,14 @@ class Decoder:
             case "object":
                 return self._object(node, depth)
             case "estimator":
-                return self._estimator(node, depth)
-            case kind:
-                raise DataError(f"The model file holds a part of a kind that is not known: {str(kind)[:40]!r}.")
+                name = str(node["class"])
+                if self.as_fits and (fit := self._fit(name, node, depth)) is not None:
+                    return fit
+                if (kind := estimator_named(name)) is None:
+                    raise DataError(f"The model file holds a {name[:60]!r}, which this package does not have.")
+                return self._assemble(kind, node, depth)
+            case unknown:
+                raise DataError(f"The model file holds a part of a kind that is not known: {str(unknown)[:40]!r}.")
 
     def _strings(self, node: dict[str, Any], depth: int) -> Array:
         dtype, items = np.dtype(str(node["dtype"])), node["items"]
@@ -253,15 +244,6 @@ class Decoder:
                 raise DataError(f"The model file sets {key[:40]!r}, which is nothing that a {kind.__name__} learns.")
             vars(made)[key] = self.decode(item, depth)
         return made
-
-    def _estimator(self, node: dict[str, Any], depth: int) -> Any:
-        fit = self._fit(str(node["class"]), node, depth) if self.as_fits else None
-        if fit is not None:
-            return fit
-        kind = estimator_named(str(node["class"]))
-        if kind is None:
-            raise DataError(f"The model file holds a {str(node['class'])[:60]!r}, which this package does not have.")
-        return self._assemble(kind, node, depth)
 
     def _fit(self, name: str, node: dict[str, Any], depth: int) -> Fit | None:
         """The fit in an estimator's node, or None where the estimator itself must answer."""
