@@ -23,6 +23,7 @@ from discriminant.cli.training import Training
 from discriminant.errors import DataError, DiscriminantError, classes_are, names
 from discriminant.io.table_model import classes_of, posteriors
 from discriminant.protocols import Array
+from discriminant.report.measures import log_loss
 
 MOST_ROWS = 20_000  # of a comparison; a larger table is sampled
 
@@ -222,8 +223,7 @@ def _try(trial: Trial, given: tuple[Any, ...], X_test: Array, labels: Array, tes
     trial.predicted[test] = predicted
     if chances is not None and trial.chances is not None:
         trial.chances[test] = chances
-        own = chances[np.arange(len(test)), np.searchsorted(classes, labels[test])]
-        trial.losses.append(float(-np.log(np.maximum(own, 1e-15)).mean()))
+        trial.losses.append(log_loss(chances, np.searchsorted(classes, labels[test])))
 
 
 def _chances(model: Any, X: Array, classes: Array) -> Array | None:

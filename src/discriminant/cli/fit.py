@@ -14,7 +14,7 @@ import numpy as np
 from discriminant.cli.console import Console, bold, percent, table
 from discriminant.cli.data_checks import data_checks
 from discriminant.cli.methods import Method, automatic, fit_method, method_named
-from discriminant.cli.training import Training, read_costs, read_training
+from discriminant.cli.training import Training, listed, read_costs, read_training
 from discriminant.data.roles import CATEGORY, NUMBER, OUT
 from discriminant.errors import DataError, ParameterError, counted
 from discriminant.io.container import write_whole
@@ -98,8 +98,7 @@ def _methods(given: Namespace, training: Training) -> list[Method]:
         raise ParameterError("--set needs a method to set parameters of; name one with --model.")
     sparse = training.table.sparse
     width = len(training.table.columns) if sparse is None else int(sparse.shape[1])
-    listed = [name.strip() for name in given.models.split(",") if name.strip()]
-    return [method_named(name) for name in listed or automatic(width, sparse=sparse is not None)]
+    return [method_named(name) for name in listed(given.models) or automatic(width, sparse=sparse is not None)]
 
 
 def _compare(given: Namespace, training: Training, methods: list[Method], console: Console) -> Comparison | None:
@@ -129,10 +128,8 @@ def _facts(training: Training, method: Method, inner: Any, comparison: Compariso
         "classes": {str(label): count for label, count in training.counts.items()},
         "training_error": wrong / training.n, "certificate": str(proof),
     }  # fmt: skip
-    if training.weighted:
-        found["weights"] = training.weighted
-    if training.offset:
-        found["offset"] = training.offset
+    columns = {"weights": training.weighted, "offset": training.offset}
+    found |= {what: column for what, column in columns.items() if column}
     if comparison is not None:
         trial = comparison.trial(method)
         found["cross_validation"] = {

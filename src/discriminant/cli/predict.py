@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from discriminant.cli.console import Console, plain
-from discriminant.cli.training import open_model, read_data
-from discriminant.data.tables import Column, Table, text_column
+from discriminant.cli.training import listed, open_model, read_data
+from discriminant.data.tables import Column, text_column
 from discriminant.errors import DataError, ParameterError, counted
 from discriminant.io.container import write_whole
 from discriminant.io.table_model import TableModel
@@ -29,10 +29,10 @@ def run(given: Namespace) -> int:
     if given.out.endswith((".xlsx", ".xls", ".arrow", ".feather", ".json", ".jsonl")):
         raise ParameterError(f"--out {given.out}: predictions are written as CSV, .csv.gz or .parquet.")
     model = open_model(given.model, given.costs)
-    wanted = [name.strip() for name in given.keep.split(",")]  # as text: an id keeps its zeros
-    table = read_data(given, [*model.preprocess.text_columns, *wanted])
+    wanted = listed(given.keep)
+    table = read_data(given, [*model.preprocess.text_columns, *wanted])  # as text: an id keeps its zeros
     console.note(*table.notes)
-    kept = _kept(given.keep, table)
+    kept = list(table.columns) if given.keep == "all" else [table.column(name) for name in wanted]
     X, notes = model.matrix(table)
     console.note(*notes)
     answers = [*kept, *_answers(model, X, given.proba, {column.name for column in kept})]
@@ -45,12 +45,6 @@ def run(given: Namespace) -> int:
     if given.out != "-":
         console.note(f"{counted(table.n_rows, 'prediction')} written to {given.out}.")
     return 0
-
-
-def _kept(keep: str, table: Table) -> list[Column]:
-    if keep == "all":
-        return list(table.columns)
-    return [table.column(name.strip()) for name in keep.split(",") if name.strip()]
 
 
 def _answers(model: TableModel, X: Any, proba: bool, taken: set[str]) -> list[Column]:
