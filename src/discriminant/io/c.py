@@ -27,7 +27,7 @@ from discriminant.data.preprocess import ColumnRule
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError
 from discriminant.io.container import documented, write_whole
-from discriminant.io.formulas import FOLDS, WITH_A_NUMBER, Formula
+from discriminant.io.formulas import printed
 from discriminant.io.program import Program, category_rows, edge_points, edge_table, program, require_agreement
 from discriminant.protocols import Array
 
@@ -79,7 +79,10 @@ _PAIRS = """static void to_chances(const double *z, double *p)
 
 """
 
-_SIDES = {">": "above", ">=": "at_least"}
+_WORDS = {
+    "x": "x[{}]", "dot": "({1}) * (x[{0}] - ({2}))", "-": "({} - ({}))", "/": "({} / ({}))", ">": "above({}, {})",
+    ">=": "at_least({}, {})", "f": "{kind}({})",
+}  # fmt: skip
 _HELPERS = {
     "square": "static double square(double f) { return f * f; }\n",
     "above": "static double above(double f, double c) { return (f > c) + (f - f); }  /* NaN stays NaN */\n",
@@ -177,24 +180,10 @@ def _source(found: Program, name: str) -> str:
 def _features(found: Program) -> list[str]:
     if not found.basis:
         return []
-    lines = [f"    v[{i}] = {_formula(formula)};\n" for i, formula in enumerate(found.basis)]
+    values = [printed(formula, _WORDS, float.hex, lambda terms, join: join.join(terms)) for formula in found.basis]
+    lines = [f"    v[{i}] = {value};\n" for i, value in enumerate(values)]
     helpers = [text for name, text in _HELPERS.items() if any(f"{name}(" in line for line in lines)]
     return [*helpers, "\nstatic void to_features(const double *x, double *v)\n{\n", *lines, "}\n\n"]
-
-
-def _formula(formula: Formula) -> str:
-    kind, *operands = formula
-    if kind == "x":
-        return f"x[{operands[0]}]"
-    if kind == "dot":
-        return f"({' + '.join(f'({w.hex()}) * (x[{j}] - ({m.hex()}))' for j, w, m in zip(*operands, strict=True))})"
-    if kind in FOLDS:
-        return f"({f' {kind} '.join(_formula(part) for part in operands)})"
-    value = _formula(operands[0])
-    if kind not in WITH_A_NUMBER:
-        return f"{kind}({value})"
-    number = float(operands[1]).hex()
-    return f"{_SIDES[kind]}({value}, {number})" if kind in _SIDES else f"({value} {kind} ({number}))"
 
 
 def _scores(found: Program) -> list[str]:

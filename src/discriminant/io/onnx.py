@@ -80,11 +80,13 @@ class _Builder:
         inputs, x = self._inputs(number)
         answers = self.found.answers(cast(Array, Traced(self, x)))
         decided, g, p = cast(tuple[Traced, Traced, Traced | None], answers)
-        labels = self._labels()
+        labels = output_labels(self.found)
+        whole = isinstance(labels[0], int)
         outputs = []
         names = output_names(self.found)
-        self.op("Gather", labels[0], decided.name, out=names[0], axis=0)
-        outputs.append(helper.make_tensor_value_info(names[0], labels[1], ["n"]))
+        self.op("Gather", self.constant(labels, "int64" if whole else "O"), decided.name, out=names[0], axis=0)
+        kind = TensorProto.INT64 if whole else TensorProto.STRING
+        outputs.append(helper.make_tensor_value_info(names[0], kind, ["n"]))
         K = len(self.found.classes)
         for name, value in zip(names[1:], (g, p), strict=True):
             if value is not None:
@@ -146,7 +148,7 @@ class _Builder:
         self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
-    def constant(self, values: Array | list[int] | float, dtype: str = "float64") -> str:
+    def constant(self, values: Array | list[Any] | float, dtype: str = "float64") -> str:
         from onnx import numpy_helper
 
         name = f"{self.own}c{len(self.constants)}"
@@ -160,20 +162,6 @@ class _Builder:
         from onnx import TensorProto
 
         return self.op("Cast", one.name, to=TensorProto.DOUBLE) if (one.kind, of) == ("bool", "float64") else one.name
-
-    def _labels(self) -> tuple[str, int]:
-        from onnx import TensorProto, helper
-
-        labels = self.found.labels
-        name = f"{self.own}c{len(self.constants)}"
-        if whole_labels(self.found):
-            tensor = helper.make_tensor(name, TensorProto.INT64, [len(labels)], [int(label) for label in labels])
-            kind = TensorProto.INT64
-        else:
-            text: Any = [label_text(label).encode() for label in labels]
-            tensor, kind = helper.make_tensor(name, TensorProto.STRING, [len(labels)], text), TensorProto.STRING
-        self.constants.append(tensor)
-        return name, int(kind)
 
 
 class Traced(NDArrayOperatorsMixin):
@@ -259,13 +247,11 @@ def output_names(found: Program) -> list[str]:
     return [name + "_" * (name in taken) for name in OUTPUTS]
 
 
-def whole_labels(found: Program) -> bool:
-    """Whether every label is a whole number of 64 bits; otherwise they are written as text."""
-    return all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in found.labels)
-
-
-def label_text(label: Any) -> str:
-    return label.decode("latin-1") if isinstance(label, bytes) else str(label)
+def output_labels(found: Program) -> list[Any]:
+    """What a decision can be: whole numbers where all are such of 64 bits, else texts."""
+    if all(isinstance(label, int) and -(2**63) <= label < 2**63 for label in found.labels):
+        return [int(label) for label in found.labels]
+    return [label.decode("latin-1") if isinstance(label, bytes) else str(label) for label in found.labels]
 
 
 def run_onnx(found: Program, data: bytes, X: Any) -> tuple[Array, Array | None]:
@@ -282,6 +268,5 @@ def run_onnx(found: Program, data: bytes, X: Any) -> tuple[Array, Array | None]:
         given = {name: np.array(values, dtype=types[kinds[name]])[:, None] for name, values in X.items()}
     answers = dict(zip([o.name for o in session.get_outputs()], session.run(None, given), strict=True))
     names = output_names(found)
-    whole = whole_labels(found)
-    labels = [int(label) if whole else label_text(label) for label in found.labels]
+    labels = output_labels(found)
     return np.array([labels.index(label) for label in answers[names[0]].tolist()]), answers.get(names[2])

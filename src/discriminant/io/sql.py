@@ -14,6 +14,7 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from discriminant.data.preprocess import ColumnRule
 from discriminant.data.roles import NUMBER
 from discriminant.errors import DataError, ParameterError, names
 from discriminant.io.container import documented, write_whole
-from discriminant.io.formulas import FOLDS, WITH_A_NUMBER, Formula
+from discriminant.io.formulas import printed
 from discriminant.io.program import Program, category_rows, edge_inputs, program, require_agreement
 from discriminant.protocols import Array
 
@@ -261,8 +262,8 @@ class _Writer:
     dialect: Dialect
     prefix: str
 
-    def column(self, kind: str, *index: int) -> str:
-        return self.dialect.identifier(self.prefix + kind + "_".join(str(i) for i in index))
+    def column(self, kind: str, *index: int | str) -> str:
+        return self.dialect.identifier(self.prefix + kind + "_".join(map(str, index)))
 
     def named(self, kind: str, expressions: Iterable[str]) -> Columns:
         """The columns of a step, in order."""
@@ -289,31 +290,22 @@ class _Writer:
             raise DataError(f"The {len(found.basis)} features of the basis are too many for a query; use to_c.")
         given = [f"CAST(s.{self.dialect.identifier(name)} AS {double})" for name in found.features]
         raw = self.named("d", (f"CASE WHEN ABS({x}) <= {largest} THEN {x} END" for x in given))
-        return [("d", raw), ("f", self.named("f", map(self._formula, found.basis)))]
+        values = (printed(formula, self.words, self.dialect.number, total) for formula in found.basis)
+        return [("d", raw), ("f", self.named("f", values))]
 
-    def _formula(self, formula: Formula) -> str:
-        kind, *operands = formula
-        number = self.dialect.number
-        if kind == "x":
-            return f"s.{self.column('d', operands[0])}"
-        if kind == "dot":
-            parts = zip(*operands, strict=True)
-            terms = [f"{number(w)} * (s.{self.column('d', j)} - {number(m)})" for j, w, m in parts]
-            return f"({total(terms)})"
-        if kind in FOLDS:
-            return f"({total([self._formula(part) for part in operands], f' {kind} ')})"
-        value = self._formula(operands[0])
-        if kind in ("-", "/"):
-            return f"({value} {kind} {number(operands[1])})"
-        if kind in WITH_A_NUMBER:
-            opposite, c = {">": "<=", ">=": "<"}[kind], number(operands[1])
-            one, zero = number(1.0), number(0.0)
-            return f"(CASE WHEN {value} {kind} {c} THEN {one} WHEN {value} {opposite} {c} THEN {zero} END)"
-        if kind == "exp":  # below −700 it underflows, which PostgreSQL calls an error
-            return f"(CASE WHEN {value} < -700 THEN {number(0.0)} ELSE EXP({value}) END)"
-        if kind == "log":
-            return f"(CASE WHEN {value} > 0 THEN {self.dialect.logarithm}({value}) END)"
-        return f"POWER({value}, 2)" if kind == "square" else f"{kind.upper()}({value})"
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """How formulas are said: NULL where one has no value, and no exponent that PostgreSQL calls an underflow."""
+        one, zero = self.dialect.number(1.0), self.dialect.number(0.0)
+        x = f"s.{self.column('d', '{0}')}"
+        return {
+            "x": x, "dot": f"{{1}} * ({x} - {{2}})", "-": "({} - {})", "/": "({} / {})",
+            ">": f"(CASE WHEN {{0}} > {{1}} THEN {one} WHEN {{0}} <= {{1}} THEN {zero} END)",
+            ">=": f"(CASE WHEN {{0}} >= {{1}} THEN {one} WHEN {{0}} < {{1}} THEN {zero} END)",
+            "exp": f"(CASE WHEN {{0}} < -700 THEN {zero} ELSE EXP({{0}}) END)",
+            "log": f"(CASE WHEN {{0}} > 0 THEN {self.dialect.logarithm}({{0}}) END)",
+            "square": "POWER({}, 2)", "sqrt": "SQRT({})", "sin": "SIN({})",
+        }  # fmt: skip
 
     def scores(self) -> Columns:
         inputs, found, number = self._inputs(), self.found, self.dialect.number
