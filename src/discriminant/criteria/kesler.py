@@ -15,7 +15,7 @@ Conjugate: u must sum to zero; Σ_{j≠i} ℓ*(−u_j), and for "worst" ℓ*(u_i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -54,14 +54,14 @@ class Kesler(Pointwise):
     array([[3.5]])
     """
 
-    base: Any = field(default_factory=Perceptron)
+    base: Pointwise = field(default_factory=Perceptron)
     over: Literal["all", "worst"] = "all"
     labels: ClassVar[tuple[float, float]] = (0.0, 1.0)
     coupled: ClassVar[bool] = True
 
     @property
     def single(self) -> Pointwise:
-        return self.base  # type: ignore[no-any-return]
+        return self.base
 
     def __post_init__(self) -> None:
         if self.base.coupled:

@@ -7,7 +7,7 @@ decided there too (a label, a posterior, a distance), so that a prediction costs
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -50,9 +50,9 @@ class AffineMap:
     """x ↦ b + Wᵗ(φ(x) − c), with b in row 0 of ``weights`` (1 + d, q)."""
 
     weights: Array
-    center: Any = None  # c, (d,), or None for zeros
+    center: Array | None = None  # c, (d,), or None for zeros
     basis: Any = None
-    feature_names: Any = None  # a tuple of str, or None
+    feature_names: Sequence[str] | None = None
     absolute: bool = False  # an error of 2e-13 in z is nothing: z is a logarithm
 
     def apply(self, then: Callable[[Array], Array], X: Any, width: int | None, dtype: Any = None) -> Array:
@@ -165,7 +165,7 @@ class AffineMap:
     def _multiply(self, x: Array, z: Array) -> None:
         """z ← b + Wᵗ(x − c) for a few rows, brought to float64 and moved where they stay in the cache."""
         intercept, slopes = self._parts
-        if not self._may_skip_center:
+        if self.center is not None and not self._may_skip_center:
             values = scratch("moved", x.shape)
             np.subtract(x, self.center, out=values, casting="unsafe")
         elif x.dtype == np.float64:
@@ -181,7 +181,7 @@ class AffineMap:
             flat += self._intercepts
 
 
-def _names_differ(given: tuple[str, ...], expected: tuple[str, ...]) -> str:
+def _names_differ(given: Sequence[str], expected: Sequence[str]) -> str:
     if sorted(given) == sorted(expected):
         return f"The columns of X are in another order than at fit: {names(given)} instead of {names(expected)}."
     missing = [name for name in expected if name not in given]
