@@ -106,35 +106,30 @@ def clip(polygon: Array, values: Array) -> Array:
         return polygon
     if values.max() <= 0:
         return polygon[:0]
-    kept = []
-    for k in range(len(polygon)):
-        if values[k - 1] * np.sign(values[k]) < 0:
-            kept.append(_crossing(polygon[k - 1], polygon[k], values[k - 1], values[k]))
-        if values[k] >= 0:
-            kept.append(polygon[k])
-    return _distinct(np.array(kept))
+    points, at = _with_crossings(polygon, values)
+    kept = points[at >= 0]
+    kept = kept[(kept != np.roll(kept, 1, axis=0)).any(axis=1)]  # no vertex twice
+    return kept if len(kept) >= 3 else polygon[:0]  # fewer enclose nothing
 
 
 def crossings(polygon: Array, values: Array) -> Array:
     """The points of a convex polygon's outline where an affine function is zero: (0, 2), (1, 2) or (2, 2)."""
-    found = []
+    points, at = _with_crossings(polygon, values)
+    return np.asarray(points[at == 0][:2])
+
+
+def _with_crossings(polygon: Array, values: Array) -> tuple[Array, Array]:
+    """The vertices and, between those of unlike sign, the points of the outline that are zero; the function there."""
+    points, at = [], []
     for k in range(len(polygon)):
-        if values[k - 1] * np.sign(values[k]) < 0:
-            found.append(_crossing(polygon[k - 1], polygon[k], values[k - 1], values[k]))
-        elif values[k] == 0:
-            found.append(polygon[k])
-    return np.array(found).reshape(-1, 2)[:2]
-
-
-def _crossing(start: Array, end: Array, at_start: float, at_end: float) -> Array:
-    # Weighted towards the nearer end, so that both neighbours of an edge find the same point to the last digits.
-    return np.asarray(start + (at_start / (at_start - at_end)) * (end - start))
-
-
-def _distinct(polygon: Array) -> Array:
-    """Without vertices that repeat their predecessor; fewer than three enclose nothing."""
-    vertices = polygon[(polygon != np.roll(polygon, 1, axis=0)).any(axis=1)]
-    return vertices if len(vertices) >= 3 else polygon[:0]
+        start, end = values[k - 1], values[k]
+        if start * np.sign(end) < 0:
+            # Weighted towards the nearer end: both neighbours of an edge find the same point to the last digits.
+            points.append(polygon[k - 1] + (start / (start - end)) * (polygon[k] - polygon[k - 1]))
+            at.append(0.0)
+        points.append(polygon[k])
+        at.append(end)
+    return np.array(points).reshape(-1, 2), np.array(at)
 
 
 @documented
