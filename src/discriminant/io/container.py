@@ -112,8 +112,7 @@ def unpack(path: Path) -> tuple[str, dict[str, Array]]:
             raw = _BEGINNING + file.read(length - len(_BEGINNING))
             if len(raw) != length or not _bearable(raw, size - 8 - length):
                 raise ModelFileError(f"{path} is not a model of discriminant, or it is cut short.")
-            header = _parse(path, raw)
-            metadata = _metadata(path, header)
+            header, metadata = _parsed(path, raw)
             table = {name: entry for name, entry in header.items() if name != "__metadata__"}
             _check_table(path, table, size - 8 - length)
             body = file.read(size - 8 - length)
@@ -137,20 +136,18 @@ def _bearable(text: bytes, beside: int) -> bool:
     return len(text) <= 2 * LARGEST_HEADER + 4 * beside and parts <= MOST_PARTS + beside // 8
 
 
-def _parse(path: Path, data: bytes) -> dict[str, Any]:
+def _parsed(path: Path, data: bytes) -> tuple[dict[str, Any], dict[str, str]]:
+    """(header, its metadata), of a format and version that are known."""
+    foreign = f"{path} is not a model of discriminant"
     try:
         header = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{path} is not a model of discriminant: its header is not JSON.") from error
-    if not isinstance(header, dict) or not isinstance(header.get("__metadata__"), dict):
-        raise ModelFileError(f"{path} is not a model of discriminant: its header names no format.")
-    return header
-
-
-def _metadata(path: Path, header: dict[str, Any]) -> dict[str, str]:
-    metadata: dict[str, str] = header["__metadata__"]
+        raise ModelFileError(f"{foreign}: its header is not JSON.") from error
+    metadata = header.get("__metadata__") if isinstance(header, dict) else None
+    if not isinstance(metadata, dict):
+        raise ModelFileError(f"{foreign}: its header names no format.")
     if not all(isinstance(value, str) for value in metadata.values()) or metadata.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is not a model of discriminant.")
+        raise ModelFileError(f"{foreign}.")
     version = metadata.get("version", "")
     if version not in [str(known) for known in range(1, VERSION + 1)]:
         raise ModelFileError(
@@ -159,7 +156,7 @@ def _metadata(path: Path, header: dict[str, Any]) -> dict[str, str]:
         )
     if "document" not in metadata:
         raise ModelFileError(f"{path} holds no model.")
-    return metadata
+    return header, metadata
 
 
 def _check_table(path: Path, table: dict[str, Any], available: int) -> None:
