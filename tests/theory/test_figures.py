@@ -251,9 +251,9 @@ def test_criterion_surfaces_lead_to_the_solution_region(data):
     samples = region.samples
     grids = {}
     for name, descent in by_name.items():
-        across, up, J = descent.surface
-        points = np.stack(np.meshgrid(across, up), axis=-1)
-        grids[name] = (points @ samples.T, J)
+        surface = descent.surface
+        points = np.stack(np.meshgrid(surface.across, surface.up), axis=-1)
+        grids[name] = (points @ samples.T, surface.values)
         assert descent.values[-1] < 1e-8 < descent.values[0]
     z, J = grids["count"]
     clear = (np.abs(z) > 1e-9).all(axis=2)  # off the edges of the stairs, where rounding decides

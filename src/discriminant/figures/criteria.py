@@ -7,6 +7,7 @@ over samples y turned by the sign of their class: sums, as the books print them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace as Data
 from typing import Any
 
@@ -18,7 +19,7 @@ from discriminant.geometry import Hyperplane
 from discriminant.inference.solution_region import solution_region
 from discriminant.optimize import Annealing, GradientDescent, Newton
 from discriminant.penalties import Ridge
-from discriminant.plots.surface import CriterionSurfaceDisplay, measure_surface, two_class_objective
+from discriminant.plots.surface import CriterionSurfaceDisplay, two_class_objective
 from discriminant.plots.theme import BLUE, GREEN, GREY, INK, ORANGE, arrow, frame, line, scatter, tint
 from discriminant.protocols import Array
 
@@ -59,14 +60,13 @@ def normalised_samples(data: Data, *axes: Any) -> None:
 
 
 def _descend(objective: Any, optimizer: Any, start: Array, bounds: Any, resolution: int = 61) -> Data:
-    """The path of an optimizer, J along it, and the surface (across, up, J) around it."""
+    """The path of an optimizer, J along it, and the surface around it."""
     solution = optimizer.minimize(objective, start)
     trace = np.asarray(solution.history["weights"])
     if not np.array_equal(trace[0], start):
         trace = np.vstack([start[None], trace])
-    surface = measure_surface(objective, start, ((1, 0), (2, 0)), bounds, resolution)
-    values = np.array([objective.value(a) for a in trace])
-    return Data(objective=objective, surface=surface, path=trace[:, 1:, 0], values=values)
+    surface = CriterionSurfaceDisplay._measured(objective, start, ((1, 0), (2, 0)), trace, bounds, resolution)
+    return Data(objective=objective, surface=surface, path=surface.path, values=surface.path_values)
 
 
 def criterion_surfaces_data() -> Data:
@@ -95,12 +95,10 @@ def criterion_surfaces(data: Data, *axes: Any) -> None:
     }
     polygon = data.region.polygon(BOUNDS)
     for k, (name, descent) in enumerate(data.descents.items()):
-        across, up, J = descent.surface
-        surface = CriterionSurfaceDisplay(across, up, J, descent.path, descent.values)
         figure, place = axes[k].figure, axes[k].get_subplotspec()
         axes[k].remove()
         ax = figure.add_subplot(place, projection="3d")
-        surface.plot(ax=ax, kind="surface")
+        descent.surface.plot(ax=ax, kind="surface")
         ax.view_init(elev=34, azim=38)
         ax.set_box_aspect((1, 1, 0.75), zoom=0.98)
         ax.set_xlabel("$a_1$", labelpad=-5)
@@ -111,7 +109,7 @@ def criterion_surfaces(data: Data, *axes: Any) -> None:
             ax.set_zticks(range(5))
         ax.set_title(titles[name], loc="center")
         flat = axes[4 + k]
-        surface.plot(ax=flat, levels=14)
+        descent.surface.plot(ax=flat, levels=14)
         flat.plot(*np.vstack([polygon, polygon[:1]]).T, color=GREEN, linewidth=1.6, zorder=2)
         frame(flat, BOUNDS, equal=True, names=("$a_1$", "$a_2$" if k == 0 else ""))
     axes[4].text(1.7, 1.75, "solution\nregion", color="#00513B", ha="center", fontsize=9)
@@ -130,7 +128,7 @@ def gradient_and_newton_data() -> Data:
 
 @drawn(size=(6.2, 5.2))
 def gradient_and_newton(data: Data, ax: Any) -> None:
-    CriterionSurfaceDisplay(*data.gradient.surface).plot(ax=ax, levels=16)
+    replace(data.gradient.surface, path=None).plot(ax=ax, levels=16)
     runs = ((data.gradient, GREEN, "o", "gradient descent"), (data.newton, ORANGE, "s", "Newton"))
     for run, shade, mark, name in runs:
         ax.plot(*run.path.T, color=shade, marker=mark, markersize=4.5, linewidth=1.8, zorder=4,

@@ -184,13 +184,14 @@ def qda_regions_data() -> Data:
     inverses = np.linalg.inv(np.asarray(model.covariance_))
     pairs = ((0, 1), (0, 2), (1, 2))
     curvature = {f"{i + 1} | {j + 1}": float(np.linalg.norm(inverses[i] - inverses[j])) for i, j in pairs}
-    return Data(X=X, y=y, bounds=((-2.8, 2.8), (-2.6, 2.6)), model=model, curvature=curvature)
+    bounds, covariances = ((-2.8, 2.8), (-2.6, 2.6)), np.asarray(model.covariance_)
+    return Data(X=X, y=y, bounds=bounds, model=model, covariances=covariances, curvature=curvature)
 
 
 @drawn(1, 2, (10.2, 4.8), sharey=True)
 def qda_regions(data: Data, left: Any, right: Any) -> None:
     points, across, up = mesh(data.bounds, 120)
-    for k, (mean, covariance) in enumerate(zip(data.model.means_, data.model.covariance_, strict=True)):
+    for k, (mean, covariance) in enumerate(zip(data.model.means_, data.covariances, strict=True)):
         heights = density(points, mean, covariance).reshape(across.shape)
         levels, shades = np.array([0.08, 0.3, 0.6, 1.0]) * heights.max(), [tint(color(k), t) for t in (0.75, 0.5, 0.25)]
         left.contourf(across, up, heights, levels=levels, colors=shades, alpha=0.8)

@@ -81,7 +81,8 @@ def masked_class_data() -> Data:
     X, y = clouds([(-2.6, -2.4), (0.0, 0.0), (2.6, 2.4)], [[0.35, -0.12], [-0.12, 0.35]], 40, seed=6, exact=True)
     models = {"squares": LeastSquaresClassifier().fit(X, y), "logistic": LogisticRegression().fit(X, y)}
     shares = {name: float((model.predict(X[y == 2]) == 2).mean()) for name, model in models.items()}
-    return Data(X=X, y=y, models=models, middle_right=shares)
+    bounds = ((-5.0, 5.0), (-4.8, 4.8))
+    return Data(X=X, y=y, bounds=bounds, **models, models=models, middle_right=shares)
 
 
 @drawn(1, 2, (10.2, 5.0), sharey=True)
@@ -90,4 +91,4 @@ def masked_class(data: Data, *axes: Any) -> None:
         axes, data.models.items(), ("least squares", "logistic regression"), strict=True
     ):
         told = f"{title}: {data.middle_right[name]:.0%} of $C_2$ right"
-        regions(ax, model, data, ((-5.0, 5.0), (-4.8, 4.8)), told)
+        regions(ax, model, data, data.bounds, told)

@@ -16,7 +16,6 @@ from discriminant.geometry import Hyperplane, polygon_area
 from discriminant.inference.ambiguity import ambiguity
 from discriminant.inference.separability import separability
 from discriminant.plots.theme import INK, color, fill, frame, inner_edges, line, scatter, segment
-from discriminant.protocols import Array
 
 
 def outputs(model: Any) -> list[Hyperplane]:
@@ -137,7 +136,10 @@ def convex_regions_data() -> Data:
     chords = [a + share * (b - a) for a, b in permutations(inner, 2)]
     clear = [c for c in chords if np.linalg.norm(c[:, None] - X, axis=2).min() > 0.25]
     chord = max(clear, key=lambda c: float(np.linalg.norm(c[0] - c[-1])))
-    return Data(X=X, y=y, bounds=bounds, model=model, regions=regions, chord=chord, decided=model.predict(chord))
+    return Data(
+        X=X, y=y, bounds=bounds, model=model, regions=regions, a=chord[0], b=chord[-1], chord=chord,
+        decided=model.predict(chord),
+    )  # fmt: skip
 
 
 @drawn(size=(5.6, 5.2))
@@ -146,18 +148,13 @@ def convex_regions(data: Data, ax: Any) -> None:
         fill(ax, region, color(k))
         inner_edges(ax, region, data.bounds, linewidth=1.6)
         if len(region):
-            ax.text(*_corner(region), f"$R_{k + 1}$", color=color(k), fontsize=13, ha="center", va="center")
+            middle, far = region.mean(axis=0), region[np.linalg.norm(region, axis=1).argmax()]
+            place = middle + 0.55 * (far - middle)  # off the middle, where the rows are
+            ax.text(*place, f"$R_{k + 1}$", color=color(k), fontsize=13, ha="center", va="center")
     scatter(ax, data.X, data.y, data.model.classes_, size=18, names=())
-    a, between, b = data.chord[[0, 80, -1]]
-    segment(ax, a, b, INK, linewidth=1.6, marker="o", markersize=7, zorder=6)
+    between = data.chord[80]
+    segment(ax, data.a, data.b, INK, linewidth=1.6, marker="o", markersize=7, zorder=6)
     ax.plot(*between, "o", color="white", markeredgecolor=INK, markersize=7, zorder=7)
-    for point, text in ((a, "$x_A$"), (b, "$x_B$"), (between, "$\\hat{x}$")):
+    for point, text in ((data.a, "$x_A$"), (data.b, "$x_B$"), (between, "$\\hat{x}$")):
         ax.annotate(text, point, xytext=(5, -16), textcoords="offset points", fontsize=12, zorder=8)
     frame(ax, data.bounds, equal=True, title="What lies between two points of a region lies in the region")
-
-
-def _corner(region: Array) -> Array:
-    """A place inside a region, off its middle, where the rows are."""
-    middle = region.mean(axis=0)
-    far = region[np.linalg.norm(region, axis=1).argmax()]
-    return np.asarray(middle + 0.55 * (far - middle))

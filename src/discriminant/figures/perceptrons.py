@@ -29,7 +29,7 @@ def perceptron_convergence_data() -> Data:
     history: Any = model.history_
     weights = history["weights"][:, 1:, 0]
     errors = (t[:, None] * (X @ weights.T) <= 0).sum(axis=0)
-    return Data(X=X, t=t, weights=weights, samples=history["sample"][1:], errors=errors)
+    return Data(X=X, t=t, weights=weights, samples=history["sample"][1:], errors=errors, model=model)
 
 
 @drawn(2, 2, (8.4, 8.9))

@@ -48,17 +48,7 @@ class Plane:
         """Points (m, 2) of the plane as rows that the model takes."""
         full = np.tile(self.at, (len(points), 1))
         full[:, list(self.features)] = points
-        return self.table(full)
-
-    def table(self, full: Array) -> Any:
-        """Whole rows (m, d) as the kind of table that the model was fitted to."""
-        if self.like is None:
-            return full
-        import narwhals.stable.v2 as nw
-
-        given = nw.from_native(self.like)
-        columns = {name: full[:, j] for j, name in enumerate(given.columns)}
-        return nw.from_dict(columns, backend=given.implementation).to_native()
+        return _as_given(full, self.like)
 
     def grid(self, resolution: int) -> tuple[Any, Array, Array]:
         """(rows for the model, across, up) over the box."""
@@ -71,6 +61,17 @@ class Plane:
         if found is None or found.basis is not None or found.n_features != len(self.at):
             return None
         return found.slice(self.features, self.at)
+
+
+def _as_given(full: Array, like: Any) -> Any:
+    """Whole rows (m, d) as the kind of table that the model was fitted to."""
+    if like is None:
+        return full
+    import narwhals.stable.v2 as nw
+
+    given = nw.from_native(like)
+    columns = {name: full[:, j] for j, name in enumerate(given.columns)}
+    return nw.from_dict(columns, backend=given.implementation).to_native()
 
 
 def plane_of(
@@ -127,16 +128,15 @@ def _most_telling(estimator: Predictor, values: Array, like: Any) -> tuple[int, 
     order = np.argsort(-_strength(estimator, values), kind="stable")[:CANDIDATES].tolist()
     rows = values[:: max(1, len(values) // TRIED)]
     held = values.mean(axis=0)
-    whole = Plane(estimator, (0, 1), held, np.zeros((2, 2)), (), rows[:, :2], like)
-    said = np.asarray(estimator.predict(whole.table(rows)))
-    best, most = (0, 1), -1
-    for first, second in itertools.combinations(order, 2):
+    said = np.asarray(estimator.predict(_as_given(rows, like)))
+
+    def agreed(pair: tuple[int, int]) -> int:
         moved = np.tile(held, (len(rows), 1))
-        moved[:, [first, second]] = rows[:, [first, second]]
-        agreed = int((np.asarray(estimator.predict(whole.table(moved))) == said).sum())
-        if agreed > most:
-            best, most = (min(first, second), max(first, second)), agreed
-    return best
+        moved[:, pair] = rows[:, pair]
+        return int((np.asarray(estimator.predict(_as_given(moved, like))) == said).sum())
+
+    first, second = max(itertools.combinations(order, 2), key=agreed)
+    return min(first, second), max(first, second)
 
 
 def _strength(estimator: Predictor, values: Array) -> Array:

@@ -253,11 +253,8 @@ def _on_grid(plane: Plane, labels: list[Any], resolution: int) -> tuple[Array, A
     scores = _scores(plane.estimator, rows, len(labels))
     if scores is None or (scores.argmax(axis=1).reshape(across.shape) != codes).any():
         return codes, None
-    levels = np.empty((*across.shape, len(labels)))
-    for k in range(len(labels)):
-        rest = np.delete(scores, k, axis=1).max(axis=1)
-        levels[:, :, k] = (scores[:, k] - rest).reshape(across.shape)
-    return codes, levels
+    second, best = np.sort(scores, axis=1)[:, -2:, None].transpose(1, 0, 2)
+    return codes, (scores - np.where(scores == best, second, best)).reshape(*across.shape, -1)
 
 
 def _scores(estimator: Predictor, rows: Any, n_classes: int) -> Array | None:

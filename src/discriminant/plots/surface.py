@@ -92,14 +92,28 @@ class CriterionSurfaceDisplay(Display):
         """
         shape = (objective.n_parameters, objective.n_outputs)
         A = np.zeros(shape) if at is None else np.array(at, dtype=np.float64).reshape(shape)
-        first, second = entries or _varied(A.shape, objective)
         trace = None if history is None else history.weights()
+        made = cls._measured(objective, A, entries or _varied(A.shape, objective), trace, bounds, resolution)
+        return made.plot(ax=ax, **options)
+
+    @classmethod
+    def _measured(
+        cls, objective: Any, A: Array, entries: Entries, trace: Array | None, bounds: Any, resolution: int
+    ) -> Self:
+        """J over two entries of A, in one pass over the data for each row of the grid, and along a path of weights."""
+        first, second = entries
         path = None if trace is None else np.column_stack([trace[:, *first], trace[:, *second]])
-        limits = _limits(A, first, second, path) if bounds is None else bounds
-        across, up, values = measure_surface(objective, A, (first, second), limits, resolution)
         heights = None if trace is None else np.array([objective.value(a) for a in trace])
-        named = tuple(_name(entry, shape[1]) for entry in (first, second))
-        return cls(across, up, values, path, heights, named).plot(ax=ax, **options)
+        across, up = spans(_limits(A, first, second, path) if bounds is None else bounds, resolution)
+        values = np.empty((resolution, resolution))
+        right, here = np.zeros_like(A), A.copy()
+        right[first], here[first] = 1.0, 0.0
+        for i, height in enumerate(up):
+            here[second] = height
+            values[i] = objective.along(here, right, across)
+        one = A.shape[1] == 1
+        named = tuple(f"$a_{{{row}}}$" if one else f"$a_{{{row},{output + 1}}}$" for row, output in entries)
+        return cls(across, up, values, path, heights, named)
 
     @classmethod
     def from_data(
@@ -204,20 +218,6 @@ class CriterionSurfaceDisplay(Display):
             axis.pane.set_edgecolor("#DDDDDD")
 
 
-def measure_surface(
-    objective: Any, A: Array, entries: Entries, bounds: Any, resolution: int
-) -> tuple[Array, Array, Array]:
-    """(across (r,), up (r,), J (r, r)) over two entries of A; one pass over the data for each row of the grid."""
-    across, up = spans(bounds, resolution)
-    values = np.empty((resolution, resolution))
-    right, here = np.zeros_like(A), A.copy()
-    right[entries[0]], here[entries[0]] = 1.0, 0.0
-    for i, height in enumerate(up):
-        here[entries[1]] = height
-        values[i] = objective.along(here, right, across)
-    return across, up, values
-
-
 def two_class_objective(
     X: Any, y: Any, criterion: Any = "perceptron", *, penalty: Any = None, fit_intercept: bool = True
 ) -> PointwiseObjective:
@@ -261,8 +261,3 @@ def _limits(A: Array, first: tuple[int, int], second: tuple[int, int], path: Arr
     low, high = points.min(axis=0), points.max(axis=0)
     room = np.maximum(0.35 * (high - low), 0.5 * np.maximum(np.abs(points).max(axis=0), 0.5))
     return np.column_stack([low - room, high + room])
-
-
-def _name(entry: tuple[int, int], outputs: int) -> str:
-    row, output = entry
-    return f"$a_{{{row}}}$" if outputs == 1 else f"$a_{{{row},{output + 1}}}$"

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from discriminant.data.roles import CATEGORY, NUMBER
-from discriminant.data.tables import Table
 from discriminant.io.table_model import posteriors
 from discriminant.protocols import Array
 from discriminant.report import svg
@@ -86,16 +85,10 @@ def data(report: ReportData) -> str:
             about, drawn = rule.why, ""
         rows.append([below(rule.name, rule.role), share, about, (drawn,)])
     body = folded(table(["column", "missing", "values", ""], rows), len(rows), "columns")
-    return section("Data", _missing(report.table), _balance(report) + "<h3>Columns</h3>" + body)
-
-
-def _missing(found: Table) -> str:
-    """What is missing, over all columns."""
-    gone = [column.missing for column in found.columns]
-    total, rows = sum(int(one.sum()) for one in gone), int(np.logical_or.reduce(gone).sum()) if gone else 0
-    if not total:
-        return "Nothing is missing."
-    return f"{total:,} values are missing, in {rows:,} of {found.n_rows:,} rows."
+    gone = np.array([column.missing for column in report.table.columns])
+    told = f"{gone.sum():,} values are missing, in {gone.any(axis=0).sum():,} of {report.table.n_rows:,} rows."
+    body = _balance(report) + "<h3>Columns</h3>" + body
+    return section("Data", told if gone.any() else "Nothing is missing.", body)
 
 
 def _balance(report: ReportData) -> str:
@@ -276,18 +269,14 @@ def _worst_pairs(counts: Array, names: list[str], most: int = 10) -> str:
     wrong = np.where(np.eye(len(names), dtype=bool), 0, counts)
     order = [divmod(int(at), len(names)) for at in np.argsort(-wrong, axis=None, kind="stable")[:most]]
     rows: list[list[Cell]] = [
-        [marked(i, names[i]), marked(j, names[j]), f"{wrong[i, j]:,}", f"{100 * wrong[i, j] / counts[i].sum():.1f} %"]
+        [marked(i, names[i]), marked(j, names[j]), f"{wrong[i, j]:,}", _percent(wrong[i, j] / counts[i].sum())]
         for i, j in order
         if wrong[i, j]
     ]
     if not rows:
         return ""
-    told, pairs = int(sum(wrong[i, j] for i, j in order)), int((wrong > 0).sum())
-    rest = (
-        f" {pairs - len(rows)} other pairs hold the remaining {int(wrong.sum()) - told:,} errors."
-        if pairs > len(rows)
-        else ""
-    )
+    told, others = int(sum(wrong[i, j] for i, j in order)), int((wrong > 0).sum()) - len(rows)
+    rest = f" {others} other pairs hold the remaining {int(wrong.sum()) - told:,} errors." * (others > 0)
     return (
         f"<h3>Worst confusions</h3>{table(['is', 'decided as', 'rows', 'of its class'], rows)}"
         f"<figcaption>{told:,} of {int(wrong.sum()):,} errors.{rest}</figcaption>"
@@ -300,10 +289,9 @@ def _percent(share: float) -> str:
 
 def _costs(report: ReportData, counts: np.ndarray) -> str:
     assert report.costs is not None
-    names = report.names
     rows = []
-    for k, own in enumerate(names):
-        for j, decided in enumerate(names):
+    for k, own in enumerate(report.names):
+        for j, decided in enumerate(report.names):
             if j != k and (counts[k, j] or report.costs[j, k] != 1):
                 cost = float(report.costs[j, k])
                 rows.append([own, decided, f"{cost:g}", f"{counts[k, j]:,}", f"{cost * counts[k, j]:,g}"])
