@@ -123,7 +123,7 @@ class Folds:
         offset = self.objective.offset
         if offset is not None and offset.ndim == 2:
             offset = offset[:, present] if count > 2 else offset[:, present][:, 1] - offset[:, present][:, 0]
-        blocks = make_blocks(blocks.rows, target, self.weights[f], blocks.block_rows)
+        blocks = make_blocks(blocks.rows, target, self.weights[f], blocks.block_rows).remembering()
         return logistic_objective(blocks, count, 0.0, self.objective.intercept, offset)
 
     @staticmethod

@@ -323,9 +323,10 @@ def lbfgs_to_gap(
             return best
         squares.append(decrement**2)
         left = _steps_left(squares, LAST_DIGITS**2 * abs(found.value) if every else 0.1 * target)
-        if coupled and last == np.inf:  # whose proof takes longer than to arrive
+        if coupled and last == np.inf:  # until it can be proved, which takes longer than to arrive
             loose.append(loose_gap(objective, found))
-            left = max(left, min(_steps_left(loose, target), _steps_left(squares, target / outputs**2)))
+            left = _steps_left(squares, target / outputs**2)
+            left = left if objective.ridge is None else min(left, _steps_left(loose, target))
         if left > worth:
             break
         need = Need.VALUE | Need.GRADIENT
@@ -362,7 +363,7 @@ def _steps_left(squares: list[float], target: float) -> float:
 
     It falls by fits and starts where classes are separated (300×600×4, C = 1e4), so that a few steps say nothing.
     """
-    if len(squares) <= LEAST_WINDOW or not target < squares[-1] < np.inf:
+    if len(squares) <= LEAST_WINDOW or not squares[-1] > target:
         return 0.0
     window = max(LEAST_WINDOW, len(squares) // 2)
     rate = math.log(squares[-1 - window] / squares[-1]) / window

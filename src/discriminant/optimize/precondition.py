@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,9 @@ def from_gram(sample: PointwiseObjective) -> tuple[Solve, float]:
     the digits: 2000×784 takes 22 ms in place of 45, and a step's product 0.26 in place of 0.53.
     """
     if not sample.blocks.is_sparse:
-        H, scale = unit_diagonal(_of_null_model(shrunk(rough_gram(sample), sample.n_rows), sample))
+        H, scale = unit_diagonal(
+            _of_null_model(remembered(sample, "gram", lambda: shrunk(rough_gram(sample), sample.n_rows)), sample)
+        )
         inverse, least = inverted(H.astype(np.float32))
         if least > COARSE_PIVOT:
             across = scale.astype(np.float32)[:, None]
@@ -106,6 +109,17 @@ def by_classes(solve: Solve, curvature: Array, objective: PointwiseObjective) ->
     share[0] = share[1]  # the sum of all classes, along which the losses are flat
     across = (axes * share) @ axes.T
     return lambda G: np.asarray(solve(G) @ across)
+
+
+def remembered(objective: PointwiseObjective, name: str, make: Callable[[], Any]) -> Any:
+    """What depends on the rows alone, made once for rows that are fitted with one penalty after the other."""
+    memory = objective.blocks.memory
+    if memory is None:
+        return make()
+    key = name, objective.intercept
+    if key not in memory:
+        memory[key] = make()
+    return memory[key]
 
 
 def from_gram_there(objective: PointwiseObjective) -> Solve:
@@ -179,8 +193,7 @@ def gram(objective: PointwiseObjective) -> Array:
     if objective.blocks.on_device:
         units = in_memory(objective.units)
         return objective.blocks.gram(objective.center) / (units * units.T)  # type: ignore[no-any-return]
-    blocks = replace(objective.blocks, target=np.zeros((objective.n_rows, 1)))
-    squared = PointwiseObjective(blocks, Squared(), scaling=objective.scaling)
+    squared = PointwiseObjective(_untold(objective), Squared(), scaling=objective.scaling)
     H = squared.evaluate(np.zeros((objective.n_parameters, 1)), Need.HESSIAN).hessian
     assert H is not None
     return np.array(H[0])
@@ -211,21 +224,24 @@ class _RoughGram:
 
 
 def from_diagonal(objective: PointwiseObjective, A: Array) -> tuple[Solve, Evaluation]:
-    """The diagonal of the Hessian at A, and the evaluation that it comes from; one output: with the intercept's row.
+    """The diagonal of the Hessian at A with the intercepts' rows, and the evaluation that it comes from.
 
-        H ≈ [m, mμᵗ; mμ, D + mμμᵗ],     m = Σ sσ',  μ the curvature-weighted means,  D the variances around them.
+        H ≈ [m, mμᵗ; mμ, D + mμμᵗ],     m = Σ sσ',  μ the curvature-weighted means,  D the variances around them,
 
-    Without the coupling, columns of one sign (counts, tf-idf) make the intercept and the rest fight each other.
+    for each output; of several, μ are the columns' plain means, as they are of the null model.  Without the coupling,
+    columns of one sign (counts, tf-idf) make the intercept and the rest fight each other.
     """
-    one = A.shape[1] == 1 and objective.intercept
-    found = objective.evaluate(A, Need.VALUE | Need.GRADIENT | Need.DIAGONAL | (Need.INTERCEPT if one else Need.VALUE))
+    one, dear = A.shape[1] == 1, objective.blocks.pass_cost > 1
+    coupled = objective.intercept and (one or not dear)
+    also = Need.INTERCEPT if coupled and one else Need.VALUE
+    found = objective.evaluate(A, Need.VALUE | Need.GRADIENT | Need.DIAGONAL | also)
     assert found.diagonal is not None
     diagonal = np.where(found.diagonal > 0, found.diagonal, 1.0)
-    if not one:
+    if not coupled:
         return lambda G: np.asarray(G / diagonal), found
-    assert found.intercept is not None
-    mass = max(float(found.intercept[0, 0]), 1e-300)
-    mean = found.intercept[1:] / (mass * objective.units[1:])
+    mass = np.maximum(diagonal[0], 1e-300)
+    rows = found.intercept / mass if one and found.intercept is not None else _means(objective)
+    mean = rows[1:] / objective.units[1:]
     spread = np.maximum(diagonal[1:] - mass * np.square(mean), 1e-3 * diagonal[1:])
     spread = np.maximum(spread, objective.damping[1:])
 
@@ -236,6 +252,19 @@ def from_diagonal(objective: PointwiseObjective, A: Array) -> tuple[Solve, Evalu
         return out
 
     return solve, found
+
+
+def _means(objective: PointwiseObjective) -> Array:
+    """(1+d, 1): Σ s y, in the units of X."""
+    alike = PointwiseObjective(_untold(objective), Squared(), scaling=objective.scaling)
+    means = alike.evaluate(np.zeros((objective.n_parameters, 1)), Need.INTERCEPT).intercept
+    assert means is not None
+    return means
+
+
+def _untold(objective: PointwiseObjective) -> Any:
+    """The rows without what they are told to be."""
+    return replace(objective.blocks, target=np.zeros((objective.n_rows, 1)))
 
 
 def little_known(sample: PointwiseObjective) -> bool:
