@@ -43,6 +43,7 @@ IDLE = 8  # coarse evaluations in a row that gain nothing
 MOST_WORTH = 3  # times the steps that another way would cost, where those that were still to be expected never end
 LAST_DIGITS = 1e-9  # ν/√J below which nine digits of every score are right: each further one costs some steps
 DEAR = 100.0  # times as large as for Newton's method, whose digits double with every step
+SEEMS = 0.9  # of the gap that is asked for: one that coarse evaluations show, from which on a fine one may prove it
 HOPELESS = 1e-8  # squared decrement, relative to the target, from which on no further step will make a proof succeed
 
 
@@ -267,95 +268,195 @@ def lbfgs_to_gap(
     ``to_the_end``: then go on, for at most as many passes again, until a step changes nothing that can be seen in J.
     ``worth``: steps that another way would cost; given up when as many are still to be expected.
     ``null``: steps begin at the null model with its own Hessian, where the first is longer (``newton.null_start``).
-    Where coarse evaluations show a gap that seems to be small enough, or no longer tell up from down, one in the finest
-    precision proves the end, or is what the next ones start from; where the next one tells nothing either, all are.
     """
-    pairs, best = Pairs(PAIRS, preconditioner, scale), state
-    exact, library, idle, shortest, spent = objective.finest, library_of(state.A), 0, np.inf, 1
-    coarse, renewed = objective is not exact, False  # ``found`` is coarse, and the one before was not
-    coupled, stuck, last, outputs = objective.criterion.coupled, False, np.inf, objective.n_outputs
-    squares: list[float] = []
-    loose: list[float] = []
-    floor = state.found.value - state.gap  # proved: nowhere is J below
-    due = 0  # the step at which a proof is tried next
-    every = to_the_end and tol <= ALL_DIGITS_TOL and not coupled
+    walk = _Walk(objective, preconditioner, trace, Pairs(PAIRS, preconditioner, scale))
+    proof = _Proof(objective.finest, trace, prove, state.found.value - state.gap)
+    best, coupled = state, objective.criterion.coupled
+    expected = _Expected(objective, tol, every=to_the_end and tol <= ALL_DIGITS_TOL and not coupled)
     for k in range(int(min(MOST_STEPS, MOST_WORTH * worth))):
-        found = state.found
-        P = without_sum(objective, state.A, pairs.direction(found.gradient))
-        decrement = math.sqrt(max(-float(library.dot(found.gradient, P)), 0.0))
-        stop = trace.add(state.A, found, 1.0, decrement)
-        target = tol * abs(found.value)
-        size = trace.steps[-1][2]
-        idle, shortest = (0, size) if size < 0.99 * shortest else (idle + spent, shortest)
-        if coarse:
-            seems = k >= due and loose_gap(objective, found) <= 0.9 * target
-            blurred = stuck or idle >= IDLE or not decrement**2 > SPENT * found.noise
-            if stop or seems or blurred or ends_separated(objective, found):
-                objective = exact if blurred and renewed else objective
-                need = Need.VALUE | Need.GRADIENT | (Need.INTERCEPT if seems else Need.VALUE)
-                state, trace.passes = State(state.A, exact.evaluate(state.A, need)), trace.passes + 1
-                coarse, stuck, idle, shortest = False, False, 0, np.inf
-                if not stop:
-                    continue
-                found, target = state.found, tol * abs(state.found.value)
-        state = State(state.A, found, decrement, factors=state.factors, drift=state.drift)
+        state, P = walk.look(state)
+        stop = trace.add(state.A, state.found, 1.0, state.decrement)
+        target = tol * abs(state.found.value)
+        lost = walk.has_lost(state)
+        if walk.coarse and (stop or lost or proof.seems_due(k, state, target)):
+            state = walk.sharpened(state, target)
+            if not stop:
+                continue
         if stop:
-            return replace(state, gap=_gap(exact, state, target, trace, prove))
-        if last < np.inf:  # the gap that was asked for is proved, and the last digits are wanted
-            best = state if not decrement > best.decrement else best
-            if decrement <= last_digit(tol, LAST_DIGITS, DEAR) * math.sqrt(abs(found.value)) or trace.passes > last:
-                break
-        elif not coarse and (k >= due or decrement**2 <= HOPELESS * target):
-            gap = _gap(exact, state, target, trace, prove)
-            floor = max(floor, found.value - gap) if gap < np.inf else floor
-            state = replace(state, gap=found.value - floor)
-            if coupled and target < gap < np.inf:  # an attempt costs a pass or two, and a gap falls by a third a step
-                due = k + min(math.ceil(2 * math.log(gap / target)), 4)
-        if last == np.inf and not coarse:
-            best = state if state.gap < best.gap or not decrement > best.decrement else best
-        if state.gap <= target and last == np.inf:
-            if not to_the_end:
-                return state
-            last = 2 * trace.passes + 10
-        if ends_separated(objective, found):
+            return replace(state, gap=proof.gap(state, target))
+        if not walk.coarse:
+            state = proof.tried(k, state, target)
+            best = state if state.gap < best.gap or not state.decrement > best.decrement else best
+        if state.gap <= target:
+            return _last_digits(walk, proof, expected, state, P, tol, worth) if to_the_end else state
+        if ends_separated(walk.objective, state.found):
             return replace(state, separated=True)
-        if decrement**2 <= HOPELESS * target and last == np.inf and not coarse:
+        if state.decrement**2 <= HOPELESS * target and not walk.coarse:
             return best
-        squares.append(decrement**2)
-        left = _steps_left(squares, LAST_DIGITS**2 * abs(found.value) if every else 0.1 * target)
-        if coupled and last == np.inf:  # until it can be proved, which takes longer than to arrive
-            loose.append(loose_gap(objective, found))
-            left = _steps_left(squares, target / outputs**2)
-            left = left if objective.ridge is None else min(left, _steps_left(loose, target))
-        if left > worth:
+        if expected.left(state) > worth:
             break
         need = Need.VALUE | Need.GRADIENT
-        if objective is exact and decrement**2 <= (1 if coupled else 10) * target:
+        if walk.exact is walk.objective and state.decrement**2 <= (1 if coupled else 10) * target:
             need |= Need.INTERCEPT
-        P = P * first_step(decrement) if null and k == 0 else P
-        moved = _shorten(objective, state, P, need)
-        spent = moved.passes
-        trace.passes += spent
-        if not moved.step and objective is not exact:
-            objective, stuck = objective if coarse else exact, coarse
-            continue
-        if not moved.step:
-            if stuck:
-                break
-            stuck, pairs = True, Pairs(PAIRS, preconditioner)  # once more without what the pairs say
-            continue
-        stuck = False
-        pairs.took(moved.step * P)
-        state, renewed, coarse = State(moved.A, moved.found), not coarse, objective is not exact
-    if coarse:
-        best = State(state.A, exact.evaluate(state.A))
-    if last == np.inf:
-        return replace(best, stalled=True)
+        P = P * first_step(state.decrement) if null and k == 0 else P
+        moved = walk.step(state, P, need)
+        if moved is None:
+            break
+        state = moved
+    if walk.coarse:
+        best = State(state.A, walk.exact.evaluate(state.A))
+    return replace(best, stalled=True)
+
+
+def _last_digits(
+    walk: _Walk, proof: _Proof, expected: _Expected, state: State, P: Array, tol: float, worth: float
+) -> State:
+    """From a state whose gap is proved on to the last digits: the best that was met, and what is proved of it."""
+    objective, best, most = walk.exact, state, 2 * walk.trace.passes + 10
+    while expected.left(state) <= worth:
+        moved = walk.step(state, P, Need.VALUE | Need.GRADIENT)
+        if moved is None:
+            break
+        state, P = walk.look(moved)
+        best = state if not state.decrement > best.decrement else best
+        enough = last_digit(tol, LAST_DIGITS, DEAR) * math.sqrt(abs(state.found.value))
+        if walk.trace.add(state.A, state.found, 1.0, state.decrement) or state.decrement <= enough:
+            break
+        if ends_separated(objective, state.found):
+            return replace(state, separated=True)
+        if walk.trace.passes > most:
+            break
     if tol <= ALL_DIGITS_TOL:
-        trace.passes += 1 + coupled
-        gap = dual_gap(objective, best.A, replace(best.found, intercept=None))
-        floor = max(floor, best.found.value - gap)
-    return replace(best, gap=best.found.value - floor)
+        walk.trace.passes += 1 + objective.criterion.coupled
+        proof.learn(best, dual_gap(objective, best.A, replace(best.found, intercept=None)))
+    return replace(best, gap=best.found.value - proof.floor)
+
+
+class _Walk:
+    """Steps, by coarse evaluations for as long as these tell up from down.
+
+    Where they no longer do, or show a gap that seems to be small enough, one in the finest precision is what the next
+    ones start from; where the next one tells nothing either, all are.
+    """
+
+    def __init__(
+        self, objective: PointwiseObjective, preconditioner: Callable[[Array], Array], trace: Trace, pairs: Pairs
+    ) -> None:
+        self.objective, self.exact, self.trace = objective, objective.finest, trace
+        self.preconditioner, self.pairs = preconditioner, pairs
+        self.coarse = objective is not self.exact  # the last evaluation was,
+        self.renewed = False  # and the one before was not
+        self.stuck = self.blurred = False  # no step led down; rounding hides whether one does
+        self.idle, self.shortest, self.spent = 0, np.inf, 1  # evaluations without a shorter gradient
+
+    def look(self, state: State) -> tuple[State, Array]:
+        """The state with its decrement, and the step that it is of."""
+        found = state.found
+        P = without_sum(self.objective, state.A, self.pairs.direction(found.gradient))
+        decrement = math.sqrt(max(-float(library_of(P).dot(found.gradient, P)), 0.0))
+        return State(state.A, found, decrement, factors=state.factors, drift=state.drift), P
+
+    def has_lost(self, state: State) -> bool:
+        """Whether coarse evaluations no longer tell up from down; asked once a step."""
+        size = self.trace.steps[-1][2]
+        gains = size < 0.99 * self.shortest
+        self.idle, self.shortest = (0, size) if gains else (self.idle + self.spent, self.shortest)
+        self.blurred = self.stuck or self.idle >= IDLE or not state.decrement**2 > SPENT * state.found.noise
+        return self.blurred or ends_separated(self.objective, state.found)
+
+    def sharpened(self, state: State, target: float) -> State:
+        """The same in the finest precision, in which the gap may be proved."""
+        if self.blurred and self.renewed:
+            self.objective = self.exact
+        near = loose_gap(self.exact, state.found) <= SEEMS * target
+        need = Need.VALUE | Need.GRADIENT | (Need.INTERCEPT if near else Need.VALUE)
+        self.trace.passes += 1
+        self.coarse, self.stuck, self.idle, self.shortest = False, False, 0, np.inf
+        return replace(state, found=self.exact.evaluate(state.A, need))
+
+    def step(self, state: State, P: Array, need: Need) -> State | None:
+        """Along P as far as J falls enough; the same state where another try is due, None where none is."""
+        moved = _shorten(self.objective, state, P, need)
+        self.spent = moved.passes
+        self.trace.passes += moved.passes
+        if moved.step:
+            self.pairs.took(moved.step * P)
+            self.stuck, self.renewed, self.coarse = False, not self.coarse, self.objective is not self.exact
+            return State(moved.A, moved.found)
+        if self.objective is not self.exact:
+            self.objective, self.stuck = self.objective if self.coarse else self.exact, self.coarse
+        elif self.stuck:
+            return None
+        else:  # once more without what the pairs say
+            self.stuck, self.pairs = True, Pairs(PAIRS, self.preconditioner)
+        return state
+
+
+@dataclass
+class _Proof:
+    """When a proof of the gap is tried, and what is proved."""
+
+    objective: PointwiseObjective
+    trace: Trace
+    prove: Callable[[State, float], float] | None
+    floor: float  # nowhere is J below
+    due: int = 0  # the step at which one is tried next
+
+    def seems_due(self, k: int, state: State, target: float) -> bool:
+        """Whether one is worth an evaluation in the finest precision."""
+        return k >= self.due and loose_gap(self.objective, state.found) <= SEEMS * target
+
+    def tried(self, k: int, state: State, target: float) -> State:
+        """The state with its gap, where one is due: of competing classes it costs a pass or two, in each of which a gap
+        falls by a third.
+        """
+        if k < self.due and state.decrement**2 > HOPELESS * target:
+            return state
+        gap = self.gap(state, target)
+        self.learn(state, gap)
+        if self.objective.criterion.coupled and target < gap < np.inf:
+            self.due = k + min(math.ceil(2 * math.log(gap / target)), 4)
+        return replace(state, gap=state.found.value - self.floor)
+
+    def learn(self, state: State, gap: float) -> None:
+        """J has been proved to be nowhere further below than the gap."""
+        self.floor = max(self.floor, state.found.value - gap) if gap < np.inf else self.floor
+
+    def gap(self, state: State, target: float) -> float:
+        """The gap that can be proved now, asking the dual last where it would cost a pass."""
+        objective, prove, found = self.objective, self.prove, state.found
+        gap, coupled = np.inf, objective.criterion.coupled
+        first = objective.blocks.pass_cost > 1 or (found.intercept is None and not coupled)
+        if first and prove is not None:
+            gap = prove(state, target)
+        most = 1.0 if coupled else 0.9 if found.intercept is None else 4.0
+        if gap > target and loose_gap(objective, found) <= most * target:
+            self.trace.passes += coupled + (found.intercept is None)
+            gap = min(gap, dual_gap(objective, state.A, found))
+        if gap > target and prove is not None and not first:
+            gap = min(gap, prove(state, target))
+        return gap
+
+
+class _Expected:
+    """How many more steps there will be, by those that were."""
+
+    def __init__(self, objective: PointwiseObjective, tol: float, every: bool) -> None:
+        self.objective, self.tol, self.every = objective, tol, every
+        self.squares: list[float] = []
+        self.loose: list[float] = []
+
+    def left(self, state: State) -> float:
+        """Until the gap is proved, which of competing classes takes longer than to arrive, or until the last digits."""
+        objective, J = self.objective, abs(state.found.value)
+        self.squares.append(state.decrement**2)
+        if not objective.criterion.coupled:
+            return _steps_left(self.squares, LAST_DIGITS**2 * J if self.every else 0.1 * self.tol * J)
+        left = _steps_left(self.squares, self.tol * J / objective.n_outputs**2)
+        if objective.ridge is None:
+            return left
+        self.loose.append(loose_gap(objective, state.found))
+        return min(left, _steps_left(self.loose, self.tol * J))
 
 
 def _steps_left(squares: list[float], target: float) -> float:
@@ -368,27 +469,6 @@ def _steps_left(squares: list[float], target: float) -> float:
     window = max(LEAST_WINDOW, len(squares) // 2)
     rate = math.log(squares[-1 - window] / squares[-1]) / window
     return math.log(squares[-1] / target) / rate if rate > 0 else np.inf
-
-
-def _gap(
-    objective: PointwiseObjective,
-    state: State,
-    target: float,
-    trace: Trace,
-    prove: Callable[[State, float], float] | None,
-) -> float:
-    """The gap that can be proved now, asking the dual last where it would cost a pass."""
-    gap, found, coupled = np.inf, state.found, objective.criterion.coupled
-    first = objective.blocks.pass_cost > 1 or (found.intercept is None and not coupled)
-    if first and prove is not None:
-        gap = prove(state, target)
-    most = 1.0 if coupled else 0.9 if found.intercept is None else 4.0
-    if gap > target and loose_gap(objective, found) <= most * target:
-        trace.passes += coupled + (found.intercept is None)
-        gap = min(gap, dual_gap(objective, state.A, found))
-    if gap > target and prove is not None and not first:
-        gap = min(gap, prove(state, target))
-    return gap
 
 
 def _shorten(objective: PointwiseObjective, state: State, P: Array, need: Need) -> Advanced:
