@@ -76,7 +76,13 @@ ROADS = {
     ),
     "softmax": Road(lambda: LogisticRegression(), ("Softmax",), classes=3),
     "softmax, cross-validated": Road(lambda: LogisticRegressionCV(Cs=3), ("Softmax",), storages=MEMORY, classes=3),
-    "softmax, L1": Road(lambda: LogisticRegression(l1_ratio=1.0), ("Softmax",), storages=MEMORY, classes=3),
+    "softmax, L1": Road(
+        lambda: LogisticRegression(l1_ratio=1.0),
+        ("Softmax",),
+        ("softmax_losses", "softmax_dual"),
+        storages=MEMORY,
+        classes=3,
+    ),
     "perceptron": Road(lambda: Perceptron(), ("Perceptron",), ("sweep",)),
     "perceptron, batch": Road(lambda: Perceptron(mode="batch", max_iter=5), ("Perceptron",)),
     "relaxation, batch": Road(lambda: Perceptron(mode="batch", criterion="relaxation", max_iter=5), ("Relaxation",)),
@@ -177,10 +183,10 @@ def asked(monkeypatch) -> set[str]:
 # ``Evaluate``, which names its criterion.
 ALGEBRA = {
     "best_level",
+    "descend_classes",
     "descend_columns",
     "descend_gram",
     "descend_groups",
-    "descend_softmax",
     "cholesky",
     "cholesky_solve",
     "cholesky_trace",
