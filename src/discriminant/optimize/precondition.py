@@ -20,15 +20,14 @@ from discriminant.criteria import Logistic, Squared
 from discriminant.data.evaluate import COARSE, centred
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.factor import Factors, cholesky, held_sum, unit_diagonal
-from discriminant.optimize.newton import LONGEST_STEP
+from discriminant.optimize.newton import COARSE_PIVOT, LONGEST_STEP
 from discriminant.protocols import Array, Block, Evaluation, Need
+from discriminant.thresholds import CHANCE
 
 Solve = Callable[[Array], Array]  # G (1+d, q) → P⁻¹ G
 KNOWN = 100.0  # effective number of sample rows that a column's curvature must rest on
 SUPPORT_ROWS = 2_000  # of the sample, that this is read from
-COARSE_PIVOT = 1e-4  # least pivot of a unit-diagonal matrix below which float32 has lost the digits of its inverse
 LEAST_CURVATURE = 1e-4  # of an axis of classes, of what it is at A = 0
-CHANCE = 0.1  # share of the correlations that is chance, from which on they are shrunk
 
 
 def from_hessian(H: Array, n_outputs: int, correction: Array | None = None) -> Solve:

@@ -34,6 +34,7 @@ from discriminant.optimize.newton import FULL, RAREST, Trace, newton_to_gap, nul
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Block, Need
 from discriminant.thresholds import (
+    CLASSES_PER_COLUMN,
     COUPLED_PARAMETERS,
     DUAL_FAR,
     DUAL_LOST,
@@ -221,7 +222,7 @@ def _discriminants(objective: PointwiseObjective, A: Array, solve: precondition.
     """
     blocks, coding = objective.blocks, objective.coding
     need = Need.VALUE | Need.GRADIENT
-    curved = need | Need.INTERCEPT if objective.n_outputs <= 3 * objective.n_parameters else need
+    curved = need | Need.INTERCEPT if objective.n_outputs <= CLASSES_PER_COLUMN * objective.n_parameters else need
     if A.any() or coding is None or not objective.intercept or objective.offset is not None:
         return _begin(objective, A, trace, curved)
     share = blocks.counts(coding.n_classes) / objective.total
