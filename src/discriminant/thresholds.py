@@ -105,11 +105,15 @@ LAST_DIGITS_TOL = 1e-5
 # tol up to which these are all digits that the machine has; above, as many digits of scores as tol says.
 ALL_DIGITS_TOL = 1e-8
 
-# Multiplications of an exact Hessian up to which one in every step beats one that is kept: 1000×50 is below (1.4 ms
-# against 1.6), 1000×100 above (3.5 against 2.7, correlated columns).  The same without a penalty, where nearly
-# separated classes ask for new ones; and that of competing classes.
-EXACT_WORK = 4.0e6
-EXACT_WORK_PLAIN = 5.5e6
+# Multiplications of an exact Hessian, and values, up to which Newton's steps of two classes are one compiled call, of
+# one thread: to 1e-4, 200×10 takes 0.37 ms in place of 0.58, 1000×100 1.4 in place of 2.5, 10,000×50 2.9 in place of 5.
+ONE_CALL_WORK = 2.1e7
+ONE_CALL_VALUES = 600_000
+
+# Nanoseconds of a multiplication in a Hessian by tiles (1000×100: 0.26 ms) and in our factor of it (44 μs).
+TILE_PRODUCT, FACTOR_PRODUCT = 0.05, 0.25
+
+# Multiplications of an exact Hessian of competing classes up to which one in every step beats one that is kept.
 EXACT_WORK_COUPLED = 1.0e9
 
 # Rows up to which a Hessian of all of them, kept, beats that of a row sample: 10,000×50 takes 4.0 ms instead of 4.8,
@@ -162,7 +166,8 @@ LEAST_EPOCHS = 45
 # ms with them against 4.8, correlated columns); 2000×400 has 32 and needs 14 (8 ms, by the Hessian 17).
 LEAST_TRIAL = 20
 
-# Columns up to which exact Hessians in every step, 4 to 6 of them, cost less than one and some 20 more gradients.
+# Columns up to which a row sample is solved by exact Hessians in every step, 4 to 6 of them: beyond, by one and some 20
+# more gradients.
 NEWTON_COLUMNS = 120
 
 # Steps by gradients of competing classes, fewer sparse rows than columns, before their columns become the rows'.

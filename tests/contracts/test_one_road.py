@@ -170,7 +170,7 @@ def asked(monkeypatch) -> set[str]:
 
         monkeypatch.setattr(owner, name, watched)
 
-    for name in ("__call__", "on_device"):
+    for name in ("__call__", "on_device", "inputs"):
         watch(Evaluate, name, lambda request: type(request.criterion).__name__)
     watch(RowLoss, "value_and_slope", lambda loss: type(loss.criterion).__name__)
     kernels = load()
@@ -180,7 +180,8 @@ def asked(monkeypatch) -> set[str]:
 
 
 # Compiled functions that hold no loss: descents minimise a quadratic model, and ``evaluate`` is the compiled body of
-# ``Evaluate``, which names its criterion.
+# ``Evaluate``, which names its criterion.  ``newton`` passes over rows by that body, of a request whose ``inputs`` it
+# is handed.
 ALGEBRA = {
     "best_level",
     "descend_classes",
@@ -192,6 +193,7 @@ ALGEBRA = {
     "cholesky_trace",
     "longest_row",
     "evaluate",
+    "newton",
 }
 
 

@@ -117,9 +117,8 @@ def test_folds_of_many_classes_end_where_they_are_proved():
 
 
 def test_the_first_step_from_the_null_model_is_long():
-    """By one Hessian, kept: its own step falls short, as 1 / (1 − ν²) of it does not."""
+    """The Newton step itself falls short, as 1 / (1 − ν²) of it does not."""
     X, y = classes(1_000, 100, 2)
-    assert LogisticRegression().plan(X, y).method == "hessian-quasi-newton"
     certificate = LogisticRegression(tol=1e-4).fit(X, y).certificate_
     assert certificate.converged
-    assert certificate.passes <= 6
+    assert certificate.passes <= 5

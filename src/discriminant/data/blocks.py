@@ -201,7 +201,7 @@ class ArrayBlocks:
 
     def _partition(self, kernel: Any) -> tuple[list[list[tuple[int, int]]], int]:
         """(chunks of blocks, threads); a compiled pass walks its rows in tiles itself, so its blocks are large."""
-        if self.block_rows or not (isinstance(kernel, TiledRequest) and kernel.compiled and self._as_stored):
+        if self.block_rows or not (isinstance(kernel, TiledRequest) and kernel.compiled and self.as_stored):
             return self._chunks(), self._threads()
         work = kernel.work(self.n_rows, self.n_values)
         enough = max(PASS_WORK, SLOT_WORK * kernel.slot)
@@ -212,7 +212,7 @@ class ArrayBlocks:
         return [[edge] for edge in itertools.pairwise(edges)], workers()
 
     @cached_property
-    def _as_stored(self) -> bool:
+    def as_stored(self) -> bool:
         """Whether compiled passes read these rows where they lie; others are converted a block at a time."""
         rows = self.rows
         if isinstance(rows, SparseRows):

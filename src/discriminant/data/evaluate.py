@@ -199,16 +199,23 @@ class Evaluate(TiledRequest, DeviceRequest):
 
     # The compiled body
 
-    def _compiled(self, rows: Any, block: Block) -> Evaluation:
-        D, q = self.A.shape
-        coupled, need = self.criterion.coupled, int(self.need)
+    def inputs(self, block: Block) -> tuple[Any, ...]:
+        """What compiled passes take beside X: (codes or None, targets, shares, weight, offset)."""
         shares, targets = self.shares or shares_of(self.criterion, self.coding, self.totals)
-        codes = None
+        codes, offset = None, self.shift(block)
         if targets is None:
             targets = np.ascontiguousarray(block.target, dtype=np.float64)
         else:
             codes = np.asarray(block.target)
             codes = np.ascontiguousarray(codes, dtype=np.uint8 if codes.dtype == np.uint8 else np.int64)
+        if offset is not None:
+            offset = np.ascontiguousarray(offset, dtype=np.float64)
+        weight = None if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+        return codes, targets, shares, weight, offset
+
+    def _compiled(self, rows: Any, block: Block) -> Evaluation:
+        D, q = self.A.shape
+        coupled, need = self.criterion.coupled, int(self.need)
         head, gradient = np.zeros(2 + q), np.zeros((q, D))
         head[1] = np.inf
         hessian, outer = (
@@ -219,7 +226,7 @@ class Evaluate(TiledRequest, DeviceRequest):
         intercept = np.zeros((q, q) if coupled else (q, D)) if need & INTERCEPT else None
         factor, present, group, sums = self._row_by_row(block)
         blas = None
-        if self._matrices and not coupled and self.criterion.convex and D > BLAS_COLUMNS and len(rows) != 4:
+        if self._matrices and not coupled and self.criterion.convex and D > BLAS_COLUMNS and type(rows) is not tuple:
             from scipy.linalg import cython_blas
 
             blas = cython_blas.__pyx_capi__["dsyrk"]
@@ -228,8 +235,7 @@ class Evaluate(TiledRequest, DeviceRequest):
         module.evaluate(
             self.criterion.kind, need | GRADIENT, float(self.criterion.margin),
             self.criterion.labels, rows, self.center, np.ascontiguousarray(self.A.T),
-            None if self.V is None else np.ascontiguousarray(self.V.T), codes, targets, shares, block.weight,
-            None if self.offset is None else np.ascontiguousarray(self.shift(block), dtype=np.float64),
+            None if self.V is None else np.ascontiguousarray(self.V.T), *self.inputs(block),
             factor, group, blas, (head, gradient, hessian, product, diagonal, intercept, outer, sums),
         )  # fmt: skip
         return Evaluation(

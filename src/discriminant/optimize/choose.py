@@ -11,16 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from discriminant.thresholds import (
+    BLAS_COLUMNS,
     BLAS_PRODUCT,
     COUPLED_PARAMETERS,
-    EXACT_WORK,
     EXACT_WORK_COUPLED,
-    EXACT_WORK_PLAIN,
     FACTOR_COLUMNS,
     FEW_ROWS,
     LOSS,
-    NEWTON_COLUMNS,
     NEWTON_WORTH,
+    ONE_CALL_VALUES,
+    ONE_CALL_WORK,
     PAIR_PRODUCT,
     PASS_VALUE,
     SAMPLE_ROWS,
@@ -68,7 +68,8 @@ class Shape:
         if self.competing:
             cheap = self.newton_worth <= NEWTON_WORTH if self.penalised else self.hessian_work <= EXACT_WORK_COUPLED
             return self.newton_possible and cheap
-        return self.d <= NEWTON_COLUMNS and self.hessian_work <= (EXACT_WORK if self.penalised else EXACT_WORK_PLAIN)
+        small = self.n * self.d <= ONE_CALL_VALUES and self.hessian_work <= ONE_CALL_WORK
+        return small and self.d < BLAS_COLUMNS
 
     @property
     def newton_possible(self) -> bool:

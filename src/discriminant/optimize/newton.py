@@ -21,24 +21,37 @@ import numpy as np
 from discriminant.arguments import FROM_ZERO, NOT_NEGATIVE, checked
 from discriminant.criteria import Logistic
 from discriminant.data.device_library import library_of
+from discriminant.data.evaluate import compiled_rows
 from discriminant.errors import counted
+from discriminant.kernels import compiled
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.certificate import proved
+from discriminant.optimize.factor import Factor, Factors
 from discriminant.optimize.iterative import NOT_A_NUMBER, STOPPED, Iterative, Recorder, documented, starting_weights
 from discriminant.optimize.line_search import ROUNDING
 from discriminant.optimize.needs import require
-from discriminant.optimize.progress import stepped
+from discriminant.optimize.progress import stepped, watching
 from discriminant.optimize.promise import NEGLIGIBLE as NEGLIGIBLE_FALL
 from discriminant.optimize.promise import factor_curvature, without_sum
 from discriminant.optimize.reweighted import Reweighted
 from discriminant.optimize.state import State
 from discriminant.protocols import Array, Evaluates, Evaluation, Need, Oracle, Solution
-from discriminant.thresholds import ALL_DIGITS_TOL
+from discriminant.thresholds import (
+    ALL_DIGITS_TOL,
+    BLAS_COLUMNS,
+    FACTOR_PRODUCT,
+    LOSS,
+    ONE_CALL_VALUES,
+    ONE_CALL_WORK,
+    PASS_VALUE,
+    TILE_PRODUCT,
+)
 
 SIDES = Need.VALUE | Need.GRADIENT | Need.INTERCEPT
 FULL = SIDES | Need.HESSIAN
 CHORD = 1e-6  # ν/√J below which the Hessian at hand is right to six digits: a chord step is as good and cheaper
 SOON = 30.0  # ν² against the gap that is asked for, from which on a step will be the last
+MOST_STEPS = 60  # of one compiled call (``kernels/c/newton.c``)
 MOST_COARSE = 100  # steps by coarse evaluations: as many are no way to a minimum
 COARSE_PIVOT = 1e-4  # least pivot of a unit-diagonal Hessian below which float32 has lost the digits of its inverse
 SPENT = 3.0  # ν² against the rounding of coarse evaluations, from which on they no longer tell up from down
@@ -260,12 +273,19 @@ def newton_to_gap(
 
     ``prove=False``: until a step promises so little that it will be the last, and is taken unseen (a row sample, whose
     optimum is but a start); ``found`` and ``factors`` are then those of the weights before.  Coarse evaluations, which
-    prove nothing, give way to the finest where their rounding hides what a step promises, or it is little.
+    prove nothing, give way to the finest where their rounding hides what a step promises, or it is little.  Small fits
+    are one compiled call, and go on here where it meets what it does not know (collinear columns, separated classes).
     """
     zero, A = A, null_start(objective, A)
+    first = A is not zero
+    if prove and in_one_call(objective, trace):
+        state = compiled_newton(objective, A, trace, tol, to_the_end, first)
+        if state.gap < np.inf:
+            return state
+        A, first = state.A, first and not state.A[1:].any()
     found = objective.evaluate(A, FULL)
     trace.passes += 1
-    best, factors, previous, drift, first = None, None, np.inf, 0.0, A is not zero
+    best, factors, previous, drift = None, None, np.inf, 0.0
     least = last_digit(tol, NEGLIGIBLE) if to_the_end else NEGLIGIBLE
     exact, spent = objective.finest, False
     coarse = objective is not exact  # and so is ``found``
@@ -320,6 +340,49 @@ def newton_to_gap(
             coarse, best, previous = False, None, np.inf
     assert best is not None
     return replace(proved(objective, best), stalled=True)
+
+
+def in_one_call(objective: PointwiseObjective, trace: Trace) -> bool:
+    """Whether all steps are one compiled call: two classes, a ridge or none, few dense rows, and nobody who watches."""
+    blocks, D = objective.blocks, objective.n_parameters
+    small = blocks.n_values <= ONE_CALL_VALUES and objective.n_rows * D * D <= 2 * ONE_CALL_WORK
+    if not small or objective.criterion.kind != Logistic.kind or objective.n_outputs > 1 or D > BLAS_COLUMNS:
+        return False
+    held = blocks.in_memory and blocks.as_stored and not (blocks.is_sparse or blocks.on_device)
+    ridge = objective.penalty is None or (objective.quadratic_penalty and objective.smooth_penalty is not None)
+    return held and ridge and compiled.load() is not None and not (trace.told and watching())
+
+
+def compiled_newton(
+    objective: PointwiseObjective, A: Array, trace: Trace, tol: float, to_the_end: bool, null: bool
+) -> State:
+    """The steps of ``newton_to_gap`` in one call (``kernels/c/newton.c``); a gap of ∞ where they could not go on."""
+    module, n, D = compiled.load(), objective.n_rows, objective.n_parameters
+    assert module is not None
+    block = objective.blocks.block(0, n)
+    rows = compiled_rows(block.design)
+    A, gradient, scale, L, records = (
+        A.copy(),
+        np.empty((D, 1)),
+        np.empty(D),
+        np.zeros((D, D)),
+        np.empty((MOST_STEPS, 6)),
+    )
+    hessian = (n * D * TILE_PRODUCT + D * D * FACTOR_PRODUCT / 3) * D / 2
+    solved, steps, passes, value, margin, decrement, gap, pivot, age = module.newton(
+        rows, objective.center, objective.units, objective.damping, A, *objective.request(A, SIDES).inputs(block),
+        objective.criterion.labels, tol, last_digit(tol, NEGLIGIBLE) if to_the_end else 0.0,
+        hessian / (n * D * PASS_VALUE + n * LOSS + D * D), objective.intercept, objective.may_lack_minimum, null,
+        (gradient, scale, L, records),
+    )  # fmt: skip
+    first = len(trace.steps)
+    trace.steps += [
+        (first + k, J, size, step, nu, trace.passes + at) for k, J, size, step, nu, at in records[:steps].tolist()
+    ]
+    trace.passes += passes
+    factors = Factors((Factor(scale, None, L, D, pivot),)) if solved else None
+    found = Evaluation(value, gradient, margin=margin)
+    return State(A, found, decrement, gap if solved else np.inf, factors, np.inf if age else 0.0)
 
 
 def first_step(decrement: float) -> float:

@@ -37,6 +37,11 @@ class _Watch(NamedTuple):
 _watch: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 
+def watching() -> bool:
+    """Whether steps are told to somebody."""
+    return _watch.get() is not None
+
+
 def stepped(weights: Any = None, count: int = 1) -> bool:
     """Tell of steps that led to these weights, or to those that a function makes; whether the run shall end here."""
     watch = _watch.get()

@@ -9,33 +9,11 @@
 
    Outputs are outermost: weights and gradients are (q, D) here, D = 1 + d. */
 
-#include "buffers.h"
+#include "evaluate.h"
+
 #include "formulas.h"
 
 #include <stdlib.h>
-
-enum need { VALUE = 1, GRADIENT = 2, HESSIAN = 4, PRODUCT = 8, DIAGONAL = 16, INTERCEPT = 32, OUTER = 64, GROUPS = 128 };
-
-typedef void (*Syrk)(char *, char *, int *, int *, double *, double *, int *, double *, double *, int *);
-
-typedef struct {
-    int kind, need, single; /* single: X is float32 */
-    double margin, low, high; /* low, high: the targets of the two sides */
-    Py_ssize_t n, d, D, q, rows; /* rows: of a tile */
-    Py_ssize_t stride; /* of a tile's columns: rows + 8, since columns a power of two apart share few places in a cache */
-    const char *x; /* dense: X and its strides in bytes */
-    Py_ssize_t row_stride, column_stride;
-    const void *indices, *indptr; /* sparse: x holds the entries */
-    int wide_indices, wide_indptr; /* 64 bits */
-    const double *center, *A, *V, *targets, *shares, *weight, *offset, *factor;
-    const void *codes; /* of classes */
-    int bytes; /* a byte each; else 64 bits */
-    const int64_t *group; /* of each row */
-    Py_ssize_t offset_width;
-    Syrk syrk;
-    double *value, *margin_out, *mass, *gradient, *hessian, *product, *diagonal, *intercept, *outer;
-    double *groups; /* (groups, q, D) */
-} Pass;
 
 typedef struct { /* of one tile */
     double *x, *scaled; /* (D4, stride): columns padded to a multiple of four with zeros */
@@ -224,11 +202,6 @@ static void pointwise(const Pass *p, const Tile *tile, Py_ssize_t k)
     *p->value += value;
     *p->margin_out = least;
     p->mass[k] += mass;
-}
-
-static inline Py_ssize_t class_of(const Pass *p, Py_ssize_t row)
-{
-    return p->bytes ? ((const uint8_t *)p->codes)[row] : ((const int64_t *)p->codes)[row];
 }
 
 /* The targets and shares of one output, and its offsets added to z */
@@ -444,6 +417,7 @@ static void dense_pointwise(const Pass *p, Tile *tile, Py_ssize_t start)
     for (Py_ssize_t k = 0; k < p->q; k++) {
         double *c = tile->c + k * R;
         targets(p, tile, start, k, tile->z + k * R);
+        if (p->scores != NULL) memcpy(p->scores + start, tile->z, tile->count * sizeof(double));
         pointwise(p, tile, k);
         if (p->need & PRODUCT)
             for (Py_ssize_t i = 0; i < R; i++) tile->v[k * R + i] *= c[i];
@@ -672,6 +646,7 @@ static int direct(const Pass *p)
         if (p->single) scores_float(p, &tile, start);
         else scores_double(p, &tile, start);
         targets(p, &tile, start, 0, tile.z);
+        if (p->scores != NULL) memcpy(p->scores + start, tile.z, tile.count * sizeof(double));
         pointwise(p, &tile, 0);
         double *also = p->need & INTERCEPT ? p->intercept : NULL;
         if (p->single) adjoint_float(p, &tile, p->gradient, also, start);
@@ -892,8 +867,7 @@ static double *optional_out(Buffers *held, PyObject *object, const char *name, P
     return object == Py_None ? NULL : float64_out(held, object, name, length);
 }
 
-/* X into the pass: entries and strides, or the three arrays of CSR rows */
-static int rows_of(Pass *p, Buffers *held, PyObject *X)
+int rows_of(Pass *p, Buffers *held, PyObject *X)
 {
     if (!PyTuple_Check(X)) {
         const Py_buffer *rows = hold(held, X, "X", PyBUF_STRIDES);
@@ -926,6 +900,35 @@ static int rows_of(Pass *p, Buffers *held, PyObject *X)
     return 1;
 }
 
+void targets_of(Pass *p, Buffers *held, PyObject *codes, PyObject *target, PyObject *shares, PyObject *weight,
+                PyObject *offset)
+{
+    if (codes != Py_None) {
+        const Py_buffer *classes = hold(held, codes, "codes", PyBUF_C_CONTIGUOUS);
+        if (classes == NULL) return;
+        p->bytes = type_of(classes) == INT8;
+        p->codes = numbers(held, codes, "codes", p->bytes ? INT8 : INT64, p->n, 0);
+    }
+    p->targets = float64_in(held, target, "targets", p->codes == NULL ? p->n * p->q : ANY_LENGTH);
+    p->shares = float64_in(held, shares, "shares", ANY_LENGTH);
+    p->weight = optional(held, weight, "weight", p->n);
+    p->offset = optional(held, offset, "offset", ANY_LENGTH);
+    p->offset_width = p->offset == NULL || p->n == 0 ? 1 : length_of(&held->views[held->count - 1]) / p->n;
+}
+
+int walk(Pass *p)
+{
+    int is_sparse = p->indptr != NULL;
+    Py_ssize_t item = p->single ? 4 : 8;
+    int as_it_lies = !is_sparse && p->q == 1 && p->kind != SOFTMAX && p->column_stride == item && p->d >= 8
+                     && !(p->need & (HESSIAN | PRODUCT | DIAGONAL | OUTER));
+    p->rows = as_it_lies ? 32 : is_sparse ? (p->q <= 64 ? 256 : 64) : p->D <= 1024 ? (p->q > 32 ? 64 : 256) : 64; /* a tile and its scores stay in the cache */
+    Py_ssize_t tiles = (p->n + p->rows - 1) / p->rows; /* of equal size, so that none is padded by much */
+    if (tiles > 0) p->rows = ((p->n + tiles - 1) / tiles + 31) / 32 * 32;
+    p->stride = p->rows + 8;
+    return as_it_lies ? direct(p) : is_sparse ? sparse(p) : dense(p);
+}
+
 PyObject *kernel_evaluate(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -950,17 +953,7 @@ PyObject *kernel_evaluate(PyObject *self, PyObject *args)
     Py_ssize_t size = p.q * p.D;
     p.center = optional(&held, center, "center", p.d);
     p.V = optional(&held, V, "V", size);
-    if (codes != Py_None) {
-        const Py_buffer *classes = hold(&held, codes, "codes", PyBUF_C_CONTIGUOUS);
-        if (classes == NULL) return release(&held);
-        p.bytes = type_of(classes) == INT8;
-        p.codes = numbers(&held, codes, "codes", p.bytes ? INT8 : INT64, p.n, 0);
-    }
-    p.targets = float64_in(&held, target, "targets", p.codes == NULL ? p.n * p.q : ANY_LENGTH);
-    p.shares = float64_in(&held, shares, "shares", ANY_LENGTH);
-    p.weight = optional(&held, weight, "weight", p.n);
-    p.offset = optional(&held, offset, "offset", ANY_LENGTH);
-    p.offset_width = p.offset == NULL || p.n == 0 ? 1 : length_of(&held.views[held.count - 1]) / p.n;
+    targets_of(&p, &held, codes, target, shares, weight, offset);
     p.factor = optional(&held, factor, "factor", p.n);
     if (group != Py_None) {
         p.group = int64_in(&held, group, "group", p.n);
@@ -978,16 +971,9 @@ PyObject *kernel_evaluate(PyObject *self, PyObject *args)
     p.mass = p.value + 2;
     if (blas != Py_None && (p.syrk = (Syrk)PyCapsule_GetPointer(blas, PyCapsule_GetName(blas))) == NULL)
         return release(&held);
-    int is_sparse = p.indptr != NULL, failed;
-    Py_ssize_t item = p.single ? 4 : 8;
-    int as_it_lies = !is_sparse && p.q == 1 && p.kind != SOFTMAX && p.column_stride == item && p.d >= 8
-                     && !(p.need & (HESSIAN | PRODUCT | DIAGONAL | OUTER));
-    p.rows = as_it_lies ? 32 : is_sparse ? (p.q <= 64 ? 256 : 64) : p.D <= 1024 ? (p.q > 32 ? 64 : 256) : 64; /* a tile and its scores stay in the cache */
-    Py_ssize_t tiles = (p.n + p.rows - 1) / p.rows; /* of equal size, so that none is padded by much */
-    if (tiles > 0) p.rows = ((p.n + tiles - 1) / tiles + 31) / 32 * 32;
-    p.stride = p.rows + 8;
+    int failed;
     Py_BEGIN_ALLOW_THREADS
-    failed = as_it_lies ? direct(&p) : is_sparse ? sparse(&p) : dense(&p);
+    failed = walk(&p);
     Py_END_ALLOW_THREADS
     release(&held);
     return failed ? PyErr_NoMemory() : Py_NewRef(Py_None);

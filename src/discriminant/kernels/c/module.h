@@ -24,6 +24,7 @@
     KERNEL(hinge_step, "A step of the interior point method of a support vector machine; see hinge.c.") \
     KERNEL(longest_row, "The greatest of the scaled rows' squared lengths: see evaluate.c.") \
     KERNEL(machine_epoch, "One pass of dual coordinate descent, K classes; see discriminant.kernels.dual.") \
+    KERNEL(newton, "Newton's method for two classes, from the start to a proved gap: see newton.c.") \
     KERNEL(posteriors, "Posteriors of rows of scores: see posteriors.c.") \
     KERNEL(softmax_dual, "The conjugates of classes that compete, over all rows.") \
     KERNEL(softmax_losses, "Their losses and slopes.") \
