@@ -97,7 +97,6 @@ class LeastSquares:
     loads: Array  # (K, r): class k's pull on the whitened weights for a target of one; 0 where it takes no part
     shares: Array  # (K,) β_k/N
     energy: Array  # (K,) Σ_{n∈k} w b²/N
-    slopes: Array  # (d, K): the weights for targets of one
     gradient: Array  # (r, K): what rounding left of ∇J for targets of one, in whitened coordinates
     null: NullSpace  # empty with a penalty
     penalised: bool
@@ -113,6 +112,11 @@ class LeastSquares:
     @property
     def condition(self) -> float:
         return self.whitened.condition
+
+    @cached_property
+    def slopes(self) -> Array:
+        """(d, K): the weights for targets of one."""
+        return np.asarray(self.whitened.matrix @ self.loads.T)
 
     def weights(self, targets: Array) -> Array:
         """A (1 + d, q), intercepts at the whitening's origin in row 0."""
@@ -204,7 +208,7 @@ def least_squares(
         gradient[:, sub] -= (shares[sub, None] * (seen - weight @ seen / N + moved @ whitened.matrix)).T
         whitened = replace(whitened, passes=whitened.passes + 1)
     null = NullSpace(_flat_directions(whitened, empty=alpha > 0), unit * mean, moments.origin)
-    return LeastSquares(whitened, N, centre, loads, shares, energy, slopes, gradient, null, alpha > 0)
+    return LeastSquares(whitened, N, centre, loads, shares, energy, gradient, null, alpha > 0)
 
 
 def _between(weight: Array, means: Array) -> Array:

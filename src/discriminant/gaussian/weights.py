@@ -62,7 +62,7 @@ def fisher_directions(whitened: Whitened, priors: Array, tol: float = 1e-12) -> 
     u = (whitened.means - centre) * np.sqrt(priors)[:, None]
     _, singular, axes = np.linalg.svd(u, full_matrices=False)
     most = min(len(priors) - 1, whitened.rank)
-    keep = int(np.count_nonzero(singular[:most] > tol * singular.max(initial=0.0)))
+    keep = told_apart(singular[:most], whitened.means, tol)
     axes = axes[:keep]
     matrix = whitened.matrix @ axes.T
     # A singular vector's sign is arbitrary: the largest coefficient (on standardised columns) is made positive.
@@ -71,6 +71,12 @@ def fisher_directions(whitened: Whitened, priors: Array, tol: float = 1e-12) -> 
         signs = np.sign(standard[np.abs(standard).argmax(axis=0), np.arange(keep)])
         matrix, axes = matrix * signs, axes * signs[:, None]
     return Directions(matrix, singular[:keep] ** 2, whitened.origin, centre @ axes.T, whitened.means @ axes.T)
+
+
+def told_apart(singular: Array, means: Array, tol: float) -> int:
+    """How many axes of the means are neither rounding beside the first one nor beside the means themselves."""
+    rounding = 4 * np.finfo(float).eps * np.abs(means).max(initial=0.0)
+    return int(np.count_nonzero(singular > max(tol * singular.max(initial=0.0), rounding)))
 
 
 @dataclass(frozen=True)
