@@ -62,20 +62,24 @@ class AllColumns:
             return False
         return self.n >= COLUMNS_IN_PLACE * self.d and self.d * outputs <= MOST_GRAM
 
-    def held(self, most: int) -> tuple[Array, Array | None, Array | None, Array | None] | None:
-        """(values, row numbers, starts, centre): sparse columns in inner units, or dense values as they are.
+    def held(self, most: int, several: bool) -> tuple[Array, Array | None, Array | None, Array | None, bool] | None:
+        """(values, row numbers, starts, centre, False): sparse columns in inner units, or dense values as they are.
 
-        None where these are more than so many.
+        None where these are more than so many.  For one fit sparse rows as they are, with the columns' numbers and True:
+        it reads all of them a few times, which takes less than to bring them into columns.
         """
-        if self.blocks.is_sparse:
-            X = self.csc
+        if isinstance(self.blocks.rows, SparseRows):
+            X = self.csc if several else self.blocks.rows.X
+            indices, starts = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
+            if not several:
+                return np.ascontiguousarray(X.data, dtype=np.float64), indices, starts, None, True
             each = X.data if (self.unit == 1).all() else X.data / np.repeat(self.unit, np.diff(X.indptr))
             each = np.ascontiguousarray(each, dtype=np.float64)
-            return each, X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False), None
+            return each, indices, starts, None, False
         if self.blocks.n_values > most:
             return None
         X = as_dense(self.blocks.block(0, self.n).design.values)
-        return X if X.flags.forc else np.ascontiguousarray(X), None, None, self.center
+        return X if X.flags.forc else np.ascontiguousarray(X), None, None, self.center, False
 
     def adjoint(self, V: Array) -> Array:
         """((X − c)/u)ᵗ V, (d, q), in one pass."""

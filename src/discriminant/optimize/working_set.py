@@ -161,7 +161,7 @@ class ColumnProblem:
         source, loss, penalty, kernels = self.columns, self.loss, self.penalty, load()
         assert kernels is not None
         several = callable(strengths) or len(strengths) > 1
-        held = source.held(COPIED_VALUES)
+        held = source.held(COPIED_VALUES, several)
         n, d = (0, 0) if held else (source.n, source.d)
         v, R, features = np.empty((n, 1)), np.empty(d), np.empty(d, dtype=np.int64)
 

@@ -28,8 +28,10 @@ typedef struct {
     double margin, least; /* least: the dual at 0 */
     const double *t, *s, *offset, *l1, *l2, *lower, *upper, *norms, *unit; /* l1, l2 by group at λ = 1 */
     const int64_t *order, *starts;
-    Columns all; /* sparse columns (row is not NULL), dense ones, rows, or none, which are asked for: */
+    Columns all; /* sparse columns (row is not NULL), dense ones, rows, sparse rows, or none, which are asked for: */
     const double *rows, *center; /* dense values of the user, (x − center) / unit */
+    Columns by_row; /* of the user: where `row` is not NULL it holds the columns of the entries, `start` where rows begin */
+    int64_t *count; /* (2 d) of entries in each column, once they have been asked for, and work space */
     PyObject *ask_look, *ask_gather;
     PyThreadState *thread;
     double *asked_v, *asked_R;
@@ -97,6 +99,7 @@ double sparse_penalty(const Path *f, const double *a);
 double sparse_bound_of(const Path *f, const double *u, const double *R, const Pair *others, long count);
 
 /* sparse_screening.c */
+void sparse_rows_gather(Path *f, long old);
 void sparse_gather(const Path *f, const long *feature, long count, double *out);
 void sparse_dense_moments(const Path *f, const double *restrict w, double *restrict sums, double *restrict squares);
 void sparse_look(Path *f, const double *v);

@@ -199,6 +199,12 @@ static void minimize(Path *f, double goal)
 {
     double patience = INFINITY;
     int stuck = 0;
+    if (!f->m && (!f->intercept || fabs(dot(f->s, f->v, f->n)) <= 1e-14)) { /* the slopes that the last pass saw */
+        memcpy(f->dual, f->v, f->n * sizeof *f->v);
+        f->bound = fmax(f->bound, sparse_dual_value(f, f->dual, 1.0));
+        f->gap = fmax(f->J - f->bound, 0.0);
+        return;
+    }
     for (long k = 0; k < MOST_STEPS && stuck < 4 && !f->failed; k++) {
         if (f->gap <= goal * fabs(f->J)) return;
         if (k % PATIENCE == PATIENCE - 1) { /* weights without a penalty may be on their way to infinity */
@@ -356,7 +362,7 @@ static void solve(Path *f, double strength, double previous, double tol, int exa
     f->gap = fmax(f->J - f->proved, 0.0);
 }
 
-/* solve_path((x, row, start, center) or None, (look, gather, v, R, features), (t, s, offset), (l1, l2, lower, upper, order,
+/* solve_path((x, row, start, center, by row) or None, (look, gather, v, R, features), (t, s, offset), (l1, l2, lower, upper, order,
    starts, norms, unit), (kind, intercept, exact), (margin, tol), (sparse gram, most gram, most cholesky), strengths,
    (a, b) or None, (weights, numbers, records)): (λ_max, passes, rounds).
 
@@ -403,7 +409,9 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
     f.all = f.X = (Columns){NULL, NULL, NULL, n};
     if (ocolumns != Py_None) {
         PyObject *ox, *orow, *ostarts, *ocenter;
-        if (!PyArg_ParseTuple(ocolumns, "OOOO", &ox, &orow, &ostarts, &ocenter)) held.failed = 1;
+        int by_row;
+        if (!PyArg_ParseTuple(ocolumns, "OOOOp", &ox, &orow, &ostarts, &ocenter, &by_row)) held.failed = 1;
+        else if (by_row) f.by_row = columns_of(&held, ox, orow, ostarts, d, n);
         else if (orow != Py_None) f.all = columns_of(&held, ox, orow, ostarts, n, d);
         else {
             const Py_buffer *view = hold(&held, ox, "x", PyBUF_ANY_CONTIGUOUS);
@@ -443,7 +451,7 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
     f.inside = reserve(&f, G, 1);
     f.pairs = reserve(&f, G, sizeof *f.pairs);
     f.start_own = reserve(&f, d + 1, sizeof *f.start_own);
-    double *own_norms = !f.norms && (f.all.row || L > 1 || n * d <= SMALL) ? reserve(&f, 2 * d, sizeof(double)) : NULL;
+    double *own_norms = !f.norms && !f.by_row.row && (f.all.row || L > 1 || n * d <= SMALL) ? reserve(&f, 2 * d, sizeof(double)) : NULL;
     double largest = 0;
     long rounds = 0;
     if (!f.failed) {
@@ -496,7 +504,7 @@ PyObject *kernel_solve_path(PyObject *self, PyObject *args)
         }
         PyEval_RestoreThread(f.thread);
     }
-    void *memory[] = {row_memory, column_memory, count_memory, f.work, f.strip, f.Q, f.inside, f.pairs, f.start_own, own_norms, f.x_own, f.row_own, f.M, f.factor};
+    void *memory[] = {row_memory, column_memory, count_memory, f.work, f.strip, f.Q, f.inside, f.pairs, f.start_own, own_norms, f.count, f.x_own, f.row_own, f.M, f.factor};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) free(memory[i]);
     release(&held);
     if (f.failed) return PyErr_Occurred() ? NULL : PyErr_NoMemory();

@@ -24,6 +24,32 @@ void sparse_gather(const Path *f, const long *feature, long count, double *out)
             column_part(f, feature[k], top, top + LINES < f->n ? top + LINES : f->n, out + k * f->n + top);
 }
 
+/* Entries of the columns from `old` on out of sparse rows, where `start_own` says. */
+void sparse_rows_gather(Path *f, long old)
+{
+    int64_t *next = f->count + f->d; /* where the next entry of a column goes, −1 for columns that do not enter */
+    const Columns *X = &f->by_row;
+    for (long j = 0; j < f->d; j++) next[j] = -1;
+    for (long k = old; k < f->m; k++) next[f->feature[k]] = f->start_own[k];
+    for (long i = 0; i < f->n; i++)
+        for (long q = X->start[i]; q < X->start[i + 1]; q++) {
+            long j = X->row[q];
+            if (next[j] < 0) continue;
+            f->row_own[next[j]] = (int32_t)i;
+            f->x_own[next[j]++] = X->x[q] / f->unit[j];
+        }
+}
+
+/* Σ w x of each column of sparse rows. */
+static void rows_look(const Path *f, const double *restrict w, double *restrict sums)
+{
+    const Columns *X = &f->by_row;
+    memset(sums, 0, f->d * sizeof *sums);
+    for (long i = 0; i < f->n; i++)
+        for (long q = X->start[i]; q < X->start[i + 1]; q++) sums[X->row[q]] += w[i] * X->x[q];
+    for (long j = 0; j < f->d; j++) sums[j] /= f->unit[j];
+}
+
 /* Σ w x of each column and, where `squares` are asked for, Σ w x², of dense values in inner units. */
 void sparse_dense_moments(const Path *f, const double *restrict w, double *restrict sums, double *restrict squares)
 {
@@ -75,7 +101,8 @@ void sparse_look(Path *f, const double *v)
     double *sv = f->asked_v ? f->asked_v : f->sv;
     for (long i = 0; i < f->n; i++) sv[i] = -f->s[i] * v[i];
     if (!f->asked_v) {
-        if (f->all.row)
+        if (f->by_row.row) rows_look(f, sv, oldest_R);
+        else if (f->all.row)
             for (long j = 0; j < f->d; j++) oldest_R[j] = column_dot(&f->all, j, sv);
         else sparse_dense_moments(f, sv, oldest_R, NULL);
         return;

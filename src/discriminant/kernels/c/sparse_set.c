@@ -26,10 +26,18 @@ void sparse_enter(Path *f, long count)
     }
     sparse_levels(f);
     if (f->m == old) return;
-    if (f->all.row) {
+    if (f->all.row || f->by_row.row) {
         long need = f->start_own[old];
+        if (f->by_row.row && !f->count) {
+            if (!(f->count = calloc(2 * f->d + 1, sizeof *f->count))) {
+                f->failed = 1;
+                return;
+            }
+            for (long q = 0; q < f->by_row.start[f->n]; q++) f->count[f->by_row.row[q]]++;
+        }
         for (long j = old; j < f->m; j++) {
-            need += f->all.start[f->feature[j] + 1] - f->all.start[f->feature[j]];
+            long u = f->feature[j];
+            need += f->count ? f->count[u] : f->all.start[u + 1] - f->all.start[u];
             f->start_own[j + 1] = need;
         }
         long room = need > f->room ? 2 * need : f->room;
@@ -37,7 +45,8 @@ void sparse_enter(Path *f, long count)
             grow(f, (void **)&f->row_own, f->room, room, sizeof(int32_t)))
             return;
         f->room = room;
-        for (long j = old; j < f->m; j++) {
+        if (f->by_row.row) sparse_rows_gather(f, old);
+        for (long j = old; f->all.row && j < f->m; j++) {
             long from = f->all.start[f->feature[j]], size = f->start_own[j + 1] - f->start_own[j];
             memcpy(f->x_own + f->start_own[j], f->all.x + from, size * sizeof(double));
             memcpy(f->row_own + f->start_own[j], f->all.row + from, size * sizeof(int32_t));
