@@ -20,6 +20,7 @@
 #define SHARE 0.1 /* of the gap over all columns that may be left on the working set before others are looked at */
 #define ROUGH 0.3 /* of the gap wanted: how far off the slopes of the model may be */
 #define PROGRESS 0.05 /* of what they are off now */
+#define FAR 0.3 /* of J: gaps above which that is all; L1 on the words of 5,574 messages takes 26 ms in place of 33 */
 #define GROWING 0.1 /* of that while columns are missing */
 #define EXACT 1e-15 /* of the least l₁: how still they stand in the last steps of a fit to all digits */
 #define ALL_DIGITS 1e-8 /* tol up to which that is asked for; above, as many digits as tol says and two more */
@@ -62,6 +63,8 @@ static double stillness(const Path *f, double goal, double exact)
     }
     if (isinf(least)) least = 1, rough = ROUGH * goal;
     if (f->growing) return GROWING * off;
+    /* of one fit that is far from its end nothing is proved yet */
+    if (!f->several && !exact && isfinite(f->gap) && f->gap > FAR * fabs(f->J)) return PROGRESS * off;
     return exact ? exact * least : fmax(fmin(rough, PROGRESS * off), EXACT * least);
 }
 
