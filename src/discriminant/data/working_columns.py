@@ -65,8 +65,8 @@ class AllColumns:
     def held(self, most: int, several: bool) -> tuple[Array, Array | None, Array | None, Array | None, bool] | None:
         """(values, row numbers, starts, centre, False): sparse columns in inner units, or dense values as they are.
 
-        None where these are more than so many.  For one fit sparse rows as they are, with the columns' numbers and True:
-        it reads all of them a few times, which takes less than to bring them into columns.
+        None where these are more than so many.  For one fit sparse rows as they are, with the columns' numbers and
+        True: it reads all of them a few times, which takes less than to bring them into columns.
         """
         if isinstance(self.blocks.rows, SparseRows):
             X = self.csc if several else self.blocks.rows.X
