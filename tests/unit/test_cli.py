@@ -452,6 +452,18 @@ def test_evaluate_agrees_with_scikit_learn(penguins_model, run):
     assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, p, multi_class="ovr"), rel=1e-12)
 
 
+def test_rows_that_a_model_rejects_are_counted_apart(run, tmp_path):
+    model, page = tmp_path / "m.model", tmp_path / "page.html"
+    fit = ("fit", "iris", "-m", "perceptron", "--set", "decoder=unanimous", "--set", "coding=one-vs-rest")
+    assert run(*fit, "--out", model, "--report", page)[0] == 0
+    assert "rows are rejected" in page.read_text(encoding="utf-8")
+    status, out, err = run("evaluate", model, "iris", "--report", page)
+    rejected = (discriminant.load(model).predict(read_table("iris")) == "reject").sum()
+    assert (status, rejected > 0) == (0, True)
+    assert f"  {150 - rejected} rows" in out
+    assert f"{rejected} of 150 rows are rejected" in err
+
+
 def test_summary_shows_weights_and_columns(penguins_model, run):
     status, out, _ = run("summary", penguins_model)
     assert status == 0

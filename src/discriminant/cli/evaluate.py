@@ -10,7 +10,7 @@ from discriminant.cli import DONE, NOT_REACHED
 from discriminant.cli.console import Console, percent, table
 from discriminant.cli.training import open_model, read_data
 from discriminant.errors import ParameterError, counted, names
-from discriminant.report.measures import Measured, measure
+from discriminant.report.measures import Measured, measure_decided
 
 GATES = ("accuracy", "balanced_accuracy", "auc", "recall:CLASS")
 COSTLY = ("error", "log_loss", "brier", "mean_cost")  # better when small: these must not be above the value
@@ -31,7 +31,8 @@ def run(given: Namespace) -> int:
         data = data.take(rows)
     X, notes = model.matrix(data)
     console.note(*notes)
-    result = measure(model.classes_, labels, model.decide(X), model.chances(X), model.costs)
+    result, rejected = measure_decided(model.classes_, labels, model.decide(X), model.chances(X), model.costs)
+    console.note(*rejected)
     found = result.summary()
     missed = []
     for name, bound, text in gates:

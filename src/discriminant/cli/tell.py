@@ -14,7 +14,7 @@ from discriminant.data.tables import Table
 from discriminant.io.container import write_whole
 from discriminant.io.table_model import TableModel
 from discriminant.protocols import Array
-from discriminant.report.measures import Measured, measure
+from discriminant.report.measures import Measured, measure_decided
 from discriminant.report.page import LEARNED, QUICK, render, separable
 from discriminant.report.report_data import ReportData, Tried
 
@@ -27,12 +27,12 @@ def fit_report(given: Namespace, fitted: Fitted, notes: list[str]) -> str:
     if comparison is not None and trial is not None and trial.predicted is not None:
         if len(comparison.rows) < training.n:
             X, labels = X[comparison.rows], labels[comparison.rows]
-        predicted = trial.decided(model.classes_, model.costs)
-        measured = measure(model.classes_, labels, predicted, trial.chances, model.costs)
+        predicted, chances = trial.decided(model.classes_, model.costs), trial.chances
         how = f"{comparison.folds}-fold cross-validation"
     else:
-        measured = measure(model.classes_, labels, model.decide(X), model.chances(X), model.costs)
+        predicted, chances = model.decide(X), model.chances(X)
         how = "the training rows"
+    measured, rejected = measure_decided(model.classes_, labels, predicted, chances, model.costs)
     tried = [] if comparison is None else [
         Tried(t.method.name, t.method.title, t.error, t.standard_error, t.log_loss, t.refusal, t is comparison.chosen)
         for t in comparison.trials
@@ -40,7 +40,7 @@ def fit_report(given: Namespace, fitted: Fitted, notes: list[str]) -> str:
     report = ReportData(
         f"{training.target} from {training.table.source}", f"{fitted.method.name}: {fitted.method.title}", inner, X,
         labels, model.classes_, model.feature_names, measured, how, fitted.method.name, training.table,
-        model.preprocess, tried, "" if comparison is None else comparison.why(), notes,
+        model.preprocess, tried, "" if comparison is None else comparison.why(), notes + rejected,
         model.facts["certificate"], model.costs, script(given, training, fitted.method, model.costs),
         {"separability": separable(X, labels, model.feature_names), "decide": model.decide, "refit": _refit(fitted),
          "quick": fitted.method.estimator in QUICK}, np.array(list(training.counts.values())),

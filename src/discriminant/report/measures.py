@@ -185,6 +185,21 @@ def require_known(labels: Array, classes: Array) -> None:
         raise DataError(f"{who} that the model knows: {names(classes.tolist())}.")
 
 
+def measure_decided(
+    classes: Array, labels: Array, predicted: Array, chances: Array | None, costs: Array | None = None
+) -> tuple[Measured, list[str]]:
+    """(``measure`` of the rows on which the model decides, a note where it rejects some)."""
+    decided = np.isin(predicted, classes)
+    if len(labels) and not decided.any():
+        raise DataError("The model decides on no row, so that there is nothing to measure.")
+    notes = []
+    if not decided.all():
+        left = f"{int((~decided).sum()):,} of {len(labels):,} rows are rejected"
+        notes.append(f"{left}; errors are counted on the others.")
+    chances = None if chances is None else chances[decided]
+    return measure(classes, labels[decided], predicted[decided], chances, costs), notes
+
+
 def measure(
     classes: Array, labels: Array, predicted: Array, chances: Array | None, costs: Array | None = None
 ) -> Measured:

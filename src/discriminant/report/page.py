@@ -23,7 +23,7 @@ from discriminant.io.container import write_whole
 from discriminant.io.table_model import classes_of, posteriors
 from discriminant.protocols import Array
 from discriminant.report.html import page
-from discriminant.report.measures import Measured, measure
+from discriminant.report.measures import Measured, measure_decided
 from discriminant.report.report_data import ReportData, Verdict
 from discriminant.report.sections import MOST_BESIDE, SECTIONS, headline
 from discriminant.thresholds import REPORT_WORK
@@ -150,16 +150,11 @@ def _measured(model: Any, X: Any, labels: Array, classes: Array) -> tuple[Measur
     notes = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in heard))
     if predicted.ndim != 1:
         raise DataError("The model gives several labels a row; a report tells of classifiers that give one.")
-    decided = np.isin(predicted, classes)
-    if not decided.any():
-        raise DataError("The model decides on no row, so that there is nothing to measure.")
-    if not decided.all():
-        left = f"{int((~decided).sum()):,} of {len(labels):,} rows are rejected"
-        notes.append(f"{left}; errors are counted on the others.")
     costs: Any = getattr(model, "costs_", None)
     costs = costs if getattr(costs, "shape", None) == (len(classes), len(classes)) else None
-    chances = None if chances is None or chances.shape != (len(predicted), len(classes)) else chances[decided]
-    return measure(classes, labels[decided], predicted[decided], chances, costs), notes
+    chances = None if chances is None or chances.shape != (len(predicted), len(classes)) else chances
+    measured, rejected = measure_decided(classes, labels, predicted, chances, costs)
+    return measured, notes + rejected
 
 
 def _labels(y: Any) -> Array:
