@@ -41,8 +41,8 @@ static int turned(const double *restrict z, int rows, Py_ssize_t K, double *rest
         for (int i = 0; i < rows; i++) e[k][i] = z[i * K + k];
         for (int i = rows; i < STRIP; i++) e[k][i] = z[k];
     }
-    for (int i = 0; i < STRIP; i++) top[i] = e[0][i], sum[i] = 0.0;
-    for (Py_ssize_t k = 1; k < K; k++)
+    for (int i = 0; i < STRIP; i++) top[i] = -INFINITY, sum[i] = 0.0;
+    for (Py_ssize_t k = 0; k < K; k++)
         for (int i = 0; i < STRIP; i++) top[i] = e[k][i] > top[i] ? e[k][i] : top[i];
 #pragma omp simd reduction(+:check)
     for (int i = 0; i < STRIP; i++) check += top[i];
