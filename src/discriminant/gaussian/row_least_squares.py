@@ -25,12 +25,13 @@ from discriminant.gaussian.covariance import LowRank
 from discriminant.gaussian.least_squares import LeastSquares, least_squares
 from discriminant.gaussian.moments import ClassMoments, Residuals, class_moments
 from discriminant.gaussian.row_space import orthogonal_coordinates
+from discriminant.gaussian.sums import class_sums
 from discriminant.gaussian.whiten import EPS, Whitened
 from discriminant.protocols import Array
 
 CORRECTIONS = 6
 SLOW = 1e-2  # of the residual is left by a correction that float32 is good enough for
-SMALLEST, LARGEST = 1e-20, 1e20  # between which single precision neither underflows nor overflows
+STRIP_VALUES, LEAST_STRIP = 2**18, 64  # of columns that stay in the cache
 LOST = 1e-11  # what rounding may leave of the scores, by a bound
 NO_PART = 1e-10  # of the mean beyond the rows, as a share of the mean: rounding
 
@@ -50,7 +51,9 @@ class Coordinates(NamedTuple):
 class RowLeastSquares:
     """The solution for any targets T (K, q) of the classes that take part; the same as ``LeastSquares``."""
 
-    about: ClassMoments  # of all rows that take part as one class: their mean, and the rows less it
+    about: ClassMoments  # of all rows that take part as one class
+    rows: Residuals  # the same rows, less the means of their classes
+    shift: Array  # (K, d) the class means, less the mean of all
     sub: Array  # the classes that take part, of K
     n_classes: int
     alpha: float
@@ -82,71 +85,90 @@ class RowLeastSquares:
     @property
     def shares(self) -> Array:
         """(K,): the weight of each class, as a share."""
-        return np.bincount(self._rows.codes, self._weight, minlength=self.n_classes) / self.total
+        return np.bincount(self.rows.codes, self.rows.weight, minlength=self.n_classes) / self.total
 
     @property
     def energy(self) -> Array:
         return self.shares
 
-    @property
-    def _rows(self) -> Residuals:
-        assert self.about.rows is not None
-        return self.about.rows
-
-    @property
-    def _weight(self) -> Array:
-        weight = self._rows.weight
-        return np.ones(len(self._rows.codes)) if weight is None else weight
-
-    # The dual system
-
     @cached_property
-    def _scaled(self) -> tuple[Array, Array]:
-        """(√w, X_s)."""
-        root = np.sqrt(self._weight)
-        return root, self._rows.values if self._rows.weight is None else self._rows.values * root[:, None]
+    def _root(self) -> Array:
+        """√w (n, 1)."""
+        weight = self.rows.weight
+        return np.ones((len(self.rows.codes), 1)) if weight is None else np.sqrt(weight)[:, None]
+
+    # The dual system.  X_s is never formed: fresh memory for as many values costs as much as all products with them.
+
+    def _inner_products(self, unit: float, number: Any) -> Array:
+        """X_s X_sᵗ in this unit: the lower half, summed over strips of columns that stay in the cache."""
+        from scipy.linalg import get_blas_funcs
+
+        values, codes, scale = self.rows.values, self.rows.codes, 1 / np.sqrt(unit)
+        n, d = values.shape
+        width = max(LEAST_STRIP, STRIP_VALUES // n)
+        shift, root = (self.shift * scale).astype(number), self._root.astype(number)
+        syrk = get_blas_funcs("syrk", dtype=number)
+        # √w is orthogonal to the rows' span and to S: a variance lent to it keeps the condition to that of the rest.
+        G: Array = syrk(1 / (n * self.total), root, lower=1)
+        for start in range(0, d, width):
+            part = slice(start, min(start + width, d))
+            strip = shift[:, part][codes]
+            strip += values[:, part] * scale
+            if self.rows.weight is not None:
+                strip *= root
+            G = syrk(1.0, strip.T, trans=1, beta=1.0, c=G, overwrite_c=1, lower=1)
+        return G
+
+    def _scores(self, slopes: Array) -> Array:
+        """X_s w (n, q) of slopes (d, q)."""
+        # Products of a few outputs take two thirds of the time with their rows in front.
+        own = (slopes.T @ self.rows.values.T).T
+        return np.asarray(self._root * (own + (self.shift @ slopes)[self.rows.codes]))
+
+    def _slopes(self, U: Array) -> Array:
+        """X_sᵗ u (d, q)."""
+        U = self._root * U
+        sums = class_sums(U, self.rows.codes, self.n_classes, None)
+        return np.asarray((U.T @ self.rows.values + sums.T @ self.shift).T)
 
     def _solved(self, targets: Array) -> tuple[Array, Array, Array] | None:
         """(slopes (d, q), S − X_s w, αu); None where corrections do not converge."""
         if not self.penalised:
             return None
-        root, X = self._scaled
-        S = root[:, None] * (targets[self._rows.codes] - self.shares @ targets)
-        return self._corrected(X, root, S, single=True) or self._corrected(X, root, S, single=False)
+        S = self._root * (targets[self.rows.codes] - self.shares @ targets)
+        return self._corrected(S, single=True) or self._corrected(S, single=False)
 
-    def _corrected(self, X: Array, root: Array, S: Array, single: bool) -> tuple[Array, Array, Array] | None:
+    def _corrected(self, S: Array, single: bool) -> tuple[Array, Array, Array] | None:
         """The same by a factor in single or double precision, whose solutions residuals off the rows correct."""
         from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
         number: Any = np.float32 if single else np.float64
-        trace = float(np.vdot(X, X))
-        if single and not SMALLEST < float(np.finfo(number).eps) * trace / np.sqrt(len(X)) < self.alpha < LARGEST:
+        unit = float(self.about.squares().sum()) + self.alpha  # in which nothing overflows
+        if single and self.alpha * np.sqrt(len(S)) <= np.finfo(number).eps * unit:
             return None
-        rows = X.astype(number, copy=False)
-        G: Array = rows @ rows.T
-        scale = float(np.linalg.norm(G))
-        # √w is orthogonal to the rows' span and to S: a variance lent to it keeps the condition to that of the rest.
-        G += np.outer(root, root * (trace / len(G) / self.total)).astype(number, copy=False)
-        G[np.diag_indices_from(G)] += number(self.alpha)
+        root, G = self._root, self._inner_products(unit, number)
+        scale = unit * float(np.sqrt(2) * np.linalg.norm(G))  # of both halves
+        G[np.diag_indices_from(G)] += number(self.alpha / unit)
         try:
             factor = cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError:
             return None
-        U, left = np.zeros_like(S), S
+        U, left, last = np.zeros_like(S), S, 0.0
         for step in range(1, CORRECTIONS + 1):
             size = float(np.linalg.norm(left)) or 1.0
-            change = size * cho_solve(factor, (left / size).astype(number, copy=False), check_finite=False).astype(
-                float
-            )
-            change -= np.outer(root, root @ change / self.total)  # what rounding adds of that direction
+            change = cho_solve(factor, (left / size).astype(number, copy=False), check_finite=False).astype(float)
+            change *= size / unit
+            change -= root * (root.T @ change / self.total)  # what rounding adds of that direction
             U += change
-            slopes = X.T @ U
-            residual = S - X @ slopes
+            slopes = self._slopes(U)
+            residual = S - self._scores(slopes)
             left = residual - self.alpha * U
             if EPS * scale * np.linalg.norm(U) > LOST * np.linalg.norm(S):
                 return None  # rounding of u alone would be seen in the scores
-            if np.linalg.norm(change) <= 1e-13 * np.linalg.norm(U):
+            moved, length = float(np.linalg.norm(change)), float(np.linalg.norm(U))
+            if moved <= 1e-13 * length or moved**2 <= 1e-14 * length * last:  # the next is smaller by the same factor
                 return slopes, residual, self.alpha * U
+            last = moved
             if single and not np.linalg.norm(left) <= SLOW**step * np.linalg.norm(S) and step < 3:
                 return None
         return None
@@ -174,7 +196,7 @@ class RowLeastSquares:
 
     @cached_property
     def small(self) -> Coordinates:
-        root, X = self._scaled
+        root, X = self._root, self._root * (self.rows.values + self.shift[self.rows.codes])
         if self.penalised:
             basis, Z = orthogonal_coordinates(X)
             shift = np.zeros(basis.shape[1])
@@ -192,8 +214,8 @@ class RowLeastSquares:
             if length > NO_PART * np.linalg.norm(mean):
                 basis, shift = np.column_stack([basis, beyond / length]), np.append(shift, length)
                 Z = np.column_stack([Z, np.zeros(len(Z))])
-        codes = np.searchsorted(self.sub, self._rows.codes)
-        blocks = make_blocks(Z / root[:, None] + shift, codes, self._rows.weight)
+        codes = np.searchsorted(self.sub, self.rows.codes)
+        blocks = make_blocks(Z / root + shift, codes, self.rows.weight)
         moments = class_moments(blocks, len(self.sub))
         problem = least_squares(moments, alpha=self.alpha, blocks=blocks)
         # Weights are shortest with their intercept at x = 0, which lies at −m B from where coordinates begin.
@@ -245,12 +267,12 @@ def row_least_squares(moments: ClassMoments, alpha: float, members: Array) -> Ro
     mean = weight @ moments.means[sub] / weight.sum()
     everything = len(part) == len(held.codes)
     codes = held.codes if everything else held.codes[part]
-    values = (held.values if everything else held.values[part]) + (moments.means - mean)[codes]
+    values = held.values if everything else held.values[part]
     own = None if held.weight is None else held.weight[part]
     within = moments.scatter[sub].sum(axis=0) if moments.by_class else moments.scatter
     squares = within + weight @ np.square(moments.means[sub] - mean)
     about = replace(
         moments, weight=weight.sum(keepdims=True), count=moments.count[sub].sum(keepdims=True), means=mean[None],
-        scatter=squares, rows=Residuals(values, codes, own),
+        scatter=squares, rows=None,
     )  # fmt: skip
-    return RowLeastSquares(about, sub, moments.n_classes, alpha)
+    return RowLeastSquares(about, Residuals(values, codes, own), moments.means - mean, sub, moments.n_classes, alpha)
