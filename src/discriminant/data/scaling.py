@@ -62,16 +62,16 @@ def choose_scaling(blocks: ArrayBlocks, intercept: bool) -> Scaling:
     with np.errstate(over="ignore", invalid="ignore"):
         size = size_of(values)
         if not intercept:
-            return Scaling(None, usable(power_of_two(size)))
+            return Scaling(None, usable_units(size))
         mean = np.ones(len(values)) @ values / len(values)
         # |mean| > F·spread, since spread² = size² − mean²: no second walk through the rows
         far = ~(np.abs(mean) <= FAR_MEAN / math.sqrt(1 + FAR_MEAN**2) * size)
         if not far.any():
-            return Scaling(None, usable(power_of_two(size)))
+            return Scaling(None, usable_units(size))
         far &= np.isfinite(mean)
         nearest = values[np.abs(values - mean).argmin(axis=0), np.arange(d)]
         center = np.where(far, nearest, 0.0)
-        return Scaling(center, usable(power_of_two(size_of(values - center))))
+        return Scaling(center, usable_units(size_of(values - center)))
 
 
 def _sparse_scaling(X: Any) -> Scaling:
@@ -79,11 +79,14 @@ def _sparse_scaling(X: Any) -> Scaling:
     X = X.tocsr()
     squares = type(X)((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
     sums = np.ones(X.shape[0]) @ squares  # a tenth of the time of counting the columns' numbers
-    return Scaling(None, usable(power_of_two(np.sqrt(sums / max(X.shape[0], 1)))))
+    return Scaling(None, usable_units(np.sqrt(sums / max(X.shape[0], 1))))
 
 
-def usable(units: Array) -> Array:
-    """The units, unless their squares are beyond floats."""
+def usable_units(size: Array) -> Array:
+    """``power_of_two(size)``, unless the squares of these units are beyond floats."""
+    if len(size) and size.min() >= 1 / LARGEST_UNIT and size.max() <= LARGEST_UNIT:  # as good as always
+        return nearest_power(size)
+    units = power_of_two(size)
     if len(units) and not (units.max() <= LARGEST_UNIT and units.min() >= 1 / LARGEST_UNIT):
         beyond = np.flatnonzero((units > LARGEST_UNIT) | (units < 1 / LARGEST_UNIT))
         raise DataError(
@@ -109,6 +112,11 @@ def power_of_two(size: Array) -> Array:
     bad = ~((size > 0) & (size < np.inf))
     if bad.any():
         size = np.where(bad, 1.0, size)
+    return nearest_power(size)
+
+
+def nearest_power(size: Array) -> Array:
+    """2^round(log₂ size)."""
     return np.asarray(np.exp2(np.rint(np.log2(size))))
 
 
