@@ -38,7 +38,7 @@ class Ridge(WeightPenalty):
         return below_intercept(A, self.scale(A) * A[1:])
 
     def curvature(self, A: Array) -> Array:
-        return below_intercept(A, np.broadcast_to(self.scale(A), A[1:].shape))
+        return below_intercept(A, self.scale(A))
 
     def prox(self, A: Array, step: float) -> Array:
         return keep_intercept(A, A[1:] / (1 + step * self.scale(A)))

@@ -176,8 +176,10 @@ class WeightPenalty(ABC):
 
 
 def below_intercept(A: Array, rows: Array) -> Array:
-    """(1+d, q) with ``rows`` below and zeros in the intercept row."""
-    return np.vstack([np.zeros((1, A.shape[1])), rows])
+    """(1+d, q) with ``rows`` below, or what stands for all of them, and zeros in the intercept row."""
+    found = np.zeros(A.shape, rows.dtype)
+    found[1:] = rows
+    return found
 
 
 def keep_intercept(A: Array, rows: Array) -> Array:
