@@ -28,6 +28,7 @@ from discriminant.estimators.parameters import (
     parameters,
 )
 from discriminant.estimators.parts import CODING, OPTIMIZER
+from discriminant.methods.coded import is_coded
 from discriminant.methods.fit import Sample, Schema
 from discriminant.methods.logistic import Logistic, LogisticParameters, read_offset
 from discriminant.model import LinearDiscriminant
@@ -236,7 +237,7 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
         return soft_sample(as_rows(self._read_rows(X, reset=True)), y, sample_weight, self._column_names())
 
     def _is_coded(self) -> bool:
-        return self._method().coded
+        return is_coded(self)
 
 
 def soft_sample(rows: Rows, y: Any, sample_weight: Any, feature_names: list[str] | None) -> Sample:

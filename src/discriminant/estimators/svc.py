@@ -8,6 +8,7 @@ from typing import Any
 from discriminant.estimators.deciding import Deciding, SparseCoefficients
 from discriminant.estimators.parameters import BOOLEAN, POSITIVE, Among, Number, parameters
 from discriminant.estimators.parts import CODING
+from discriminant.methods.coded import is_coded
 from discriminant.methods.fit import Sample
 from discriminant.methods.svc import SupportVectors, SVCParameters
 from discriminant.model import LinearDiscriminant
@@ -81,7 +82,7 @@ class LinearSVC(SVCParameters, SparseCoefficients, Deciding):
         return self._as(SupportVectors)
 
     def _sample(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Sample:
-        if self._method().coded:
+        if is_coded(self):
             self._require_rows_and_labels(X, y)
         return super()._sample(X, y, sample_weight, classes)
 

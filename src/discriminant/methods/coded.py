@@ -45,12 +45,17 @@ class Codable(ABC):
     @property
     def coded(self) -> bool:
         """Whether a basis, a coding or a decoder was asked for that the method's own solver does not know."""
-        asked = not (isinstance(self.coding, str) and self.coding.lower() == "auto")
-        return asked or self.basis is not None or self.decoder is not None
+        return is_coded(self)
 
     def bare(self) -> Any:
         """The same method without basis, coding and decoder."""
         return dataclasses.replace(self, basis=None, coding="auto", decoder=None, reject_label=None)  # type: ignore[type-var]
+
+
+def is_coded(model: Any) -> bool:
+    """``coded`` of a method, or of an estimator with its parameters."""
+    asked = not (isinstance(model.coding, str) and model.coding.lower() == "auto")
+    return asked or model.basis is not None or model.decoder is not None
 
 
 @dataclasses.dataclass(frozen=True)
