@@ -434,10 +434,8 @@ class PointwiseObjective:
 
     def _with(self, **changes: Any) -> PointwiseObjective:
         """The same parts, checked already, with some in others' place on which totals and shares do not depend."""
-        other = object.__new__(PointwiseObjective)
         parts = {one: getattr(self, one) for one in self.__dataclass_fields__}
-        vars(other).update(parts, totals=self.totals, shares=self.shares, **changes)
-        return other
+        return _assembled(parts | {"totals": self.totals, "shares": self.shares} | changes)
 
     def _information(self, A: Array) -> Array:
         """I_j = Yᵗ diag(w ℓ'') Y for each output, shape (q, 1+d, 1+d)."""
@@ -484,7 +482,16 @@ def logistic_objective(
     coding = None if soft else _class_coding(n_classes)
     if soft and blocks.target.ndim == 1:
         blocks = replace(blocks, target=blocks.target[:, None])
-    return PointwiseObjective(blocks, criterion, coding, Ridge(ridge) if ridge > 0 else None, offset, intercept)
+    penalty = Ridge(ridge) if ridge > 0 else None
+    return _assembled({"blocks": blocks, "criterion": criterion, "coding": coding, "penalty": penalty,
+                       "offset": offset, "intercept": intercept})  # fmt: skip
+
+
+def _assembled(parts: dict[str, Any]) -> PointwiseObjective:
+    """An objective of parts that are known to fit."""
+    objective = object.__new__(PointwiseObjective)
+    vars(objective).update(parts)
+    return objective
 
 
 @lru_cache(maxsize=4)
