@@ -118,7 +118,10 @@ class ArrayBlocks:
 
     def counts(self, n_classes: int) -> Array:
         """(K,): the total weight of each class; the target holds class codes."""
-        return count_classes(np.asarray(self.target), n_classes, self.weight)
+        known: dict[int, Array] = self.__dict__.setdefault("_counts", {})
+        if n_classes not in known:
+            known[n_classes] = count_classes(np.asarray(self.target), n_classes, self.weight)
+        return known[n_classes]
 
     def class_rows(self, n_classes: int) -> Array:
         """(K,): how many rows each class has; the target holds class codes."""
