@@ -105,8 +105,8 @@ class LinearDiscriminant(Shown):
     basis: Any = None
 
     def __post_init__(self) -> None:
-        weights, classes = np.array(self.weights, dtype=np.float64), frozen(self.classes, dtype=None)
-        weights = frozen(weights[:, None] if weights.ndim == 1 else weights)
+        weights, classes = frozen(self.weights), frozen(self.classes, dtype=None)
+        weights = weights[:, None] if weights.ndim == 1 else weights
         if weights.ndim != 2 or len(weights) < 2:
             raise DataError(f"weights must be (1 + d, q), the intercept in row 0, d ≥ 1; got shape {weights.shape}.")
         if not np.isfinite(weights).all():

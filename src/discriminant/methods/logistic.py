@@ -173,12 +173,14 @@ class Logistic(LogisticParameters, Codable):
     def _check_solver(self, strength: Strength) -> None:
         """The combinations that scikit-learn refuses are refused here too, in its words: code may count on it."""
         solver = self.solver
+        if solver == "auto":
+            return
         kind = None if np.isinf(strength.C) else {0.0: "l2", 1.0: "l1"}.get(float(strength.l1_ratio), "elasticnet")
         if solver in NO_L1 and kind not in ("l2", None):
             raise ParameterError(
                 f"Solver {solver} supports only 'l2' or None penalties, got {kind} penalty. Use solver='auto'."
             )
-        if solver not in ("liblinear", "auto") and self.dual:
+        if solver != "liblinear" and self.dual:
             raise ParameterError(f"Solver {solver} supports only dual=False, got dual={self.dual}")
         if solver == "liblinear" and kind == "elasticnet":
             raise ParameterError(f"Only 'saga' solver supports elasticnet penalty, got solver={solver}.")
