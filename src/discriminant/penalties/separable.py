@@ -171,9 +171,8 @@ def separable_penalty(
     """
     order, starts = _arrange(d, groups)
     sizes = np.diff(starts)
-    if factors is None:
-        f = np.ones(len(sizes))
-    else:
+    f: Array | float = 1.0
+    if factors is not None:
         f = np.asarray(factors, dtype=np.float64)
         if len(f) not in (d, len(sizes)) or not (np.isfinite(f).all() and (f >= 0).all()):
             raise ParameterError(f"penalty_factors must be {d} finite numbers ≥ 0, one for each feature.")
@@ -185,7 +184,7 @@ def separable_penalty(
     if joint and bool(np.isfinite(low).any() or np.isfinite(high).any()):
         raise ParameterError("Bounds go with weights that are penalised one by one, not with groups.")
     u = units[order][starts[:-1]]
-    root = np.sqrt(sizes) if groups is not None else np.ones(len(sizes))
+    root = np.sqrt(sizes) if groups is not None else 1.0
     return SeparablePenalty(
         l1_ratio * f * root / u, (1 - l1_ratio) * f / u**2, low * units, high * units, joint, order, starts
     )
