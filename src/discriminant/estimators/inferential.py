@@ -496,11 +496,11 @@ class Inferential(Uncertain, Deciding):
         return float(np.average(chosen == np.asarray(y).ravel(), weights=sample_weight))
 
     def _remember(
-        self, given: tuple[Any, ...], blocks: ArrayBlocks, offset: Array | None = None, scaling: Scaling | None = None
+        self, given: tuple[Any, ...], blocks: ArrayBlocks, offset: Array | None = None, *, centred: bool = True
     ) -> None:
         """Keep what a table needs of the fit: ``blocks`` to sum over, or ``given`` (X, y, sample_weight, offset).
 
-        ``scaling``: of the columns, where the fit has found one.
+        ``centred``: whether the fit has found a centre of the columns, or that they need none.
         """
         K, values = len(self.classes_), blocks.n_values
         plain = self.class_weight is None and not self._l1_share()
@@ -512,6 +512,7 @@ class Inferential(Uncertain, Deciding):
             self._rows = Remembered(*given, held=True)
         else:
             found = self.discriminant_
+            scaling = Scaling(found.center, np.ones(blocks.n_features)) if centred else None
             parts = blocks, K, offset, scaling, bool(self.fit_intercept), self.penalty in BIAS_REDUCED
             sums = partial(_sums, parts, found.weights, found.center)
             if self.penalty in BIAS_REDUCED[1:]:

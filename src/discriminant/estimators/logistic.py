@@ -12,7 +12,6 @@ from discriminant.arrays import is_frame
 from discriminant.data import as_rows, make_blocks, require_finite
 from discriminant.data.check import check_weights
 from discriminant.data.rows import Rows
-from discriminant.data.scaling import Scaling
 from discriminant.errors import DataError, classes_are
 from discriminant.estimators.deciding import SparseCoefficients
 from discriminant.estimators.inferential import Inferential
@@ -189,9 +188,9 @@ class LogisticRegression(LogisticParameters, SparseCoefficients, PriorsAtPredict
         fit = method.fit(sample, self._start(sample), offset)
         self._hold(fit)
         if not method.coded:
-            scaled = method.penalty not in BIAS_REDUCED and not method.named_optimizer
-            scaling = Scaling(self.discriminant_.center, np.ones(sample.blocks.n_features)) if scaled else None
-            self._remember((X, y, sample_weight, offset), sample.blocks, read_offset(offset, sample.blocks), scaling)
+            centred = method.penalty not in BIAS_REDUCED and not method.named_optimizer
+            known = read_offset(offset, sample.blocks)
+            self._remember((X, y, sample_weight, offset), sample.blocks, known, centred=centred)
         return self
 
     # Prediction

@@ -20,7 +20,6 @@ from sklearn.utils._param_validation import Hidden, StrOptions
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from discriminant.data import count_classes
-from discriminant.data.scaling import Scaling
 from discriminant.data.sources import Source, is_query, require_memory
 from discriminant.errors import DataError, ParameterError, as_numbers, warn
 from discriminant.estimators.inputs import all_or_nothing
@@ -239,8 +238,7 @@ class LogisticRegressionCV(LogisticCVParameters, LogisticRegression):
             self._learn(sample, C, ratio, average, near)
         self._attributes(scores, paths, steps, C, ratio, ratios)
         if average is None:
-            scaling = Scaling(self.discriminant_.center, np.ones(objective.n_features))
-            self._remember((X, y, sample_weight, None), sample.blocks, None, scaling)
+            self._remember((X, y, sample_weight, None), sample.blocks)
         return self
 
     def _choose(self, scores: Array, paths: Array, Cs: Array, ratios: list[float]) -> tuple[float, float, Array | None]:

@@ -307,7 +307,7 @@ class Logistic(LogisticParameters, Codable):
         self, sample: Sample, objective: PointwiseObjective, fit: Minimum, shift: Array | float, notes: list[Note]
     ) -> Fit:
         A = _shifted(fit.weights, shift)
-        history = {"objective" if name == "J" else name: list(values) for name, values in fit.history.items()}
+        history = {name: list(values) for name, values in fit.history.items()}
         state = weights_state(A, fit.center, sample.schema) | {
             "_belief": None, "n_iter_": np.array([fit.steps], dtype=np.int32),
             "certificate_": certify_fit(fit, self.tol, objective.penalty is not None), "history_": History(history),
