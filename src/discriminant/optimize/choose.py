@@ -188,17 +188,17 @@ TABLE: tuple[Rule, ...] = (
     (
         "newton-in-row-space",
         lambda s: s.row_space_pays and not s.streamed,
-        "fewer rows than columns: gradients first; if they do not arrive, the {n} rows span the weights",
+        "fewer rows than columns: gradients first; if they do not arrive, the {n:,} rows span the weights",
     ),
     (
         "newton",
         lambda s: s.exact_pays and not s.streamed,
-        "{p} parameters and {n} rows: an exact Hessian costs next to nothing, so Newton steps to the last digits",
+        "{p:,} parameters and {n:,} rows: an exact Hessian costs next to nothing, so Newton steps to the last digits",
     ),
     (
         "hessian-quasi-newton",
         lambda s: not s.competing and s.d <= FACTOR_COLUMNS and s.few_rows and not s.streamed,
-        "{n} rows and {d} columns: one exact Hessian, and then steps that need gradients only",
+        "{n:,} rows and {d:,} columns: one exact Hessian, and then steps that need gradients only",
     ),
     (
         "sampled-newton",
@@ -208,7 +208,7 @@ TABLE: tuple[Rule, ...] = (
     (
         "sampled-quasi-newton",
         lambda s: s.competing and (s.parameters <= COUPLED_PARAMETERS if s.streamed else s.sample_pays),
-        "many rows and {p} parameters: a row sample's optimum and Hessian first, then as few passes as it takes",
+        "many rows and {p:,} parameters: a row sample's optimum and Hessian first, then as few passes as it takes",
     ),
     (
         "gram-quasi-newton",
@@ -223,7 +223,7 @@ TABLE: tuple[Rule, ...] = (
     (
         "diagonal-quasi-newton",
         lambda s: True,
-        "{d} columns: a d × d matrix is too much, so limited-memory steps preconditioned by the Hessian's diagonal",
+        "{d:,} columns: a d × d matrix is too much, so limited-memory steps preconditioned by the Hessian's diagonal",
     ),
 )
 
@@ -248,5 +248,5 @@ def choose(shape: Shape) -> Choice:
     """
     for method, applies, why in TABLE:
         if applies(shape):
-            return Choice(method, why.format(n=f"{shape.n:,}", d=f"{shape.d:,}", p=f"{shape.parameters:,}"))
+            return Choice(method, why.format(n=shape.n, d=shape.d, p=shape.parameters))
     raise AssertionError("the last row of the table applies to everything")
