@@ -184,10 +184,7 @@ def asked(monkeypatch) -> set[str]:
 # is handed.
 ALGEBRA = {
     "best_level",
-    "descend_classes",
-    "descend_columns",
-    "descend_gram",
-    "descend_groups",
+    "descend",
     "cholesky",
     "cholesky_solve",
     "cholesky_trace",

@@ -305,42 +305,49 @@ def descents():
     found = csc_matrix(X)
     dense = coordinate.Columns(np.ascontiguousarray(X.T), None, None)
     sparse = coordinate.Columns(found.data, found.indices.astype(np.int32), found.indptr.astype(np.int64))
-    w, l1, l2 = rng.random(n) / n, np.full(m, 0.02), np.full(m, 0.003)
+    w, l2 = rng.random(n) / n, np.full(m, 0.003)
     low, high = np.full(m, -0.7), np.full(m, np.inf)
-    g, G, a, A = (0.1 * rng.standard_normal(shape) for shape in (m, (m, K), m, (m, K)))
-    H = X.T @ (w[:, None] * X) - np.outer(w @ X, w @ X) / w.sum() + np.diag(l2)
+    g, G, a, A = (0.1 * rng.standard_normal(shape) for shape in ((m, 1), (m, K), (m, 1), (m, K)))
+    about = w @ X / np.sqrt(w.sum())
+    inner = X.T @ (w[:, None] * X) - np.outer(about, about)
+    H, none = inner + np.diag(l2), np.empty((m, 0))
     p, s, rows = rng.dirichlet(np.ones(K), n), np.full(n, 1 / n), np.arange(m + 1)
     C, mean = np.diag(p.mean(axis=0)) - p.T @ p / n, X.mean(axis=0)
     M, W = X.T @ X / n - np.outer(mean, mean), 0.05 * rng.standard_normal((m * K, 2))
     V, square = -W, np.diagonal(M).copy()
     h = np.multiply.outer(square, np.diagonal(C)) - (V * W).sum(axis=1).reshape(m, K) + l2[:, None]
     starts = np.array([0, 3, 4, 10, 25])
-    top = np.array([np.linalg.eigvalsh(H[i:j, i:j])[-1] for i, j in itertools.pairwise(starts)])
     stop, free = coordinate.Stop(1e-13, 500, 10), np.full(m, -np.inf)
-    along = {
-        f"{kind} {name}": call
-        for kind, X in (("dense", dense), ("sparse", sparse))
-        for name, call in {
-            "columns": (lambda a, X=X: coordinate.descend_columns(X, w, True, a, g, l1, l2, low, high, stop), a),
-        }.items()
-    }
     whole = np.kron(M, C) + np.diag(np.repeat(l2, K)) - V @ W.T
 
-    def classes(groups, lower, joint, **at_hand):
-        tops = [np.linalg.eigvalsh(whole[K * i : K * j, K * i : K * j])[-1] for i, j in itertools.pairwise(groups)]
-        parts = {"X": dense, "M": None} | at_hand
-        model = coordinate.ClassesModel(parts["X"], parts["M"], s, mean, square, C, V, W, h, np.array(tops))
-        levels = (np.full(len(groups) - 1, 0.02), l2, lower, high, groups, joint)
-        return lambda A: coordinate.descend_classes(model, A, G, *levels, stop), A
+    def tops(H, groups, K=1):
+        return np.array([np.linalg.eigvalsh(H[i:j, i:j])[-1] for i, j in itertools.pairwise(K * groups)])
 
-    return along | {
-        "classes": classes(rows, low, False, X=None, M=M),
-        "classes along dense columns": classes(rows, low, False),
+    def classes(groups, lower, joint, X=None, M=None):
+        model = coordinate.Model(X, M, s, mean, square, C, V, W, h, l2, tops(whole, groups, K))
+        levels = (np.full(len(groups) - 1, 0.02), lower, high, groups, joint)
+        return lambda A: coordinate.descend(model, A, G, *levels, stop), A
+
+    def one(groups, lower, joint, X=None):
+        model = coordinate.Model.of_one(H, tops(H, groups))
+        if X is not None:
+            h = np.diagonal(H)[:, None].copy()
+            model = coordinate.Model(X, None, w, about, np.diagonal(inner).copy(), *parts, h, l2, model.top)
+        levels = (np.full(len(groups) - 1, 0.02), lower, high, groups, joint)
+        return lambda a: coordinate.descend(model, a, g, *levels, stop), a
+
+    parts = (np.ones((1, 1)), none, none)
+    return {
+        "classes": classes(rows, low, False, M=M),
+        "classes along dense columns": classes(rows, low, False, X=dense),
         "classes along sparse columns": classes(rows, low, False, X=sparse),
-        "groups of classes": classes(starts, free, True, X=None, M=M),
+        "groups of classes": classes(starts, free, True, M=M),
         "groups of classes along columns": classes(starts, free, True, X=sparse),
-        "gram": (lambda a: coordinate.descend_gram(H, a, g.copy(), l1, low, high, stop), a),
-        "groups": (lambda a: coordinate.descend_groups(H, a, g.copy(), starts, np.full(4, 0.1), top, stop), a),
+        "gram": one(rows, low, False),
+        "dense columns": one(rows, low, False, X=dense),
+        "sparse columns": one(rows, low, False, X=sparse),
+        "groups": one(starts, free, True),
+        "groups along columns": one(starts, free, True, X=dense),
     }
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from discriminant.data.threads import scratch
 from discriminant.data.working_columns import BlockColumns, SparseColumns, WorkingColumns
 from discriminant.kernels.conjugate import conjugate_gradients
-from discriminant.kernels.coordinate import ClassesModel, Stop, descend_classes, descend_gram, descend_groups
+from discriminant.kernels.coordinate import Model, Stop, descend
 from discriminant.optimize.row_loss import RowLoss
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
@@ -129,19 +129,25 @@ class Support:
         return np.clip(new, self.penalty.lower[:, None], self.penalty.upper[:, None])
 
 
+@dataclass(frozen=True)
 class Quadratic(ABC):
     """G·D + ½ D·HD + kinks, D = A − A₀, over weights (m, q)."""
 
+    model: Model
     penalty: SeparablePenalty
     share: ClassVar[float] = CG_EXACT  # of the right-hand side: what a Newton step leaves
 
     @abstractmethod
-    def descend(self, A: Array, G: Array, stop: Stop) -> bool:
-        """Coordinate descent; A in place, and where it does not get there, G."""
-
-    @abstractmethod
     def product(self, D: Array) -> Array:
         """H D."""
+
+    def descend(self, A: Array, G: Array, stop: Stop) -> bool:
+        """Coordinate descent; A in place, and where it does not get there, G."""
+        start = A.copy()
+        done = descend(self.model, A, np.ascontiguousarray(G), *levels(self.penalty), stop)
+        if not done:
+            G += self.product(A - start)
+        return done
 
     def solve(self, live: Array, slope: Array, product: Callable[[Array], Array]) -> Array:
         """H⁻¹ slope over the weights that are live, others zero; ``product``: by H and the kinks' curvature."""
@@ -178,34 +184,30 @@ class Quadratic(ABC):
         return False
 
 
-@dataclass(frozen=True)
+def levels(penalty: SeparablePenalty) -> tuple[Array, Array, Array, Array, bool]:
+    """What a descent asks of a penalty."""
+    return penalty.l1, penalty.lower, penalty.upper, penalty.starts.astype(np.int64), penalty.joint
+
+
 class OneOutput(Quadratic):
     """The model of one output, its matrix at hand."""
 
-    H: Array
-    penalty: SeparablePenalty
-
-    def descend(self, A: Array, G: Array, stop: Stop) -> bool:
-        """Sweeps over the matrix, G up to date."""
-        p = self.penalty
-        if p.joint:
-            return descend_groups(self.H, A[:, 0], G[:, 0], p.starts.astype(np.int64), p.l1, self._tops, stop)
-        return descend_gram(self.H, A[:, 0], G[:, 0], p.each(p.l1)[:, 0], p.lower, p.upper, stop)
-
-    @cached_property
-    def _tops(self) -> Array:
-        return largest_eigenvalues(self.H, self.penalty)
+    @classmethod
+    def of(cls, H: Array, penalty: SeparablePenalty) -> OneOutput:
+        """H with l₂ on its diagonal."""
+        return cls(Model.of_one(H, largest_eigenvalues(H, penalty) if penalty.joint else np.empty(0)), penalty)
 
     def product(self, D: Array) -> Array:
         """H D."""
-        return self.H @ D
+        return np.asarray(self.model.M @ D)
 
     def solve(self, live: Array, slope: Array, product: Callable[[Array], Array]) -> Array:
         """A factor where the kinks have no curvature."""
         if self.penalty.joint:
             return super().solve(live, slope, product)
+        assert self.model.M is not None
         S, D = np.flatnonzero(live), np.zeros_like(slope)
-        D[S, 0] = positive_solve(self.H[np.ix_(S, S)], slope[S, 0])
+        D[S, 0] = positive_solve(self.model.M[np.ix_(S, S)], slope[S, 0])
         return D
 
 
@@ -319,11 +321,11 @@ class SecantModel:
             top = blocks * float(np.linalg.eigvalsh(C)[-1]) + np.add.reduceat(seen, penalty.starts[:-1]) + penalty.l2
         l2 = penalty.each(penalty.l2)
         raw = None if self.M is not None or isinstance(self.columns, BlockColumns) else self.columns.raw
-        V, W = np.ascontiguousarray(V.T), np.ascontiguousarray(W.T)
-        parts = (raw, self.M, self.loss.s, self.mean, self.square, np.ascontiguousarray(C), V, W, h + l2, top)
-        return ManyOutputs(ClassesModel(*parts), penalty, self)
+        C, V, W = np.ascontiguousarray(C), np.ascontiguousarray(V.T), np.ascontiguousarray(W.T)
+        model = Model(raw, self.M, self.loss.s, self.mean, self.square, C, V, W, h + l2, l2.ravel(), top)
+        return ManyOutputs(model, penalty, self)
 
-    def rows(self, D: Array, model: ClassesModel) -> Array | None:
+    def rows(self, D: Array, model: Model) -> Array | None:
         """(n, K) u with Xᵗ s u = BD and Σ s u = 0: what the model says that a step D changes in the rows' slopes."""
         r, c = len(self.pairs), model.V.T @ D.ravel()
         D = D - sum((c[i] * pair.S for i, pair in enumerate(self.pairs)), np.zeros_like(D))
@@ -339,25 +341,14 @@ class SecantModel:
 class ManyOutputs(Quadratic):
     """The model of classes that compete."""
 
-    model: ClassesModel
-    penalty: SeparablePenalty
     secant: SecantModel
     share: ClassVar[float] = 1e-2
-
-    def descend(self, A: Array, G: Array, stop: Stop) -> bool:
-        """Sweeps over M, or along the columns."""
-        p, start = self.penalty, A.copy()
-        levels = (p.l1, p.each(p.l2)[:, 0].copy(), p.lower, p.upper, p.starts.astype(np.int64), p.joint)
-        done = descend_classes(self.model, A, np.ascontiguousarray(G), *levels, stop)
-        if not done:
-            G += self.product(A - start)
-        return done
 
     def product(self, D: Array) -> Array:
         """H D."""
         model = self.model
         seen = (model.V @ (model.W.T @ D.ravel())).reshape(D.shape)
-        return np.asarray(self.secant.product(D) @ model.C - seen + self.penalty.each(self.penalty.l2) * D)
+        return np.asarray(self.secant.product(D) @ model.C - seen + model.l2[:, None] * D)
 
 
 def positive_solve(H: Array, g: Array) -> Array:

@@ -20,13 +20,14 @@ import numpy as np
 
 from discriminant.data.working_columns import BlockColumns, SparseColumns, WorkingColumns
 from discriminant.kernels.conjugate import conjugate_gradients
-from discriminant.kernels.coordinate import Stop, descend_columns
+from discriminant.kernels.coordinate import Model, Stop, descend
 from discriminant.optimize.quadratic_model import (
     CG_EXACT,
     GramMatrix,
     OneOutput,
     SecantModel,
     Support,
+    levels,
     positive_solve,
 )
 from discriminant.optimize.row_loss import RowLoss, solve_corner
@@ -270,7 +271,7 @@ class SetSolver:
         gram.extend(self.columns)
         self._fresh = fresh
         A, G = self.A.copy(), self._gradient(here, penalty)
-        model = OneOutput(gram.matrix(penalty, self.intercept), penalty)
+        model = OneOutput.of(gram.matrix(penalty, self.intercept), penalty)
         model.minimize(A, G, Stop(self._still(here, penalty, tol), *GRAM_SWEEPS))
         return A
 
@@ -306,10 +307,14 @@ class SetSolver:
 
     def _column_step(self, here: State, penalty: SeparablePenalty, tol: float) -> Array:
         assert not isinstance(self.columns, BlockColumns)
-        A, G = self.A.copy(), self._gradient(here, penalty)
-        w, levels = self.loss.s * here.h[:, 0], (penalty.l1, penalty.l2, penalty.lower, penalty.upper)
+        A, w, l2 = self.A.copy(), self.loss.s * here.h[:, 0], penalty.each(penalty.l2)
+        square, mean, none, mass = self.columns.squares(w), np.zeros(len(A)), np.empty((len(A), 0)), float(w.sum())
+        if self.intercept and mass > 0:
+            mean = self.columns.adjoint(w[:, None])[:, 0] / np.sqrt(mass)
+        square = np.maximum(square - np.square(mean), 1e-14 * square)
+        parts = (self.columns.raw, None, w, mean, square, np.ones((1, 1)), none, none, square[:, None] + l2, l2.ravel())
         stop = Stop(self._still(here, penalty, tol), *(COLUMN_SWEEPS if tol else LAST_SWEEPS))
-        descend_columns(self.columns.raw, w, self.intercept, A[:, 0], G[:, 0], *levels, stop)
+        descend(Model(*parts, np.empty(0)), A, self._gradient(here, penalty), *levels(penalty), stop)
         return A
 
     def _support_step(self, here: State, penalty: SeparablePenalty, share: float) -> Array:

@@ -1,11 +1,5 @@
-/* Coordinate descent on the quadratic model of a proximal Newton step, over the columns of a working set.
-
-       minimise  g·(a − a₀) + ½ (a − a₀)ᵗ H (a − a₀) + Σ l₁|a|,        lower ≤ a ≤ upper
-
-   Gram form: H is at hand, and the gradient is kept up to date.  Residual form: H = Xᵗ diag(w) X + diag(l₂) is not
-   formed; r = w ∘ X(a − a₀) is kept up to date, and a visit costs one walk down and one up a column.  Each descent is
-   rounds of one sweep over all coordinates and some over those that are not zero; it ends, and says so, when a sweep
-   over all moves no slope by more than `still`.  Sums are taken in PARTS parts, the same for every instruction set. */
+/* Coordinate descent on the quadratic model of a proximal Newton step, over the columns of a working set, and what it and
+   others ask of columns.  Sums over rows are taken in PARTS parts, the same for every instruction set. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -109,144 +103,6 @@ void columns_add(const Columns *X, long j, long count, const double *restrict st
         if (steps[c] != 0) column_add(X, j + c, steps[c], w, r);
 }
 
-int descend_gram(long p, const double *H, double *a, double *g, const double *l1, const double *lower,
-                        const double *upper, Plan plan)
-{
-    for (long round = 0; round < plan.rounds; round++)
-        for (long sweep = 0; sweep <= plan.sweeps; sweep++) {
-            double moved = 0;
-            for (long j = 0; j < p; j++) {
-                double h = H[j * p + j];
-                if (h <= 0 || (sweep && a[j] == 0)) continue;
-                double step = clamp(shrink(a[j] - g[j] / h, l1[j] / h), lower[j], upper[j]) - a[j];
-                if (step == 0) continue;
-                a[j] += step;
-                moved = fmax(moved, h * fabs(step));
-                add(p, step, H + j * p, g);
-            }
-            if (!sweep && moved <= plan.still) return 1;
-            if (moved <= INNER * plan.still) break;
-        }
-    return 0;
-}
-
-/* The same where the coordinates of a group, a[start[i]] … a[start[i + 1] − 1], have one penalty l₁‖a_i‖; top[i] is at
-   least the largest eigenvalue of the group's block of H. */
-static int descend_groups(long p, long groups, const int64_t *start, const double *H, double *a, double *g,
-                          const double *l1, const double *top, double *work, Plan plan)
-{
-    for (long round = 0; round < plan.rounds; round++)
-        for (long sweep = 0; sweep <= plan.sweeps; sweep++) {
-            double moved = 0;
-            for (long i = 0; i < groups; i++) {
-                double h = top[i], length = 0, size = 0;
-                if (h <= 0) continue;
-                for (long j = start[i]; j < start[i + 1]; j++) {
-                    work[j] = a[j] - g[j] / h;
-                    length += work[j] * work[j];
-                    size += a[j] * a[j];
-                }
-                length = sqrt(length);
-                double share = length > l1[i] / h ? 1 - l1[i] / h / length : 0.0;
-                if (size == 0 && (sweep || share == 0)) continue;
-                for (long j = start[i]; j < start[i + 1]; j++) {
-                    double step = share * work[j] - a[j];
-                    if (step == 0) continue;
-                    a[j] += step;
-                    moved = fmax(moved, h * fabs(step));
-                    add(p, step, H + j * p, g);
-                }
-            }
-            if (!sweep && moved <= plan.still) return 1;
-            if (moved <= INNER * plan.still) break;
-        }
-    return 0;
-}
-
-/* One output in residual form.  A free intercept is eliminated: it stays at `shift`, where Σ w (X(a − a₀) + shift) = 0.
-   work: r (n), then h, Σ w x and a₀ (m each). */
-int descend_columns(const Columns *X, long m, const double *w, int intercept, double *a, const double *g,
-                           const double *l1, const double *l2, const double *lower, const double *upper, double *work,
-                           Plan plan)
-{
-    double *r = work, *h = work + X->n, *wx = h + m, *start = wx + m, mass = 0, shift = 0;
-    memset(r, 0, X->n * sizeof *r);
-    for (long i = 0; i < X->n; i++) mass += w[i];
-    if (!intercept || mass <= 0) mass = INFINITY;
-    for (long j = 0; j < m; j++) {
-        column_moments(X, j, w, &h[j], &wx[j]);
-        double left = h[j] - wx[j] * wx[j] / mass;
-        h[j] = fmax(left, 1e-14 * h[j]) + l2[j];
-        start[j] = a[j];
-    }
-    for (long round = 0; round < plan.rounds; round++)
-        for (long sweep = 0; sweep <= plan.sweeps; sweep++) {
-            double moved = 0;
-            for (long j = 0; j < m; j++) {
-                if (h[j] <= 0 || (sweep && a[j] == 0)) continue;
-                double slope = g[j] + column_dot(X, j, r) + shift * wx[j] + l2[j] * (a[j] - start[j]);
-                double step = clamp(shrink(a[j] - slope / h[j], l1[j] / h[j]), lower[j], upper[j]) - a[j];
-                if (step == 0) continue;
-                a[j] += step;
-                moved = fmax(moved, h[j] * fabs(step));
-                column_add(X, j, step, w, r);
-                shift -= step * wx[j] / mass;
-            }
-            if (!sweep && moved <= plan.still) return 1;
-            if (moved <= INNER * plan.still) break;
-        }
-    return 0;
-}
-
-/* What Python calls: each hands back whether `still` was reached. */
-
-PyObject *kernel_descend_gram(PyObject *self, PyObject *args)
-{
-    (void)self;
-    PyObject *oH, *oa, *og, *o1, *olow, *oup;
-    Plan plan;
-    if (!PyArg_ParseTuple(args, "OOOOOOdll", &oH, &oa, &og, &o1, &olow, &oup, &plan.still, &plan.rounds, &plan.sweeps))
-        return NULL;
-    Buffers held = {0};
-    double *a = float64_out(&held, oa, "a", ANY_LENGTH);
-    long p = held.failed ? 0 : (long)length_of(&held.views[0]);
-    double *g = float64_out(&held, og, "g", p);
-    const double *H = float64_in(&held, oH, "H", p * p), *l1 = float64_in(&held, o1, "l1", p);
-    const double *lower = float64_in(&held, olow, "lower", p), *upper = float64_in(&held, oup, "upper", p);
-    if (held.failed) return release(&held);
-    int done;
-    Py_BEGIN_ALLOW_THREADS
-    done = descend_gram(p, H, a, g, l1, lower, upper, plan);
-    Py_END_ALLOW_THREADS
-    release(&held);
-    return PyBool_FromLong(done);
-}
-
-PyObject *kernel_descend_groups(PyObject *self, PyObject *args)
-{
-    (void)self;
-    PyObject *oH, *oa, *og, *ostart, *o1, *otop, *owork;
-    Plan plan;
-    if (!PyArg_ParseTuple(args, "OOOOOOOdll", &oH, &oa, &og, &ostart, &o1, &otop, &owork, &plan.still, &plan.rounds,
-                          &plan.sweeps))
-        return NULL;
-    Buffers held = {0};
-    double *a = float64_out(&held, oa, "a", ANY_LENGTH);
-    long p = held.failed ? 0 : (long)length_of(&held.views[0]);
-    const double *l1 = float64_in(&held, o1, "l1", ANY_LENGTH);
-    long groups = held.failed ? 0 : (long)length_of(&held.views[1]);
-    double *g = float64_out(&held, og, "g", p), *work = float64_out(&held, owork, "work", p);
-    const double *H = float64_in(&held, oH, "H", p * p), *top = float64_in(&held, otop, "top", groups);
-    const int64_t *start = int64_in(&held, ostart, "start", groups + 1);
-    if (held.failed) return release(&held);
-    int done;
-    Py_BEGIN_ALLOW_THREADS
-    done = descend_groups(p, groups, start, H, a, g, l1, top, work, plan);
-    Py_END_ALLOW_THREADS
-    release(&held);
-    return PyBool_FromLong(done);
-}
-
 Columns columns_of(Buffers *held, PyObject *x, PyObject *row, PyObject *start, long n, long m)
 {
     int dense = row == Py_None;
@@ -258,28 +114,170 @@ Columns columns_of(Buffers *held, PyObject *x, PyObject *row, PyObject *start, l
     return X;
 }
 
-PyObject *kernel_descend_columns(PyObject *self, PyObject *args)
+/* The model of K outputs:  minimise  G·D + ½ D·HD + Σ l₁|a|,  D = A − A₀,  lower ≤ a ≤ upper,
+
+       H = C ⊗ M − V Wᵗ + diag(l₂),        M = Xᵗ diag(s) X − mean meanᵗ  at hand or not,
+
+   C (K, K) the outputs' curvature, V and W (m K, r).  Without M, XD = diag(s) X D (n, K) is kept up to date: a visit costs
+   one walk down and one up a column.  The weights of a column move one after the other; `joint`: those of a group of
+   columns have one penalty l₁‖a_g‖ and move together.  A descent is rounds of one sweep over all groups and some over
+   those that are not zero; it ends, and says so, when a sweep over all moves no slope by more than `still`. */
+typedef struct {
+    Columns X;
+    long m, K, r, groups;
+    int joint;
+    const double *M, *s, *mean, *square, *C, *V, *W, *h, *top, *G, *l1, *l2, *lower, *upper;
+    const int64_t *start; /* square (m): the diagonal of M; h (m, K): that of H; top: the largest eigenvalues of groups */
+    double *A, *D, *t, *shift, *XD, *g, *step, *part; /* D (K, m), t = Wᵗ D, shift: the means' D */
+} Model;
+
+/* The slopes of column j's weights. */
+static void slopes_at(const Model *c, long j, double *restrict g)
+{
+    long m = c->m, K = c->K;
+    double *restrict part = c->part;
+    if (c->M) {
+        Columns D = {c->D, NULL, NULL, m};
+        columns_dot(&D, 0, K, c->M + j * m, part);
+    } else {
+        if (K == 1) *part = column_dot(&c->X, j, c->XD);
+        else {
+            memset(part, 0, K * sizeof *part);
+            long first = c->X.row ? c->X.start[j] : j * c->X.n, count = c->X.row ? c->X.start[j + 1] - first : c->X.n;
+            for (long i = 0; i < count; i++) add(K, c->X.x[first + i], c->XD + (c->X.row ? c->X.row[first + i] : i) * K, part);
+        }
+        add(K, -c->mean[j], c->shift, part);
+    }
+    for (long k = 0; k < K; k++) {
+        g[k] = c->G[j * K + k] + c->l2[j] * c->D[k * m + j];
+        for (long l = 0; l < K; l++) g[k] += part[l] * c->C[l * K + k];
+    }
+}
+
+static inline double known(const Model *c, long jk)
+{
+    double sum = 0;
+    for (long i = 0; i < c->r; i++) sum += c->V[jk * c->r + i] * c->t[i];
+    return sum;
+}
+
+static inline void move(const Model *c, long j, long k, double step)
+{
+    c->A[j * c->K + k] += step, c->D[k * c->m + j] += step;
+    add(c->r, step, c->W + (j * c->K + k) * c->r, c->t);
+}
+
+static void move_rows(const Model *c, long j, const double *step)
+{
+    if (c->M) return;
+    if (c->K == 1) column_add(&c->X, j, *step, c->s, c->XD);
+    else {
+        long first = c->X.row ? c->X.start[j] : j * c->X.n, count = c->X.row ? c->X.start[j + 1] - first : c->X.n;
+        for (long i = 0; i < count; i++) {
+            long row = c->X.row ? c->X.row[first + i] : i;
+            add(c->K, c->s[row] * c->X.x[first + i], step, c->XD + row * c->K);
+        }
+    }
+    add(c->K, c->mean[j], step, c->shift);
+}
+
+static double visit_column(const Model *c, long j)
+{
+    long K = c->K;
+    double *g = c->g, moved = 0;
+    slopes_at(c, j, g);
+    for (long k = 0; k < K; k++) {
+        double a = c->A[j * K + k], h = c->h[j * K + k];
+        double to = clamp(shrink(a - (g[k] - known(c, j * K + k)) / h, c->l1[j] / h), c->lower[j], c->upper[j]);
+        double step = c->step[k] = h > 0 ? to - a : 0;
+        if (step == 0) continue;
+        move(c, j, k, step);
+        for (long l = k + 1; l < K; l++) g[l] += step * c->C[k * K + l] * c->square[j];
+        moved = fmax(moved, h * fabs(step));
+    }
+    if (moved > 0) move_rows(c, j, c->step);
+    return moved;
+}
+
+static double visit_group(const Model *c, long q)
+{
+    long K = c->K, first = c->start[q], size = (c->start[q + 1] - first) * K;
+    double *g = c->g, *a = c->A + first * K, top = c->top[q], length = 0, moved = 0;
+    if (top <= 0) return 0;
+    for (long j = first; j < c->start[q + 1]; j++) slopes_at(c, j, g + (j - first) * K);
+    for (long i = 0; i < size; i++) {
+        g[i] = a[i] - (g[i] - known(c, first * K + i)) / top;
+        length += g[i] * g[i];
+    }
+    double level = c->l1[q] / top, share = sqrt(length) > level ? 1 - level / sqrt(length) : 0;
+    for (long j = first; j < c->start[q + 1]; j++) {
+        for (long k = 0; k < K; k++) {
+            long i = (j - first) * K + k;
+            double step = c->step[k] = share * g[i] - a[i];
+            if (step != 0) move(c, j, k, step);
+            moved = fmax(moved, top * fabs(step));
+        }
+        if (moved > 0) move_rows(c, j, c->step);
+    }
+    return moved;
+}
+
+static int descend(const Model *c, Plan plan)
+{
+    for (long round = 0; round < plan.rounds; round++)
+        for (long sweep = 0; sweep <= plan.sweeps; sweep++) {
+            double moved = 0;
+            for (long q = 0; q < c->groups; q++) {
+                int zero = sweep > 0;
+                for (long i = c->start[q] * c->K; zero && i < c->start[q + 1] * c->K; i++) zero = c->A[i] == 0;
+                if (!zero) moved = fmax(moved, c->joint ? visit_group(c, q) : visit_column(c, q));
+            }
+            if (!sweep && moved <= plan.still) return 1;
+            if (moved <= INNER * plan.still) break;
+        }
+    return 0;
+}
+
+/* descend((x, row, start) or None, M or None, (s, mean, square), (C, V, W, h, top), A, G, (l1, l2, lower, upper,
+   start), joint, work, still, rounds, sweeps): whether `still` was reached; l1 and start by group, h (m, K) with l₂. */
+PyObject *kernel_descend(PyObject *self, PyObject *args)
 {
     (void)self;
-    PyObject *ox, *orow, *ostart, *ow, *oa, *og, *o1, *o2, *olow, *oup, *owork;
-    int intercept;
+    PyObject *ocolumns, *oM, *os, *omean, *osquare, *oC, *oV, *oW, *oh, *otop, *oA, *oG, *o1, *o2, *olow, *oup, *ostart, *owork;
+    Model c = {0};
     Plan plan;
-    if (!PyArg_ParseTuple(args, "OOOOpOOOOOOOdll", &ox, &orow, &ostart, &ow, &intercept, &oa, &og, &o1, &o2, &olow,
-                          &oup, &owork, &plan.still, &plan.rounds, &plan.sweeps))
+    if (!PyArg_ParseTuple(args, "OO(OOO)(OOOOO)OO(OOOOO)pOdll", &ocolumns, &oM, &os, &omean, &osquare, &oC, &oV, &oW, &oh,
+                          &otop, &oA, &oG, &o1, &o2, &olow, &oup, &ostart, &c.joint, &owork, &plan.still, &plan.rounds,
+                          &plan.sweeps))
         return NULL;
     Buffers held = {0};
-    const double *w = float64_in(&held, ow, "w", ANY_LENGTH);
-    double *a = float64_out(&held, oa, "a", ANY_LENGTH);
-    long n = held.failed ? 0 : (long)length_of(&held.views[0]), m = held.failed ? 0 : (long)length_of(&held.views[1]);
-    Columns X = columns_of(&held, ox, orow, ostart, n, m);
-    const double *g = float64_in(&held, og, "g", m), *l1 = float64_in(&held, o1, "l1", m);
-    const double *l2 = float64_in(&held, o2, "l2", m), *lower = float64_in(&held, olow, "lower", m);
-    const double *upper = float64_in(&held, oup, "upper", m);
-    double *work = float64_out(&held, owork, "work", n + 3 * m);
+    c.s = float64_in(&held, os, "s", ANY_LENGTH), c.mean = float64_in(&held, omean, "mean", ANY_LENGTH);
+    c.l1 = float64_in(&held, o1, "l1", ANY_LENGTH), c.A = float64_out(&held, oA, "A", ANY_LENGTH);
+    c.V = float64_in(&held, oV, "V", ANY_LENGTH);
+    long n = 0, m = 0, K = 0, groups = 0;
+    if (!held.failed) {
+        n = (long)length_of(&held.views[0]), m = c.m = (long)length_of(&held.views[1]);
+        groups = c.groups = (long)length_of(&held.views[2]), K = c.K = m ? (long)length_of(&held.views[3]) / m : 0;
+        c.r = m && K ? (long)length_of(&held.views[4]) / (m * K) : 0;
+    }
+    if (oM != Py_None) c.M = float64_in(&held, oM, "M", m * m);
+    else {
+        PyObject *ox, *orow, *oplace;
+        if (!PyArg_ParseTuple(ocolumns, "OOO", &ox, &orow, &oplace)) held.failed = 1;
+        else c.X = columns_of(&held, ox, orow, oplace, n, m);
+    }
+    c.square = float64_in(&held, osquare, "square", m), c.C = float64_in(&held, oC, "C", K * K);
+    c.W = float64_in(&held, oW, "W", m * K * c.r), c.h = float64_in(&held, oh, "h", m * K);
+    c.G = float64_in(&held, oG, "G", m * K), c.top = float64_in(&held, otop, "top", c.joint ? groups : ANY_LENGTH);
+    c.l2 = float64_in(&held, o2, "l2", m), c.lower = float64_in(&held, olow, "lower", m);
+    c.upper = float64_in(&held, oup, "upper", m), c.start = int64_in(&held, ostart, "start", groups + 1);
+    double *work = float64_out(&held, owork, "work", (2 * m + 3 + (c.M ? 0 : n)) * K + c.r);
     if (held.failed) return release(&held);
+    c.D = work, c.t = c.D + m * K, c.shift = c.t + c.r, c.step = c.shift + K, c.part = c.step + K, c.g = c.part + K;
+    c.XD = c.g + m * K;
     int done;
     Py_BEGIN_ALLOW_THREADS
-    done = descend_columns(&X, m, w, intercept, a, g, l1, l2, lower, upper, work, plan);
+    done = descend(&c, plan);
     Py_END_ALLOW_THREADS
     release(&held);
     return PyBool_FromLong(done);

@@ -36,10 +36,4 @@ void columns_dot(const Columns *X, long j, long count, const double *restrict r,
 void columns_add(const Columns *X, long j, long count, const double *restrict steps, const double *restrict w,
                  double *restrict r);
 
-int descend_gram(long p, const double *H, double *a, double *g, const double *l1, const double *lower,
-                 const double *upper, Plan plan);
-int descend_columns(const Columns *X, long m, const double *w, int intercept, double *a, const double *g,
-                    const double *l1, const double *l2, const double *lower, const double *upper, double *work,
-                    Plan plan);
-
 #endif

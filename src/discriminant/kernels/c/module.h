@@ -15,10 +15,7 @@
     KERNEL(cholesky, "The triangle of a small positive definite matrix: see factor.c.") \
     KERNEL(cholesky_solve, "Solutions with such a triangle.") \
     KERNEL(cholesky_trace, "The trace of the inverse.") \
-    KERNEL(descend_classes, "Coordinate descent for classes that compete; see classes.c.") \
-    KERNEL(descend_columns, "Coordinate descent along columns; see discriminant.kernels.coordinate.") \
-    KERNEL(descend_gram, "Coordinate descent on a matrix at hand.") \
-    KERNEL(descend_groups, "The same where groups of coordinates have one penalty.") \
+    KERNEL(descend, "Coordinate descent on a quadratic model; see discriminant.kernels.coordinate.") \
     KERNEL(dual_epoch, "One pass of dual coordinate descent, two classes; see discriminant.kernels.dual.") \
     KERNEL(evaluate, "J and its derivatives over some rows: see evaluate.c.") \
     KERNEL(hinge_step, "A step of the interior point method of a support vector machine; see hinge.c.") \

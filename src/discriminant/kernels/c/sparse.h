@@ -70,11 +70,6 @@ static inline double dot(const double *x, const double *y, long n)
     return column_dot(&one, 0, y);
 }
 
-static inline void axpy(long n, double step, const double *restrict x, double *restrict to)
-{
-    for (long i = 0; i < n; i++) to[i] += step * x[i];
-}
-
 static inline double length(const double *x, long size)
 {
     double sum = 0;

@@ -4,9 +4,6 @@
 
 /* The model's matrix */
 
-#define STRIP 512 /* rows */
-#define BAND 32 /* columns */
-
 /* Σ over a strip of rows of y_i x_j, four by four. */
 static void tile(const double *const y[TILE], const double *const x[TILE], long rows, double out[TILE][TILE])
 {
@@ -188,7 +185,7 @@ static inline void look_at(Path *f, long k, long next)
 static inline void move(Path *f, long k, long j, double step)
 {
     if (f->held) {
-        axpy(f->m, step, f->M + j * f->stride, f->g);
+        add(f->m, step, f->M + j * f->stride, f->g);
         f->g[j] += f->L2[k] * step;
         return;
     }
@@ -297,7 +294,7 @@ static int factor(long p, double *H)
         if (!(H[k * p + k] > 0)) return 0;
         double root = 1 / sqrt(H[k * p + k]);
         for (long j = k; j < p; j++) H[k * p + j] *= root;
-        for (long i = k + 1; i < p; i++) axpy(p - i, -H[k * p + i], H + k * p + i, H + i * p + i);
+        for (long i = k + 1; i < p; i++) add(p - i, -H[k * p + i], H + k * p + i, H + i * p + i);
     }
     return 1;
 }
@@ -307,7 +304,7 @@ static void factor_solve(long p, const double *Lt, double *r)
 {
     for (long k = 0; k < p; k++) {
         r[k] /= Lt[k * p + k];
-        axpy(p - k - 1, -r[k], Lt + k * p + k + 1, r + k + 1);
+        add(p - k - 1, -r[k], Lt + k * p + k + 1, r + k + 1);
     }
     for (long k = p - 1; k >= 0; k--) {
         r[k] -= dot(Lt + k * p + k + 1, r + k + 1, p - k - 1);
@@ -330,7 +327,7 @@ static double ahead(Path *f)
     for (long k = 0; k < f->k; k++)
         for (long j = f->first[k]; j < f->first[k + 1]; j++) {
             if (f->delta[j] == 0) continue;
-            axpy(f->m, f->delta[j], f->M + j * f->stride, f->change);
+            add(f->m, f->delta[j], f->M + j * f->stride, f->change);
             f->change[j] += f->L2[k] * f->delta[j];
         }
     for (long j = 0; j < f->m; j++) sum += f->delta[j] * (f->g[j] + 0.5 * f->change[j]);
@@ -394,7 +391,7 @@ static int jump(Path *f)
             }
         if (ahead(f) + sparse_kinks(f, end) < before * (1 + (turn ? 0 : 1e-15))) {
             memcpy(a, end, f->m * sizeof *a);
-            axpy(f->m, 1.0, f->change, f->g);
+            add(f->m, 1.0, f->change, f->g);
             return 1;
         }
     }
