@@ -20,12 +20,11 @@ from discriminant.data.rows import DenseRows, SparseRows
 from discriminant.data.threads import ordered_map, scratch, workers
 from discriminant.kernels.coordinate import Columns
 from discriminant.protocols import Array, Block
-from discriminant.thresholds import COLUMNS_IN_PLACE, COPIED_VALUES, GATHER_COST, MOST_GRAM
+from discriminant.thresholds import COLUMNS_IN_PLACE, COPIED_VALUES, GATHER_COST, MOST_GRAM, PASS_WORK
 
 GATHER_ROWS = 128  # rows that are turned into columns at a time: they stay in the cache
 GRAM_ROWS = 2_048
 PIECES = 8  # of a product over the rows, the same on every machine, so that the sum has the same bits
-SHARED_WORK = 50_000_000  # multiplications from which a product is split over threads
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,7 @@ class _Gram:
 
 def _pieces(n: int, work: float) -> tuple[list[slice], int]:
     """(pieces of the rows, threads)."""
-    if work < SHARED_WORK:
+    if work < PIECES * PASS_WORK:
         return [slice(0, n)], 1
     edges = np.linspace(0, n, PIECES + 1).astype(int).tolist()
     return [slice(a, b) for a, b in itertools.pairwise(edges)], workers()

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,12 +22,7 @@ from discriminant.kernels.coordinate import Model, Stop, descend
 from discriminant.optimize.row_loss import RowLoss
 from discriminant.penalties.separable import SeparablePenalty
 from discriminant.protocols import Array
-from discriminant.thresholds import COPIED_VALUES, MOST_GRAM, SPARSE_GRAM
-
-CG_EXACT = 1e-13  # of the right-hand side: what conjugate gradients leave
-PAIRS = 6  # steps that a model of classes remembers
-LEAST_CURVATURE = 1e-10  # cosine of a step with its change of slopes below which rounding decides
-LEAST_LEFT = 1e-3  # of a weight's curvature, at least, after what the last steps saw
+from discriminant.thresholds import COPIED_VALUES, MOST_GRAM, SECANT_PAIRS, SPARSE_GRAM
 
 
 @dataclass
@@ -135,7 +130,6 @@ class Quadratic(ABC):
 
     model: Model
     penalty: SeparablePenalty
-    share: ClassVar[float] = CG_EXACT  # of the right-hand side: what a Newton step leaves
 
     @abstractmethod
     def product(self, D: Array) -> Array:
@@ -151,7 +145,8 @@ class Quadratic(ABC):
 
     def solve(self, live: Array, slope: Array, product: Callable[[Array], Array]) -> Array:
         """H⁻¹ slope over the weights that are live, others zero; ``product``: by H and the kinks' curvature."""
-        return conjugate_gradients(lambda D: np.where(live, product(D), 0.0), np.where(live, slope, 0.0), self.share)
+        # Sweeps follow: to the last digits, steps of classes would take up to 1.6 times as long.
+        return conjugate_gradients(lambda D: np.where(live, product(D), 0.0), np.where(live, slope, 0.0), 1e-2)
 
     def minimize(self, A: Array, G: Array, stop: Stop) -> None:
         """Sweeps, and Newton steps on the support where these are slow (collinear columns); A and G in place."""
@@ -288,11 +283,11 @@ class SecantModel:
     def learn(self, D: Array, Y: Array, v: Array) -> None:
         """A step D changed the slopes by Y, and those of the rows by v."""
         along = float(np.vdot(D, Y))
-        if along <= LEAST_CURVATURE * np.sqrt(np.vdot(D, D) * np.vdot(Y, Y)):
+        if along <= 1e-10 * np.sqrt(np.vdot(D, D) * np.vdot(Y, Y)):  # a cosine that rounding decides
             return
         root = np.sqrt(along)
-        kept = v / root if PAIRS * v.size <= COPIED_VALUES else None
-        self.pairs = [*self.pairs[1 - PAIRS :], Pair(D / root, Y / root, self.product(D) / root, kept)]
+        kept = v / root if SECANT_PAIRS * v.size <= COPIED_VALUES else None
+        self.pairs = [*self.pairs[1 - SECANT_PAIRS :], Pair(D / root, Y / root, self.product(D) / root, kept)]
 
     def at(self, C: Array, penalty: SeparablePenalty) -> ManyOutputs:
         """The model where the classes' curvature is C."""
@@ -309,7 +304,7 @@ class SecantModel:
             self.pairs = []
             return self.at(C, penalty)
         plain = np.multiply.outer(self.square, np.diagonal(C))
-        h = np.maximum(plain - np.einsum("rp,rp->p", V, W).reshape(shape), LEAST_LEFT * plain)
+        h = np.maximum(plain - np.einsum("rp,rp->p", V, W).reshape(shape), 1e-3 * plain)  # rounding may leave none
         top = np.empty(0)
         if penalty.joint:
             blocks = (
@@ -342,7 +337,6 @@ class ManyOutputs(Quadratic):
     """The model of classes that compete."""
 
     secant: SecantModel
-    share: ClassVar[float] = 1e-2
 
     def product(self, D: Array) -> Array:
         """H D."""

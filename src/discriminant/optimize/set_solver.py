@@ -22,7 +22,6 @@ from discriminant.data.working_columns import BlockColumns, SparseColumns, Worki
 from discriminant.kernels.conjugate import conjugate_gradients
 from discriminant.kernels.coordinate import Model, Stop, descend
 from discriminant.optimize.quadratic_model import (
-    CG_EXACT,
     GramMatrix,
     OneOutput,
     SecantModel,
@@ -39,15 +38,12 @@ MOST_STEPS, PATIENCE = 1_000, 50  # guards against a loop, not settings: so many
 NEAR = 0.1  # the gap, relative to J, below which Newton steps on the support are tried
 SLOW = 0.7  # sweeps that leave more than this share of it: then, too
 ROUGH = 0.3  # how far below the gap at hand the model's own slopes are brought
-PROGRESS = 0.05  # of what the slopes are off that a step may leave
-CLASS_PROGRESS = 0.2  # the same where classes compete, whose model is not exact
+PROGRESS = 0.05  # of what the slopes are off that a step may leave; of classes 0.2 takes up to five times as long
 STALE = 0.05  # a step on an old Gram matrix that leaves more than this share of the gap: it is formed anew
 GRAM_SWEEPS, COLUMN_SWEEPS, LAST_SWEEPS = (10, 10), (2, 6), (50, 10)  # rounds, and sweeps over the support in each
 EXACT = 1e-15  # of the least l₁: how still the slopes stand in the last steps of a fit
-LAST_CLASS_STEPS = 60
 LAST_STEPS, STANDING = 6, 1e-9  # relative: Newton steps so short leave their square
-LOSS_OF_BOUND = 30.0  # the gap that a model of classes proves, over what its step promises; the last one is remembered
-CG_ROUGH = 1e-4  # of the right-hand side: what conjugate gradients leave on the way
+CG_ROUGH, CG_EXACT = 1e-4, 1e-13  # of the right-hand side: what conjugate gradients leave on the way, and at the end
 
 
 @dataclass(frozen=True)
@@ -84,7 +80,7 @@ class SetSolver:
         self._hopeless = b""  # the signs at which a Newton step on the support led nowhere
         self.least = loss.dual(np.zeros_like(loss.t))  # the dual at v = 0
         self._secant = SecantModel(loss, intercept, columns)
-        self._loss_of_bound = LOSS_OF_BOUND
+        self._loss_of_bound = 30.0  # the last gap that a model of classes proved, over what its step promised; a guess
 
     def enter(self, groups: Array) -> None:
         """Take these groups in, with weights zero."""
@@ -206,7 +202,7 @@ class SetSolver:
         """Steps for the last digits: until the weights stand still, of which the gap, of second order, says little."""
         here, classes = self.evaluate(strength), self.loss.q > 1
         standing = 0.1 * tol if tol > ALL_DIGITS_TOL else 1e-12 if classes else STANDING
-        for _ in range((LAST_CLASS_STEPS if classes else LAST_STEPS) if len(self.A) else 0):
+        for _ in range((10 * LAST_STEPS if classes else LAST_STEPS) if len(self.A) else 0):
             before, self._gram, self._hopeless = (self.A, self.b, self.z), None, b""
             there = self._step(here, strength, 0.0)
             if there is None or there.gap > 2 * here.gap + 1e-14:  # the dual is known to 1e-16
@@ -258,9 +254,8 @@ class SetSolver:
         G, support = self._gradient(here, penalty), Support(self.A, penalty)
         held = penalty.each(penalty.lengths(G)) if penalty.joint else np.abs(G)
         off = np.where(support.live, np.abs(G + support.slope), np.maximum(held - penalty.each(penalty.l1), 0.0))
-        rough = ROUGH * max(here.gap / max(abs(here.J), 1e-300), tol) * least
-        if self.loss.q > 1:
-            return max(CLASS_PROGRESS * float(off.max()), EXACT * least)
+        # The model of classes is not exact, and what its slopes are off says little of the gap.
+        rough = np.inf if self.loss.q > 1 else ROUGH * max(here.gap / max(abs(here.J), 1e-300), tol) * least
         return max(min(rough, PROGRESS * float(off.max())), EXACT * least)
 
     # Where the model leads: each hands back weights (m, q)
