@@ -79,51 +79,53 @@ def descend(
         work = np.zeros((2 * m + 3 + (len(s) if M is None else 0)) * K + r)
         parts, levels = (C, V, W, h, top), (l1, l2, lower, upper, starts)
         return bool(compiled.descend(X, M, (s, mean, square), parts, A, G, levels, joint, work, *stop))
-    D, t, shift, XD = np.zeros((m, K)), np.zeros(r), np.zeros(K), np.zeros((len(s), K))
-    V, W = V.reshape(m, K, r), W.reshape(m, K, r)
+    g, D, t, shift, XD = G.copy(), np.zeros((m, K)), np.zeros(r), np.zeros(K), np.zeros((len(s), K))
+    V, W, outputs = V.reshape(m, K, r), W.reshape(m, K, r), np.eye(K)
 
-    def slopes(part: slice) -> Array:
-        if M is not None:
-            MD = M[part] @ D
-        else:
-            assert X is not None
-            columns = [X.column(j) for j in range(part.start, part.stop)]
-            MD = np.array([x @ XD[rows] for x, rows in columns]) - np.outer(mean[part], shift)
-        return np.asarray(G[part] + MD @ C - V[part] @ t + l2[part, None] * D[part])
+    def slope(j: int) -> Array:
+        if M is not None:  # up to date
+            return np.asarray(g[j])
+        assert X is not None
+        x, rows = X.column(j)
+        return np.asarray(G[j] + (x @ XD[rows] - mean[j] * shift) @ C - V[j] @ t + l2[j] * D[j])
 
     def move(j: int, step: Array) -> None:
-        A[j], D[j] = A[j] + step, D[j] + step
-        t[:] += step @ W[j]
-        if X is not None and M is None:
-            x, rows = X.column(j)
-            XD[rows] += np.multiply.outer(s[rows] * x, step)
-            shift[:] += mean[j] * step
+        A[j] += step
+        if M is not None:
+            np.add(g, np.multiply.outer(M[j], step @ C), out=g)
+            g[j] += l2[j] * step
+            if r:
+                np.subtract(g, V @ (step @ W[j]), out=g)
+            return
+        assert X is not None
+        x, rows = X.column(j)
+        D[j], t[:], shift[:] = D[j] + step, t + step @ W[j], shift + mean[j] * step
+        XD[rows] += np.multiply.outer(s[rows] * x, step)
+
+    def visit_column(group: int) -> float:
+        j, moved = int(starts[group]), 0.0
+        here = slope(j)
+        for k in np.flatnonzero(h[j] > 0).tolist():
+            step = _prox(A[j, k] - here[k] / h[j, k], l1[group] / h[j, k], lower[j], upper[j]) - A[j, k]
+            if step != 0:
+                move(j, step * outputs[k])
+                here, moved = slope(j) if k + 1 < K else here, max(moved, float(h[j, k] * abs(step)))
+        return moved
+
+    def visit_group(group: int) -> float:
+        part = slice(int(starts[group]), int(starts[group + 1]))
+        if top[group] <= 0:
+            return 0.0
+        u = A[part] - np.array([slope(j) for j in range(part.start, part.stop)]) / top[group]
+        length, level = float(np.sqrt((u * u).sum())), l1[group] / top[group]
+        steps = u * (1 - level / length if length > level else 0.0) - A[part]
+        for row in np.flatnonzero(steps.any(axis=1)).tolist():
+            move(part.start + row, steps[row])
+        return float(top[group] * np.abs(steps).max())
 
     def sweep(support: bool) -> float:
-        moved = 0.0
-        for group in range(len(l1)):
-            part = slice(int(starts[group]), int(starts[group + 1]))
-            if support and not A[part].any():
-                continue
-            g, j = slopes(part), part.start
-            if joint:
-                if top[group] <= 0:
-                    continue
-                u = A[part] - g / top[group]
-                length, level = float(np.sqrt((u * u).sum())), l1[group] / top[group]
-                steps = u * (1 - level / length if length > level else 0.0) - A[part]
-                moved = max(moved, float(top[group] * np.abs(steps).max()))
-                for row in np.flatnonzero(steps.any(axis=1)).tolist():
-                    move(j + row, steps[row])
-                continue
-            step = np.zeros(K)
-            for k in np.flatnonzero(h[j] > 0).tolist():
-                slope = g[0, k] + square[j] * (step @ C[:, k]) - V[j, k] @ (step @ W[j])
-                step[k] = _prox(A[j, k] - slope / h[j, k], l1[group] / h[j, k], lower[j], upper[j]) - A[j, k]
-            if step.any():
-                move(j, step)
-                moved = max(moved, float((h[j] * np.abs(step)).max()))
-        return moved
+        used = np.add.reduceat((A != 0).any(axis=1), starts[:-1], dtype=int) > 0 if support else np.ones(len(l1))
+        return max(map(visit_group if joint else visit_column, np.flatnonzero(used).tolist()), default=0.0)
 
     for _ in range(stop.rounds):
         for number in range(stop.sweeps + 1):
