@@ -216,7 +216,7 @@ def softmax(z: Any) -> Array:
     [[0.0, 0.5, 0.5]]
     """
     values = _floats(z)
-    found = _compiled(values, values.shape[1]) if values.ndim == 2 else None
+    found = _compiled(values, values.shape[1]) if values.ndim == 2 and values.shape[1] > 1 else None
     if found is not None:
         return found
     result, axis = _below_the_largest(values)

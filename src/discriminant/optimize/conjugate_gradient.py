@@ -88,9 +88,9 @@ class ConjugateGradient(Iterative):
             ):  # a small gradient, or no step that lowers J: what does the Hessian say?
                 newton = record.promises(A, G, passes)
                 if newton.fall <= record.negligible(J):
-                    stuck = " to the precision of the arithmetic" * (found is not None)
-                    said = "" if stuck else f", J = {J:.6g}"
-                    status, converged = f"Converged after {k} steps{stuck}: ‖∇J‖ = {norm:.2g}{said}.", True
+                    status, converged = f"Converged after {k} steps: ‖∇J‖ = {norm:.2g}, J = {J:.6g}.", True
+                    if found is not None:
+                        status = f"Converged after {k} steps to the precision of the arithmetic: ‖∇J‖ = {norm:.2g}."
                     break
                 if renewed == RENEWALS or newton.solve is None:
                     status = (
