@@ -20,6 +20,7 @@ import numpy as np
 from discriminant.arrays import as_dense, is_frame, is_sparse
 from discriminant.errors import DataError, require_unmasked
 from discriminant.protocols import Array
+from discriminant.thresholds import FRAME_VALUES
 
 DENSE_BLOCK_VALUES = 200_000  # 1.6 MB of float64: a block stays in the cache, and a call is worth its time
 LEAST_BLOCK_ROWS = 1_024  # below this the rank-k update is bound by writing its d × d result
@@ -410,8 +411,10 @@ def _frame_rows(X: Any) -> DenseRows | FrameRows:
                 f"Column {name!r} holds {dtype} values and a linear discriminant needs numbers. "
                 "Encode it (for example with sklearn.preprocessing.OneHotEncoder) or drop it."
             )
-    if nw.get_native_namespace(frame).__name__ == "pandas":
+    if nw.get_native_namespace(frame).__name__ == "pandas" and X.dtypes.nunique() == 1:
         values = X.to_numpy()  # one block of one type: a view
-        if values.dtype.kind in "fiub" and len(set(X.dtypes)) == 1:
+        if values.dtype.kind in "fiub":
             return DenseRows(values)
-    return FrameRows(frame)
+    rows = FrameRows(frame)
+    small = frame.shape[0] * frame.shape[1] <= FRAME_VALUES
+    return DenseRows(rows.design(0, frame.shape[0]).values) if small else rows
