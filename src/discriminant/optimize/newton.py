@@ -22,6 +22,7 @@ from discriminant.arguments import FROM_ZERO, NOT_NEGATIVE, checked
 from discriminant.criteria import Logistic
 from discriminant.data.device_library import library_of
 from discriminant.data.evaluate import compiled_rows
+from discriminant.data.rows import DenseRows, FrameRows
 from discriminant.errors import counted
 from discriminant.kernels import compiled
 from discriminant.objective import PointwiseObjective
@@ -348,7 +349,7 @@ def in_one_call(objective: PointwiseObjective, trace: Trace) -> bool:
     small = blocks.n_values <= ONE_CALL_VALUES and objective.n_rows * D * D <= 2 * ONE_CALL_WORK
     if not small or objective.criterion.kind != Logistic.kind or objective.n_outputs > 1 or D > BLAS_COLUMNS:
         return False
-    held = blocks.in_memory and blocks.as_stored and not (blocks.is_sparse or blocks.on_device)
+    held = blocks.in_memory and isinstance(blocks.rows, DenseRows | FrameRows) and not blocks.on_device
     ridge = objective.penalty is None or (objective.quadratic_penalty and objective.smooth_penalty is not None)
     return held and ridge and compiled.load() is not None and not (trace.told and watching())
 
