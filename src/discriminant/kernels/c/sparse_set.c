@@ -1,7 +1,7 @@
 /* The working set of a sparse fit: groups of columns that enter and leave. */
 #include "sparse.h"
 
-#define KEPT 0.8
+#define KEPT 0.8 /* of l₁: with 0.2, 5000×500 takes 1.2 to 1.5 times as long */
 
 void sparse_levels(Path *f)
 {
