@@ -60,7 +60,7 @@ static double stillness(const Path *f, double goal, double exact)
     if (isinf(least)) least = 1, rough = ROUGH * goal;
     if (exact) return exact * least;
     /* while columns are missing, and of one fit that is far from its end, nothing is proved yet: L1 on the words of 5,574
-       messages takes 26 ms in place of 33, and 29 if at every gap */
+       messages takes 26 ms in place of 33; at every gap 5,574×8,000, 15 a row, takes 1.15 times as long */
     if (f->growing || (!f->several && isfinite(f->gap) && f->gap > 0.3 * fabs(f->J))) rough = INFINITY;
     return fmax(fmin(rough, PROGRESS * off), EXACT * least);
 }
