@@ -9,6 +9,10 @@ BLAS_COLUMNS = 256
 # Multiplications of a partition of a compiled pass, some 0.4 ms: fewer do not pay for a thread's start (0.1 ms).
 PASS_WORK = 4.0e6
 
+# Values, or multiplications by as many columns, from which a pass of NumPy's calls on blocks is worth threads: LDA
+# of 100,000×10 takes 3.6 ms of one and took 6.8 of two, 10,000×50 3.0 and 5.0; 50,000×100 takes 22 and 15.
+THREADED_VALUES, THREADED_WORK = 4_000_000, 1.5e8
+
 # Multiplications for each number of a partition's sum, which is zeroed, mirrored and added at the price of some 50:
 # the Hessian of 1000×1000 in 15 partitions took 110 ms, in 2 it takes 35.
 SLOT_WORK = 200

@@ -29,7 +29,7 @@ from discriminant.data.labels import count_classes, distinct
 from discriminant.data.rows import DenseRows, Rows, SparseRows, as_rows
 from discriminant.data.threads import drop_scratch, held_blas, ordered_map, workers
 from discriminant.protocols import Array, Block, Result
-from discriminant.thresholds import PASS_WORK, SLOT_WORK
+from discriminant.thresholds import PASS_WORK, SLOT_WORK, THREADED_VALUES, THREADED_WORK
 
 MOST_CHUNKS = 32
 LEAST_PER_CLASS = 300  # rows of each class in a drawn sample, where it has so many
@@ -231,7 +231,9 @@ class ArrayBlocks:
         return [bounds[a:b] for a, b in itertools.pairwise(edges)] if bounds else []
 
     def _threads(self) -> int:
-        return 1 if self.n_values < SERIAL_VALUES else workers()
+        values = self.n_values
+        worth = values >= THREADED_VALUES or values * self.n_features >= THREADED_WORK
+        return workers() if values >= SERIAL_VALUES and worth else 1
 
 
 def spaced(n: int, count: int) -> Array:
