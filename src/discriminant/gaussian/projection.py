@@ -22,7 +22,7 @@ from discriminant.data import ArrayBlocks
 from discriminant.gaussian.covariance import scatter_of
 from discriminant.gaussian.moments import ClassMoments
 from discriminant.gaussian.sums import MomentKernel
-from discriminant.gaussian.weights import Directions, fisher_directions, told_apart
+from discriminant.gaussian.weights import Directions, distinct_axes, fisher_directions
 from discriminant.gaussian.whiten import Whitened
 from discriminant.protocols import Array
 from discriminant.thresholds import PRECISE_VALUES
@@ -70,7 +70,7 @@ def mean_projection(moments: ClassMoments, priors: Array, count: int) -> Project
     means = moments.means * moments.unit
     centre = priors @ means
     _, singular, axes = np.linalg.svd((means - centre) * np.sqrt(priors)[:, None], full_matrices=False)
-    keep = told_apart(singular[: len(priors) - 1], means, 1e-12)
+    keep = distinct_axes(singular[: len(priors) - 1], means, 1e-12)
     axes = axes[:keep]
     matrix = axes.T * np.sign(axes[np.arange(keep), np.abs(axes).argmax(axis=1)])
     scaled = matrix * moments.unit[:, None]

@@ -62,7 +62,7 @@ def fisher_directions(whitened: Whitened, priors: Array, tol: float = 1e-12) -> 
     u = (whitened.means - centre) * np.sqrt(priors)[:, None]
     _, singular, axes = np.linalg.svd(u, full_matrices=False)
     most = min(len(priors) - 1, whitened.rank)
-    keep = told_apart(singular[:most], whitened.means, tol)
+    keep = distinct_axes(singular[:most], whitened.means, tol)
     axes = axes[:keep]
     matrix = whitened.matrix @ axes.T
     # A singular vector's sign is arbitrary: the largest coefficient (on standardised columns) is made positive.
@@ -73,7 +73,7 @@ def fisher_directions(whitened: Whitened, priors: Array, tol: float = 1e-12) -> 
     return Directions(matrix, singular[:keep] ** 2, whitened.origin, centre @ axes.T, whitened.means @ axes.T)
 
 
-def told_apart(singular: Array, means: Array, tol: float) -> int:
+def distinct_axes(singular: Array, means: Array, tol: float) -> int:
     """How many axes of the means are neither rounding beside the first one nor beside the means themselves."""
     rounding = 4 * np.finfo(float).eps * np.abs(means).max(initial=0.0)
     return int(np.count_nonzero(singular > max(tol * singular.max(initial=0.0), rounding)))
