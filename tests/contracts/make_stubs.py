@@ -10,7 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 from types import ModuleType
 
-LAZY = ("discriminant", "discriminant.figures", "discriminant.plots")
+LAZY = ("discriminant", "discriminant.figures", "discriminant.optimize", "discriminant.plots")
 HEAD = '"""Written by tests/contracts/make_stubs.py from the tables of __init__.py: change those."""\n'
 
 

@@ -33,7 +33,12 @@ from discriminant.protocols import Array
 
 FOLDERS = ("bases", "codings", "criteria", "decision", "gaussian", "geometry", "inference", "optimize", "penalties")
 MODULES = ("model", "protocols", "data.preprocess", "estimators.features", "io.formulas", "io.table_model")
-MOVED = {"criteria.hinge": "criteria.perceptron", "criteria.zero_one": "criteria.perceptron"}  # as older files say
+MOVED = {  # module of an older file → where its classes are now
+    "criteria.hinge": "criteria.perceptron",
+    "criteria.zero_one": "criteria.perceptron",
+    "optimize.annealing": "optimize.value_search",
+    "optimize.evolution": "optimize.value_search",
+}
 DEEPEST = 60
 
 

@@ -20,12 +20,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from discriminant.arguments import checked, number
-from discriminant.errors import MismatchError
 from discriminant.objective import PointwiseObjective
 from discriminant.optimize.constraints import Program, programs
 from discriminant.optimize.highs import linear_program
 from discriminant.optimize.iterative import documented, starting_weights
-from discriminant.optimize.needs import require, require_rows
+from discriminant.optimize.needs import require, require_margin, require_rows
 from discriminant.protocols import Array, Oracle, Solution
 
 
@@ -65,7 +64,8 @@ class LinearProgram:
         require(self, objective)
         rows = require_rows(self, objective)
         A = starting_weights(objective, start)
-        margin = _margin(rows)
+        require_margin(self, rows)
+        margin = rows.criterion.single.margin
         failed = ""
         for program in programs(rows):
             a, message = self._solve(program, margin, rows)
@@ -128,16 +128,6 @@ class LinearProgram:
         if lasso is None:
             a = _reach_margin(program, a, margin)
         return a, "" if found.status == 0 else f"Not solved: HiGHS stopped early ({found.message.strip()})."
-
-
-def _margin(rows: PointwiseObjective) -> float:
-    criterion = rows.criterion.single
-    if not criterion.margin > 0:
-        raise MismatchError(
-            f"Optimizer LinearProgram needs a positive margin: with margin {criterion.margin:g} criterion "
-            f"{type(criterion).__name__} is least at A = 0, which says nothing. Give it margin=1.0."
-        )
-    return float(criterion.margin)
 
 
 def _absolute_costs(program: Program, rows: PointwiseObjective) -> Array | None:

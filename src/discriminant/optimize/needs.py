@@ -105,6 +105,16 @@ def require_rows(optimizer: Any, objective: Any) -> PointwiseObjective:
     return objective
 
 
+def require_margin(optimizer: Any, objective: Any) -> None:
+    """Refuse a criterion that zero weights solve, where nothing else is to be found."""
+    if isinstance(objective, PointwiseObjective) and objective.least_at_zero:
+        raise MismatchError(
+            f"Optimizer {type(optimizer).__name__} needs a positive margin: with margin 0 criterion "
+            f"{type(objective.criterion.single).__name__} is least at A = 0, which says nothing. Give it margin=1.0, "
+            "or count errors with the criterion ZeroOne."
+        )
+
+
 def _culprit(objective: Any, oracle: Oracle) -> str:
     if not isinstance(objective, PointwiseObjective):
         return f"{type(objective).__name__}"

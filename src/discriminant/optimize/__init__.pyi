@@ -1,0 +1,36 @@
+"""Written by tests/contracts/make_stubs.py from the tables of __init__.py: change those."""
+
+from discriminant.optimize.closed_form import ClosedForm as ClosedForm
+from discriminant.optimize.closed_form import LeastSquares as LeastSquares
+from discriminant.optimize.closed_form import least_squares_from_moments as least_squares_from_moments
+from discriminant.optimize.conjugate_gradient import ConjugateGradient as ConjugateGradient
+from discriminant.optimize.corrections import Corrections as Corrections
+from discriminant.optimize.gradient_descent import GradientDescent as GradientDescent
+from discriminant.optimize.history import History as History
+from discriminant.optimize.iterative import Iterative as Iterative
+from discriminant.optimize.iterative import Step as Step
+from discriminant.optimize.lbfgs import LBFGS as LBFGS
+from discriminant.optimize.linear_program import LinearProgram as LinearProgram
+from discriminant.optimize.mixed_integer import BoundedSolution as BoundedSolution
+from discriminant.optimize.mixed_integer import MixedInteger as MixedInteger
+from discriminant.optimize.named import OPTIMIZERS as OPTIMIZERS
+from discriminant.optimize.named import make_optimizer as make_optimizer
+from discriminant.optimize.needs import require as require
+from discriminant.optimize.needs import require_rows as require_rows
+from discriminant.optimize.newton import Newton as Newton
+from discriminant.optimize.proximal_gradient import ProximalGradient as ProximalGradient
+from discriminant.optimize.proximal_newton import ProximalNewton as ProximalNewton
+from discriminant.optimize.reweighted import Reweighted as Reweighted
+from discriminant.optimize.schedules import Conditions as Conditions
+from discriminant.optimize.schedules import Constant as Constant
+from discriminant.optimize.schedules import Inverse as Inverse
+from discriminant.optimize.schedules import Power as Power
+from discriminant.optimize.schedules import Schedule as Schedule
+from discriminant.optimize.schedules import check_conditions as check_conditions
+from discriminant.optimize.schedules import make_schedule as make_schedule
+from discriminant.optimize.single_sample import SequentialSolution as SequentialSolution
+from discriminant.optimize.single_sample import SingleSample as SingleSample
+from discriminant.optimize.solve import Solved as Solved
+from discriminant.optimize.solve import symmetric_solve as symmetric_solve
+from discriminant.optimize.value_search import Annealing as Annealing
+from discriminant.optimize.value_search import DifferentialEvolution as DifferentialEvolution
