@@ -9,9 +9,9 @@ without which whole rows pass for an error of 1e-6.  Its start takes half a seco
 
 from __future__ import annotations
 
-import io
 import json
 import os
+import pickle
 import subprocess
 import sys
 import warnings
@@ -39,74 +39,44 @@ def deepest_point(A: Any, b: Any, bounds: Any) -> Any:
 
 
 def binary_program(cost: Any, constraints: Any, seconds: float) -> Any:
-    """argmin cost·x of zeros and ones, as ``scipy.optimize.milp`` answers."""
-    import numpy as np
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    return milp(
-        cost,
-        constraints=LinearConstraint(*constraints),
-        integrality=np.ones(len(cost)),
-        bounds=Bounds(0, 1),
-        options={**QUIET, "time_limit": seconds, "mip_rel_gap": 0.0},
-    )
+    """argmin cost·x of zeros and ones subject to G x ≥ lower, ``constraints = (G, lower)``, as ``milp`` answers."""
+    return _milp(cost, constraints, [1] * len(cost), (0, 1), time_limit=seconds)
 
 
-def mixed_program(cost: Any, constraints: Any, integrality: Any, bounds: Any, seconds: float) -> dict[str, Any]:
-    """argmin cost·x subject to G x ≥ lower, ``constraints = (G, lower)``: "x" (or None), proved "bound", "solved"."""
-    import numpy as np
-    from scipy.sparse import csr_array
-
-    matrix, lower = constraints
-    rows = csr_array(matrix)
-    sent = io.BytesIO()
-    np.savez(
-        sent,
-        cost=cost,
-        data=rows.data,
-        indices=rows.indices,
-        indptr=rows.indptr,
-        lower=np.broadcast_to(lower, rows.shape[:1]),
-        integrality=integrality,
-        least=np.broadcast_to(bounds[0], len(cost)),
-        most=np.broadcast_to(bounds[1], len(cost)),
-        seconds=seconds,
-    )
+def mixed_program(cost: Any, constraints: Any, integrality: Any, bounds: Any, seconds: float) -> Any:
+    """argmin cost·x subject to G x ≥ lower, some of x whole numbers, as ``scipy.optimize.milp`` answers."""
+    options = {"time_limit": seconds, "mip_abs_gap": 0.0, "mip_feasibility_tolerance": TOLERANCE}
+    program = (cost, constraints, integrality, bounds), options
     try:
         done = subprocess.run(
             [sys.executable, "-P", __file__, json.dumps(sys.path)],
-            input=sent.getvalue(),
+            input=pickle.dumps(program),
             capture_output=True,
             check=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
     except (OSError, subprocess.SubprocessError):  # no processes here (a browser, say): HiGHS may print its line
-        with warnings.catch_warnings():
-            return _solve(cost, constraints, integrality, bounds, seconds)
-    with np.load(io.BytesIO(done.stdout), allow_pickle=False) as answer:
-        x = answer["x"]
-        return {"x": x if len(x) else None, "bound": float(answer["bound"]), "solved": bool(answer["solved"])}
+        return _solve(program)
+    return pickle.loads(done.stdout)  # of our own process
 
 
-def _solve(cost: Any, constraints: Any, integrality: Any, bounds: Any, seconds: float) -> dict[str, Any]:
+def _solve(program: Any) -> Any:
+    parts, options = program
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of options that SciPy hands to HiGHS unseen
+        return _milp(*parts, **options)
+
+
+def _milp(cost: Any, constraints: Any, integrality: Any, bounds: Any, **options: Any) -> Any:
     from scipy.optimize import Bounds, LinearConstraint, milp
 
-    warnings.simplefilter("ignore")  # of options that SciPy hands to HiGHS unseen
-    found = milp(
+    return milp(
         cost,
         constraints=LinearConstraint(*constraints),
         integrality=integrality,
         bounds=Bounds(*bounds),
-        options={
-            **QUIET,
-            "time_limit": seconds,
-            "mip_rel_gap": 0.0,
-            "mip_abs_gap": 0.0,
-            "mip_feasibility_tolerance": TOLERANCE,
-        },
+        options={**QUIET, "mip_rel_gap": 0.0, **options},
     )
-    bound = -float("inf") if found.mip_dual_bound is None else found.mip_dual_bound
-    return {"x": found.x, "bound": bound, "solved": found.status == 0}
 
 
 def _serve() -> None:
@@ -114,22 +84,9 @@ def _serve() -> None:
     answer = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     sys.path[:] = json.loads(sys.argv[1])  # where to find NumPy and SciPy
-    import numpy as np
-    from scipy.sparse import csr_array
-
-    with np.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False) as sent:
-        shape = (len(sent["lower"]), len(sent["cost"]))
-        matrix = csr_array((sent["data"], sent["indices"], sent["indptr"]), shape=shape)
-        found = _solve(
-            sent["cost"],
-            (matrix, sent["lower"]),
-            sent["integrality"],
-            (sent["least"], sent["most"]),
-            float(sent["seconds"]),
-        )
-    x = [] if found["x"] is None else found["x"]
+    found = _solve(pickle.load(sys.stdin.buffer))
     with os.fdopen(answer, "wb") as out:
-        np.savez(out, x=x, bound=found["bound"], solved=found["solved"])
+        pickle.dump(found, out)
 
 
 if __name__ == "__main__":
